@@ -1,0 +1,196 @@
+//! What follows from offsets and interval: faults, lifespans, bounds and the exact peak.
+
+use num_integer::Integer;
+
+use super::Block;
+use super::memory::{acquired, released};
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
+use crate::schedule::prerequisites;
+
+/// Why a block cannot be repeated as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// A pass starts before what it needs has ended and arrived.
+    #[error("`{pass}` starts {early} too early for `{needs}`")]
+    Dependency {
+        /// The pass that starts too early.
+        pass: Pass,
+        /// What it needs.
+        needs: Pass,
+        /// By how much, in parts of a tick.
+        early: Ticks,
+    },
+    /// Copies of two passes run at the same time on their device.
+    #[error(
+        "device {device}: `{first}` and `{second}` collide: they overlap by {overlap} modulo the interval"
+    )]
+    Collision {
+        /// The device.
+        device: Device,
+        /// One of the passes.
+        first: Pass,
+        /// The other one, or the same: a pass longer than the interval collides with itself.
+        second: Pass,
+        /// For how long, in parts of a tick.
+        overlap: Ticks,
+    },
+}
+
+impl Block {
+    /// How long a pass takes, in parts of a tick.
+    #[must_use]
+    pub fn duration(&self, model: &Model, pass: Pass) -> Ticks {
+        model.duration(pass.stage, pass.kind) * self.parts
+    }
+
+    /// Everything that keeps the block from being repeated every interval: dependencies not met
+    /// inside it, and passes of one device that overlap modulo the interval.
+    #[must_use]
+    pub fn faults(&self, model: &Model) -> Vec<Fault> {
+        let mut faults = self.broken_dependencies(model);
+        faults
+            .extend(Device::all(self.placement.devices()).flat_map(|device| self.collisions(model, device)));
+        faults
+    }
+
+    fn broken_dependencies(&self, model: &Model) -> Vec<Fault> {
+        let stages = self.placement.stages();
+        let mut faults = Vec::new();
+        for (pass, offset) in self.passes() {
+            for needs in prerequisites(pass, stages, |other| self.offset(other).is_some()) {
+                let Some(start) = self.offset(needs) else { continue };
+                let latency = if needs.stage == pass.stage {
+                    Ticks::ZERO
+                } else {
+                    model.latency_after(needs.stage.min(pass.stage))
+                };
+                let arrival = start + self.duration(model, needs) + latency * self.parts;
+                if offset < arrival {
+                    faults.push(Fault::Dependency { pass, needs, early: arrival - offset });
+                }
+            }
+        }
+        faults
+    }
+
+    /// Pairs of passes of a device whose copies overlap.
+    fn collisions(&self, model: &Model, device: Device) -> Vec<Fault> {
+        let interval = self.interval.0;
+        let passes: Vec<(Pass, i64, i64)> = self
+            .passes_of(device)
+            .map(|(pass, offset)| (pass, offset.0.mod_floor(&interval), self.duration(model, pass).0))
+            .collect();
+        let mut faults = Vec::new();
+        for (position, &(first, at, length)) in passes.iter().enumerate() {
+            if length > interval {
+                let overlap = Ticks(length - interval);
+                faults.push(Fault::Collision { device, first, second: first, overlap });
+            }
+            for &(second, other_at, other_length) in &passes[position + 1..] {
+                // Seen from the start of either, the other must not start before its end.
+                let ahead = (other_at - at).mod_floor(&interval);
+                let behind = (at - other_at).mod_floor(&interval);
+                let overlap = (length - ahead).min(other_length).max((other_length - behind).min(length));
+                if overlap > 0 {
+                    faults.push(Fault::Collision { device, first, second, overlap: Ticks(overlap) });
+                }
+            }
+        }
+        faults
+    }
+
+    /// The lifespan of a stage in parts of a tick: from the start of its F to the end of the last of
+    /// its backward passes. The longest, where a block has several microbatches.
+    #[must_use]
+    pub fn lifespan(&self, model: &Model, stage: Stage) -> Ticks {
+        Microbatch::all(self.period)
+            .map(|copy| self.lifespan_of(model, stage, copy))
+            .max()
+            .unwrap_or_default()
+    }
+
+    fn lifespan_of(&self, model: &Model, stage: Stage, copy: Microbatch) -> Ticks {
+        let pass = |kind| Pass::new(stage, kind, copy);
+        let start = self.offset(pass(Kind::F)).expect("a block has every F");
+        let end = [Kind::I, Kind::W, Kind::B]
+            .into_iter()
+            .filter_map(|kind| self.offset(pass(kind)).map(|at| at + self.duration(model, pass(kind))))
+            .max()
+            .expect("a block has a backward of every stage");
+        end - start
+    }
+
+    /// The bound on each device's peak memory from lifespans alone, `sum_s ceil(l_s/T) * m_s`
+    /// (arXiv 2405.15362, Eq. 1). It holds for a block without faults, but is not always reached:
+    /// [`steady_peak`](Self::steady_peak) is exact.
+    #[must_use]
+    pub fn paper_bound(&self, model: &Model) -> Vec<Units> {
+        let copies =
+            |stage, copy| Integer::div_ceil(&self.lifespan_of(model, stage, copy).0, &self.interval.0);
+        let bound = |device| -> Units {
+            let stages = self.placement.stages_of(device).iter();
+            stages
+                .flat_map(|&stage| Microbatch::all(self.period).map(move |copy| (stage, copy)))
+                .map(|(stage, copy)| model.activation(stage) * copies(stage, copy))
+                .sum()
+        };
+        Device::all(self.placement.devices()).map(bound).collect()
+    }
+
+    /// The exact peak memory of each device while copies of the block follow each other.
+    ///
+    /// When a pass acquires memory, every copy of a pass before it in the device's order has ended
+    /// and no other has started; so what is live is a sum over the passes of what each has acquired
+    /// and released by then. The peak is the largest such sum. The block must have no
+    /// [faults](Self::faults).
+    #[must_use]
+    pub fn steady_peak(&self, model: &Model) -> Vec<Units> {
+        Device::all(self.placement.devices())
+            .map(|device| {
+                let passes: Vec<(Pass, Ticks)> = self.passes_of(device).collect();
+                passes
+                    .iter()
+                    .filter(|(pass, _)| matches!(pass.kind, Kind::F | Kind::R))
+                    .map(|&(pass, _)| self.live_at_start(model, &passes, pass))
+                    .max()
+                    .unwrap_or_default()
+            })
+            .collect()
+    }
+
+    /// What is live on a device once copy 0 of a pass has started.
+    fn live_at_start(&self, model: &Model, passes: &[(Pass, Ticks)], started: Pass) -> Units {
+        let start = self.offset(started).expect("a pass of the block");
+        let before = |pass: Pass, offset: Ticks| {
+            // Copies that start at the same instant, which only passes without duration can, come
+            // in the order of `tie`, as in the expansion.
+            let later = i64::from(tie(pass) >= tie(started));
+            Integer::div_floor(&(start.0 - offset.0 - later), &self.interval.0) + 1
+        };
+        let held: Units =
+            passes.iter().map(|&(pass, offset)| self.held_by(model, pass) * before(pass, offset)).sum();
+        held + self.held_by(model, started)
+    }
+
+    /// What a pass leaves live on its device: what it acquires less what it releases.
+    fn held_by(&self, model: &Model, pass: Pass) -> Units {
+        let recomputed = self.offset(pass.with_kind(Kind::R)).is_some();
+        acquired(model, pass, recomputed) - released(model, pass)
+    }
+
+    /// The passes of a device with their offsets.
+    pub(super) fn passes_of(&self, device: Device) -> impl Iterator<Item = (Pass, Ticks)> {
+        self.passes().filter(move |(pass, _)| self.placement.device_of(pass.stage) == device)
+    }
+}
+
+/// The order of passes of one device that start at the same instant: along the dependencies.
+pub(super) fn tie(pass: Pass) -> (usize, i64, Microbatch) {
+    let stage = i64::from(pass.stage.0);
+    match pass.kind {
+        Kind::F => (0, stage, pass.microbatch),
+        Kind::R => (1, stage, pass.microbatch),
+        Kind::I | Kind::B => (2, -stage, pass.microbatch),
+        Kind::W => (3, -stage, pass.microbatch),
+    }
+}

@@ -1,0 +1,42 @@
+//! From a block to a whole schedule: its copies, stamped one interval apart.
+
+use super::Block;
+use super::algebra::tie;
+use crate::model::{Device, Microbatch, Pass};
+use crate::schedule::{Schedule, ScheduleError};
+
+impl Block {
+    /// The schedule of `microbatches` copies: each device runs its passes by offset. Microbatch
+    /// `j*K + k` is copy `k` of repetition `j`; passes of microbatches past the last are left out.
+    ///
+    /// A block without [faults](Self::faults) gives a schedule that cannot deadlock, whose peak
+    /// memory is at most the block's [steady peak](Self::steady_peak), and, replayed, starts no pass
+    /// later than its copy.
+    ///
+    /// # Errors
+    /// When there is no microbatch, or too many.
+    pub fn expand(&self, microbatches: u32) -> Result<Schedule, ScheduleError> {
+        let repetitions = microbatches.div_ceil(self.period);
+        let orders = Device::all(self.placement.devices())
+            .map(|device| {
+                let mut timed: Vec<(i128, Pass)> = Vec::new();
+                for (pass, offset) in self.passes_of(device) {
+                    for repetition in 0..repetitions {
+                        let microbatch =
+                            u64::from(repetition) * u64::from(self.period) + u64::from(pass.microbatch.0);
+                        if let Some(microbatch) =
+                            u32::try_from(microbatch).ok().filter(|&at| at < microbatches)
+                        {
+                            let start =
+                                i128::from(offset.0) + i128::from(repetition) * i128::from(self.interval.0);
+                            timed.push((start, Pass { microbatch: Microbatch(microbatch), ..pass }));
+                        }
+                    }
+                }
+                timed.sort_unstable_by_key(|&(start, pass)| (start, tie(pass)));
+                timed.into_iter().map(|(_, pass)| pass).collect()
+            })
+            .collect();
+        Schedule::new(self.placement.clone(), microbatches, orders)
+    }
+}

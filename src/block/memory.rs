@@ -1,0 +1,30 @@
+//! What passes acquire and release, for everything that builds or searches. `replay` states the same
+//! rules for itself.
+
+use crate::model::{Kind, Model, Pass, Units};
+
+/// What a pass acquires at its start. `recomputed` tells whether an R of its stage and microbatch
+/// exists.
+#[must_use]
+pub fn acquired(model: &Model, pass: Pass, recomputed: bool) -> Units {
+    let whole = model.activation(pass.stage);
+    let checkpoint = model.checkpoint(pass.stage).unwrap_or(whole);
+    match pass.kind {
+        Kind::F if recomputed => checkpoint,
+        Kind::F => whole,
+        Kind::R => whole - checkpoint,
+        Kind::I | Kind::W | Kind::B => Units::ZERO,
+    }
+}
+
+/// What a pass releases at its end.
+#[must_use]
+pub fn released(model: &Model, pass: Pass) -> Units {
+    let retained = model.retained_for_weight(pass.stage);
+    match pass.kind {
+        Kind::F | Kind::R => Units::ZERO,
+        Kind::I => model.activation(pass.stage) - retained,
+        Kind::W => retained,
+        Kind::B => model.activation(pass.stage),
+    }
+}

@@ -1,0 +1,181 @@
+//! Reordering: filling idle time with later passes, without raising the peak.
+//!
+//! The gaps of a squeezed schedule lie mostly in its warm-up and cool-down (arXiv 2405.15362,
+//! section 3.3). Each gap is filled, left to right, with a later pass of the same device that is
+//! ready there, fits, and does not lift the memory above the limit. All other passes keep their
+//! times, so a round never makes the schedule longer; squeezing then draws everything forward, which
+//! opens new gaps, until nothing moves.
+
+use super::memory::{acquired, released};
+use super::squeeze::{Cells, Stuck, Timeline, squeeze};
+use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
+use crate::schedule::{Schedule, prerequisites};
+
+/// How often filling and squeezing alternate at most; a handful of rounds suffice in practice.
+const ROUNDS: usize = 64;
+
+/// How far ahead of a gap candidates are looked for, per stage of the device.
+const LOOKAHEAD: usize = 96;
+
+/// The schedule with its gaps filled and the times it then has. `limits` are the most each device
+/// may hold; the schedule must keep to them already for the result to do so.
+///
+/// # Errors
+/// When the schedule cannot run.
+pub fn reorder(model: &Model, schedule: &Schedule, limits: &[Units]) -> Result<(Schedule, Timeline), Stuck> {
+    let cells = Cells::of(schedule);
+    let mut schedule = schedule.clone();
+    let mut timeline = squeeze(model, &schedule)?;
+    for _ in 0..ROUNDS {
+        let mut ends = timeline.ends(model, cells);
+        let mut moved = false;
+        for (device, &limit) in Device::all(schedule.devices()).zip(limits) {
+            let index = device.index();
+            let mut filling = Filling {
+                model,
+                cells,
+                stages: schedule.placement().stages(),
+                window: LOOKAHEAD * schedule.placement().stages_of(device).len(),
+                limit,
+                order: std::mem::take(&mut timeline.orders[index]),
+                starts: std::mem::take(&mut timeline.starts[index]),
+                live: Vec::new(),
+                ends: &mut ends,
+            };
+            moved |= filling.fill();
+            timeline.orders[index] = filling.order;
+        }
+        schedule = Schedule::new(schedule.placement().clone(), schedule.microbatches(), timeline.orders)
+            .expect("the same number of orders as before");
+        timeline = squeeze(model, &schedule)?;
+        if !moved {
+            break;
+        }
+    }
+    Ok((schedule, timeline))
+}
+
+/// One device while its gaps are being filled.
+struct Filling<'a> {
+    model: &'a Model,
+    cells: Cells,
+    stages: u32,
+    window: usize,
+    limit: Units,
+    order: Vec<Pass>,
+    starts: Vec<Ticks>,
+    /// What is live once each pass has started.
+    live: Vec<Units>,
+    /// The end of every pass of the problem.
+    ends: &'a mut [Option<Ticks>],
+}
+
+impl Filling<'_> {
+    /// Fills the gaps from left to right; tells whether anything moved.
+    fn fill(&mut self) -> bool {
+        self.tally();
+        let (mut at, mut free, mut moved) = (0, Ticks::ZERO, false);
+        while at < self.order.len() {
+            if free < self.starts[at]
+                && let Some((from, start)) = self.candidate(at, free)
+            {
+                self.shift(from, at, start);
+                moved = true;
+                // The rest of the gap before the pass that was moved here may take another one.
+                continue;
+            }
+            free = self.starts[at] + self.duration(self.order[at]);
+            at += 1;
+        }
+        moved
+    }
+
+    /// The pass that can start earliest in the gap before position `at`, and when. Of each stage
+    /// and kind only the next one is tried: microbatches stay first in, first out.
+    fn candidate(&self, at: usize, free: Ticks) -> Option<(usize, Ticks)> {
+        let mut best: Option<(usize, Ticks)> = None;
+        let mut seen: Vec<(u32, Kind)> = vec![(self.order[at].stage.0, self.order[at].kind)];
+        // The most that is live from the gap up to the position looked at.
+        let mut most = self.live_before(at);
+        let last = self.order.len().min(at + self.window);
+        for from in at + 1..last {
+            most = most.max(self.live[from - 1]);
+            let pass = self.order[from];
+            let class = (pass.stage.0, pass.kind);
+            if seen.contains(&class) {
+                continue;
+            }
+            seen.push(class);
+            if self.acquired(pass) > Units::ZERO && most + self.acquired(pass) > self.limit {
+                continue;
+            }
+            let start = free.max(self.ready(pass));
+            if start + self.duration(pass) <= self.starts[at]
+                && best.is_none_or(|(_, earliest)| start < earliest)
+            {
+                best = Some((from, start));
+            }
+        }
+        best
+    }
+
+    /// When everything a pass needs has ended and arrived.
+    fn ready(&self, pass: Pass) -> Ticks {
+        let present = |other| self.ends[self.cells.cell(other)].is_some();
+        prerequisites(pass, self.stages, present)
+            .filter_map(|needs| {
+                let latency = if needs.stage == pass.stage {
+                    Ticks::ZERO
+                } else {
+                    self.model.latency_after(needs.stage.min(pass.stage))
+                };
+                self.ends[self.cells.cell(needs)].map(|end| end + latency)
+            })
+            .max()
+            .unwrap_or_default()
+    }
+
+    /// Moves the pass at position `from` before the one at `to`, to start at `start`.
+    fn shift(&mut self, from: usize, to: usize, start: Ticks) {
+        let pass = self.order[from];
+        let before = self.live_before(to);
+        let kept = self.acquired(pass) - self.released(pass);
+        self.order[to..=from].rotate_right(1);
+        self.starts[to..=from].rotate_right(1);
+        self.live[to..=from].rotate_right(1);
+        self.starts[to] = start;
+        self.live[to] = before + self.acquired(pass);
+        for live in &mut self.live[to + 1..=from] {
+            *live += kept;
+        }
+        self.ends[self.cells.cell(pass)] = Some(start + self.duration(pass));
+    }
+
+    /// What is live before the pass at a position starts.
+    fn live_before(&self, at: usize) -> Units {
+        at.checked_sub(1).map_or(Units::ZERO, |before| self.live[before] - self.released(self.order[before]))
+    }
+
+    fn tally(&mut self) {
+        let mut live = Units::ZERO;
+        self.live.clear();
+        for at in 0..self.order.len() {
+            live += self.acquired(self.order[at]);
+            self.live.push(live);
+            live -= self.released(self.order[at]);
+        }
+    }
+
+    fn duration(&self, pass: Pass) -> Ticks {
+        self.model.duration(pass.stage, pass.kind)
+    }
+
+    fn acquired(&self, pass: Pass) -> Units {
+        let recomputed = self.ends[self.cells.cell(pass.with_kind(Kind::R))].is_some();
+        acquired(self.model, pass, recomputed)
+    }
+
+    fn released(&self, pass: Pass) -> Units {
+        released(self.model, pass)
+    }
+}

@@ -1,0 +1,247 @@
+//! The model file (TOML): reading with located errors, and printing back.
+
+use std::fmt::Write as _;
+
+use super::reading::{FileError, Problem, Table, Value, document, root};
+use super::{Costs, Memory, Model, Placement, Shape, Stage, Ticks, Units};
+
+/// Reads a model file.
+///
+/// # Errors
+/// When the text is not TOML, a key is unknown or missing, a value is of the wrong type, negative
+/// or too large, a list has the wrong length, or the parts are no [`Model`] together.
+pub fn parse(text: &str) -> Result<Model, FileError> {
+    let document = document(text)?;
+    let file = root(&document);
+    file.only(&["name", "source", "pipeline", "time", "memory", "recompute"])?;
+    let name = file.require("name")?.text()?.to_owned();
+    let source = file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?;
+
+    let pipeline_value = file.require("pipeline")?;
+    let pipeline = pipeline_value.table()?;
+    pipeline.only(&["devices", "placement", "chunks", "microbatches"])?;
+    let placement = read_placement(&pipeline)?;
+    let microbatches = pipeline.require("microbatches")?.count(1)?;
+
+    let costs = read_costs(&file.require("time")?.table()?, &placement)?;
+    let memory_table = file.get("memory").map(|value| value.table()).transpose()?;
+    let recompute_table = file.get("recompute").map(|value| value.table()).transpose()?;
+    let memory = read_memory(memory_table.as_ref(), recompute_table.as_ref(), &placement)?;
+    Model::new(name, source, placement, microbatches, costs, memory).map_err(|error| FileError {
+        span: span_of(&error, &file, &pipeline_value),
+        problem: Problem::Model(error),
+    })
+}
+
+/// Where in the file a complaint about the model as a whole belongs.
+fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) -> std::ops::Range<usize> {
+    use super::ModelError as E;
+    let (table, key) = match error {
+        E::PartExceedsActivation { key, .. } => key.split_once('.').unwrap_or(("memory", "activation")),
+        E::NoWork(_) | E::TimeOverflow => ("time", "forward"),
+        E::MemoryOverflow => ("memory", "activation"),
+        E::TooManyPasses { .. } => ("pipeline", "microbatches"),
+        _ => ("pipeline", "devices"),
+    };
+    file.get(table)
+        .and_then(|value| value.table().ok())
+        .and_then(|table| table.get(key))
+        .map_or_else(|| pipeline.span(), |value| value.span())
+}
+
+fn read_placement(pipeline: &Table<'_>) -> Result<Placement, FileError> {
+    const NAMES: &[&str] = &["linear", "looped", "v"];
+    let value = pipeline.require("placement")?;
+    let chunks = pipeline.get("chunks");
+    if let Some(lists) = value.list() {
+        let placement = read_lists(&value, &lists)?;
+        agree(pipeline.get("devices"), Some(placement.devices()), "the placement lists", "devices")?;
+        agree(chunks, placement.chunks(), "the placement lists", "stages on each device")?;
+        return Ok(placement);
+    }
+    let devices_value = pipeline.require("devices")?;
+    let devices = devices_value.count(1)?;
+    let name = value.as_text().ok_or_else(|| {
+        value.error(Problem::Type {
+            key: value.key(),
+            expected: "\"linear\", \"looped\", \"v\" or a list of each device's stages",
+            found: "something else".to_owned(),
+        })
+    })?;
+    let placement = match name {
+        "linear" => {
+            agree(chunks, Some(1), "linear placement has", "stage on each device")?;
+            Placement::linear(devices)
+        }
+        "v" => {
+            agree(chunks, Some(2), "v placement has", "stages on each device")?;
+            Placement::v(devices)
+        }
+        "looped" => Placement::looped(devices, pipeline.require("chunks")?.count(1)?),
+        _ => {
+            let found = name.to_owned();
+            return Err(value.error(Problem::Name { key: value.key(), found, known: NAMES }));
+        }
+    };
+    placement.map_err(|error| devices_value.error(Problem::Placement { key: value.key(), error }))
+}
+
+/// Refuses a count that contradicts what the placement implies.
+fn agree(value: Option<Value<'_>>, implied: Option<u32>, says: &str, of: &str) -> Result<(), FileError> {
+    let Some(value) = value else { return Ok(()) };
+    let stated = value.count(1)?;
+    if implied == Some(stated) {
+        return Ok(());
+    }
+    let implied = implied.map_or_else(|| "not equally many".to_owned(), |implied| implied.to_string());
+    Err(value.error(Problem::Contradiction {
+        key: value.key(),
+        value: stated.to_string(),
+        other: format!("{says} {implied} {of}"),
+    }))
+}
+
+fn read_lists(value: &Value<'_>, lists: &[Value<'_>]) -> Result<Placement, FileError> {
+    let read_list = |list: &Value<'_>| -> Result<Vec<Stage>, FileError> {
+        let stages = list.list().ok_or_else(|| {
+            list.error(Problem::Type {
+                key: list.key(),
+                expected: "the list of a device's stages",
+                found: "something else".to_owned(),
+            })
+        })?;
+        stages.iter().map(|stage| stage.count(0).map(Stage)).collect()
+    };
+    let stages_of = lists.iter().map(read_list).collect::<Result<_, _>>()?;
+    Placement::new(stages_of).map_err(|error| value.error(Problem::Placement { key: value.key(), error }))
+}
+
+fn read_costs(time: &Table<'_>, placement: &Placement) -> Result<Costs, FileError> {
+    time.only(&["unit", "forward", "backward_input", "backward_weight", "communication"])?;
+    let stages = placement.stages() as usize;
+    let ticks = |key| -> Result<Vec<Ticks>, FileError> {
+        Ok(time.require(key)?.amounts(stages, "stages")?.into_iter().map(Ticks).collect())
+    };
+    Ok(Costs {
+        unit: read_unit(Some(time), "tick")?,
+        forward: ticks("forward")?,
+        backward_input: ticks("backward_input")?,
+        backward_weight: ticks("backward_weight")?,
+        communication: match time.get("communication") {
+            Some(value) => value.amounts(stages - 1, "stage boundaries")?.into_iter().map(Ticks).collect(),
+            None => vec![Ticks::ZERO; stages - 1],
+        },
+    })
+}
+
+fn read_memory(
+    memory: Option<&Table<'_>>,
+    recompute: Option<&Table<'_>>,
+    placement: &Placement,
+) -> Result<Memory, FileError> {
+    if let Some(memory) = memory {
+        memory.only(&["unit", "activation", "retained_for_weight", "capacity"])?;
+    }
+    if let Some(recompute) = recompute {
+        recompute.only(&["checkpoint"])?;
+    }
+    let get = |key| memory.and_then(|table| table.get(key));
+    let stages = placement.stages() as usize;
+    let devices = placement.devices() as usize;
+    let units = |value: Value<'_>| -> Result<Vec<Units>, FileError> {
+        Ok(value.amounts(stages, "stages")?.into_iter().map(Units).collect())
+    };
+    let activation = get("activation").map_or_else(|| Ok(vec![Units(1); stages]), units)?;
+    Ok(Memory {
+        unit: read_unit(memory, "stage-activation")?,
+        retained_for_weight: get("retained_for_weight").map_or_else(|| Ok(activation.clone()), units)?,
+        activation,
+        checkpoint: match recompute {
+            Some(table) => Some(units(table.require("checkpoint")?)?),
+            None => None,
+        },
+        capacity: match get("capacity") {
+            Some(value) => {
+                value.amounts(devices, "devices")?.into_iter().map(|cap| Some(Units(cap))).collect()
+            }
+            None => vec![None; devices],
+        },
+    })
+}
+
+fn read_unit(table: Option<&Table<'_>>, default: &str) -> Result<String, FileError> {
+    let unit = table.and_then(|table| table.get("unit"));
+    unit.map_or_else(|| Ok(default.to_owned()), |value| value.text().map(str::to_owned))
+}
+
+/// The text of a model file that reads as this model. A list of equal values is written as one.
+///
+/// Caps that only some devices have cannot be written in a file: it then states none.
+#[must_use]
+pub fn print(model: &Model) -> String {
+    let mut text = String::new();
+    let quoted = |value: &str| toml::Value::String(value.to_owned()).to_string();
+    let mut line = |arguments: std::fmt::Arguments<'_>| {
+        text.write_fmt(arguments).expect("writing to a string cannot fail");
+        text.push('\n');
+    };
+    line(format_args!("name = {}", quoted(model.name())));
+    if let Some(source) = model.source() {
+        line(format_args!("source = {}", quoted(source)));
+    }
+    let placement = model.placement();
+    line(format_args!("\n[pipeline]\ndevices = {}", model.devices()));
+    if placement.shape() == Shape::Explicit {
+        let lists: Vec<String> = placement
+            .lists()
+            .iter()
+            .map(|stages| list(stages.iter().map(|stage| i64::from(stage.0))))
+            .collect();
+        line(format_args!("placement = [{}]", lists.join(", ")));
+    } else {
+        line(format_args!("placement = \"{}\"", placement.shape()));
+    }
+    if let (Shape::Looped, Some(chunks)) = (placement.shape(), placement.chunks()) {
+        line(format_args!("chunks = {chunks}"));
+    }
+    line(format_args!("microbatches = {}", model.microbatches()));
+
+    let costs = model.costs();
+    line(format_args!("\n[time]\nunit = {}", quoted(&costs.unit)));
+    for (key, values) in [
+        ("forward", &costs.forward),
+        ("backward_input", &costs.backward_input),
+        ("backward_weight", &costs.backward_weight),
+        ("communication", &costs.communication),
+    ] {
+        if !values.is_empty() {
+            line(format_args!("{key} = {}", one_or_list(values.iter().map(|ticks| ticks.0))));
+        }
+    }
+
+    let memory = model.memory();
+    line(format_args!("\n[memory]\nunit = {}", quoted(&memory.unit)));
+    let units = |values: &[Units]| one_or_list(values.iter().map(|units| units.0));
+    line(format_args!("activation = {}", units(&memory.activation)));
+    line(format_args!("retained_for_weight = {}", units(&memory.retained_for_weight)));
+    if let Some(capacity) = memory.capacity.iter().copied().collect::<Option<Vec<_>>>() {
+        line(format_args!("capacity = {}", units(&capacity)));
+    }
+    if let Some(checkpoint) = &memory.checkpoint {
+        line(format_args!("\n[recompute]\ncheckpoint = {}", units(checkpoint)));
+    }
+    text
+}
+
+fn one_or_list(values: impl Iterator<Item = i64> + Clone) -> String {
+    let mut others = values.clone();
+    match others.next() {
+        Some(first) if others.all(|value| value == first) => first.to_string(),
+        _ => list(values),
+    }
+}
+
+fn list(values: impl Iterator<Item = i64>) -> String {
+    let values: Vec<String> = values.map(|value| value.to_string()).collect();
+    format!("[{}]", values.join(", "))
+}

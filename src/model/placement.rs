@@ -1,0 +1,284 @@
+//! Placement: which device holds which stages.
+
+use std::fmt;
+
+use super::{Device, Stage};
+
+/// The form of a placement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Stage `s` on device `s`.
+    Linear,
+    /// Stage `s` on device `s mod d`, two chunks or more.
+    Looped,
+    /// Two chunks: stages `0..d` down the devices, `d..2d` back up; device `i` holds `i` and
+    /// `2d-1-i` (Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3).
+    V,
+    /// Any other.
+    Explicit,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Linear => "linear",
+            Self::Looped => "looped",
+            Self::V => "v",
+            Self::Explicit => "explicit",
+        })
+    }
+}
+
+/// Which device holds each stage: a partition of the stages `0..S` into `d` non-empty lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    shape: Shape,
+    stages_of: Vec<Vec<Stage>>,
+    device_of: Vec<Device>,
+}
+
+/// Why lists of stages are not a placement.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlacementError {
+    /// No device at all.
+    #[error("a pipeline needs at least one device")]
+    NoDevice,
+    /// A device without work.
+    #[error("device {0} holds no stage")]
+    EmptyDevice(Device),
+    /// Two devices, or one device twice, hold the same stage.
+    #[error("stage {stage} is held by device {first} and again by device {second}")]
+    StageTwice {
+        /// The stage held twice.
+        stage: Stage,
+        /// The device that listed it first.
+        first: Device,
+        /// The device that listed it again.
+        second: Device,
+    },
+    /// A stage number past the number of stages listed.
+    #[error("device {device} holds stage {stage}, but {count} stages are listed, which are numbered 0 to {}", count - 1)]
+    StageOutOfRange {
+        /// The stage that cannot be.
+        stage: Stage,
+        /// The device that lists it.
+        device: Device,
+        /// How many stages are listed over all devices.
+        count: usize,
+    },
+    /// More stages than the tool counts.
+    #[error("{0} stages are more than the {max} that are supported", max = Placement::MAX_STAGES)]
+    TooManyStages(u64),
+}
+
+impl Placement {
+    /// The most stages a pipeline may have.
+    pub const MAX_STAGES: u64 = 1 << 20;
+
+    /// One stage per device.
+    ///
+    /// # Errors
+    /// When there is no device, or too many.
+    pub fn linear(devices: u32) -> Result<Self, PlacementError> {
+        Self::looped(devices, 1)
+    }
+
+    /// Stage `s` on device `s mod d`, `chunks` stages per device; with one chunk, linear.
+    ///
+    /// # Errors
+    /// When there is no device or no chunk, or too many stages.
+    pub fn looped(devices: u32, chunks: u32) -> Result<Self, PlacementError> {
+        Self::limit(u64::from(devices) * u64::from(chunks))?;
+        let stages_of = Device::all(devices)
+            .map(|device| (0..chunks).map(|chunk| Stage(chunk * devices + device.0)).collect())
+            .collect();
+        Self::new(stages_of)
+    }
+
+    /// Two chunks per device: `i` and `2d-1-i`.
+    ///
+    /// # Errors
+    /// When there is no device, or too many.
+    pub fn v(devices: u32) -> Result<Self, PlacementError> {
+        Self::limit(2 * u64::from(devices))?;
+        Self::new(
+            Device::all(devices)
+                .map(|device| vec![Stage(device.0), Stage(2 * devices - 1 - device.0)])
+                .collect(),
+        )
+    }
+
+    /// The placement with these stages on each device. Its shape is recognised.
+    ///
+    /// # Errors
+    /// When the lists are not a partition of `0..S` into non-empty parts.
+    pub fn new(stages_of: Vec<Vec<Stage>>) -> Result<Self, PlacementError> {
+        let count: usize = stages_of.iter().map(Vec::len).sum();
+        Self::limit(count as u64)?;
+        if stages_of.is_empty() {
+            return Err(PlacementError::NoDevice);
+        }
+        let mut device_of = vec![None; count];
+        for (position, stages) in stages_of.iter().enumerate() {
+            let device = Device::at(position);
+            if stages.is_empty() {
+                return Err(PlacementError::EmptyDevice(device));
+            }
+            for &stage in stages {
+                let holder = device_of.get_mut(stage.index()).ok_or(PlacementError::StageOutOfRange {
+                    stage,
+                    device,
+                    count,
+                })?;
+                if let Some(first) = holder.replace(device) {
+                    return Err(PlacementError::StageTwice { stage, first, second: device });
+                }
+            }
+        }
+        let device_of = device_of
+            .into_iter()
+            .map(|device| device.expect("as many distinct stages in range as there are stages"))
+            .collect();
+        Ok(Self { shape: recognise(&stages_of), stages_of, device_of })
+    }
+
+    fn limit(stages: u64) -> Result<(), PlacementError> {
+        if stages > Self::MAX_STAGES { Err(PlacementError::TooManyStages(stages)) } else { Ok(()) }
+    }
+
+    /// The form it has.
+    #[must_use]
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The number of devices, d.
+    #[must_use]
+    pub fn devices(&self) -> u32 {
+        Device::at(self.stages_of.len()).0
+    }
+
+    /// The number of stages, S.
+    #[must_use]
+    pub fn stages(&self) -> u32 {
+        Stage::at(self.device_of.len()).0
+    }
+
+    /// The stages of a device; the position of a stage is its chunk.
+    #[must_use]
+    pub fn stages_of(&self, device: Device) -> &[Stage] {
+        &self.stages_of[device.index()]
+    }
+
+    /// The stages of every device.
+    #[must_use]
+    pub fn lists(&self) -> &[Vec<Stage>] {
+        &self.stages_of
+    }
+
+    /// The device that holds a stage.
+    #[must_use]
+    pub fn device_of(&self, stage: Stage) -> Device {
+        self.device_of[stage.index()]
+    }
+
+    /// Which of its device's chunks a stage is, counted from 0.
+    #[must_use]
+    pub fn chunk_of(&self, stage: Stage) -> usize {
+        self.stages_of(self.device_of(stage))
+            .iter()
+            .position(|&held| held == stage)
+            .expect("a device holds the stages that it holds")
+    }
+
+    /// How many stages each device holds, when all hold equally many.
+    #[must_use]
+    pub fn chunks(&self) -> Option<u32> {
+        let count = self.stages_of[0].len();
+        self.stages_of.iter().all(|stages| stages.len() == count).then(|| Stage::at(count).0)
+    }
+
+    /// The placement of the same shape over another number of devices, where there is one.
+    #[must_use]
+    pub fn resized(&self, devices: u32) -> Option<Result<Self, PlacementError>> {
+        if devices == self.devices() {
+            return Some(Ok(self.clone()));
+        }
+        match self.shape {
+            Shape::Linear => Some(Self::linear(devices)),
+            Shape::Looped => self.chunks().map(|chunks| Self::looped(devices, chunks)),
+            Shape::V => Some(Self::v(devices)),
+            Shape::Explicit => None,
+        }
+    }
+}
+
+fn recognise(stages_of: &[Vec<Stage>]) -> Shape {
+    let devices = stages_of.len();
+    let chunks = stages_of[0].len();
+    let holds = |expected: &dyn Fn(usize, usize) -> usize| {
+        stages_of.iter().enumerate().all(|(device, stages)| {
+            stages.len() == chunks
+                && stages.iter().enumerate().all(|(chunk, stage)| stage.index() == expected(device, chunk))
+        })
+    };
+    if chunks == 1 && holds(&|device, _| device) {
+        Shape::Linear
+    } else if chunks == 2
+        && holds(&|device, chunk| if chunk == 0 { device } else { 2 * devices - 1 - device })
+    {
+        // With one device V and looped with two chunks are the same lists; V is the more specific.
+        Shape::V
+    } else if chunks > 1 && holds(&|device, chunk| chunk * devices + device) {
+        Shape::Looped
+    } else {
+        Shape::Explicit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lists(stages: &[&[u32]]) -> Vec<Vec<Stage>> {
+        stages.iter().map(|list| list.iter().copied().map(Stage).collect()).collect()
+    }
+
+    #[test]
+    fn shapes_are_recognised_from_their_lists() {
+        for (placement, shape) in [
+            (Placement::linear(4), Shape::Linear),
+            (Placement::looped(4, 2), Shape::Looped),
+            (Placement::v(4), Shape::V),
+            (Placement::new(lists(&[&[1], &[0]])), Shape::Explicit),
+            (Placement::new(lists(&[&[0, 1], &[2]])), Shape::Explicit),
+        ] {
+            let placement = placement.expect("a placement");
+            assert_eq!(placement.shape(), shape);
+            assert_eq!(Placement::new(placement.lists().to_vec()), Ok(placement));
+        }
+    }
+
+    #[test]
+    fn v_pairs_the_first_stage_with_the_last() {
+        let placement = Placement::v(3).expect("a placement");
+        assert_eq!(placement.stages_of(Device(0)), [Stage(0), Stage(5)]);
+        assert_eq!(placement.device_of(Stage(3)), Device(2));
+        assert_eq!(placement.chunk_of(Stage(3)), 1);
+    }
+
+    #[test]
+    fn lists_that_are_no_partition_are_refused() {
+        for (stages, message) in [
+            (lists(&[]), "at least one device"),
+            (lists(&[&[0], &[]]), "device 1 holds no stage"),
+            (lists(&[&[0], &[0]]), "stage 0 is held by device 0 and again by device 1"),
+            (lists(&[&[0], &[2]]), "device 1 holds stage 2, but 2 stages are listed"),
+        ] {
+            let error = Placement::new(stages).expect_err(message).to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        assert!(Placement::looped(1 << 20, 2).is_err());
+        assert!(Placement::looped(3, 0).is_err());
+    }
+}

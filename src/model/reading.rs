@@ -1,0 +1,355 @@
+//! Reading TOML so that every complaint names its key and its place.
+//!
+//! Deserialising into structures loses the place of a value as soon as it may have one of several
+//! forms (a number or a list). Walking the parsed document instead costs a little code and keeps
+//! every span.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{ModelError, PlacementError};
+
+/// What is wrong with a TOML file, and where.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{problem}")]
+pub struct FileError {
+    /// What is wrong.
+    pub problem: Problem,
+    /// The bytes of the file it is about.
+    pub span: Range<usize>,
+}
+
+/// The ways in which a TOML file can be wrong. Keys are given with their tables: `time.forward`.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Problem {
+    /// It is not TOML.
+    #[error("not a TOML file: {0}")]
+    Syntax(String),
+    /// A key nobody knows.
+    #[error("unknown key `{key}`")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The keys known there.
+        known: &'static [&'static str],
+    },
+    /// A key that must be there.
+    #[error("missing key `{0}`")]
+    MissingKey(String),
+    /// A value of the wrong type.
+    #[error("`{key}` must be {expected}, but is {found}")]
+    Type {
+        /// The key.
+        key: String,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// A negative number.
+    #[error("`{key}` must not be negative, but is {value}")]
+    Negative {
+        /// The key.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+    /// A number too small or too large.
+    #[error("`{key}` must be from {least} to {most}, but is {value}")]
+    Range {
+        /// The key.
+        key: String,
+        /// Its value, as written.
+        value: String,
+        /// The least allowed.
+        least: i64,
+        /// The most allowed.
+        most: i64,
+    },
+    /// A list with the wrong number of values.
+    #[error("`{key}` has {found} values, but there are {expected} {of}")]
+    Length {
+        /// The key.
+        key: String,
+        /// How many values it has.
+        found: usize,
+        /// How many it must have.
+        expected: usize,
+        /// What it must have one for each of.
+        of: &'static str,
+    },
+    /// A name that is none of the known ones.
+    #[error("`{key}` must be one of {}, but is \"{found}\"", known.join(", "))]
+    Name {
+        /// The key.
+        key: String,
+        /// The name.
+        found: String,
+        /// The known names.
+        known: &'static [&'static str],
+    },
+    /// Two keys that contradict each other.
+    #[error("`{key}` is {value}, but {other}")]
+    Contradiction {
+        /// The key.
+        key: String,
+        /// Its value.
+        value: String,
+        /// What stands against it.
+        other: String,
+    },
+    /// The stages of the devices are not a placement.
+    #[error("`{key}` is not a placement: {error}")]
+    Placement {
+        /// The key.
+        key: String,
+        /// Why not.
+        error: PlacementError,
+    },
+    /// Each value is right, but together they are no model.
+    #[error("{0}")]
+    Model(ModelError),
+    /// A formula that is wrong.
+    #[error("`{key}`: {message}")]
+    Formula {
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl Problem {
+    /// How to mend it, where there is more to say than the message does.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::UnknownKey { key, known } => {
+                let (table, last) =
+                    key.rsplit_once('.').map_or(("", key.as_str()), |(table, last)| (table, last));
+                let place = if table.is_empty() { "here".to_owned() } else { format!("in [{table}]") };
+                let list = known.join(", ");
+                Some(match nearest(last, known) {
+                    Some(near) => format!("did you mean `{near}`? the keys known {place} are: {list}"),
+                    None => format!("the keys known {place} are: {list}"),
+                })
+            }
+            Self::Type { found, .. } if found.starts_with("float") => {
+                Some("times and memory are integers; choose a finer unit (us, ns, bytes)".to_owned())
+            }
+            Self::Length { .. } => {
+                Some("a single number instead of a list stands for all of them".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The known name that a mistyped one is probably meant to be.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), *candidate))
+        .filter(|&(distance, candidate)| distance <= candidate.len() / 3)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// A table of the file, with the path of keys that leads to it.
+pub struct Table<'doc> {
+    entries: &'doc DeTable<'doc>,
+    path: String,
+    span: Range<usize>,
+}
+
+/// A value of the file, with the path of keys that leads to it.
+pub struct Value<'doc> {
+    value: &'doc Spanned<DeValue<'doc>>,
+    path: String,
+}
+
+/// Parses a whole file.
+///
+/// # Errors
+/// When it is not TOML.
+pub fn document(text: &str) -> Result<Spanned<DeTable<'_>>, FileError> {
+    DeTable::parse(text).map_err(|error| FileError {
+        problem: Problem::Syntax(error.message().trim().replace('\n', "; ")),
+        span: error.span().unwrap_or(0..0),
+    })
+}
+
+/// The table at the top of a file.
+#[must_use]
+pub fn root<'doc>(document: &'doc Spanned<DeTable<'doc>>) -> Table<'doc> {
+    // A key missing at the top is missing from the file as a whole: point at its start.
+    Table { entries: document.get_ref(), path: String::new(), span: 0..0 }
+}
+
+impl<'doc> Table<'doc> {
+    /// Refuses every key that is not in the list.
+    ///
+    /// # Errors
+    /// At the first unknown key.
+    pub fn only(&self, known: &'static [&'static str]) -> Result<(), FileError> {
+        match self.entries.iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
+            Some((key, _)) => Err(FileError {
+                problem: Problem::UnknownKey { key: self.path_of(key.get_ref()), known },
+                span: key.span(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The value of a key, if it is there.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Value<'doc>> {
+        self.entries
+            .iter()
+            .find(|(candidate, _)| candidate.get_ref() == key)
+            .map(|(_, value)| Value { value, path: self.path_of(key) })
+    }
+
+    /// The value of a key that must be there.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn require(&self, key: &str) -> Result<Value<'doc>, FileError> {
+        self.get(key).ok_or_else(|| FileError {
+            problem: Problem::MissingKey(self.path_of(key)),
+            span: self.span.clone(),
+        })
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}
+
+impl<'doc> Value<'doc> {
+    /// An error about this value.
+    #[must_use]
+    pub fn error(&self, problem: Problem) -> FileError {
+        FileError { problem, span: self.value.span() }
+    }
+
+    /// The path of keys that leads to the value: `time.forward`.
+    #[must_use]
+    pub fn key(&self) -> String {
+        self.path.clone()
+    }
+
+    /// The bytes of the file where the value stands.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        self.value.span()
+    }
+
+    fn wrong_type(&self, expected: &'static str) -> FileError {
+        let found = match self.value.get_ref() {
+            DeValue::String(text) => format!("the text \"{text}\""),
+            DeValue::Integer(number) => format!("the integer {number}"),
+            DeValue::Float(number) => format!("float {number}"),
+            DeValue::Boolean(truth) => format!("{truth}"),
+            DeValue::Datetime(_) => "a date".to_owned(),
+            DeValue::Array(_) => "a list".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+        };
+        self.error(Problem::Type { key: self.key(), expected, found })
+    }
+
+    /// A table.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn table(&self) -> Result<Table<'doc>, FileError> {
+        match self.value.get_ref() {
+            DeValue::Table(entries) => {
+                Ok(Table { entries, path: self.path.clone(), span: self.value.span() })
+            }
+            _ => Err(self.wrong_type("a table")),
+        }
+    }
+
+    /// The values of a list, or nothing when it is something else.
+    #[must_use]
+    pub fn list(&self) -> Option<Vec<Value<'doc>>> {
+        match self.value.get_ref() {
+            DeValue::Array(values) => Some(
+                values
+                    .iter()
+                    .enumerate()
+                    .map(|(position, value)| Value { value, path: format!("{}[{position}]", self.path) })
+                    .collect(),
+            ),
+            _ => None,
+        }
+    }
+
+    /// A text, or nothing when it is something else.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&'doc str> {
+        self.value.get_ref().as_str()
+    }
+
+    /// A text.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn text(&self) -> Result<&'doc str, FileError> {
+        self.as_text().ok_or_else(|| self.wrong_type("a text in quotes"))
+    }
+
+    /// An integer that is not negative.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn amount(&self) -> Result<i64, FileError> {
+        self.amount_or("an integer")
+    }
+
+    fn amount_or(&self, expected: &'static str) -> Result<i64, FileError> {
+        let DeValue::Integer(number) = self.value.get_ref() else {
+            return Err(self.wrong_type(expected));
+        };
+        let (key, value) = (self.key(), number.to_string());
+        if number.as_str().starts_with('-') && number.as_str() != "-0" {
+            return Err(self.error(Problem::Negative { key, value }));
+        }
+        i64::from_str_radix(number.as_str(), number.radix())
+            .map_err(|_| self.error(Problem::Range { key, value, least: 0, most: i64::MAX }))
+    }
+
+    /// An integer from `least` to `u32::MAX`.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn count(&self, least: u32) -> Result<u32, FileError> {
+        let value = self.amount()?;
+        u32::try_from(value).ok().filter(|&count| count >= least).ok_or_else(|| {
+            self.error(Problem::Range {
+                key: self.key(),
+                value: value.to_string(),
+                least: i64::from(least),
+                most: i64::from(u32::MAX),
+            })
+        })
+    }
+
+    /// One amount for each of `expected` things: a list of them, or a number that stands for all.
+    ///
+    /// # Errors
+    /// When it is something else, or the list has another length.
+    pub fn amounts(&self, expected: usize, of: &'static str) -> Result<Vec<i64>, FileError> {
+        let Some(values) = self.list() else {
+            return Ok(vec![self.amount_or("an integer, or a list of integers")?; expected]);
+        };
+        if values.len() != expected {
+            let (key, found) = (self.key(), values.len());
+            return Err(self.error(Problem::Length { key, found, expected, of }));
+        }
+        values.iter().map(Value::amount).collect()
+    }
+}

@@ -1,0 +1,208 @@
+//! Running the orders: every device takes its passes in turn, each as early as it can.
+
+use super::layout::{Layout, Slot};
+use super::violation::{Place, Violation, Wait};
+use crate::model::{Device, Model, Pass, Ticks};
+use crate::schedule::Schedule;
+
+/// The start of every pass, in the order of each device.
+pub(super) type Starts = Vec<Vec<Ticks>>;
+
+/// Runs all orders and reports every deadlock.
+///
+/// Each pass is started once, and a device that waits is woken once by what it waits for: the time
+/// is linear in passes and dependencies. Faults that `structure` reports are passed over here, so
+/// that the deadlocks behind them are found too: a pass that is missing, or comes later on the same
+/// device, is not waited for. The times are then meaningless, and the caller discards them.
+///
+/// A deadlock is likewise cut at one of its dependencies after it is reported. Every cycle found
+/// later is a cycle of the orders as they stand, for cutting only removes dependencies.
+pub(super) fn execute(
+    model: &Model,
+    schedule: &Schedule,
+    layout: &Layout,
+    violations: &mut Vec<Violation>,
+) -> Starts {
+    let mut run = Run::new(model, schedule, layout);
+    loop {
+        while let Some(device) = run.awake.pop() {
+            run.advance(device);
+        }
+        let Some(cycle) = run.find_cycle() else { break };
+        run.cut(cycle[0]);
+        violations.push(Violation::Deadlock(cycle));
+    }
+    run.starts
+}
+
+/// A device's state.
+#[derive(Clone, Copy)]
+struct Rank {
+    /// The position of the pass it runs next.
+    next: usize,
+    /// When it is free.
+    free: Ticks,
+    /// What it waits for.
+    waits_for: Option<Slot>,
+    /// The next device in the list of those that wait for the same pass.
+    beside: Option<Device>,
+    /// What the next pass needs no more, because a deadlock was cut there.
+    forgiven: Option<Slot>,
+}
+
+struct Run<'a> {
+    model: &'a Model,
+    schedule: &'a Schedule,
+    layout: &'a Layout,
+    starts: Starts,
+    ranks: Vec<Rank>,
+    /// By pass: the first of the devices that wait for it, plus one; 0 where none does.
+    waiters: Vec<u32>,
+    awake: Vec<Device>,
+    /// Where the search for cycles goes on: every device before it has finished.
+    searched: usize,
+}
+
+impl<'a> Run<'a> {
+    fn new(model: &'a Model, schedule: &'a Schedule, layout: &'a Layout) -> Self {
+        let idle = Rank { next: 0, free: Ticks::ZERO, waits_for: None, beside: None, forgiven: None };
+        Self {
+            model,
+            schedule,
+            layout,
+            starts: schedule.orders().iter().map(|order| Vec::with_capacity(order.len())).collect(),
+            ranks: vec![idle; schedule.devices() as usize],
+            waiters: vec![0; layout.len()],
+            awake: Device::all(schedule.devices()).rev().collect(),
+            searched: 0,
+        }
+    }
+
+    /// Runs a device until it waits or has finished.
+    fn advance(&mut self, device: Device) {
+        let order = self.schedule.order(device);
+        let range = self.layout.range(device);
+        while let Some(&pass) = order.get(self.ranks[device.index()].next) {
+            let rank = self.ranks[device.index()];
+            let slot = self.layout.slot(Place { device, position: rank.next });
+            // A pass that stands twice is run once: the second time it takes no part.
+            let counts = self.layout.find(pass) == Some(slot);
+            let mut start = rank.free;
+            let mut missing = None;
+            if counts {
+                self.layout.for_each_need(pass, |needs, needed| {
+                    if range.contains(&needed.rank()) || rank.forgiven == Some(needed) {
+                        return;
+                    }
+                    match self.end_of(needs, needed) {
+                        Some(end) => start = start.max(end + self.latency(needs, pass)),
+                        None => missing = Some(needed),
+                    }
+                });
+            }
+            if let Some(needed) = missing {
+                self.wait(device, needed);
+                return;
+            }
+            self.starts[device.index()].push(start);
+            let duration = if counts { self.model.duration(pass.stage, pass.kind) } else { Ticks::ZERO };
+            self.ranks[device.index()] =
+                Rank { next: rank.next + 1, free: start + duration, forgiven: None, ..rank };
+            self.wake(slot);
+        }
+    }
+
+    /// When a pass on another device ends, if it has started.
+    fn end_of(&self, pass: Pass, slot: Slot) -> Option<Ticks> {
+        let place = self.place_of(pass, slot);
+        let start = self.starts[place.device.index()].get(place.position)?;
+        Some(*start + self.model.duration(pass.stage, pass.kind))
+    }
+
+    /// Where a pass stands. In a sound schedule that is on the device that holds its stage.
+    fn place_of(&self, pass: Pass, slot: Slot) -> Place {
+        let device = self.model.placement().device_of(pass.stage);
+        let range = self.layout.range(device);
+        if range.contains(&slot.rank()) {
+            Place { device, position: (slot.rank() - range.start) as usize }
+        } else {
+            self.layout.place(slot)
+        }
+    }
+
+    /// The latency from one pass to another one of the same or a neighbouring stage.
+    fn latency(&self, from: Pass, to: Pass) -> Ticks {
+        if from.stage == to.stage { Ticks::ZERO } else { self.model.latency_after(from.stage.min(to.stage)) }
+    }
+
+    fn wait(&mut self, device: Device, needed: Slot) {
+        let first = &mut self.waiters[needed.index()];
+        let rank = &mut self.ranks[device.index()];
+        rank.waits_for = Some(needed);
+        rank.beside = first.checked_sub(1).map(Device);
+        *first = device.0 + 1;
+    }
+
+    fn wake(&mut self, slot: Slot) {
+        let mut next = std::mem::take(&mut self.waiters[slot.index()]).checked_sub(1).map(Device);
+        while let Some(device) = next {
+            let rank = &mut self.ranks[device.index()];
+            rank.waits_for = None;
+            next = rank.beside.take();
+            self.awake.push(device);
+        }
+    }
+
+    /// With no device awake: a circle of devices that wait for each other, from the least device
+    /// on; nothing when all have finished.
+    fn find_cycle(&mut self) -> Option<Vec<Wait>> {
+        while self.ranks.get(self.searched)?.waits_for.is_none() {
+            self.searched += 1;
+        }
+        // What a device waits for stands on another one that waits itself, so following the waits
+        // comes to a circle after at most as many steps as there are devices.
+        let mut device = Device::at(self.searched);
+        for _ in 0..self.ranks.len() {
+            device = self.wait_of(device).needs_at.device;
+        }
+        let mut cycle = vec![self.wait_of(device)];
+        while cycle[cycle.len() - 1].needs_at.device != device {
+            cycle.push(self.wait_of(cycle[cycle.len() - 1].needs_at.device));
+        }
+        let least = (0..cycle.len()).min_by_key(|&at| cycle[at].at.device)?;
+        cycle.rotate_left(least);
+        Some(cycle)
+    }
+
+    /// What a waiting device waits for.
+    fn wait_of(&self, device: Device) -> Wait {
+        let rank = self.ranks[device.index()];
+        let needed = rank.waits_for.expect("only devices that wait are asked");
+        let needs_at = self.layout.place(needed);
+        let at = Place { device, position: rank.next };
+        Wait {
+            at,
+            pass: self.schedule.order(device)[at.position],
+            needs: self.schedule.order(needs_at.device)[needs_at.position],
+            needs_at,
+        }
+    }
+
+    /// Lets the device of a wait go on as if what it waits for had come.
+    fn cut(&mut self, wait: Wait) {
+        let device = wait.at.device;
+        let needed = self.layout.slot(wait.needs_at);
+        let beside = self.ranks[device.index()].beside.take();
+        if self.waiters[needed.index()] == device.0 + 1 {
+            self.waiters[needed.index()] = beside.map_or(0, |other| other.0 + 1);
+        } else if let Some(before) =
+            self.ranks.iter_mut().find(|rank| rank.waits_for == Some(needed) && rank.beside == Some(device))
+        {
+            before.beside = beside;
+        }
+        let rank = &mut self.ranks[device.index()];
+        rank.waits_for = None;
+        rank.forgiven = Some(needed);
+        self.awake.push(device);
+    }
+}

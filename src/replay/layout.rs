@@ -1,0 +1,137 @@
+//! Where every pass stands: dense tables in place of hashing.
+
+use super::violation::Place;
+use crate::model::{Device, Kind, Microbatch, Pass, Stage};
+use crate::schedule::Schedule;
+
+/// A pass that stands somewhere, by its rank in the concatenation of all orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Slot(u32);
+
+impl Slot {
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(super) const fn rank(self) -> u32 {
+        self.0
+    }
+}
+
+/// The place of every pass of every stage and microbatch.
+pub(super) struct Layout {
+    stages: u32,
+    microbatches: u32,
+    /// The rank of each device's first pass, and the total at the end.
+    first: Vec<u32>,
+    /// By stage, kind and microbatch: one more than the rank of the pass, or 0 where there is none.
+    ranks: Vec<u32>,
+}
+
+impl Layout {
+    /// Of two passes that are the same, the first by device and position counts.
+    pub(super) fn new(schedule: &Schedule) -> Self {
+        let (stages, microbatches) = (schedule.placement().stages(), schedule.microbatches());
+        let mut layout = Self {
+            stages,
+            microbatches,
+            first: Vec::with_capacity(schedule.orders().len() + 1),
+            ranks: vec![0; stages as usize * Kind::COUNT * microbatches as usize],
+        };
+        let mut rank = 0;
+        for (_, order) in super::devices(schedule) {
+            layout.first.push(rank);
+            for &pass in order {
+                rank += 1;
+                if let Some(cell) = layout.cell(pass)
+                    && layout.ranks[cell] == 0
+                {
+                    layout.ranks[cell] = rank;
+                }
+            }
+        }
+        layout.first.push(rank);
+        layout
+    }
+
+    /// The number of passes, duplicates and unknown ones included.
+    pub(super) fn len(&self) -> usize {
+        self.first[self.first.len() - 1] as usize
+    }
+
+    /// Where a pass stands first, if it stands anywhere.
+    pub(super) fn find(&self, pass: Pass) -> Option<Slot> {
+        let cell = self.cell(pass)?;
+        self.ranks[cell].checked_sub(1).map(Slot)
+    }
+
+    /// Whether a pass stands anywhere.
+    pub(super) fn has(&self, pass: Pass) -> bool {
+        self.find(pass).is_some()
+    }
+
+    /// Whether stage and microbatch of a pass exist.
+    pub(super) const fn knows(&self, pass: Pass) -> bool {
+        pass.stage.0 < self.stages && pass.microbatch.0 < self.microbatches
+    }
+
+    /// The numbers of stages and microbatches.
+    pub(super) const fn size(&self) -> (u32, u32) {
+        (self.stages, self.microbatches)
+    }
+
+    pub(super) fn slot(&self, place: Place) -> Slot {
+        let position = u32::try_from(place.position).expect("an order is no longer than all of them");
+        Slot(self.first[place.device.index()] + position)
+    }
+
+    pub(super) fn place(&self, slot: Slot) -> Place {
+        let device = self.first.partition_point(|&first| first <= slot.0) - 1;
+        Place { device: Device::at(device), position: (slot.0 - self.first[device]) as usize }
+    }
+
+    /// The slots of a device's order.
+    pub(super) fn range(&self, device: Device) -> std::ops::Range<u32> {
+        self.first[device.index()]..self.first[device.index() + 1]
+    }
+
+    /// Calls `each` with every pass that must end before a pass may start, where it stands.
+    /// Passes that stand nowhere are left out: they are reported as missing.
+    #[inline]
+    pub(super) fn for_each_need(&self, pass: Pass, mut each: impl FnMut(Pass, Slot)) {
+        let mut need = |pass: Pass| {
+            if let Some(slot) = self.find(pass) {
+                each(pass, slot);
+            }
+        };
+        match pass.kind {
+            Kind::F if pass.stage.0 > 0 => need(Pass { stage: Stage(pass.stage.0 - 1), ..pass }),
+            Kind::F => {}
+            Kind::R => need(pass.with_kind(Kind::F)),
+            Kind::W => need(pass.with_kind(Kind::I)),
+            Kind::I | Kind::B => {
+                need(pass.with_kind(Kind::F));
+                need(pass.with_kind(Kind::R));
+                if pass.stage.0 + 1 < self.stages {
+                    let above = Pass { stage: Stage(pass.stage.0 + 1), ..pass };
+                    need(above.with_kind(Kind::I));
+                    need(above.with_kind(Kind::B));
+                }
+            }
+        }
+    }
+
+    /// Every stage and microbatch that should be there.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (Stage, Microbatch)> + use<> {
+        let microbatches = self.microbatches;
+        Stage::all(self.stages)
+            .flat_map(move |stage| Microbatch::all(microbatches).map(move |microbatch| (stage, microbatch)))
+    }
+
+    fn cell(&self, pass: Pass) -> Option<usize> {
+        self.knows(pass).then(|| {
+            (pass.stage.index() * Kind::COUNT + pass.kind as usize) * self.microbatches as usize
+                + pass.microbatch.index()
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! What the times amount to.
+
+use num_rational::Ratio;
+
+use super::execute::Starts;
+use super::{devices, end_of};
+use crate::model::{Model, Ticks};
+use crate::schedule::Schedule;
+
+/// An exact share.
+pub type Rate = Ratio<i128>;
+
+/// What the times of a schedule amount to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metrics {
+    /// The last end over all devices, the first start being time 0.
+    pub makespan: Ticks,
+    /// The largest, over devices, of last end minus first start: the papers' "cost".
+    pub device_span: Ticks,
+    /// The time that all devices together are busy.
+    pub busy: Ticks,
+    /// `1 - busy / (d * device_span)`. With equal devices this is the papers'
+    /// `1 - m*(F+B+W)/cost` (Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 5.3).
+    pub bubble_rate: Rate,
+    /// `1 - busy / (d * makespan)`.
+    pub idle_rate: Rate,
+}
+
+/// Measures a complete run.
+pub(super) fn measure(model: &Model, schedule: &Schedule, starts: &Starts) -> Metrics {
+    let (mut makespan, mut device_span, mut busy) = (Ticks::ZERO, Ticks::ZERO, Ticks::ZERO);
+    for ((_, order), starts) in devices(schedule).zip(starts) {
+        let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else { continue };
+        let end = end_of(model, order[order.len() - 1], last);
+        makespan = makespan.max(end);
+        device_span = device_span.max(end - first);
+        busy += order.iter().map(|pass| model.duration(pass.stage, pass.kind)).sum();
+    }
+    let idle_share = |span: Ticks| {
+        let room = i128::from(schedule.devices()) * i128::from(span.0);
+        if room == 0 { Rate::from_integer(0) } else { Rate::new(room - i128::from(busy.0), room) }
+    };
+    Metrics {
+        makespan,
+        device_span,
+        busy,
+        bubble_rate: idle_share(device_span),
+        idle_rate: idle_share(makespan),
+    }
+}

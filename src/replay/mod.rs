@@ -1,0 +1,93 @@
+//! The trusted executor: a model and orders go in; times, metrics and every violation come out.
+//!
+//! Nothing here is shared with what proposes schedules: it imports the definitions of `model` and
+//! `schedule` and nothing else of this crate. The rules it implements (DESIGN section 2):
+//!
+//! - `sF -> (s+1)F`, `(s+1)I -> sI`, `sF -> sI`, `sI -> sW`; B stands for I and W together; with
+//!   recomputation also `sF -> sR -> sI`.
+//! - A dependency between devices adds the latency of its boundary.
+//! - A device runs its passes in order, one at a time, each as early as it can.
+//! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
+//!   the rest); I releases all but what W needs at its end; W and B release what is left.
+
+mod execute;
+mod layout;
+mod memory;
+mod metrics;
+mod structure;
+mod violation;
+
+use crate::model::{Device, Model, Pass, Ticks, Units};
+use crate::schedule::Schedule;
+
+pub use metrics::{Metrics, Rate};
+pub use violation::{Mismatch, Place, Violation, Wait};
+
+/// What replay found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Everything that is wrong, by device and position; empty when the schedule is valid.
+    pub violations: Vec<Violation>,
+    /// The most each device holds at any instant, as far as its order tells. Empty when model and
+    /// schedule do not match.
+    pub peak_memory: Vec<Units>,
+    /// When everything runs; absent when the passes are not all there once and in their place, or
+    /// cannot all run.
+    pub timing: Option<Timing>,
+}
+
+/// When everything runs, and what that amounts to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timing {
+    /// The start of every pass, in the order of each device; the first start is 0.
+    pub starts: Vec<Vec<Ticks>>,
+    /// Makespan, span, busy time and rates.
+    pub metrics: Metrics,
+}
+
+impl Verdict {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    /// The most that any device holds.
+    #[must_use]
+    pub fn peak_memory_max(&self) -> Units {
+        self.peak_memory.iter().copied().max().unwrap_or_default()
+    }
+}
+
+/// Runs a schedule under a model.
+///
+/// The schedule says how many microbatches there are; the model must have its stages and devices.
+#[must_use]
+pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
+    let mut violations = structure::mismatches(model, schedule);
+    if !violations.is_empty() {
+        return Verdict { violations, peak_memory: Vec::new(), timing: None };
+    }
+    let layout = layout::Layout::new(schedule);
+    structure::inspect(model, schedule, &layout, &mut violations);
+    let run = execute::execute(model, schedule, &layout, &mut violations);
+    let sound = violations.is_empty();
+    let peak_memory = memory::inspect(model, schedule, &layout, &mut violations);
+    let timing = sound.then(|| {
+        let metrics = metrics::measure(model, schedule, &run);
+        Timing { starts: run, metrics }
+    });
+    violations.sort_by_key(Violation::sort_key);
+    Verdict { violations, peak_memory, timing }
+}
+
+/// The end of a pass that starts at `start`.
+#[must_use]
+pub fn end_of(model: &Model, pass: Pass, start: Ticks) -> Ticks {
+    start + model.duration(pass.stage, pass.kind)
+}
+
+/// The devices of a schedule with their orders.
+fn devices(schedule: &Schedule) -> impl Iterator<Item = (Device, &[Pass])> {
+    Device::all(schedule.devices()).map(|device| (device, schedule.order(device)))
+}

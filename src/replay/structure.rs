@@ -1,0 +1,83 @@
+//! What can be said of the orders without running them: every pass once, in its place, and no pass
+//! before one of its own device that it needs.
+
+use super::layout::Layout;
+use super::violation::{Mismatch, Place, Violation};
+use crate::model::{Kind, Model, Pass, Stage};
+use crate::schedule::Schedule;
+
+/// Whether the model describes the pipeline of the schedule; the first difference if not.
+pub(super) fn mismatches(model: &Model, schedule: &Schedule) -> Vec<Violation> {
+    let (ours, theirs) = (schedule.placement(), model.placement());
+    let mismatch = if ours.devices() != theirs.devices() {
+        Some(Mismatch::Devices { schedule: ours.devices(), model: theirs.devices() })
+    } else if ours.stages() != theirs.stages() {
+        Some(Mismatch::Stages { schedule: ours.stages(), model: theirs.stages() })
+    } else if let Some(stage) =
+        Stage::all(ours.stages()).find(|&stage| ours.device_of(stage) != theirs.device_of(stage))
+    {
+        let (schedule, model) = (ours.device_of(stage), theirs.device_of(stage));
+        Some(Mismatch::Placement { stage: stage.0, schedule, model })
+    } else if schedule.microbatches() > model.microbatches()
+        && model.with_microbatches(schedule.microbatches()).is_err()
+    {
+        Some(Mismatch::Microbatches(schedule.microbatches()))
+    } else {
+        None
+    };
+    mismatch.into_iter().map(Violation::ModelMismatch).collect()
+}
+
+/// Finds every pass that is unknown, misplaced, double, missing, or before what it needs.
+pub(super) fn inspect(model: &Model, schedule: &Schedule, layout: &Layout, violations: &mut Vec<Violation>) {
+    for (device, order) in super::devices(schedule) {
+        for (position, &pass) in order.iter().enumerate() {
+            inspect_pass(model, layout, Place { device, position }, pass, violations);
+        }
+    }
+    for (stage, microbatch) in layout.pairs() {
+        let pass = |kind| Pass::new(stage, kind, microbatch);
+        let mut demand = |pass: Pass| {
+            if !layout.has(pass) {
+                violations.push(Violation::MissingPass { device: model.placement().device_of(stage), pass });
+            }
+        };
+        demand(pass(Kind::F));
+        if !layout.has(pass(Kind::B)) {
+            demand(pass(Kind::I));
+            demand(pass(Kind::W));
+        }
+    }
+}
+
+fn inspect_pass(model: &Model, layout: &Layout, at: Place, pass: Pass, violations: &mut Vec<Violation>) {
+    if !layout.knows(pass) {
+        let (stages, microbatches) = layout.size();
+        violations.push(Violation::UnknownPass { at, pass, stages, microbatches });
+        return;
+    }
+    let belongs = model.placement().device_of(pass.stage);
+    if belongs != at.device {
+        violations.push(Violation::WrongDevice { at, pass, belongs });
+    }
+    let slot = layout.slot(at);
+    if let Some(first) = layout.find(pass).filter(|&first| first != slot) {
+        violations.push(Violation::DuplicatePass { at, pass, first: layout.place(first) });
+        return;
+    }
+    if matches!(pass.kind, Kind::I | Kind::W) {
+        let full = pass.with_kind(Kind::B);
+        if let Some(full_slot) = layout.find(full) {
+            violations.push(Violation::BackwardTwice { at, pass, full, full_at: layout.place(full_slot) });
+        }
+    }
+    if pass.kind == Kind::R && model.checkpoint(pass.stage).is_none() {
+        violations.push(Violation::RecomputeUnknown { at, pass });
+    }
+    let local = layout.range(at.device);
+    layout.for_each_need(pass, |needs, needed| {
+        if needed > slot && local.contains(&needed.rank()) {
+            violations.push(Violation::Order { at, pass, needs, needs_at: layout.place(needed) });
+        }
+    });
+}

@@ -1,0 +1,254 @@
+//! Everything that can be wrong with a schedule, one variant for each way.
+
+use std::fmt;
+
+use crate::model::{Device, Pass, Units};
+
+/// A position in a device's order, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The device.
+    pub device: Device,
+    /// The position in its order.
+    pub position: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "device {}, position {}", self.device, self.position)
+    }
+}
+
+/// How a model can fail to describe the pipeline of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// Another number of devices.
+    #[error("the schedule has {schedule} devices, the model {model}")]
+    Devices {
+        /// The schedule's.
+        schedule: u32,
+        /// The model's.
+        model: u32,
+    },
+    /// Another number of stages.
+    #[error("the schedule has {schedule} stages, the model {model}")]
+    Stages {
+        /// The schedule's.
+        schedule: u32,
+        /// The model's.
+        model: u32,
+    },
+    /// A stage on another device.
+    #[error("the schedule holds stage {stage} on device {schedule}, the model on device {model}")]
+    Placement {
+        /// The first such stage.
+        stage: u32,
+        /// The schedule's device.
+        schedule: Device,
+        /// The model's device.
+        model: Device,
+    },
+    /// More microbatches than can be counted without overflow.
+    #[error("the model's times or activations overflow with {0} microbatches")]
+    Microbatches(u32),
+}
+
+/// One device of a deadlock: it stands before a pass that waits for another device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// Where the device stands.
+    pub at: Place,
+    /// The pass it cannot start.
+    pub pass: Pass,
+    /// What that pass needs.
+    pub needs: Pass,
+    /// Where that stands, on the next device of the cycle, behind the place where that one waits.
+    pub needs_at: Place,
+}
+
+/// Something wrong with a schedule. Its text says what, where, and with what.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Violation {
+    /// The model describes another pipeline.
+    #[error("model and schedule do not match: {0}")]
+    ModelMismatch(Mismatch),
+    /// A pass of a stage or microbatch that does not exist.
+    #[error(
+        "{at}: unknown pass `{pass}`: there are {stages} stages and {microbatches} microbatches, both counted from 0"
+    )]
+    UnknownPass {
+        /// Where it stands.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// The number of stages.
+        stages: u32,
+        /// The number of microbatches.
+        microbatches: u32,
+    },
+    /// A pass of a stage that the device does not hold.
+    #[error("{at}: `{pass}` belongs on device {belongs}, which holds stage {}", pass.stage)]
+    WrongDevice {
+        /// Where it stands.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// The device that holds its stage.
+        belongs: Device,
+    },
+    /// A pass that stands elsewhere too.
+    #[error("{at}: `{pass}` already stands at {first}")]
+    DuplicatePass {
+        /// Where it stands again.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// Where it stands first.
+        first: Place,
+    },
+    /// A pass that stands nowhere.
+    #[error("device {device}: `{pass}` is missing")]
+    MissingPass {
+        /// The device that holds its stage.
+        device: Device,
+        /// The pass.
+        pass: Pass,
+    },
+    /// A full backward beside one of its parts.
+    #[error("{at}: `{pass}` is part of the full backward `{full}`, which stands at {full_at}")]
+    BackwardTwice {
+        /// Where the part stands.
+        at: Place,
+        /// The part: an I or a W.
+        pass: Pass,
+        /// The full backward.
+        full: Pass,
+        /// Where that stands.
+        full_at: Place,
+    },
+    /// A recomputation under a model that knows none.
+    #[error(
+        "{at}: `{pass}` recomputes, but the model has no [recompute] table that says what a checkpoint holds"
+    )]
+    RecomputeUnknown {
+        /// Where it stands.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+    },
+    /// A pass before another one of the same device that it needs.
+    #[error("{at}: `{pass}` stands before `{needs}`, which it needs (position {})", needs_at.position)]
+    Order {
+        /// Where it stands.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// What it needs.
+        needs: Pass,
+        /// Where that stands, later on the same device.
+        needs_at: Place,
+    },
+    /// Devices that wait for each other in a circle.
+    #[error("deadlock of {} devices: {}", .0.len(), spell_out(.0))]
+    Deadlock(Vec<Wait>),
+    /// More is live than the device has room for.
+    #[error("{at}: `{pass}` raises the memory in use to {live}, {} over the cap of {capacity}; live: {}", *live - *capacity, list_some(holding))]
+    OverCapacity {
+        /// Where the pass stands that crosses the cap.
+        at: Place,
+        /// That pass.
+        pass: Pass,
+        /// What is live once it has started, in units.
+        live: Units,
+        /// The cap of the device, in units.
+        capacity: Units,
+        /// The forwards whose activations are live, `pass` included.
+        holding: Vec<Pass>,
+    },
+}
+
+impl Violation {
+    /// The name of the broken rule, as `--json` gives it.
+    #[must_use]
+    pub const fn rule(&self) -> &'static str {
+        match self {
+            Self::ModelMismatch(_) => "model-mismatch",
+            Self::UnknownPass { .. } => "unknown-pass",
+            Self::WrongDevice { .. } => "wrong-device",
+            Self::DuplicatePass { .. } => "duplicate-pass",
+            Self::MissingPass { .. } => "missing-pass",
+            Self::BackwardTwice { .. } => "backward-twice",
+            Self::RecomputeUnknown { .. } => "recompute-unknown",
+            Self::Order { .. } => "order",
+            Self::Deadlock(_) => "deadlock",
+            Self::OverCapacity { .. } => "over-capacity",
+        }
+    }
+
+    /// The device it is located on; of a deadlock, the first in its cycle.
+    #[must_use]
+    pub fn device(&self) -> Option<Device> {
+        match self {
+            Self::ModelMismatch(_) => None,
+            Self::MissingPass { device, .. } => Some(*device),
+            _ => self.place().map(|place| place.device),
+        }
+    }
+
+    /// The pass it is about; of a deadlock, the first in its cycle.
+    #[must_use]
+    pub fn pass(&self) -> Option<Pass> {
+        match self {
+            Self::ModelMismatch(_) => None,
+            Self::UnknownPass { pass, .. }
+            | Self::WrongDevice { pass, .. }
+            | Self::DuplicatePass { pass, .. }
+            | Self::MissingPass { pass, .. }
+            | Self::BackwardTwice { pass, .. }
+            | Self::RecomputeUnknown { pass, .. }
+            | Self::Order { pass, .. }
+            | Self::OverCapacity { pass, .. } => Some(*pass),
+            Self::Deadlock(cycle) => cycle.first().map(|wait| wait.pass),
+        }
+    }
+
+    /// Where it stands in an order; a missing pass stands nowhere.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::ModelMismatch(_) | Self::MissingPass { .. } => None,
+            Self::UnknownPass { at, .. }
+            | Self::WrongDevice { at, .. }
+            | Self::DuplicatePass { at, .. }
+            | Self::BackwardTwice { at, .. }
+            | Self::RecomputeUnknown { at, .. }
+            | Self::Order { at, .. }
+            | Self::OverCapacity { at, .. } => Some(*at),
+            Self::Deadlock(cycle) => cycle.first().map(|wait| wait.at),
+        }
+    }
+
+    /// By device, then position; what has no position comes last on its device.
+    pub(super) fn sort_key(&self) -> (Option<Device>, usize, &'static str, Option<Pass>) {
+        (self.device(), self.place().map_or(usize::MAX, |place| place.position), self.rule(), self.pass())
+    }
+}
+
+fn spell_out(cycle: &[Wait]) -> String {
+    let wait = |wait: &Wait| {
+        let Wait { at, pass, needs, needs_at } = wait;
+        format!("device {} waits at `{pass}` for `{needs}` of device {}", at.device, needs_at.device)
+    };
+    let waits: Vec<String> = cycle.iter().map(wait).collect();
+    waits.join("; ")
+}
+
+/// The first few passes of a list and how many more there are: a device can hold thousands.
+fn list_some(passes: &[Pass]) -> String {
+    const SHOWN: usize = 12;
+    let shown: Vec<String> = passes.iter().take(SHOWN).map(|pass| format!("`{pass}`")).collect();
+    match passes.len().checked_sub(SHOWN) {
+        Some(more @ 1..) => format!("{} and {more} more", shown.join(" ")),
+        _ => shown.join(" "),
+    }
+}

@@ -1,0 +1,160 @@
+//! The schedule file (JSON).
+
+use std::io::{self, BufWriter, Write};
+
+use serde::Deserialize;
+
+use super::{Provenance, Schedule, ScheduleError};
+use crate::model::{Pass, Placement, PlacementError, Stage};
+
+/// The value of `format` in the files of this version.
+pub const FORMAT: &str = "bubbleproof-schedule-1";
+
+/// Why a text is not a schedule file.
+#[derive(Debug, thiserror::Error)]
+pub enum ScheduleFileError {
+    /// Not JSON, an unknown or missing key, a value of the wrong type, a malformed pass.
+    #[error("{message}")]
+    Json {
+        /// What is wrong, without its place.
+        message: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+    /// A schedule file of another version, or another file altogether.
+    #[error("`format` is \"{0}\", but only \"{FORMAT}\" is known")]
+    Format(String),
+    /// The stages of the devices are no placement.
+    #[error("`placement`: {0}")]
+    Placement(#[from] PlacementError),
+    /// The orders do not fit the rest.
+    #[error("`orders`: {0}")]
+    Orders(#[from] ScheduleError),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    format: String,
+    name: Option<String>,
+    model: Option<String>,
+    provenance: Option<Provenance>,
+    placement: Vec<Vec<u32>>,
+    microbatches: u32,
+    orders: Vec<Vec<Pass>>,
+    certificate: Option<serde_json::Value>,
+}
+
+/// Reads a schedule file. That the schedule can run is not checked here.
+///
+/// # Errors
+/// When the text has not the form of a schedule file.
+pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
+    let file: File = serde_json::from_str(text).map_err(|error| {
+        let whole = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        ScheduleFileError::Json {
+            message: whole.strip_suffix(&place).unwrap_or(&whole).to_owned(),
+            line: error.line(),
+            column: error.column(),
+        }
+    })?;
+    if file.format != FORMAT {
+        return Err(ScheduleFileError::Format(file.format));
+    }
+    let stages_of = file.placement.into_iter().map(|stages| stages.into_iter().map(Stage).collect());
+    let placement = Placement::new(stages_of.collect())?;
+    let schedule = Schedule::new(placement, file.microbatches, file.orders)?;
+    Ok(Schedule {
+        name: file.name,
+        model: file.model,
+        provenance: file.provenance,
+        certificate: file.certificate,
+        ..schedule
+    })
+}
+
+/// Writes a schedule file: one line for each device's order, so that differences read well.
+///
+/// # Errors
+/// When `out` cannot be written to.
+pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    writeln!(out, "{{")?;
+    writeln!(out, "  \"format\": \"{FORMAT}\",")?;
+    for (key, text) in [("name", &schedule.name), ("model", &schedule.model)] {
+        if let Some(text) = text {
+            writeln!(out, "  \"{key}\": {},", json(text)?)?;
+        }
+    }
+    if let Some(provenance) = &schedule.provenance {
+        writeln!(out, "  \"provenance\": {},", json(provenance)?)?;
+    }
+    let lists: Vec<Vec<u32>> = schedule
+        .placement
+        .lists()
+        .iter()
+        .map(|stages| stages.iter().map(|stage| stage.0).collect())
+        .collect();
+    writeln!(out, "  \"placement\": {},", json(&lists)?)?;
+    writeln!(out, "  \"microbatches\": {},", schedule.microbatches)?;
+    if let Some(certificate) = &schedule.certificate {
+        writeln!(out, "  \"certificate\": {},", json(certificate)?)?;
+    }
+    write!(out, "  \"orders\": [")?;
+    for (position, order) in schedule.orders.iter().enumerate() {
+        write!(out, "{}\n    [", if position == 0 { "" } else { "," })?;
+        for (place, pass) in order.iter().enumerate() {
+            write!(out, "{}\"{pass}\"", if place == 0 { "" } else { "," })?;
+        }
+        write!(out, "]")?;
+    }
+    writeln!(out, "\n  ]\n}}")?;
+    out.flush()
+}
+
+fn json(value: &impl serde::Serialize) -> io::Result<String> {
+    Ok(serde_json::to_string(value)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Kind, Microbatch};
+    use proptest::prelude::*;
+
+    fn any_schedule() -> impl Strategy<Value = Schedule> {
+        let pass = (0..9_u32, 0..Kind::COUNT, 0..9_u32).prop_map(|(stage, kind, microbatch)| {
+            Pass::new(Stage(stage), Kind::ALL[kind], Microbatch(microbatch))
+        });
+        let orders = prop::collection::vec(prop::collection::vec(pass, 0..6), 1..4);
+        let name = prop::option::of(".*");
+        (orders, 1..9_u32, name.clone(), name, prop::option::of((0..99_u32, ".*"))).prop_map(
+            |(orders, microbatches, name, model, made)| {
+                let devices = u32::try_from(orders.len()).expect("at most three");
+                let placement = Placement::looped(devices, microbatches).expect("a small placement");
+                let schedule = Schedule::new(placement, microbatches, orders).expect("one order per device");
+                let provenance = made.map(|(seed, engine)| Provenance {
+                    tool: "test".to_owned(),
+                    engine,
+                    settings: [("seed".to_owned(), seed.to_string())].into(),
+                    ..Provenance::default()
+                });
+                let certificate = provenance.as_ref().map(|_| serde_json::json!({ "bound": [1, "2/3"] }));
+                Schedule { name, model, provenance, certificate, ..schedule }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn reading_what_was_written_gives_the_same_schedule(schedule in any_schedule()) {
+            let mut text = Vec::new();
+            write(&schedule, &mut text).expect("writing to memory");
+            let text = String::from_utf8(text).expect("JSON is UTF-8");
+            prop_assert_eq!(parse(&text).expect("what was written reads"), schedule);
+        }
+    }
+}

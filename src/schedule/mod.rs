@@ -1,0 +1,188 @@
+//! Schedules: for every device a total order of its passes. Times follow from it.
+//!
+//! A schedule may be wrong in every way a file can be wrong; only its form is guaranteed here.
+//! Whether it can run is for [`replay`](crate::replay) to say.
+
+mod file;
+
+use std::collections::BTreeMap;
+
+pub use file::{FORMAT, ScheduleFileError, parse, write};
+
+use crate::model::{Device, Kind, Model, Pass, Placement, Stage};
+
+/// An order of passes for every device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    placement: Placement,
+    microbatches: u32,
+    orders: Vec<Vec<Pass>>,
+    /// What it is called.
+    pub name: Option<String>,
+    /// The name of the model it was made for.
+    pub model: Option<String>,
+    /// How it was made.
+    pub provenance: Option<Provenance>,
+    /// What proves claims about it; kept as it is.
+    pub certificate: Option<serde_json::Value>,
+}
+
+/// How a schedule was made: enough to make it again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The program and its version.
+    pub tool: String,
+    /// What found it: the name of a catalogue schedule or of an engine.
+    pub engine: String,
+    /// The number of devices asked for in place of the model's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<u32>,
+    /// The number of microbatches asked for in place of the model's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub microbatches: Option<u32>,
+    /// The cap asked for in place of the model's, in units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<i64>,
+    /// Further settings, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+}
+
+/// Why orders are not a schedule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// Not one order for each device.
+    #[error("there are {orders} orders, but the placement has {devices} devices")]
+    Orders {
+        /// How many orders there are.
+        orders: usize,
+        /// How many devices.
+        devices: u32,
+    },
+    /// No microbatch.
+    #[error("a schedule needs at least one microbatch")]
+    NoMicrobatch,
+    /// Too many passes to count.
+    #[error("{stages} stages times {microbatches} microbatches are more passes than the {max} supported", max = Model::MAX_CELLS)]
+    TooManyPasses {
+        /// The number of stages.
+        stages: u32,
+        /// The number of microbatches.
+        microbatches: u32,
+    },
+}
+
+impl Schedule {
+    /// A schedule of these orders, one per device.
+    ///
+    /// # Errors
+    /// When there is not one order for each device, or no microbatch, or too many.
+    pub fn new(
+        placement: Placement,
+        microbatches: u32,
+        orders: Vec<Vec<Pass>>,
+    ) -> Result<Self, ScheduleError> {
+        let (stages, devices) = (placement.stages(), placement.devices());
+        if orders.len() != devices as usize {
+            return Err(ScheduleError::Orders { orders: orders.len(), devices });
+        }
+        if microbatches == 0 {
+            return Err(ScheduleError::NoMicrobatch);
+        }
+        if u64::from(stages) * u64::from(microbatches) > Model::MAX_CELLS {
+            return Err(ScheduleError::TooManyPasses { stages, microbatches });
+        }
+        Ok(Self {
+            placement,
+            microbatches,
+            orders,
+            name: None,
+            model: None,
+            provenance: None,
+            certificate: None,
+        })
+    }
+
+    /// The same schedule under a name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Which device holds which stages.
+    #[must_use]
+    pub const fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The number of devices, d.
+    #[must_use]
+    pub fn devices(&self) -> u32 {
+        self.placement.devices()
+    }
+
+    /// The number of microbatches, m.
+    #[must_use]
+    pub const fn microbatches(&self) -> u32 {
+        self.microbatches
+    }
+
+    /// The order of a device.
+    #[must_use]
+    pub fn order(&self, device: Device) -> &[Pass] {
+        &self.orders[device.index()]
+    }
+
+    /// The orders of all devices.
+    #[must_use]
+    pub fn orders(&self) -> &[Vec<Pass>] {
+        &self.orders
+    }
+
+    /// The number of passes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.orders.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there is no pass at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.orders.iter().all(Vec::is_empty)
+    }
+}
+
+/// The passes that must end before a pass may start, in DESIGN order: the neighbouring stage's,
+/// then its own stage's. A backward step is named by the kind that `backward` finds in use.
+///
+/// Nothing but definitions (which pass waits for which), shared by everything that runs or reorders
+/// schedules except `replay`, which states them for itself.
+pub fn prerequisites(
+    pass: Pass,
+    stages: u32,
+    mut present: impl FnMut(Pass) -> bool,
+) -> impl Iterator<Item = Pass> {
+    let mut found: [Option<Pass>; 3] = [None; 3];
+    match pass.kind {
+        Kind::F => {
+            if pass.stage.0 > 0 {
+                found[0] = Some(Pass { stage: Stage(pass.stage.0 - 1), ..pass });
+            }
+        }
+        Kind::R => found[0] = Some(pass.with_kind(Kind::F)),
+        Kind::I | Kind::B => {
+            if pass.stage.0 + 1 < stages {
+                let above = Pass { stage: Stage(pass.stage.0 + 1), ..pass };
+                let kind = if present(above.with_kind(Kind::B)) { Kind::B } else { Kind::I };
+                found[0] = Some(above.with_kind(kind));
+            }
+            found[1] = Some(pass.with_kind(Kind::F));
+            let recomputed = pass.with_kind(Kind::R);
+            found[2] = present(recomputed).then_some(recomputed);
+        }
+        Kind::W => found[0] = Some(pass.with_kind(Kind::I)),
+    }
+    found.into_iter().flatten()
+}
