@@ -3,6 +3,8 @@
 #![deny(missing_docs)]
 
 pub mod block;
+pub mod certificate;
 pub mod model;
+pub mod optimize;
 pub mod replay;
 pub mod schedule;

@@ -1,0 +1,4 @@
+//! Optimisation.
+mod feasible;
+mod list;
+mod zone;
