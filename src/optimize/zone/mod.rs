@@ -27,7 +27,7 @@ use crate::block::Block;
 use crate::certificate::interval_bound;
 use crate::model::{Device, Model, Shape, Units};
 
-use programme::{Programme, solve};
+use programme::{Found, Programme, solve};
 
 /// A block that the programme has found, and that no better one exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,13 +76,9 @@ pub fn least_interval(model: &Model) -> Result<Best, ZoneError> {
     {
         return Ok(best);
     }
-    // Serial execution of one microbatch keeps to any cap that can be kept to at all, at the latest
-    // with an interval as long as everything one after the other.
-    let total = crate::certificate::critical_path(model).0.max(1) + model.most_work().0;
     let programme = Programme::new(model, &caps);
-    let ceiling = Ratio::from_integer(total);
-    let mut best = solve(&programme, ceiling)?.ok_or(ZoneError::Infeasible(None))?.tightened()?;
     let mut below = floor;
+    let mut best = reach(&programme, &mut below, serial_interval(model))?.tightened()?;
     loop {
         let just_below = best.interval - Ratio::new(1, best.interval.denom() * programme.most_height());
         if just_below < floor {
@@ -144,6 +140,29 @@ pub fn least_memory(model: &Model, interval: Ratio<i64>) -> Result<Best, ZoneErr
         }
     }
     best.into_best(model)
+}
+
+/// At this interval one microbatch ends before the next begins: if the caps admit any block, they
+/// admit one here.
+fn serial_interval(model: &Model) -> Ratio<i64> {
+    Ratio::from_integer(crate::certificate::critical_path(model).0 + model.most_work().0)
+}
+
+/// Some feasible patterns. The closer an interval is to its bound, the fewer patterns there are, so
+/// the search goes up from `below` in growing steps, leaving there the last interval without any.
+fn reach(programme: &Programme, below: &mut Ratio<i64>, ceiling: Ratio<i64>) -> Result<Found, ZoneError> {
+    let mut step = Ratio::new(below.to_integer() / 32 + 1, 1);
+    loop {
+        let probe = (coarse(*below) + step).min(ceiling);
+        if let Some(found) = solve(programme, probe)? {
+            return Ok(found);
+        }
+        if probe == ceiling {
+            return Err(ZoneError::Infeasible(None));
+        }
+        *below = probe;
+        step *= 2;
+    }
 }
 
 /// What the area bound leaves of memory at an interval, less one so that it is not feasible itself.
