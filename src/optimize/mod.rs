@@ -6,6 +6,7 @@
 
 mod feasible;
 mod list;
+mod pace;
 mod plan;
 mod search;
 pub mod zone;
@@ -81,7 +82,7 @@ pub struct Solution {
     pub verdict: Verdict,
     /// No schedule under the caps is better than this.
     pub bound: Bound,
-    /// The building block it came from, if it came from one.
+    /// The building block it came from, directly or by the order of its forwards, if from one.
     pub block: Option<Block>,
     /// What found it.
     pub engine: String,
@@ -112,10 +113,12 @@ impl Solution {
         self.value() == self.bound.value
     }
 
-    /// The interval per microbatch of the building block, in ticks.
+    /// The time per microbatch that the replayed schedule keeps in its steady phase, in ticks, if it
+    /// has one: in the middle third of the microbatches, every pass follows the same pass one (two,
+    /// three, four) microbatches before at one and the same distance.
     #[must_use]
     pub fn interval(&self) -> Option<Ratio<i64>> {
-        self.block.as_ref().map(|block| block.interval() / i64::from(block.period()))
+        pace::steady_interval(&self.schedule, self.verdict.timing.as_ref()?)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 
 /// How many passes are placed in all, over all candidates, before the search ends by itself.
-const EFFORT: usize = 60_000_000;
+const EFFORT: usize = 20_000_000;
 
 /// How many of the candidates are improved.
 const IMPROVED: usize = 6;
@@ -67,24 +67,25 @@ impl<'a> Search<'a> {
         if self.model.memory().checkpoint.is_some() {
             self.offer(serial(self.model, true), "serial", None);
         }
-        let mut plans: Vec<(String, Schedule)> = Vec::new();
+        let mut plans: Vec<(String, Schedule, Option<Block>)> = Vec::new();
         let remaining = self.remaining();
         self.tell("building blocks");
         for (engine, block) in plan::blocks(self.model, remaining / 2) {
             let Ok(schedule) = block.expand(self.model.microbatches()) else { continue };
-            plans.push((format!("{engine} block"), schedule.clone()));
-            self.offer(schedule, &format!("{engine} block"), Some(&block));
+            self.offer(schedule.clone(), &format!("{engine} block"), Some(&block));
+            plans.push((format!("{engine} block"), schedule, Some(block)));
         }
-        plans.extend(plan::uniform_v(self.model).into_iter().map(|plan| ("uniform v".to_owned(), plan)));
-        plans.push(("serial".to_owned(), serial(self.model, false)));
+        plans
+            .extend(plan::uniform_v(self.model).into_iter().map(|plan| ("uniform v".to_owned(), plan, None)));
+        plans.push(("serial".to_owned(), serial(self.model, false), None));
         self.tell("list scheduling");
-        for (name, plan) in &plans {
+        for (name, plan, block) in &plans {
             for rule in rules(needs_recompute) {
                 if self.finished() {
                     return;
                 }
                 if let Some(schedule) = list_schedule(self.model, plan, rule) {
-                    self.offer(schedule, &format!("list scheduling along {name}"), None);
+                    self.offer(schedule, &format!("list scheduling along {name}"), block.as_ref());
                 }
             }
         }
