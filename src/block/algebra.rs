@@ -126,13 +126,14 @@ impl Block {
     }
 
     /// The bound on each device's peak memory from lifespans alone, `sum_s ceil(l_s/T) * m_s`
-    /// (arXiv 2405.15362, Eq. 1). It holds for a block without faults, but is not always reached:
+    /// (arXiv 2405.15362, Eq. 1); a stage whose passes take no time counts once. It holds for a block
+    /// without faults, but is not always reached:
     /// [`steady_peak`](Self::steady_peak) is exact. More than fits 64 bits is given as the most that
     /// does, which is over any cap.
     #[must_use]
     pub fn paper_bound(&self, model: &Model) -> Vec<Units> {
         let copies =
-            |stage, copy| Integer::div_ceil(&self.lifespan_of(model, stage, copy).0, &self.interval.0);
+            |stage, copy| Integer::div_ceil(&self.lifespan_of(model, stage, copy).0, &self.interval.0).max(1);
         let bound = |device| -> Units {
             let stages = self.placement.stages_of(device).iter();
             let held = stages
@@ -169,10 +170,13 @@ impl Block {
     /// What is live on a device once copy 0 of a pass has started.
     fn live_at_start(&self, model: &Model, passes: &[(Pass, Ticks)], started: Pass) -> i128 {
         let start = self.offset(started).expect("a pass of the block");
+        let rank = tie(model, started, i64::from(started.microbatch.0));
         let before = |pass: Pass, offset: Ticks| {
-            // Copies that start at the same instant come in the order of `tie`, as in the expansion.
-            let later = i64::from(tie(model, pass) >= tie(model, started));
-            Integer::div_floor(&(start.0 - offset.0 - later), &self.interval.0) + 1
+            let (whole, rest) = (start.0 - offset.0).div_mod_floor(&self.interval.0);
+            // Copy `whole` starts at the same instant if nothing is left, and those come in the order
+            // of `tie`, as in the expansion.
+            let microbatch = whole * i64::from(self.period) + i64::from(pass.microbatch.0);
+            whole + i64::from(rest > 0 || tie(model, pass, microbatch) < rank)
         };
         let held = |pass| i128::from(self.held_by(model, pass).0);
         let earlier: i128 =
@@ -197,9 +201,10 @@ fn saturated(units: i128) -> Units {
     Units(i64::try_from(units).unwrap_or(i64::MAX))
 }
 
-/// The order of passes of one device that start at the same instant: those without duration along
-/// the dependencies, then the one that takes time. Without collisions there is one such at most.
-pub(super) fn tie(model: &Model, pass: Pass) -> (bool, usize, i64, Microbatch) {
+/// The order of passes of one device that start at the same instant: those without duration by
+/// microbatch, so that what an earlier one releases is free for a later one, and within it along the
+/// dependencies; then the one that takes time. Without collisions there is one such at most.
+pub(super) fn tie(model: &Model, pass: Pass, microbatch: i64) -> (bool, i64, usize, i64) {
     let takes_time = model.duration(pass.stage, pass.kind) > Ticks::ZERO;
     let stage = i64::from(pass.stage.0);
     let (step, stage) = match pass.kind {
@@ -208,5 +213,5 @@ pub(super) fn tie(model: &Model, pass: Pass) -> (bool, usize, i64, Microbatch) {
         Kind::I | Kind::B => (2, -stage),
         Kind::W => (3, -stage),
     };
-    (takes_time, step, stage, pass.microbatch)
+    (takes_time, microbatch, step, stage)
 }

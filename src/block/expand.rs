@@ -35,7 +35,9 @@ impl Block {
                         }
                     }
                 }
-                timed.sort_unstable_by_key(|&(start, pass)| (start, tie(model, pass)));
+                timed.sort_unstable_by_key(|&(start, pass)| {
+                    (start, tie(model, pass, i64::from(pass.microbatch.0)))
+                });
                 timed.into_iter().map(|(_, pass)| pass).collect()
             })
             .collect();

@@ -276,3 +276,45 @@ fn reordering_keeps_a_pass_behind_one_without_duration_that_it_needs() {
     let (after, _) = reorder(&model, &schedule, &[Units(2), Units(2)]).expect("it runs");
     assert_eq!(replay(&model, &after).violations, []);
 }
+
+#[test]
+fn of_passes_without_duration_those_of_earlier_microbatches_come_first() {
+    // W of one copy and F of the next start together and take no time.
+    let placement = Placement::linear(1).expect("a placement");
+    let block = Block::new(
+        placement.clone(),
+        Ticks(1),
+        [(Stage(0), Kind::F, Ticks(0)), (Stage(0), Kind::I, Ticks(0)), (Stage(0), Kind::W, Ticks(1))],
+    )
+    .expect("a block");
+    let model = uniform(&placement, 2, [0, 1, 0]);
+    assert_eq!(block.faults(&model), []);
+    assert_eq!((block.steady_peak(&model), block.paper_bound(&model)), (vec![Units(1)], vec![Units(1)]));
+    assert_eq!(
+        block.expand(&model, 2).expect("a schedule"),
+        schedule(&placement, 2, &["0F0 0I0 0W0 0F1 0I1 0W1"])
+    );
+}
+
+#[test]
+fn memory_beyond_64_bits_is_given_as_the_most_that_fits() {
+    let placement = Placement::linear(1).expect("a placement");
+    let far = Ticks(Model::MAX_TOTAL);
+    let block = Block::new(
+        placement.clone(),
+        Ticks(2),
+        [(Stage(0), Kind::F, Ticks(0)), (Stage(0), Kind::B, far + Ticks(-1))],
+    )
+    .expect("a block");
+    let unit = uniform(&placement, 1, [1, 1, 0]);
+    let mut memory = unit.memory().clone();
+    memory.activation = vec![Units(1 << 40)];
+    memory.checkpoint = None;
+    let model =
+        Model::new("test".to_owned(), None, placement, 1, unit.costs().clone(), memory).expect("a model");
+    assert_eq!(block.faults(&model), []);
+    assert_eq!(
+        (block.steady_peak(&model), block.paper_bound(&model)),
+        (vec![Units(i64::MAX)], vec![Units(i64::MAX)])
+    );
+}
