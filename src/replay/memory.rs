@@ -10,8 +10,8 @@ use crate::schedule::Schedule;
 
 /// The peak of every device; every excursion over a cap is reported at the pass that begins it.
 ///
-/// A pass that is unknown, or stands there for the second time, is reported elsewhere and holds
-/// nothing: what is live can never exceed what the model allows for.
+/// A pass that is unknown, or stands elsewhere already, is reported for that and holds nothing here:
+/// what is live can never exceed what the model allows for.
 pub(super) fn inspect(
     model: &Model,
     schedule: &Schedule,
@@ -41,7 +41,7 @@ pub(super) fn inspect(
         .collect()
 }
 
-/// The known passes of an order, each where it stands first.
+/// The known passes of an order, each at the place that counts.
 fn effective<'a>(
     layout: &'a Layout,
     device: Device,

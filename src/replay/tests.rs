@@ -106,6 +106,16 @@ fn every_violation_is_found_and_no_other() {
             ],
         ),
         (
+            "a pass on the wrong device first counts where it belongs",
+            TWO,
+            1,
+            &["0F0 0B0 1B0", "1F0 1B0"],
+            &[
+                "device 0, position 2: `1B0` already stands at device 1, position 1",
+                "device 0, position 2: `1B0` belongs on device 1, which holds stage 1",
+            ],
+        ),
+        (
             "a pass on the wrong device alone",
             TWO,
             1,

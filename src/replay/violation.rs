@@ -117,7 +117,7 @@ pub enum Violation {
         at: Place,
         /// The pass.
         pass: Pass,
-        /// Where it stands first.
+        /// The place that counts: the first one, or the one on the device that holds the stage.
         first: Place,
     },
     /// A pass that stands nowhere.
