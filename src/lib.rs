@@ -3,6 +3,7 @@
 #![deny(missing_docs)]
 
 pub mod block;
+pub mod draw;
 pub mod interchange;
 pub mod model;
 pub mod replay;
