@@ -217,6 +217,9 @@ impl Family {
     /// no room for a W.
     pub fn block(&self, devices: u32) -> Result<Block, FamilyError> {
         let placement = self.placement(devices)?;
+        if self.interval <= Ticks::ZERO {
+            return Err(BlockError::NotPositive("interval").into());
+        }
         let mut offsets = Vec::new();
         for device in Device::all(devices) {
             offsets.extend(self.offsets_of(&placement, device)?);
@@ -300,8 +303,7 @@ impl Family {
 
 impl Durations {
     /// How long a pass of this kind takes.
-    #[must_use]
-    pub fn of(self, kind: Kind) -> Ticks {
+    fn of(self, kind: Kind) -> Ticks {
         match kind {
             Kind::F | Kind::R => self.forward,
             Kind::I => self.backward_input,
