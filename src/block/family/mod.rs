@@ -210,7 +210,7 @@ impl Family {
     ///
     /// A W without an offset starts as early after its I as its device has room for it modulo the
     /// interval, later chunks first (Pipeline Parallelism with Controllable Memory, arXiv
-    /// 2405.15362, section 3).
+    /// 2405.15362).
     ///
     /// # Errors
     /// When the number of devices is outside the domain, an offset cannot be evaluated, or there is
