@@ -4,6 +4,8 @@
 
 pub mod block;
 pub mod certificate;
+pub mod draw;
+pub mod interchange;
 pub mod model;
 pub mod optimize;
 pub mod replay;

@@ -8,6 +8,7 @@
 mod algebra;
 mod direction;
 mod expand;
+pub mod family;
 mod memory;
 mod reorder;
 mod squeeze;

@@ -1,0 +1,248 @@
+use super::*;
+use crate::block::{Block, family};
+use crate::model::{Costs, Memory, Placement};
+use crate::replay::replay;
+
+/// The block of a shipped family, expanded; I and W fused into B where asked.
+fn expanded(name: &str, devices: u32, microbatches: u32, fused: bool) -> (Model, Schedule) {
+    let family = family::shipped(name).expect("it is shipped");
+    let block = family.block(devices).expect("within the domain");
+    let block = if fused { fuse(&block) } else { block };
+    let schedule = block.expand(microbatches).expect("a schedule").named(name);
+    (Model::unit(schedule.placement().clone(), microbatches).expect("a model"), schedule)
+}
+
+fn fuse(block: &Block) -> Block {
+    let offsets = block.passes().filter(|(pass, _)| pass.kind != Kind::W).map(|(pass, at)| {
+        let kind = if pass.kind == Kind::I { Kind::B } else { pass.kind };
+        (pass.stage, kind, at)
+    });
+    Block::new(block.placement().clone(), block.interval_parts(), offsets).expect("a block")
+}
+
+/// The same pipeline with the times of a measured profile (arXiv 2401.10241, 1.5B on 8 devices).
+fn timed(model: &Model, unit: &str, scale: i64) -> Model {
+    let stages = model.stages() as usize;
+    let costs = Costs {
+        unit: unit.to_owned(),
+        forward: vec![Ticks(18_522 * scale); stages],
+        backward_input: vec![Ticks(18_086 * scale); stages],
+        backward_weight: vec![Ticks(9337 * scale); stages],
+        communication: vec![Ticks(601 * scale); stages - 1],
+    };
+    let (name, memory) = ("zb-1.5b-p8".to_owned(), model.memory().clone());
+    Model::new(name, None, model.placement().clone(), model.microbatches(), costs, memory).expect("a model")
+}
+
+fn draw<T>((model, schedule): &(Model, Schedule), how: impl FnOnce(&Picture<'_>) -> T) -> T {
+    let verdict = replay(model, schedule);
+    assert_eq!(verdict.violations, []);
+    how(&Picture::of(model, schedule, &verdict).expect("it runs"))
+}
+
+fn terminal(problem: &(Model, Schedule), how: Terminal) -> String {
+    draw(problem, |picture| picture.terminal(&how))
+}
+
+/// Text without ANSI escapes.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' {
+            letters.by_ref().find(char::is_ascii_alphabetic);
+        } else {
+            plain.push(letter);
+        }
+    }
+    plain
+}
+
+#[test]
+fn terminal_timelines_read_well() {
+    let narrow = Terminal::default();
+    insta::assert_snapshot!("1f1b_4_by_6", terminal(&expanded("1f1b", 4, 6, true), narrow));
+    insta::assert_snapshot!("v_half_4_by_5", terminal(&expanded("v-half", 4, 5, false), narrow));
+    insta::assert_snapshot!("zb_h1_8_by_24", terminal(&expanded("zb-h1", 8, 24, false), narrow));
+    insta::assert_snapshot!("v_min_16_by_32", terminal(&expanded("v-min", 16, 32, false), narrow));
+    let (model, schedule) = expanded("zb-h2", 8, 24, false);
+    insta::assert_snapshot!("profile_8_by_24", terminal(&(timed(&model, "us", 1), schedule), narrow));
+    insta::assert_snapshot!(
+        "1f1b_2_by_3_in_colour",
+        terminal(&expanded("1f1b", 2, 3, true), Terminal { colour: true, ..narrow }).replace('\u{1b}', "ESC")
+    );
+    insta::assert_snapshot!("1f1b_8_by_24", terminal(&expanded("1f1b", 8, 24, true), narrow));
+    insta::assert_snapshot!(
+        "v_zb_3_by_6_at_40_columns",
+        terminal(&expanded("v-zb", 3, 6, false), Terminal { width: 40, ..narrow })
+    );
+    insta::assert_snapshot!("v_half_8_by_16", terminal(&expanded("v-half", 8, 16, false), narrow));
+    insta::assert_snapshot!("looped_2_by_4_with_four_chunks", terminal(&looped(), narrow));
+}
+
+/// Two devices with four chunks each: all forwards, then all backwards.
+fn looped() -> (Model, Schedule) {
+    let placement = Placement::looped(2, 4).expect("a placement");
+    let orders = placement.lists().iter().map(|stages| {
+        let run = |kind: Kind, stages: Vec<crate::model::Stage>| {
+            stages.into_iter().flat_map(move |stage| {
+                crate::model::Microbatch::all(4).map(move |microbatch| Pass::new(stage, kind, microbatch))
+            })
+        };
+        run(Kind::F, stages.clone()).chain(run(Kind::B, stages.iter().rev().copied().collect())).collect()
+    });
+    let schedule = Schedule::new(placement.clone(), 4, orders.collect()).expect("a schedule");
+    (Model::unit(placement, 4).expect("a model"), schedule)
+}
+
+#[test]
+fn no_line_is_wider_than_asked_and_colour_adds_no_character() {
+    for name in ["1f1b", "zb-h2", "v-min", "v-half", "v-zb"] {
+        for devices in [1, 2, 4, 5, 8, 16] {
+            for microbatches in [1, 3, 8, 32, 120] {
+                let (model, schedule) = expanded(name, devices, microbatches, false);
+                let slow = timed(&model, "a very long unit, \u{1f600}", 1_000_003);
+                for (width, lines, model) in [
+                    (80, Some(48), &model),
+                    (80, Some(1), &model),
+                    (80, None, &slow),
+                    (40, Some(60), &slow),
+                    (41, Some(30), &model),
+                    (10, Some(30), &model),
+                    (200, Some(48), &slow),
+                ] {
+                    let problem = (model.clone(), schedule.clone());
+                    let how = Terminal { width, lines, colour: false };
+                    let text = terminal(&problem, how);
+                    for line in text.lines() {
+                        // The only character here that takes two columns.
+                        let wide = line.matches('\u{1f600}').count();
+                        assert!(line.chars().count() + wide <= width.max(Terminal::MIN_WIDTH), "{line}");
+                    }
+                    let coloured = terminal(&problem, Terminal { colour: true, ..how });
+                    let coloured = plain(&coloured);
+                    let trimmed: Vec<&str> =
+                        coloured.lines().map(|line| line.trim_end_matches(' ')).collect();
+                    let text_lines: Vec<&str> = text.lines().collect();
+                    assert_eq!(trimmed, text_lines);
+                    if lines == Some(48) {
+                        let band = devices as usize + 1;
+                        let bands = (48 / band).max(2) + 1;
+                        assert!(text.lines().count() <= bands * band + 10, "{text}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folded_timeline_shows_every_pass_once() {
+    for name in ["1f1b", "zb-h1", "v-min", "v-zb"] {
+        let problem = expanded(name, 4, 30, false);
+        let text = terminal(&problem, Terminal { lines: None, ..Terminal::default() });
+        assert!(!text.contains("left out"));
+        for (device, order) in problem.1.orders().iter().enumerate() {
+            let head = format!("{device:>2} ");
+            let row: String = text.lines().filter_map(|line| line.strip_prefix(&head)).collect();
+            let row = row.split('%').next().expect("the figures come last");
+            let letters: String = row.chars().filter(char::is_ascii_alphabetic).collect();
+            let expected: String = order
+                .iter()
+                .map(|pass| {
+                    let letter = pass.kind.letter();
+                    if pass.stage.0 < 4 { letter } else { letter.to_ascii_lowercase() }
+                })
+                .collect();
+            assert_eq!(letters, expected, "{name}, device {device}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_of_a_long_timeline_is_said() {
+    let text = terminal(&expanded("1f1b", 8, 500, true), Terminal::default());
+    insta::assert_snapshot!(
+        text.lines().find(|line| line.starts_with('~')).expect("something is left out"),
+        @"~ 57 to 1486 left out, 94.0 % of the makespan: steady phase ~"
+    );
+}
+
+#[test]
+fn svg_timelines_are_exact_and_escaped() {
+    let svg = |problem: &(Model, Schedule), width| draw(problem, |picture| picture.svg(&Svg { width }));
+    insta::assert_snapshot!("1f1b_3_by_4_svg", svg(&expanded("1f1b", 3, 4, true), Some(600)));
+    insta::assert_snapshot!("v_half_2_by_3_svg", svg(&expanded("v-half", 2, 3, false), None));
+    let (model, schedule) = expanded("1f1b", 2, 2, false);
+    let text = svg(&(model, schedule.named("<&>")), Some(1));
+    assert!(text.contains("<title>&lt;&amp;&gt; on unit: 2 devices, 2 microbatches</title>"));
+    assert!(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\""));
+}
+
+#[test]
+fn the_rectangles_of_an_svg_are_the_passes() {
+    let problem = expanded("v-min", 5, 17, false);
+    let text = draw(&problem, |picture| picture.svg(&Svg { width: Some(1000) }));
+    let paths = text.lines().filter(|line| line.starts_with("<path class=\"") && !line.contains("\"g\""));
+    assert_eq!(paths.map(|line| line.matches('z').count()).sum::<usize>(), problem.1.len());
+}
+
+#[test]
+fn the_svg_of_a_hundred_thousand_passes_stays_small() {
+    let (model, schedule) = expanded("v-min", 16, 1050, false);
+    assert!(schedule.len() > 100_000);
+    for model in [timed(&model, "us", 1), model] {
+        let text = draw(&(model, schedule.clone()), |picture| picture.svg(&Svg::default()));
+        assert!(text.len() < 3_500_000, "{} bytes", text.len());
+    }
+}
+
+#[test]
+fn extreme_times_and_amounts_are_drawn() {
+    let placement = Placement::v(3).expect("a placement");
+    let (unit, schedule) = expanded("v-min", 3, 4, false);
+    for (forward, weight, latency, activation) in
+        [(0, 1, 0, 1), (1, 0, 1 << 40, 0), (1 << 50, 1, 1 << 48, 1 << 50), (7, 1_000_003, 3, 1 << 53)]
+    {
+        let costs = Costs {
+            unit: "\u{1b}[2J & ".repeat(9),
+            forward: vec![Ticks(forward); 6],
+            backward_input: vec![Ticks(forward); 6],
+            backward_weight: vec![Ticks(weight); 6],
+            communication: vec![Ticks(latency); 5],
+        };
+        let memory = Memory {
+            unit: "<".to_owned(),
+            activation: vec![Units(activation); 6],
+            retained_for_weight: vec![Units(activation); 6],
+            ..unit.memory().clone()
+        };
+        let model = Model::new("x".repeat(90), None, placement.clone(), 4, costs, memory).expect("a model");
+        let problem = (model, schedule.clone());
+        for width in [40, 57, 80] {
+            let text = terminal(&problem, Terminal { width, ..Terminal::default() });
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            assert!(!text.contains('\u{1b}'));
+        }
+        let text = draw(&problem, |picture| picture.svg(&Svg::default()));
+        assert!(text.ends_with("</svg>\n") && !text.contains('\u{1b}') && !text.contains("& "));
+    }
+}
+
+#[test]
+fn a_schedule_that_cannot_run_has_no_picture() {
+    let placement = Placement::linear(1).expect("a placement");
+    let orders = vec![vec!["0B0".parse().expect("a pass"), "0F0".parse().expect("a pass")]];
+    let schedule = Schedule::new(placement.clone(), 1, orders).expect("a schedule");
+    let model = Model::unit(placement, 1).expect("a model");
+    assert!(Picture::of(&model, &schedule, &replay(&model, &schedule)).is_none());
+}
+
+#[test]
+fn rates_are_rounded_half_up() {
+    for (numerator, denominator, decimals, text) in
+        [(0, 1, 1, "0.0"), (1, 1, 2, "100.00"), (1, 3, 2, "33.33"), (2, 3, 1, "66.7"), (1, 2000, 1, "0.1")]
+    {
+        assert_eq!(percent(Rate::new(numerator, denominator), decimals), text);
+    }
+}
