@@ -56,3 +56,29 @@ fn explore() {
         println!();
     } }
 }
+#[test]
+fn timeline() {
+    let d: u32 = std::env::var("D").map_or(4, |x| x.parse().unwrap());
+    let e = std::env::var("E").unwrap_or("v-half".into());
+    let model = Model::unit(Placement::v(d).unwrap(), 3 * d).unwrap();
+    let s = find(&e).unwrap().generate(&model).unwrap();
+    let v = replay(&model, &s);
+    let t = v.timing.unwrap();
+    for (i, (o, st)) in s.orders().iter().zip(&t.starts).enumerate() {
+        let mut line = vec!["    ".to_string(); t.metrics.makespan.0 as usize];
+        for (p, at) in o.iter().zip(st) { line[at.0 as usize] = format!("{}{}{:<2}", p.kind.to_string().to_lowercase().replace('f', if p.stage.0 < d { "f" } else { "F" }).replace('i', if p.stage.0 < d { "i" } else { "I" }).replace('w', if p.stage.0 < d { "w" } else { "W" }), p.microbatch, ""); line[at.0 as usize].truncate(4); }
+        println!("{i} span {} peak {}: {}", st.last().unwrap().0 + model.duration(o.last().unwrap().stage, o.last().unwrap().kind).0 - st[0].0 - 6 * 3 * d as i64, v.peak_memory[i], line.join(""));
+    }
+}
+#[test]
+fn diag() {
+    let model = profile(8, 24, [18522, 18086, 9337, 601], [34 * 2304 + 5 * 24 * 1024, 32 * 2304]);
+    let s = find("zb-2p").unwrap().generate(&model).unwrap();
+    let v = replay(&model, &s);
+    let t = v.timing.unwrap();
+    for (i, (o, st)) in s.orders().iter().zip(&t.starts).enumerate() {
+        let mut at = st[0]; let mut line = String::new();
+        for (p, x) in o.iter().zip(st) { if *x > at { line += &format!(" [{}]", x.0 - at.0); } at = *x + model.duration(p.stage, p.kind); line += &format!(" {}{}", p.kind, p.microbatch); }
+        println!("{i} start {} end {at} span {} mem {}: {line}", st[0], at.0 - st[0].0, v.peak_memory[i]);
+    }
+}
