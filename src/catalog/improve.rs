@@ -34,16 +34,37 @@ pub(super) fn improved(model: &Model, before: &Schedule, limits: &[Units]) -> (S
 
 /// The schedule with floating Ws under the rule that makes it shortest.
 pub(super) fn shortest_float(model: &Model, before: &Schedule, limits: &[Units]) -> (Schedule, Length) {
-    [(0, false), (8, false), (0, true), (8, true)]
+    let float = |gaps, ending| measured(model, float(model, before, limits, gaps, ending));
+    [Gaps::Long, Gaps::Any]
         .into_iter()
-        .flat_map(|(patience, tail)| {
-            let float = |cool_down| float(model, before, limits, patience, tail, cool_down);
-            let undisturbed = float(CoolDown::Wait);
-            [float(CoolDown::Fill), float(CoolDown::Expect(firm_starts(model, &undisturbed)))]
+        .flat_map(|gaps| {
+            let undisturbed = [1, usize::MAX].map(|last| (last, float(gaps, Ending::Last(last))));
+            let expecting = undisturbed
+                .map(|(last, (schedule, _))| float(gaps, Ending::Expect(last, firm_starts(model, &schedule))));
+            expecting.into_iter().chain([float(gaps, Ending::Alike)])
         })
-        .map(|floated| measured(model, floated))
         .min_by_key(|(_, length)| *length)
-        .expect("several rules")
+        .expect("there are several rules")
+}
+
+/// The gaps in which a W runs.
+#[derive(Debug, Clone, Copy)]
+enum Gaps {
+    /// Those not known to be shorter than the W.
+    Long,
+    /// All: the W may delay the next pass.
+    Any,
+}
+
+/// What becomes of the gaps before the last passes of a device, once it has started its last
+/// forward. A delay there delays the end of the devices before it.
+enum Ending {
+    /// They are used as all others.
+    Alike,
+    /// Before so many passes, Ws wait until all of those have run.
+    Last(usize),
+    /// Before so many passes, a W runs where it ends before the next pass is expected to start.
+    Expect(usize, Vec<VecDeque<Ticks>>),
 }
 
 /// The starts of all passes but W, by device.
@@ -54,16 +75,6 @@ fn firm_starts(model: &Model, schedule: &Schedule) -> Vec<VecDeque<Ticks>> {
         order.iter().zip(starts).filter(|(pass, _)| pass.kind != Kind::W).map(|(_, &start)| start).collect()
     })
     .collect()
-}
-
-/// When Ws run once a device has started its last forward.
-enum CoolDown {
-    /// Where the device would wait, as before.
-    Fill,
-    /// When nothing else is left.
-    Wait,
-    /// Where they end before the next pass is expected to start.
-    Expect(Vec<VecDeque<Ticks>>),
 }
 
 const ROUNDS: usize = 3;
@@ -83,14 +94,7 @@ fn length(model: &Model, timeline: &Timeline) -> Length {
 ///
 /// That can always go on: a forward that finds no room had it in the schedule before, after Ws that
 /// come before it there and can all run now.
-fn float(
-    model: &Model,
-    before: &Schedule,
-    limits: &[Units],
-    patience: i64,
-    tail: bool,
-    cool_down: CoolDown,
-) -> Schedule {
+fn float(model: &Model, before: &Schedule, limits: &[Units], gaps: Gaps, ending: Ending) -> Schedule {
     let floor = Floor::new(model, before.orders().iter().flatten().copied());
     let firm: Vec<VecDeque<Pass>> = before
         .orders()
@@ -99,25 +103,14 @@ fn float(
         .collect();
     let forwards = firm.iter().map(|firm| firm.iter().filter(|pass| pass.kind == Kind::F).count()).collect();
     let weights = vec![VecDeque::new(); limits.len()];
-    let backlog = Device::all(model.devices()).map(|device| if tail { room_after(model, device) } else { usize::MAX }).collect();
-    let mut rule = Floating { limits, backlog, patience, cool_down, firm, forwards, weights };
+    let mut rule = Floating { limits, gaps, ending, firm, forwards, weights };
     schedule(model, floor.run(&mut rule))
-}
-
-fn room_after(model: &Model, device: Device) -> usize {
-    let stages = model.placement().stages_of(device);
-    let first = stages.iter().min().unwrap();
-    let time: i64 = (0..first.0).map(|s| { let s = crate::model::Stage(s); (model.duration(s, Kind::F) + model.duration(s, Kind::I) + model.latency_after(s) * 2).0 }).sum();
-    let w = model.duration(*first, Kind::W).0.max(1);
-    (time / w) as usize + 1
 }
 
 struct Floating<'a> {
     limits: &'a [Units],
-    backlog: Vec<usize>,
-    /// By how many eighths of its duration a W may delay what comes next.
-    patience: i64,
-    cool_down: CoolDown,
+    gaps: Gaps,
+    ending: Ending,
     /// What each device has yet to run in this order.
     firm: Vec<VecDeque<Pass>>,
     /// How many of it are forwards.
@@ -133,20 +126,25 @@ impl Floating<'_> {
         match pass.kind {
             Kind::F => self.forwards[index] -= 1,
             Kind::I => self.weights[index].push_back(pass.with_kind(Kind::W)),
-            _ => {}
+            Kind::R | Kind::W | Kind::B => {}
         }
-        if let CoolDown::Expect(starts) = &mut self.cool_down {
+        if let Ending::Expect(_, starts) = &mut self.ending {
             starts[index].pop_front();
         }
         Some(pass)
     }
 
-    /// Until when a W must end to run before the next pass in order: `None` where it need not.
-    fn deadline(&self, index: usize, arrival: Option<Ticks>, slack: Ticks) -> Option<Ticks> {
-        match &self.cool_down {
-            CoolDown::Expect(starts) if self.forwards[index] == 0 => starts[index].front().copied(),
-            CoolDown::Wait if self.forwards[index] == 0 => Some(Ticks::ZERO),
-            _ => arrival.map(|arrival| arrival + slack),
+    /// Whether a W that ends at `end` may run before the next pass in order, which arrives at
+    /// `arrival` as far as that is known.
+    fn suits(&self, index: usize, end: Ticks, arrival: Option<Ticks>) -> bool {
+        let among = |last| self.forwards[index] == 0 && self.firm[index].len() <= last;
+        match (&self.ending, self.gaps) {
+            (&Ending::Last(last), _) if among(last) => false,
+            (&Ending::Expect(last, ref starts), _) if among(last) => {
+                starts[index].front().is_none_or(|&start| end <= start)
+            }
+            (_, Gaps::Long) => arrival.is_none_or(|arrival| end <= arrival),
+            (_, Gaps::Any) => true,
         }
     }
 }
@@ -155,18 +153,13 @@ impl Rule for Floating<'_> {
     fn choose(&mut self, floor: &Floor<'_>, device: Device, now: Ticks) -> Option<Pass> {
         let index = device.index();
         let Some(&next) = self.firm[index].front() else { return self.weights[index].pop_front() };
-        if self.forwards[index] > 0 && self.weights[index].len() > self.backlog[index] {
-            return self.weights[index].pop_front();
-        }
         let arrival = floor.arrival(next);
         let fits = floor.fits(device, next, self.limits[index]);
         if fits && arrival.is_some_and(|arrival| arrival <= now) {
             return self.advance(index);
         }
         let weight = self.weights[index].front()?;
-        let duration = floor.model.duration(weight.stage, Kind::W);
-        let slack = Ticks(duration.0 * self.patience / 8);
-        let in_time = self.deadline(index, arrival, slack).is_none_or(|deadline| now + duration <= deadline);
-        if in_time || !fits { self.weights[index].pop_front() } else { None }
+        let end = now + floor.model.duration(weight.stage, Kind::W);
+        if !fits || self.suits(index, end, arrival) { self.weights[index].pop_front() } else { None }
     }
 }

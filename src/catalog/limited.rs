@@ -67,7 +67,7 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
         schedule.orders().iter().zip(limits).all(|(order, &limit)| peak(model, order) <= limit)
     };
     let published = [linear::zb_h1(model)?, linear::zb_h2(model)?].into_iter().filter(within);
-    let listed = Alternation::ALL.into_iter().map(|alternation| listed(model, limits, alternation));
+    let listed = [Some(1), Some(2), None].map(|lead| listed(model, limits, lead));
     let mut candidates: Vec<(Schedule, Length)> = Vec::new();
     for candidate in published.chain(listed) {
         candidates.push(shortest_float(model, &candidate, limits));
@@ -84,41 +84,22 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
     Ok(best)
 }
 
-/// How forwards and Is alternate.
-#[derive(Debug, Clone, Copy)]
-struct Alternation {
-    /// How many forwards may be ahead of the Is, for each device after this one and beside the one
-    /// that runs; as many as there is room for, where nothing is said.
-    lead: Option<u32>,
-    /// Whether a forward goes before the first I when both could run.
-    forward_first: bool,
-}
-
-impl Alternation {
-    const ALL: [Self; 6] = [
-        Self { lead: Some(1), forward_first: false },
-        Self { lead: Some(2), forward_first: false },
-        Self { lead: None, forward_first: false },
-        Self { lead: Some(1), forward_first: true },
-        Self { lead: Some(2), forward_first: true },
-        Self { lead: None, forward_first: true },
-    ];
-}
-
-/// The schedule in which a free device runs I before F before W.
-fn listed(model: &Model, limits: &[Units], alternation: Alternation) -> Schedule {
+/// The schedule in which a free device runs I before F before W. `lead` says how many forwards may be
+/// ahead of the Is, beside the one that runs, for each device after this one; without it as many as
+/// there is room for.
+fn listed(model: &Model, limits: &[Units], lead: Option<u32>) -> Schedule {
     let passes = Stage::all(model.stages()).flat_map(|stage| {
         Microbatch::all(model.microbatches()).flat_map(move |microbatch| {
             [Kind::F, Kind::I, Kind::W].map(|kind| Pass::new(stage, kind, microbatch))
         })
     });
     let next = vec![[0; 3]; limits.len()];
-    schedule(model, Floor::new(model, passes).run(&mut Listing { limits, alternation, next }))
+    schedule(model, Floor::new(model, passes).run(&mut Listing { limits, lead, next }))
 }
 
 struct Listing<'a> {
     limits: &'a [Units],
-    alternation: Alternation,
+    lead: Option<u32>,
     /// The next microbatch of F, I and W on each device.
     next: Vec<[u32; 3]>,
 }
@@ -137,18 +118,17 @@ impl Rule for Listing<'_> {
         let forward_arrival = arrival(Kind::F, forward);
         let room = floor.fits(device, pass(Kind::F, forward), self.limits[index]);
         let behind = model.devices() - 1 - device.0;
-        let ahead = self.alternation.lead.is_some_and(|lead| forward - input > lead * behind);
+        let ahead = self.lead.is_some_and(|lead| forward - input > lead * behind);
         let forward_ready = room && !ahead && arrived(forward_arrival);
         let input_arrival = arrival(Kind::I, input);
         let input_ready = arrived(input_arrival);
-        let late_input = self.alternation.forward_first && input == 0 && forward_ready;
 
         // A W runs where it delays nothing that is already on its way, or makes room.
         let end = now + model.duration(Stage(device.0), Kind::W);
         let awaited = [input_arrival, forward_arrival.filter(|_| !ahead)];
         let in_time = awaited.into_iter().flatten().all(|arrival| end <= arrival);
 
-        let chosen = if input_ready && !late_input {
+        let chosen = if input_ready {
             Kind::I
         } else if forward_ready {
             Kind::F

@@ -30,7 +30,7 @@ fn explore() {
         }
         println!();
     }
-    for d in [4, 8, 12, 16] {
+    for d in [3, 4, 5, 6, 7, 8, 12, 16] {
         let model = Model::unit(Placement::v(d).unwrap(), 4 * d).unwrap();
         for e in ["1f1b-v", "v-min", "v-half", "v-zb"] {
             let s = find(e).unwrap().generate(&model).unwrap();
