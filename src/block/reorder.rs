@@ -110,7 +110,10 @@ impl Filling<'_> {
                 continue;
             }
             let start = free.max(self.ready(pass));
-            if start + self.duration(pass) <= self.starts[at]
+            // A pass without duration must start earlier than what it is moved before: two of them
+            // would change places for ever.
+            if start < self.starts[at]
+                && start + self.duration(pass) <= self.starts[at]
                 && best.is_none_or(|(_, earliest)| start < earliest)
             {
                 best = Some((from, start));
