@@ -3,6 +3,7 @@
 #![deny(missing_docs)]
 
 pub mod block;
+pub mod catalog;
 pub mod certificate;
 pub mod draw;
 pub mod interchange;

@@ -1,0 +1,150 @@
+//! The list of the named schedules.
+
+use super::{Entry, Needs, limited, linear, looped, v};
+
+/// Every named schedule, those for linear placement first.
+#[must_use]
+pub const fn entries() -> &'static [Entry] {
+    ENTRIES
+}
+
+const ZERO_BUBBLE: &str = "Zero Bubble Pipeline Parallelism (ICLR 2024, arXiv 2401.10241)";
+const CONTROLLABLE: &str = "Pipeline Parallelism with Controllable Memory (NeurIPS 2024, arXiv 2405.15362)";
+
+const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "gpipe",
+        summary: "All forwards, then all backwards",
+        source: "GPipe (NeurIPS 2019, arXiv 1811.06965)",
+        needs: Needs::Any,
+        memory: "m",
+        bubble: "(d-1)(F+I+W) + 2(d-1)c",
+        build: linear::gpipe,
+    },
+    Entry {
+        name: "1f1b",
+        summary: "d-1-i forwards ahead on device i, then one forward and one backward in turn",
+        source: "PipeDream-Flush (ICML 2021, arXiv 2006.09503); DAPPLE (PPoPP 2021, arXiv 2007.01045)",
+        needs: Needs::Linear,
+        memory: "min(m, d-i)",
+        bubble: "(d-1)(F+I+W)",
+        build: linear::one_f_one_b,
+    },
+    Entry {
+        name: "eager-1f1b",
+        summary: "1F1B with twice as many forwards ahead, which hides transfers",
+        source: "On Optimizing the Communication of Model Parallelism (MLSys 2023, arXiv 2211.05322)",
+        needs: Needs::Linear,
+        memory: "min(m, 2(d-i)-1)",
+        bubble: "(d-1)(F+I+W)",
+        build: linear::eager,
+    },
+    Entry {
+        name: "1f1b-r",
+        summary: "1F1B that keeps checkpoints and recomputes the forward before each backward",
+        source: "Training Deep Nets with Sublinear Memory Cost (arXiv 1604.06174), in 1F1B",
+        needs: Needs::Linear,
+        memory: "min(m, d-i) checkpoints and the rest of one activation",
+        bubble: "(d-1)(F+R+I+W)",
+        build: linear::recomputing,
+    },
+    Entry {
+        name: "zb-h1",
+        summary: "1F1B with W delayed into the bubble, at the memory of 1F1B",
+        source: ZERO_BUBBLE,
+        needs: Needs::Linear,
+        memory: "d-i and i times what W releases",
+        bubble: "(d-1)(F+I-W)",
+        build: linear::zb_h1,
+    },
+    Entry {
+        name: "zb-h2",
+        summary: "ZB-H1 with twice as many forwards ahead: no bubble at equal durations",
+        source: ZERO_BUBBLE,
+        needs: Needs::Linear,
+        memory: "2(d-i)-1 and 2i times what W releases",
+        bubble: "(d-1)(F+I-2W)",
+        build: linear::zb_h2,
+    },
+    Entry {
+        name: "zb-1p",
+        summary: "Scheduled on the real durations within the memory of 1F1B on device 0",
+        source: ZERO_BUBBLE,
+        needs: Needs::Linear,
+        memory: "at most d",
+        bubble: "no formula: at most that of ZB-H1 where ZB-H1 fits",
+        build: limited::zb_1p,
+    },
+    Entry {
+        name: "zb-2p",
+        summary: "Scheduled on the real durations within twice the memory of 1F1B on device 0",
+        source: ZERO_BUBBLE,
+        needs: Needs::Linear,
+        memory: "at most 2d",
+        bubble: "no formula: at most that of ZB-H2 where ZB-H2 fits",
+        build: limited::zb_2p,
+    },
+    Entry {
+        name: "interleaved-1f1b",
+        summary: "Megatron-LM's order: groups of d microbatches, chunk after chunk",
+        source: "Efficient Large-Scale Language Model Training on GPU Clusters (SC 2021, arXiv 2104.04473)",
+        needs: Needs::Looped,
+        memory: "2(d-1-i) + (v-1)d + 1 chunks",
+        bubble: "(d-1)(F+I+W) of one chunk",
+        build: looped::interleaved,
+    },
+    Entry {
+        name: "interleaved-1f1b-uniform",
+        summary: "Interleaved 1F1B from a building block repeated at a uniform interval",
+        source: CONTROLLABLE,
+        needs: Needs::Looped,
+        memory: "about (v+1)d chunks",
+        bubble: "about (d-1)(F+I+W) of one chunk",
+        build: looped::uniform,
+    },
+    Entry {
+        name: "looped-bfs",
+        summary: "Breadth first: every chunk runs all microbatches before the next one starts",
+        source: "Breadth-First Pipeline Parallelism (MLSys 2023, arXiv 2211.05953)",
+        needs: Needs::Looped,
+        memory: "m of each chunk",
+        bubble: "(d-1)(F+I+W) of one chunk",
+        build: looped::breadth_first,
+    },
+    Entry {
+        name: "1f1b-v",
+        summary: "V placement with the backward in one piece, at two thirds of the memory of 1F1B",
+        source: CONTROLLABLE,
+        needs: Needs::V,
+        memory: "ceil((4d+2)/3) chunks",
+        bubble: "about 5d units",
+        build: v::one_f_one_b_v,
+    },
+    Entry {
+        name: "v-min",
+        summary: "V placement at a third of the memory of 1F1B, the least at equal durations",
+        source: CONTROLLABLE,
+        needs: Needs::V,
+        memory: "2*floor((d+4)/3) chunks",
+        bubble: "about 4d units",
+        build: v::v_min,
+    },
+    Entry {
+        name: "v-half",
+        summary: "V placement at half the memory of 1F1B",
+        source: CONTROLLABLE,
+        needs: Needs::V,
+        memory: "2*floor((d+2)/2) chunks",
+        bubble: "about 3d units",
+        build: v::v_half,
+    },
+    Entry {
+        name: "v-zb",
+        summary: "V placement without bubbles at the memory of 1F1B",
+        source: CONTROLLABLE,
+        needs: Needs::V,
+        memory: "2d chunks",
+        bubble: "about none",
+        build: v::v_zb,
+    },
+];

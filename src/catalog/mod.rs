@@ -1,0 +1,218 @@
+//! The named schedules: what the literature and the frameworks call by a name, for any number of
+//! devices and microbatches, any costs, and under the caps of the model.
+//!
+//! A schedule is an order of passes for every device, so a name stands for orders; the times follow
+//! from the costs. Where a schedule comes from a building block of unit-time passes, its orders are
+//! those of that block whatever the costs are, as with the published schedulers.
+//!
+//! ```
+//! use bubbleproof::{catalog, model::{Model, Placement}, replay::replay};
+//!
+//! let model = Model::unit(Placement::v(4)?, 12)?;
+//! let schedule = catalog::find("v-half").expect("a known name").generate(&model)?;
+//! let verdict = replay(&model, &schedule);
+//! assert!(verdict.is_valid());
+//! assert_eq!(verdict.peak_memory_max().0, 6);
+//! assert!(verdict.peak_memory_max() <= catalog::one_f_one_b_memory(&model));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod blocks;
+mod entries;
+mod floor;
+mod improve;
+mod limited;
+mod linear;
+mod looped;
+mod v;
+
+pub use blocks::block;
+pub use entries::entries;
+pub use limited::memory_limited;
+
+use std::fmt;
+
+use crate::block::{acquired, released};
+use crate::model::{Device, Kind, Model, Pass, Placement, Units};
+use crate::schedule::{Provenance, Schedule};
+
+/// A named schedule.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The name, as commands take it.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Where it was described.
+    pub source: &'static str,
+    /// The placement it is made for.
+    pub needs: Needs,
+    /// The peak memory of its device `i` with enough microbatches, as a formula.
+    pub memory: &'static str,
+    /// The time it leaves a device idle between its first start and its last end, as a formula.
+    pub bubble: &'static str,
+    build: fn(&Model) -> Result<Schedule, CatalogError>,
+}
+
+/// The placement that a schedule is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Any placement.
+    Any,
+    /// One stage per device, in order.
+    Linear,
+    /// Stage `s` on device `s mod d`, one chunk or more.
+    Looped,
+    /// Two chunks per device, down and back up.
+    V,
+}
+
+impl Needs {
+    /// Whether a placement is of this kind. Placements of one device are of several kinds.
+    #[must_use]
+    pub fn met_by(self, placement: &Placement) -> bool {
+        let same = |other: Result<Placement, _>| other.is_ok_and(|other| other == *placement);
+        let devices = placement.devices();
+        match self {
+            Self::Any => true,
+            Self::Linear => same(Placement::linear(devices)),
+            Self::Looped => {
+                placement.chunks().is_some_and(|chunks| same(Placement::looped(devices, chunks)))
+            }
+            Self::V => same(Placement::v(devices)),
+        }
+    }
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Any => "any",
+            Self::Linear => "linear",
+            Self::Looped => "looped",
+            Self::V => "v",
+        })
+    }
+}
+
+/// Why a schedule of the catalogue does not exist for a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// It is made for another placement.
+    #[error("`{name}` is a schedule for {needs} placement, but the model's is {has}")]
+    NotThisPlacement {
+        /// The name of the schedule.
+        name: &'static str,
+        /// The placement it is made for.
+        needs: Needs,
+        /// The form of the model's.
+        has: crate::model::Shape,
+    },
+    /// It holds more than a device has room for.
+    #[error("`{name}` holds {holds} units on device {device}, more than its cap of {capacity}")]
+    OverCapacity {
+        /// The name of the schedule.
+        name: &'static str,
+        /// The first device where it does.
+        device: Device,
+        /// What it holds there at its peak, in units.
+        holds: Units,
+        /// The cap of the device, in units.
+        capacity: Units,
+    },
+    /// Not one microbatch fits.
+    #[error(
+        "`{name}` may hold {limit} units on device {device}, but one microbatch of its stage holds {activation}"
+    )]
+    NoRoom {
+        /// The name of the schedule.
+        name: &'static str,
+        /// The device.
+        device: Device,
+        /// The most it may hold, in units.
+        limit: Units,
+        /// What one microbatch holds there, in units.
+        activation: Units,
+    },
+    /// There is not one memory limit for each device.
+    #[error("there are {found} memory limits, but the model has {devices} devices")]
+    Limits {
+        /// How many limits there are.
+        found: usize,
+        /// How many devices.
+        devices: u32,
+    },
+    /// It recomputes, and the model does not say what a checkpoint holds.
+    #[error("`{0}` recomputes, but the model has no [recompute] table that says what a checkpoint holds")]
+    RecomputeUnknown(&'static str),
+}
+
+impl Entry {
+    /// The schedule of this name for a model.
+    ///
+    /// # Errors
+    /// When it is made for another placement, does not fit the caps of the model, or recomputes
+    /// under a model that knows no checkpoints.
+    pub fn generate(&self, model: &Model) -> Result<Schedule, CatalogError> {
+        let (name, needs) = (self.name, self.needs);
+        if !needs.met_by(model.placement()) {
+            return Err(CatalogError::NotThisPlacement { name, needs, has: model.placement().shape() });
+        }
+        let mut schedule = (self.build)(model)?;
+        for device in Device::all(model.devices()) {
+            let holds = peak(model, schedule.order(device));
+            if let Some(capacity) = model.capacity(device).filter(|&capacity| capacity < holds) {
+                return Err(CatalogError::OverCapacity { name, device, holds, capacity });
+            }
+        }
+        schedule.name = Some(name.to_owned());
+        schedule.model = Some(model.name().to_owned());
+        schedule.provenance = Some(Provenance {
+            tool: concat!("bubbleproof ", env!("CARGO_PKG_VERSION")).to_owned(),
+            engine: name.to_owned(),
+            ..Provenance::default()
+        });
+        Ok(schedule)
+    }
+}
+
+/// The schedule with this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    entries().iter().find(|entry| entry.name == name)
+}
+
+/// What 1F1B holds for the same model on its fullest device: d microbatches of everything that a
+/// device holds, the largest over devices. With equal stages that is d stage activations for linear
+/// placement, and d times the chunks for V and looped placement. The measure behind "half of 1F1B's
+/// memory".
+#[must_use]
+pub fn one_f_one_b_memory(model: &Model) -> Units {
+    let per_microbatch = |device| -> Units {
+        model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
+    };
+    let most = Device::all(model.devices()).map(per_microbatch).max().unwrap_or_default();
+    most * i64::from(model.devices())
+}
+
+/// The most that an order holds at any instant.
+fn peak(model: &Model, order: &[Pass]) -> Units {
+    let recomputed: std::collections::BTreeSet<Pass> =
+        order.iter().filter(|pass| pass.kind == Kind::R).map(|pass| pass.with_kind(Kind::F)).collect();
+    let (mut live, mut most) = (Units::ZERO, Units::ZERO);
+    for &pass in order {
+        live += acquired(model, pass, recomputed.contains(&pass) || pass.kind == Kind::R);
+        most = most.max(live);
+        live -= released(model, pass);
+    }
+    most
+}
+
+/// A schedule of orders that were made for the model.
+fn schedule(model: &Model, orders: Vec<Vec<Pass>>) -> Schedule {
+    Schedule::new(model.placement().clone(), model.microbatches(), orders)
+        .expect("one order for each device, and no more passes than the model has")
+}
+
+#[cfg(test)]
+mod tests;
