@@ -3,6 +3,7 @@
 #![deny(missing_docs)]
 
 pub mod block;
+pub mod encode;
 pub mod model;
 pub mod replay;
 pub mod schedule;
