@@ -6,6 +6,7 @@ pub mod block;
 pub mod catalog;
 pub mod certificate;
 pub mod draw;
+pub mod encode;
 pub mod interchange;
 pub mod model;
 pub mod optimize;
