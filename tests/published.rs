@@ -93,7 +93,8 @@ fn profiles_hold_the_published_times_and_the_memory_of_the_formulas() {
     for row in rows {
         let name = profile_name(&row);
         let us = |column: &str| scaled(&row[column], 3);
-        let (heads, hidden, length) = (number(&row, "heads"), number(&row, "hidden"), number(&row, "seq_len"));
+        let (heads, hidden, length) =
+            (number(&row, "heads"), number(&row, "hidden"), number(&row, "seq_len"));
         let (activation, retained) = (34 * hidden + 5 * heads * length, 32 * hidden);
         for (name, parts) in [(name.clone(), 1), (format!("{name}-v"), 2)] {
             let model = profile(&name);
@@ -111,7 +112,10 @@ fn profiles_hold_the_published_times_and_the_memory_of_the_formulas() {
             }
             let memory = model.memory();
             assert!(memory.activation.iter().all(|&units| units * parts == Units(activation)), "{name}");
-            assert!(memory.retained_for_weight.iter().all(|&units| units * parts == Units(retained)), "{name}");
+            assert!(
+                memory.retained_for_weight.iter().all(|&units| units * parts == Units(retained)),
+                "{name}"
+            );
             assert_eq!(catalog::one_f_one_b_memory(&model), Units(activation * number(&row, "p")), "{name}");
         }
     }
@@ -194,7 +198,8 @@ fn published_interleaved_rates_are_a_closed_form() {
         .filter(|row| row["schedule"] == "1F1B-I")
         .map(|row| ((row["model"].clone(), row["m"].clone()), scaled(&row["bubble_rate"], 4)))
         .collect();
-    let mut report = String::from("model  m  published  closed form  replayed  latencies beyond the closed form\n");
+    let mut report =
+        String::from("model  m  published  closed form  replayed  latencies beyond the closed form\n");
     for row in table("zb_profiled_times.csv") {
         let Some(&published) = published.get(&(row["model"].clone(), row["m"].clone())) else { continue };
         let model = interleaved(&row);

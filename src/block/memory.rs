@@ -1,6 +1,8 @@
 //! What passes acquire and release, for everything that builds or searches. `replay` states the same
 //! rules for itself.
 
+use std::collections::BTreeSet;
+
 use crate::model::{Kind, Model, Pass, Units};
 
 /// What a pass acquires at its start. `recomputed` tells whether an R of its stage and microbatch
@@ -27,4 +29,17 @@ pub fn released(model: &Model, pass: Pass) -> Units {
         Kind::W => retained,
         Kind::B => model.activation(pass.stage),
     }
+}
+
+/// The most that an order holds at any instant.
+#[must_use]
+pub fn order_peak(model: &Model, order: &[Pass]) -> Units {
+    let recomputed: BTreeSet<Pass> = order.iter().copied().filter(|pass| pass.kind == Kind::R).collect();
+    let (mut live, mut peak) = (Units::ZERO, Units::ZERO);
+    for &pass in order {
+        live += acquired(model, pass, recomputed.contains(&pass.with_kind(Kind::R)));
+        peak = peak.max(live);
+        live -= released(model, pass);
+    }
+    peak
 }

@@ -14,7 +14,7 @@ mod reorder;
 mod squeeze;
 
 pub use algebra::Fault;
-pub use memory::{acquired, released};
+pub use memory::{acquired, order_peak, released};
 pub use reorder::{justify, reorder};
 pub use squeeze::{Stuck, Timeline, squeeze};
 

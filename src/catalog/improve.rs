@@ -39,8 +39,9 @@ pub(super) fn shortest_float(model: &Model, before: &Schedule, limits: &[Units])
         .into_iter()
         .flat_map(|gaps| {
             let undisturbed = [1, usize::MAX].map(|last| (last, float(gaps, Ending::Last(last))));
-            let expecting = undisturbed
-                .map(|(last, (schedule, _))| float(gaps, Ending::Expect(last, firm_starts(model, &schedule))));
+            let expecting = undisturbed.map(|(last, (schedule, _))| {
+                float(gaps, Ending::Expect(last, firm_starts(model, &schedule)))
+            });
             expecting.into_iter().chain([float(gaps, Ending::Alike)])
         })
         .min_by_key(|(_, length)| *length)

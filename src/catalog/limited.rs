@@ -6,7 +6,8 @@
 
 use super::floor::{Floor, Rule};
 use super::improve::{Length, improved, measured, shortest_float};
-use super::{CatalogError, Needs, linear, one_f_one_b_memory, peak, schedule};
+use super::{CatalogError, Needs, linear, one_f_one_b_memory, schedule};
+use crate::block::order_peak;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::Schedule;
 
@@ -64,7 +65,7 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
         }
     }
     let within = |schedule: &Schedule| {
-        schedule.orders().iter().zip(limits).all(|(order, &limit)| peak(model, order) <= limit)
+        schedule.orders().iter().zip(limits).all(|(order, &limit)| order_peak(model, order) <= limit)
     };
     let published = [linear::zb_h1(model)?, linear::zb_h2(model)?].into_iter().filter(within);
     let listed = [Some(1), Some(2), None].map(|lead| listed(model, limits, lead));

@@ -32,8 +32,8 @@ pub use limited::memory_limited;
 
 use std::fmt;
 
-use crate::block::{acquired, released};
-use crate::model::{Device, Kind, Model, Pass, Placement, Units};
+use crate::block::order_peak;
+use crate::model::{Device, Model, Pass, Placement, Units};
 use crate::schedule::{Provenance, Schedule};
 
 /// A named schedule.
@@ -76,9 +76,7 @@ impl Needs {
         match self {
             Self::Any => true,
             Self::Linear => same(Placement::linear(devices)),
-            Self::Looped => {
-                placement.chunks().is_some_and(|chunks| same(Placement::looped(devices, chunks)))
-            }
+            Self::Looped => placement.chunks().is_some_and(|chunks| same(Placement::looped(devices, chunks))),
             Self::V => same(Placement::v(devices)),
         }
     }
@@ -160,7 +158,7 @@ impl Entry {
         }
         let mut schedule = (self.build)(model)?;
         for device in Device::all(model.devices()) {
-            let holds = peak(model, schedule.order(device));
+            let holds = order_peak(model, schedule.order(device));
             if let Some(capacity) = model.capacity(device).filter(|&capacity| capacity < holds) {
                 return Err(CatalogError::OverCapacity { name, device, holds, capacity });
             }
@@ -193,19 +191,6 @@ pub fn one_f_one_b_memory(model: &Model) -> Units {
     };
     let most = Device::all(model.devices()).map(per_microbatch).max().unwrap_or_default();
     most * i64::from(model.devices())
-}
-
-/// The most that an order holds at any instant.
-fn peak(model: &Model, order: &[Pass]) -> Units {
-    let recomputed: std::collections::BTreeSet<Pass> =
-        order.iter().filter(|pass| pass.kind == Kind::R).map(|pass| pass.with_kind(Kind::F)).collect();
-    let (mut live, mut most) = (Units::ZERO, Units::ZERO);
-    for &pass in order {
-        live += acquired(model, pass, recomputed.contains(&pass) || pass.kind == Kind::R);
-        most = most.max(live);
-        live -= released(model, pass);
-    }
-    most
 }
 
 /// A schedule of orders that were made for the model.

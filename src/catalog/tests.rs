@@ -298,8 +298,9 @@ fn caps_are_honoured_or_refused_with_the_amounts() {
             assert_eq!(replay(&model, &schedule).violations, [], "{name} within {cap}");
         }
     }
-    let refused =
-        |name: &str, cap| find(name).expect("a known name").generate(&model(cap)).expect_err(name).to_string();
+    let refused = |name: &str, cap| {
+        find(name).expect("a known name").generate(&model(cap)).expect_err(name).to_string()
+    };
     assert_eq!(refused("1f1b", 43), "`1f1b` holds 44 units on device 0, more than its cap of 43");
     assert_eq!(
         refused("zb-1p", 10),

@@ -21,9 +21,9 @@ use num_rational::Ratio;
 use z3::ast::{Bool, Int};
 use z3::{Params, SatResult, Solver};
 
+use super::Live;
 use super::ranges::{Ranges, Scale, limits, refuted_limit};
 use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, Rejection, answer};
-use super::Live;
 use crate::model::{Device, Model, Ticks, Units};
 
 /// An optimal block of the model, within the time limit. Three quarters of it at most are spent on
@@ -188,9 +188,7 @@ impl Search<'_> {
     fn decide(&self, scale: Scale, limits: &[Option<i64>]) -> Result<Decision, EncodeError> {
         match Ranges::of(self.problem, scale, limits) {
             None => Ok(Decision::No),
-            Some(ranges) => {
-                Query::new(self.problem, scale, &ranges, limits).decide(None, self.deadline)
-            }
+            Some(ranges) => Query::new(self.problem, scale, &ranges, limits).decide(None, self.deadline),
         }
     }
 }
@@ -274,8 +272,7 @@ impl<'a> Query<'a> {
         let before = |k: i64| self.wait(b, a, self.scale.least(durations[b]) + turns(k));
         self.solver.assert(after(most));
         self.solver.assert(before(least - 1));
-        let orders: Vec<Bool> =
-            (least..most).map(|k| Bool::new_const(format!("k{a}_{b}_{k}"))).collect();
+        let orders: Vec<Bool> = (least..most).map(|k| Bool::new_const(format!("k{a}_{b}_{k}"))).collect();
         for (order, k) in orders.iter().zip(least..most) {
             self.solver.assert(order.implies(after(k)));
             self.solver.assert((!order).implies(before(k)));

@@ -54,11 +54,13 @@ pub struct Options {
     pub time_limit: Duration,
     /// Decides between choices that nothing else decides.
     pub seed: u64,
+    /// How many passes are placed in all, over all candidates, before the search ends by itself.
+    pub effort: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { objective: Objective::default(), time_limit: Duration::from_secs(60), seed: 0 }
+        Self { objective: Objective::default(), time_limit: Duration::from_secs(60), seed: 0, effort: 30_000_000 }
     }
 }
 

@@ -66,13 +66,30 @@ fn forwards_only(model: &Model, interval: i64, halves: i64) -> Option<Schedule> 
     Schedule::new(model.placement().clone(), model.microbatches(), orders.collect()).ok()
 }
 
+/// The block of least interval as an integer programme, where that is small enough to be solved in
+/// moments. Only what is proved optimal counts: what is found when the time is up differs from run to
+/// run.
 #[cfg(feature = "milp")]
 fn by_milp(model: &Model, limit: Duration) -> Vec<(String, Block)> {
-    let _ = (model, limit);
-    Vec::new()
+    use crate::encode::{Objective, Outcome, milp};
+    if model.stages() > MOST_STAGES {
+        return Vec::new();
+    }
+    match milp::solve(model, Objective::LeastInterval, limit.min(MOST_TIME)) {
+        Ok(Outcome::Optimal(answer)) => vec![("milp".to_owned(), answer.block)],
+        Ok(Outcome::Bounded { .. } | Outcome::Infeasible) | Err(_) => Vec::new(),
+    }
 }
 
 #[cfg(not(feature = "milp"))]
 fn by_milp(_: &Model, _: Duration) -> Vec<(String, Block)> {
     Vec::new()
 }
+
+/// The most stages whose block is looked for as an integer programme.
+#[cfg(feature = "milp")]
+const MOST_STAGES: u32 = 16;
+
+/// The most time that is spent on it.
+#[cfg(feature = "milp")]
+const MOST_TIME: Duration = Duration::from_secs(20);

@@ -6,15 +6,10 @@ use super::feasible::serial;
 use super::list::{list_schedule, rules};
 use super::plan;
 use super::{Objective, Options, Progress};
-use crate::block::{Block, Timeline, acquired, justify, released, squeeze};
-use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
+use crate::block::{Block, Timeline, justify, order_peak, squeeze};
+use crate::catalog;
+use crate::model::{Device, Kind, Model, Ticks, Units};
 use crate::schedule::Schedule;
-
-/// How many passes are placed in all, over all candidates, before the search ends by itself.
-const EFFORT: usize = 30_000_000;
-
-/// How many of them may go into list scheduling, so that some are left for improving the result.
-const LIST_EFFORT: usize = 12_000_000;
 
 /// How many of the candidates are improved.
 const IMPROVED: usize = 6;
@@ -51,6 +46,7 @@ pub(super) struct Search<'a> {
     /// The best few, best first.
     candidates: Vec<Candidate>,
     placed: usize,
+    effort: usize,
     random: fastrand::Rng,
 }
 
@@ -87,12 +83,18 @@ impl<'a> Search<'a> {
             self.offer(serial(self.model, true), "serial", None);
         }
         let mut plans: Vec<(String, Schedule, Option<Block>)> = Vec::new();
-        let remaining = self.remaining();
         self.tell("building blocks");
-        for (engine, block) in plan::blocks(self.model, remaining / 2) {
+        for (engine, block) in plan::blocks(self.model, self.remaining() / 2) {
             let Ok(schedule) = block.expand(self.model, self.model.microbatches()) else { continue };
             self.offer(schedule.clone(), &format!("{engine} block"), Some(&block));
             plans.push((format!("{engine} block"), schedule, Some(block)));
+        }
+        self.tell("catalogue");
+        for entry in catalog::entries() {
+            if let Ok(schedule) = entry.generate(self.model) {
+                self.offer(schedule.clone(), entry.name, None);
+                plans.push((entry.name.to_owned(), schedule, None));
+            }
         }
         plans
             .extend(plan::uniform_v(self.model).into_iter().map(|plan| ("uniform v".to_owned(), plan, None)));
@@ -100,7 +102,8 @@ impl<'a> Search<'a> {
         self.tell("list scheduling");
         for rule in rules(needs_recompute) {
             for (name, plan, block) in &plans {
-                if self.placed > LIST_EFFORT || self.finished() {
+                // The rest is for improving what is found.
+                if self.placed > self.effort / 5 * 2 || self.finished() {
                     break;
                 }
                 if let Some(schedule) = list_schedule(self.model, plan, rule) {
@@ -199,13 +202,7 @@ impl<'a> Search<'a> {
     fn peak_within_caps(&self, schedule: &Schedule) -> Option<Units> {
         let mut largest = Units::ZERO;
         for device in Device::all(schedule.devices()) {
-            let recomputed = recomputed(schedule.order(device));
-            let (mut live, mut peak) = (Units::ZERO, Units::ZERO);
-            for &pass in schedule.order(device) {
-                live += acquired(self.model, pass, recomputed(pass));
-                peak = peak.max(live);
-                live -= released(self.model, pass);
-            }
+            let peak = order_peak(self.model, schedule.order(device));
             if self.model.capacity(device).is_some_and(|capacity| peak > capacity) {
                 return None;
             }
@@ -216,7 +213,7 @@ impl<'a> Search<'a> {
 
     fn finished(&self) -> bool {
         let optimal = self.candidates.first().is_some_and(|best| best.score.0 == self.bound);
-        optimal || self.placed > EFFORT || self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+        optimal || self.placed > self.effort || self.deadline.is_some_and(|deadline| Instant::now() > deadline)
     }
 
     fn remaining(&self) -> Duration {
@@ -227,13 +224,6 @@ impl<'a> Search<'a> {
         let best = self.candidates.first().map(|best| best.score.0);
         (self.progress)(&Progress { step: step.to_owned(), best, bound: self.bound });
     }
-}
-
-/// Whether passes of an order are recomputed there.
-fn recomputed(order: &[Pass]) -> impl Fn(Pass) -> bool {
-    let mut found: Vec<Pass> = order.iter().copied().filter(|pass| pass.kind == Kind::R).collect();
-    found.sort_unstable();
-    move |pass| found.binary_search(&pass.with_kind(Kind::R)).is_ok()
 }
 
 /// The schedule with a few forwards of one device run before others of another stage; nothing when

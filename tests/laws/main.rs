@@ -4,9 +4,11 @@
 //! speed: `naive` runs orders and counts memory.
 
 mod blocks;
+mod bounds;
 mod executor;
 mod files;
 mod memory;
 mod naive;
+mod optimising;
 mod random;
 mod reordering;

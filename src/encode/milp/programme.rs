@@ -15,7 +15,8 @@ use std::fmt::Debug;
 use std::time::Instant;
 
 use good_lp::{
-    Constraint, Expression, IntoAffineExpression, ProblemVariables, SolverModel, Variable, constraint, highs, variable,
+    Constraint, Expression, IntoAffineExpression, ProblemVariables, SolverModel, Variable, constraint, highs,
+    variable,
 };
 use num_rational::Ratio;
 
@@ -239,9 +240,9 @@ impl<'a> Programme<'a> {
         self.start = self.problem.passes().iter().map(|&pass| offset(pass)).collect();
         self.start.extend(shifts.iter().map(|&shift| as_float(shift)));
         let ends = self.problem.passes().iter();
-        let ends = ends.zip(self.problem.durations()).map(|(&pass, &ticks)| {
-            offset(pass) + as_float(ticks) * as_float(block.parts()) / interval
-        });
+        let ends = ends
+            .zip(self.problem.durations())
+            .map(|(&pass, &ticks)| offset(pass) + as_float(ticks) * as_float(block.parts()) / interval);
         self.start.push(ends.fold(0.0, f64::max));
     }
 
@@ -291,7 +292,8 @@ impl Ready<'_> {
         let mut model = posed.try_into_inner().map_err(|error| failure(&error))?;
         model.make_quiet();
         let left = deadline.saturating_duration_since(Instant::now());
-        for (option, value) in [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", left.as_secs_f64())]
+        for (option, value) in
+            [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", left.as_secs_f64())]
         {
             model.try_set_option(option, value).map_err(|error| failure(&error))?;
         }

@@ -1,0 +1,204 @@
+//! Lower bounds against the true optimum of small problems, found by trying all orders.
+
+use bubbleproof::certificate::{Metric, interval_bound, lower_bound};
+use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
+use num_rational::Ratio;
+use proptest::prelude::*;
+
+use super::naive;
+use super::random;
+
+/// The shortest schedule in which every microbatch runs these kinds of passes, first in, first out;
+/// nothing when none keeps to the caps.
+fn optimum(model: &Model, kinds: &[Kind], metric: Metric) -> Option<i64> {
+    let mut passes = Vec::new();
+    for stage in Stage::all(model.stages()) {
+        for &kind in kinds {
+            passes.extend(Microbatch::all(model.microbatches()).map(|of| Pass::new(stage, kind, of)));
+        }
+    }
+    let devices = model.devices() as usize;
+    let mut search = Search {
+        model,
+        metric,
+        ends: vec![None; passes.len()],
+        free: vec![None; devices],
+        first: vec![0; devices],
+        live: vec![0; devices],
+        recomputed: kinds.contains(&Kind::R),
+        passes,
+        best: i64::MAX,
+    };
+    search.extend(0);
+    (search.best < i64::MAX).then_some(search.best)
+}
+
+struct Search<'a> {
+    model: &'a Model,
+    metric: Metric,
+    passes: Vec<Pass>,
+    ends: Vec<Option<i64>>,
+    free: Vec<Option<i64>>,
+    first: Vec<i64>,
+    live: Vec<i64>,
+    recomputed: bool,
+    best: i64,
+}
+
+impl Search<'_> {
+    /// Appends every pass that can come next, in the order of starts.
+    fn extend(&mut self, now: i64) {
+        if self.least() >= self.best {
+            return;
+        }
+        if self.ends.iter().all(Option::is_some) {
+            self.best = self.least();
+            return;
+        }
+        for at in 0..self.passes.len() {
+            let pass = self.passes[at];
+            let first_in = at == 0
+                || self.passes[at - 1].with_kind(pass.kind).stage != pass.stage
+                || self.passes[at - 1].kind != pass.kind
+                || self.ends[at - 1].is_some();
+            if self.ends[at].is_some() || !first_in {
+                continue;
+            }
+            let Some(arrival) = self.arrival(pass) else { continue };
+            let device = self.model.placement().device_of(pass.stage);
+            let index = device.index();
+            let start = arrival.max(self.free[index].unwrap_or(0));
+            let (acquires, releases) = self.memory(pass);
+            let over = |cap: Units| self.live[index] + acquires > cap.0;
+            if start < now || self.model.capacity(device).is_some_and(over) {
+                continue;
+            }
+            let end = start + naive::duration(self.model, pass);
+            let before = (self.free[index], self.first[index]);
+            self.ends[at] = Some(end);
+            self.free[index] = Some(end);
+            if before.0.is_none() {
+                self.first[index] = start;
+            }
+            self.live[index] += acquires - releases;
+            self.extend(start);
+            self.live[index] -= acquires - releases;
+            (self.free[index], self.first[index]) = before;
+            self.ends[at] = None;
+        }
+    }
+
+    /// What the schedule so far takes at the least.
+    fn least(&self) -> i64 {
+        let remaining = |device: Device| -> i64 {
+            let of = self.passes.iter().zip(&self.ends);
+            of.filter(|(pass, end)| end.is_none() && self.model.placement().device_of(pass.stage) == device)
+                .map(|(&pass, _)| naive::duration(self.model, pass))
+                .sum()
+        };
+        let spans = Device::all(self.model.devices()).map(|device| {
+            let free = self.free[device.index()].unwrap_or(0);
+            let start = match self.metric {
+                Metric::Makespan => 0,
+                Metric::DeviceSpan => self.first[device.index()],
+            };
+            free - start + remaining(device)
+        });
+        spans.max().unwrap_or(0)
+    }
+
+    fn arrival(&self, pass: Pass) -> Option<i64> {
+        let mut arrival = 0;
+        for need in naive::needs(pass, self.model.stages(), &self.passes) {
+            let at = self.passes.iter().position(|&other| other == need)?;
+            arrival = arrival.max(self.ends[at]? + naive::latency(self.model, need, pass));
+        }
+        Some(arrival)
+    }
+
+    /// What a pass acquires and releases.
+    fn memory(&self, pass: Pass) -> (i64, i64) {
+        let whole = self.model.activation(pass.stage).0;
+        let retained = self.model.retained_for_weight(pass.stage).0;
+        let checkpoint = self.model.checkpoint(pass.stage).map_or(whole, |units| units.0);
+        match pass.kind {
+            Kind::F if self.recomputed => (checkpoint, 0),
+            Kind::F => (whole, 0),
+            Kind::R => (whole - checkpoint, 0),
+            Kind::I => (0, whole - retained),
+            Kind::W => (0, retained),
+            Kind::B => (0, whole),
+        }
+    }
+}
+
+/// Models small enough to try all orders, with caps that bind.
+fn small() -> impl Strategy<Value = Model> {
+    let small = random::models(1).prop_filter("few passes", |model| model.stages() <= 4);
+    (small, 1..4_u32, 0..4_i64).prop_filter_map("few passes", |(model, microbatches, spare)| {
+        if model.stages() * microbatches > 6 {
+            return None;
+        }
+        let least: i64 = Device::all(model.devices())
+            .map(|device| model.placement().stages_of(device).iter().map(|&s| model.activation(s).0).sum())
+            .max()
+            .unwrap_or(0);
+        let model = model.with_microbatches(microbatches).ok()?;
+        model.with_uniform_capacity(Some(Units(least + spare))).ok()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn no_schedule_is_shorter_than_the_lower_bound(model in small()) {
+        for metric in [Metric::Makespan, Metric::DeviceSpan] {
+            let bound = lower_bound(&model, metric);
+            let mut kinds = vec![vec![Kind::F, Kind::I, Kind::W]];
+            if model.memory().checkpoint.is_some() {
+                kinds.push(vec![Kind::F, Kind::R, Kind::I, Kind::W]);
+            }
+            for kinds in kinds {
+                if let Some(optimum) = optimum(&model, &kinds, metric) {
+                    prop_assert!(bound.value <= Ticks(optimum), "{metric:?}: {bound:?} but {optimum} is possible");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_on_the_interval_is_at_least_the_work(model in random::models(1)) {
+        prop_assert!(interval_bound(&model) >= Ratio::from_integer(model.most_work().0));
+    }
+}
+
+/// V placement of unit times without latency, one unit per chunk.
+fn unit_v(devices: u32, microbatches: u32, cap: i64) -> Model {
+    let placement = bubbleproof::model::Placement::v(devices).expect("a placement");
+    let model = Model::unit(placement, microbatches).expect("a model");
+    let memory = bubbleproof::model::Memory { checkpoint: None, ..model.memory().clone() };
+    let (placement, costs) = (model.placement().clone(), model.costs().clone());
+    Model::new("unit".to_owned(), None, placement, microbatches, costs, memory)
+        .and_then(|model| model.with_uniform_capacity(Some(Units(cap))))
+        .expect("a model")
+}
+
+#[test]
+fn at_unit_times_the_window_bound_is_the_papers_formula() {
+    for (devices, microbatches, cap) in [(4, 16, 4), (8, 32, 8), (8, 32, 10), (16, 64, 12), (32, 256, 24)] {
+        let (p, n, k) = (i64::from(devices), i64::from(microbatches), cap);
+        let bound = lower_bound(&unit_v(devices, microbatches, cap), Metric::DeviceSpan);
+        assert_eq!(bound.value, Ticks(6 * n + 6 * p - 3 * k - 1), "p = {p}, n = {n}, k = {k}");
+    }
+}
+
+#[test]
+fn with_few_microbatches_the_papers_formula_is_false_and_the_bound_is_not() {
+    let model = unit_v(2, 1, 2);
+    let optimum = optimum(&model, &[Kind::F, Kind::I, Kind::W], Metric::Makespan);
+    assert_eq!(optimum, Some(9));
+    let formula = 6 + 6 * 2 - 3 * 2 - 1;
+    assert_eq!(formula, 11);
+    assert!(lower_bound(&model, Metric::Makespan).value <= Ticks(9));
+}
