@@ -113,7 +113,7 @@ fn code_of(text: &str) -> String {
 /// Where a comment begins in a line; two slashes inside a text begin none.
 fn comment_at(line: &str) -> usize {
     let slashes = line.match_indices("//").map(|(at, _)| at);
-    let outside = |at: &usize| line[..*at].replace("\\\"", "").matches('"').count() % 2 == 0;
+    let outside = |at: &usize| line[..*at].replace("\\\"", "").matches('"').count().is_multiple_of(2);
     slashes.into_iter().find(outside).unwrap_or(line.len())
 }
 

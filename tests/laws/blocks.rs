@@ -33,6 +33,7 @@ proptest! {
 
         let starts = verdict.timing.expect("it is valid").starts;
         for (order, starts) in schedule.orders().iter().zip(&starts) {
+            let mut free = i64::MIN;
             for (&pass, &start) in order.iter().zip(starts) {
                 let (repetition, copy) =
                     (pass.microbatch.0 / block.period(), pass.microbatch.0 % block.period());
@@ -40,6 +41,8 @@ proptest! {
                     block.offset(Pass { microbatch: Microbatch(copy), ..pass }).expect("a pass of the block");
                 let planned = offset.0 - first + i64::from(repetition) * interval;
                 prop_assert!(start.0 * block.parts() <= planned, "{pass} starts at {start}");
+                prop_assert!(free <= planned, "the order of {pass} is not that of its copy");
+                free = planned + naive::duration(&model, pass) * block.parts();
             }
         }
     }

@@ -180,7 +180,7 @@ pub fn vandalised(schedule: &Schedule, seed: u64) -> Schedule {
         let (at, to) = (choices.below(orders[from].len()), choices.below(orders.len()));
         let pass = orders[from][at];
         let place = choices.below(orders[to].len() + 1);
-        match choices.below(5) {
+        match choices.below(6) {
             0 => drop(orders[from].remove(at)),
             1 => orders[to].insert(place, pass),
             2 => {
@@ -188,6 +188,7 @@ pub fn vandalised(schedule: &Schedule, seed: u64) -> Schedule {
                 orders[from].swap(at, other);
             }
             3 => orders[from][at] = pass.with_kind(Kind::ALL[choices.below(Kind::COUNT)]),
+            4 => orders[from].insert(at + 1, pass.with_kind(Kind::ALL[choices.below(Kind::COUNT)])),
             _ => {
                 let kind = Kind::ALL[choices.below(Kind::COUNT)];
                 let (stage, microbatch) = (choices.below(9), choices.below(7));
