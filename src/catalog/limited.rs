@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::v::improved;
 use super::{CatalogError, Needs, linear, one_f_one_b_memory, peak, schedule};
-use crate::model::{Device, Kind, Microbatch, Model, Pass, Ticks, Units, Stage};
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::Schedule;
 
 pub(super) fn zb_1p(model: &Model) -> Result<Schedule, CatalogError> {
@@ -36,25 +36,40 @@ struct Policy {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Lead { Factor(u32), Memory }
+enum Lead {
+    Factor(u32),
+    Memory,
+}
 
 /// todo
 pub fn memory_limited(model: &Model, limits: &[Units]) -> Result<Schedule, CatalogError> {
     if !Needs::Linear.met_by(model.placement()) {
-        return Err(CatalogError::NotThisPlacement { name: "zb-1p", needs: Needs::Linear, has: model.placement().shape() });
+        return Err(CatalogError::NotThisPlacement {
+            name: "zb-1p",
+            needs: Needs::Linear,
+            has: model.placement().shape(),
+        });
     }
     let mut best: Option<((Ticks, Ticks), Schedule, String)> = None;
     let mut offer = |candidate: &Schedule, what: String| {
-        if Device::all(model.devices()).any(|device| peak(model, candidate.order(device)) > limits[device.index()]) { return; }
+        if Device::all(model.devices())
+            .any(|device| peak(model, candidate.order(device)) > limits[device.index()])
+        {
+            return;
+        }
         let (better, length) = improved(model, candidate, limits);
-        if std::env::var("ZBV").is_ok() { eprintln!("   {what} {length:?}"); }
+        if std::env::var("ZBV").is_ok() {
+            eprintln!("   {what} {length:?}");
+        }
         if best.as_ref().is_none_or(|(known, ..)| length < *known) {
             best = Some((length, better, what));
         }
     };
     for (device, &limit) in Device::all(model.devices()).zip(limits) {
         let activation = model.activation(Stage(device.0));
-        if activation > limit { return Err(CatalogError::NoRoom { device, limit, activation }); }
+        if activation > limit {
+            return Err(CatalogError::NoRoom { device, limit, activation });
+        }
     }
     offer(&linear::zb_h1(model)?, "h1".into());
     offer(&linear::zb_h2(model)?, "h2".into());
@@ -68,7 +83,9 @@ pub fn memory_limited(model: &Model, limits: &[Units]) -> Result<Schedule, Catal
         }
     }
     let (_l, s, w) = best.expect("x");
-    if std::env::var("ZBV").is_ok() { eprintln!("best {w}"); }
+    if std::env::var("ZBV").is_ok() {
+        eprintln!("best {w}");
+    }
     Ok(s)
 }
 
@@ -93,18 +110,32 @@ impl<'a> Floor<'a> {
     fn new(model: &'a Model, limits: &'a [Units], policy: Policy) -> Self {
         let m = model.microbatches() as usize;
         let d = model.devices();
-        let ranks = (0..d).map(|i| Rank { free: Ticks(0), live: Units(0), done: [0; 3],
-            f_arrival: if i == 0 { vec![Ticks(0); m] } else { vec![] }, i_arrival: vec![], order: vec![] }).collect();
+        let ranks = (0..d)
+            .map(|i| Rank {
+                free: Ticks(0),
+                live: Units(0),
+                done: [0; 3],
+                f_arrival: if i == 0 { vec![Ticks(0); m] } else { vec![] },
+                i_arrival: vec![],
+                order: vec![],
+            })
+            .collect();
         let mut agenda = BinaryHeap::new();
         agenda.push(Reverse((Ticks(0), Device(0))));
         Self { model, limits, policy, ranks, agenda }
     }
     fn run(mut self) -> Vec<Vec<Pass>> {
         while let Some(Reverse((now, device))) = self.agenda.pop() {
-            if self.ranks[device.index()].free > now { continue; }
-            if let Some(kind) = self.choose(device, now) { self.start(device, kind, now); }
+            if self.ranks[device.index()].free > now {
+                continue;
+            }
+            if let Some(kind) = self.choose(device, now) {
+                self.start(device, kind, now);
+            }
         }
-        for r in &self.ranks { assert_eq!(r.order.len(), 3 * self.model.microbatches() as usize); }
+        for r in &self.ranks {
+            assert_eq!(r.order.len(), 3 * self.model.microbatches() as usize);
+        }
         self.ranks.into_iter().map(|r| r.order).collect()
     }
     fn choose(&self, device: Device, now: Ticks) -> Option<Kind> {
@@ -115,28 +146,44 @@ impl<'a> Floor<'a> {
         let f_at = rank.f_arrival.get(f as usize).copied();
         let i_at = rank.i_arrival.get(i as usize).copied();
         let behind = self.model.devices() - 1 - device.0;
-        let lead_full = match self.policy.lead { Lead::Factor(x) => f - i > x * behind, Lead::Memory => false };
+        let lead_full = match self.policy.lead {
+            Lead::Factor(x) => f - i > x * behind,
+            Lead::Memory => false,
+        };
         let room = rank.live + self.model.activation(stage) <= self.limits[device.index()];
         let f_ok = room && !lead_full && f < m;
         let f_ready = f_ok && f_at.is_some_and(|a| a <= now);
         let i_ready = i_at.is_some_and(|a| a <= now);
-        if self.policy.forward_first && i == 0 && f_ready && i_ready { 
-            return Some(Kind::F); }
-        if i_ready { return Some(Kind::I); }
-        if f_ready { return Some(Kind::F); }
+        if self.policy.forward_first && i == 0 && f_ready && i_ready {
+            return Some(Kind::F);
+        }
+        if i_ready {
+            return Some(Kind::I);
+        }
+        if f_ready {
+            return Some(Kind::F);
+        }
         if w < i {
-            if !room && f_at.is_some_and(|a| a <= now) { return Some(Kind::W); }
+            if !room && f_at.is_some_and(|a| a <= now) {
+                return Some(Kind::W);
+            }
             let next = [i_at, f_at.filter(|_| f_ok)].into_iter().flatten().min();
             let dur = self.model.duration(stage, Kind::W);
             let allowed = next.is_none_or(|n| now + dur <= n + Ticks(dur.0 * self.policy.overrun / 8));
-            if allowed { return Some(Kind::W); }
+            if allowed {
+                return Some(Kind::W);
+            }
         }
         None
     }
     fn start(&mut self, device: Device, kind: Kind, now: Ticks) {
         let stage = Stage(device.0);
         let end = now + self.model.duration(stage, kind);
-        let slot = match kind { Kind::F => 0, Kind::I => 1, _ => 2 };
+        let slot = match kind {
+            Kind::F => 0,
+            Kind::I => 1,
+            _ => 2,
+        };
         let rank = &mut self.ranks[device.index()];
         let j = rank.done[slot];
         rank.done[slot] += 1;
@@ -153,7 +200,9 @@ impl<'a> Floor<'a> {
                     self.ranks[device.index() + 1].f_arrival.push(at);
                     self.agenda.push(Reverse((at, Device(device.0 + 1))));
                     // someone may be deciding earlier
-                } else { self.ranks[device.index()].i_arrival.push(end); }
+                } else {
+                    self.ranks[device.index()].i_arrival.push(end);
+                }
             }
             Kind::I if stage.0 > 0 => {
                 let at = end + self.model.latency_after(Stage(stage.0 - 1));
