@@ -2,7 +2,9 @@
 
 pub mod block;
 pub mod catalog;
+pub mod certificate;
 pub mod cli;
 pub mod model;
+pub mod optimize;
 pub mod replay;
 pub mod schedule;

@@ -31,13 +31,16 @@ pub enum Fault {
         first: Pass,
         /// The other one, or the same: a pass longer than the interval collides with itself.
         second: Pass,
-        /// For how long, in parts of a tick.
+        /// For how long, in parts of a tick; 0 when a pass without duration lies within the other.
         overlap: Ticks,
     },
 }
 
 impl Block {
     /// How long a pass takes, in parts of a tick.
+    ///
+    /// # Panics
+    /// When the duration does not fit 64 bits in such small parts.
     #[must_use]
     pub fn duration(&self, model: &Model, pass: Pass) -> Ticks {
         model.duration(pass.stage, pass.kind) * self.parts
@@ -87,11 +90,13 @@ impl Block {
                 faults.push(Fault::Collision { device, first, second: first, overlap });
             }
             for &(second, other_at, other_length) in &passes[position + 1..] {
-                // Seen from the start of either, the other must not start before its end.
+                // Seen from the start of either, the other must not start before its end. Passes that
+                // start together get by when one of them takes no time: it then goes first.
                 let ahead = (other_at - at).mod_floor(&interval);
                 let behind = (at - other_at).mod_floor(&interval);
-                let overlap = (length - ahead).min(other_length).max((other_length - behind).min(length));
-                if overlap > 0 {
+                let together = ahead == 0 && length.min(other_length) == 0;
+                if !together && (length > ahead || other_length > behind) {
+                    let overlap = (length - ahead).min(other_length).max((other_length - behind).min(length));
                     faults.push(Fault::Collision { device, first, second, overlap: Ticks(overlap) });
                 }
             }
@@ -121,18 +126,20 @@ impl Block {
     }
 
     /// The bound on each device's peak memory from lifespans alone, `sum_s ceil(l_s/T) * m_s`
-    /// (arXiv 2405.15362, Eq. 1). It holds for a block without faults, but is not always reached:
-    /// [`steady_peak`](Self::steady_peak) is exact.
+    /// (arXiv 2405.15362, Eq. 1); a stage whose passes take no time counts once. It holds for a block
+    /// without faults, but is not always reached:
+    /// [`steady_peak`](Self::steady_peak) is exact. More than fits 64 bits is given as the most that
+    /// does, which is over any cap.
     #[must_use]
     pub fn paper_bound(&self, model: &Model) -> Vec<Units> {
         let copies =
-            |stage, copy| Integer::div_ceil(&self.lifespan_of(model, stage, copy).0, &self.interval.0);
+            |stage, copy| Integer::div_ceil(&self.lifespan_of(model, stage, copy).0, &self.interval.0).max(1);
         let bound = |device| -> Units {
             let stages = self.placement.stages_of(device).iter();
-            stages
+            let held = stages
                 .flat_map(|&stage| Microbatch::all(self.period).map(move |copy| (stage, copy)))
-                .map(|(stage, copy)| model.activation(stage) * copies(stage, copy))
-                .sum()
+                .map(|(stage, copy)| i128::from(model.activation(stage).0) * i128::from(copies(stage, copy)));
+            saturated(held.sum())
         };
         Device::all(self.placement.devices()).map(bound).collect()
     }
@@ -142,7 +149,8 @@ impl Block {
     /// When a pass acquires memory, every copy of a pass before it in the device's order has ended
     /// and no other has started; so what is live is a sum over the passes of what each has acquired
     /// and released by then. The peak is the largest such sum. The block must have no
-    /// [faults](Self::faults).
+    /// [faults](Self::faults). More than fits 64 bits is given as the most that does, which is over
+    /// any cap.
     #[must_use]
     pub fn steady_peak(&self, model: &Model) -> Vec<Units> {
         Device::all(self.placement.devices())
@@ -153,23 +161,27 @@ impl Block {
                     .filter(|(pass, _)| matches!(pass.kind, Kind::F | Kind::R))
                     .map(|&(pass, _)| self.live_at_start(model, &passes, pass))
                     .max()
+                    .map(saturated)
                     .unwrap_or_default()
             })
             .collect()
     }
 
     /// What is live on a device once copy 0 of a pass has started.
-    fn live_at_start(&self, model: &Model, passes: &[(Pass, Ticks)], started: Pass) -> Units {
+    fn live_at_start(&self, model: &Model, passes: &[(Pass, Ticks)], started: Pass) -> i128 {
         let start = self.offset(started).expect("a pass of the block");
+        let rank = tie(model, started, i64::from(started.microbatch.0));
         let before = |pass: Pass, offset: Ticks| {
-            // Copies that start at the same instant, which only passes without duration can, come
-            // in the order of `tie`, as in the expansion.
-            let later = i64::from(tie(pass) >= tie(started));
-            Integer::div_floor(&(start.0 - offset.0 - later), &self.interval.0) + 1
+            let (whole, rest) = (start.0 - offset.0).div_mod_floor(&self.interval.0);
+            // Copy `whole` starts at the same instant if nothing is left, and those come in the order
+            // of `tie`, as in the expansion.
+            let microbatch = whole * i64::from(self.period) + i64::from(pass.microbatch.0);
+            whole + i64::from(rest > 0 || tie(model, pass, microbatch) < rank)
         };
-        let held: Units =
-            passes.iter().map(|&(pass, offset)| self.held_by(model, pass) * before(pass, offset)).sum();
-        held + self.held_by(model, started)
+        let held = |pass| i128::from(self.held_by(model, pass).0);
+        let earlier: i128 =
+            passes.iter().map(|&(pass, offset)| held(pass) * i128::from(before(pass, offset))).sum();
+        earlier + held(started)
     }
 
     /// What a pass leaves live on its device: what it acquires less what it releases.
@@ -184,13 +196,22 @@ impl Block {
     }
 }
 
-/// The order of passes of one device that start at the same instant: along the dependencies.
-pub(super) fn tie(pass: Pass) -> (usize, i64, Microbatch) {
+/// An amount that may not fit.
+fn saturated(units: i128) -> Units {
+    Units(i64::try_from(units).unwrap_or(i64::MAX))
+}
+
+/// The order of passes of one device that start at the same instant: those without duration by
+/// microbatch, so that what an earlier one releases is free for a later one, and within it along the
+/// dependencies; then the one that takes time. Without collisions there is one such at most.
+pub(super) fn tie(model: &Model, pass: Pass, microbatch: i64) -> (bool, i64, usize, i64) {
+    let takes_time = model.duration(pass.stage, pass.kind) > Ticks::ZERO;
     let stage = i64::from(pass.stage.0);
-    match pass.kind {
-        Kind::F => (0, stage, pass.microbatch),
-        Kind::R => (1, stage, pass.microbatch),
-        Kind::I | Kind::B => (2, -stage, pass.microbatch),
-        Kind::W => (3, -stage, pass.microbatch),
-    }
+    let (step, stage) = match pass.kind {
+        Kind::F => (0, stage),
+        Kind::R => (1, stage),
+        Kind::I | Kind::B => (2, -stage),
+        Kind::W => (3, -stage),
+    };
+    (takes_time, microbatch, step, stage)
 }

@@ -2,11 +2,12 @@
 
 use super::Block;
 use super::algebra::tie;
-use crate::model::{Device, Microbatch, Pass};
+use crate::model::{Device, Microbatch, Model, Pass};
 use crate::schedule::{Schedule, ScheduleError};
 
 impl Block {
-    /// The schedule of `microbatches` copies: each device runs its passes by offset. Microbatch
+    /// The schedule of `microbatches` copies: each device runs its passes by offset. The model tells
+    /// which of two that start together takes no time, and so goes first. Microbatch
     /// `j*K + k` is copy `k` of repetition `j`; passes of microbatches past the last are left out.
     ///
     /// A block without [faults](Self::faults) gives a schedule that cannot deadlock, whose peak
@@ -15,7 +16,8 @@ impl Block {
     ///
     /// # Errors
     /// When there is no microbatch, or too many.
-    pub fn expand(&self, microbatches: u32) -> Result<Schedule, ScheduleError> {
+    pub fn expand(&self, model: &Model, microbatches: u32) -> Result<Schedule, ScheduleError> {
+        Schedule::check_size(&self.placement, microbatches)?;
         let repetitions = microbatches.div_ceil(self.period);
         let orders = Device::all(self.placement.devices())
             .map(|device| {
@@ -33,7 +35,9 @@ impl Block {
                         }
                     }
                 }
-                timed.sort_unstable_by_key(|&(start, pass)| (start, tie(pass)));
+                timed.sort_unstable_by_key(|&(start, pass)| {
+                    (start, tie(model, pass, i64::from(pass.microbatch.0)))
+                });
                 timed.into_iter().map(|(_, pass)| pass).collect()
             })
             .collect();

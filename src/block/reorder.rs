@@ -109,8 +109,11 @@ impl Filling<'_> {
             if self.acquired(pass) > Units::ZERO && most + self.acquired(pass) > self.limit {
                 continue;
             }
+            // It must start before the pass behind the gap, even when it takes no time: it might need
+            // that very pass, or just trade places with it, for ever.
             let start = free.max(self.ready(pass));
-            if start + self.duration(pass) <= self.starts[at]
+            if start < self.starts[at]
+                && start + self.duration(pass) <= self.starts[at]
                 && best.is_none_or(|(_, earliest)| start < earliest)
             {
                 best = Some((from, start));

@@ -131,7 +131,9 @@ fn dependents(
             found[1] = here(Kind::B);
         }
         Kind::I | Kind::B => {
-            if pass.stage.0 > 0 {
+            // As in `prerequisites`: beside a full backward its parts are not waited for from below.
+            let yields = pass.kind == Kind::B || !present(pass.with_kind(Kind::B));
+            if pass.stage.0 > 0 && yields {
                 let below = Pass { stage: Stage(pass.stage.0 - 1), ..pass };
                 let latency = model.latency_after(below.stage);
                 found[0] = Some((below.with_kind(Kind::I), latency));
@@ -167,7 +169,7 @@ impl Timeline {
         })
     }
 
-    /// The start of every pass in a dense table.
+    /// The end of every pass in a dense table.
     pub(super) fn ends(&self, model: &Model, cells: Cells) -> Vec<Option<Ticks>> {
         let mut ends = vec![None; cells.count()];
         for (order, starts) in self.orders.iter().zip(&self.starts) {

@@ -40,6 +40,7 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         E::PartExceedsActivation { key, .. } => key.split_once('.').unwrap_or(("memory", "activation")),
         E::NoWork(_) | E::TimeOverflow => ("time", "forward"),
         E::MemoryOverflow => ("memory", "activation"),
+        E::CapacityOverflow(_) => ("memory", "capacity"),
         E::TooManyPasses { .. } => ("pipeline", "microbatches"),
         _ => ("pipeline", "devices"),
     };
@@ -61,13 +62,9 @@ fn read_placement(pipeline: &Table<'_>) -> Result<Placement, FileError> {
     }
     let devices_value = pipeline.require("devices")?;
     let devices = devices_value.count(1)?;
-    let name = value.as_text().ok_or_else(|| {
-        value.error(Problem::Type {
-            key: value.key(),
-            expected: "\"linear\", \"looped\", \"v\" or a list of each device's stages",
-            found: "something else".to_owned(),
-        })
-    })?;
+    let name = value
+        .as_text()
+        .ok_or_else(|| value.wrong_type("\"linear\", \"looped\", \"v\" or a list of each device's stages"))?;
     let placement = match name {
         "linear" => {
             agree(chunks, Some(1), "linear placement has", "stage on each device")?;
@@ -103,13 +100,7 @@ fn agree(value: Option<Value<'_>>, implied: Option<u32>, says: &str, of: &str) -
 
 fn read_lists(value: &Value<'_>, lists: &[Value<'_>]) -> Result<Placement, FileError> {
     let read_list = |list: &Value<'_>| -> Result<Vec<Stage>, FileError> {
-        let stages = list.list().ok_or_else(|| {
-            list.error(Problem::Type {
-                key: list.key(),
-                expected: "the list of a device's stages",
-                found: "something else".to_owned(),
-            })
-        })?;
+        let stages = list.list().ok_or_else(|| list.wrong_type("the list of a device's stages"))?;
         stages.iter().map(|stage| stage.count(0).map(Stage)).collect()
     };
     let stages_of = lists.iter().map(read_list).collect::<Result<_, _>>()?;

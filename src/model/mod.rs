@@ -102,6 +102,9 @@ pub enum ModelError {
     /// All activations together do not fit.
     #[error("the activations of all microbatches together exceed {max} units; choose a coarser unit", max = Model::MAX_TOTAL)]
     MemoryOverflow,
+    /// A cap beyond everything that could be live.
+    #[error("`memory.capacity` of {0} units exceeds {max}; choose a coarser unit", max = Model::MAX_TOTAL)]
+    CapacityOverflow(Units),
     /// A model with a value of its own for each stage has no meaning at another size.
     #[error(
         "`{key}` gives each stage or device a value of its own, so the model has no other number of devices"
@@ -266,11 +269,11 @@ impl Model {
         if !fits(times, microbatches) {
             return Err(ModelError::TimeOverflow);
         }
-        let capacity = self.memory.capacity.iter().flatten().map(|units| units.0).max();
-        if !fits(self.memory.activation.iter().map(|units| units.0), microbatches)
-            || capacity.is_some_and(|capacity| capacity > Self::MAX_TOTAL)
-        {
+        if !fits(self.memory.activation.iter().map(|units| units.0), microbatches) {
             return Err(ModelError::MemoryOverflow);
+        }
+        if let Some(&cap) = self.memory.capacity.iter().flatten().find(|cap| cap.0 > Self::MAX_TOTAL) {
+            return Err(ModelError::CapacityOverflow(cap));
         }
         Device::all(self.devices())
             .find(|&device| self.work(device) == Ticks::ZERO)

@@ -88,7 +88,8 @@ impl Placement {
     /// # Errors
     /// When there is no device or no chunk, or too many stages.
     pub fn looped(devices: u32, chunks: u32) -> Result<Self, PlacementError> {
-        Self::limit(u64::from(devices) * u64::from(chunks))?;
+        // Devices without a chunk are refused below, but not laid out by the billion.
+        Self::limit(u64::from(devices) * u64::from(chunks.max(1)))?;
         let stages_of = Device::all(devices)
             .map(|device| (0..chunks).map(|chunk| Stage(chunk * devices + device.0)).collect())
             .collect();
@@ -279,6 +280,7 @@ mod tests {
             assert!(error.contains(message), "{error}");
         }
         assert!(Placement::looped(1 << 20, 2).is_err());
-        assert!(Placement::looped(3, 0).is_err());
+        assert_eq!(Placement::looped(3, 0), Err(PlacementError::EmptyDevice(Device(0))));
+        assert_eq!(Placement::looped(u32::MAX, 0), Err(PlacementError::TooManyStages(u64::from(u32::MAX))));
     }
 }

@@ -247,7 +247,9 @@ impl<'doc> Value<'doc> {
         self.value.span()
     }
 
-    fn wrong_type(&self, expected: &'static str) -> FileError {
+    /// The error that this value is not of the type expected.
+    #[must_use]
+    pub fn wrong_type(&self, expected: &'static str) -> FileError {
         let found = match self.value.get_ref() {
             DeValue::String(text) => format!("the text \"{text}\""),
             DeValue::Integer(number) => format!("the integer {number}"),

@@ -1,1 +1,388 @@
+use super::reading::FileError;
 use super::*;
+
+const COMPLETE: &str = r#"name = "complete"
+source = "made up"
+
+[pipeline]
+devices = 2
+placement = "v"
+chunks = 2
+microbatches = 3
+
+[time]
+unit = "us"
+forward = [1, 2, 3, 4]
+backward_input = 5
+backward_weight = 0x6
+communication = [7, 8, 9]
+
+[memory]
+unit = "byte"
+activation = 1_000
+retained_for_weight = [10, 20, 30, 40]
+capacity = [2000, 3000]
+
+[recompute]
+checkpoint = 1
+"#;
+
+fn ticks(values: &[i64]) -> Vec<Ticks> {
+    values.iter().copied().map(Ticks).collect()
+}
+
+fn units(values: &[i64]) -> Vec<Units> {
+    values.iter().copied().map(Units).collect()
+}
+
+#[test]
+fn every_key_of_a_model_file_is_read() {
+    let model = parse(COMPLETE).expect("a model");
+    assert_eq!((model.name(), model.source()), ("complete", Some("made up")));
+    assert_eq!(model.placement(), &Placement::v(2).expect("a placement"));
+    assert_eq!((model.devices(), model.stages(), model.microbatches()), (2, 4, 3));
+    let costs = Costs {
+        unit: "us".to_owned(),
+        forward: ticks(&[1, 2, 3, 4]),
+        backward_input: ticks(&[5; 4]),
+        backward_weight: ticks(&[6; 4]),
+        communication: ticks(&[7, 8, 9]),
+    };
+    assert_eq!(model.costs(), &costs);
+    let memory = Memory {
+        unit: "byte".to_owned(),
+        activation: units(&[1000; 4]),
+        retained_for_weight: units(&[10, 20, 30, 40]),
+        checkpoint: Some(units(&[1; 4])),
+        capacity: vec![Some(Units(2000)), Some(Units(3000))],
+    };
+    assert_eq!(model.memory(), &memory);
+}
+
+#[test]
+fn what_a_model_file_leaves_out_has_its_default() {
+    let text = "name = \"least\"\npipeline = { placement = [[0], [1]], microbatches = 1 }\n\
+                time = { forward = 1, backward_input = 1, backward_weight = 1 }\n";
+    let model = parse(text).expect("a model");
+    assert_eq!((model.source(), model.devices()), (None, 2));
+    assert_eq!(model.placement().shape(), Shape::Linear);
+    assert_eq!((model.costs().unit.as_str(), model.memory().unit.as_str()), ("tick", "stage-activation"));
+    assert_eq!(model.costs().communication, ticks(&[0]));
+    assert_eq!(model.memory().activation, units(&[1, 1]));
+    assert_eq!(model.memory().retained_for_weight, units(&[1, 1]));
+    assert_eq!((&model.memory().checkpoint, &model.memory().capacity), (&None, &vec![None, None]));
+}
+
+#[test]
+fn everything_an_activation_holds_is_retained_for_w_unless_the_file_says_otherwise() {
+    let text = COMPLETE.replace("retained_for_weight = [10, 20, 30, 40]\n", "");
+    assert_eq!(parse(&text).expect("a model").memory().retained_for_weight, units(&[1000; 4]));
+}
+
+/// What the complete file says when one piece of it is exchanged: the message and the text at the
+/// place it points at.
+fn complaint(piece: &str, replacement: &str) -> (String, String) {
+    assert_eq!(COMPLETE.matches(piece).count(), 1, "{piece}");
+    let text = COMPLETE.replace(piece, replacement);
+    let error: FileError = parse(&text).expect_err(replacement);
+    (error.to_string(), text[error.span.clone()].to_owned())
+}
+
+#[test]
+fn every_complaint_names_its_key_and_points_at_its_place() {
+    let cases = [
+        ("name = \"complete\"\n", "", "missing key `name`", ""),
+        ("\"complete\"", "7", "`name` must be a text in quotes, but is the integer 7", "7"),
+        ("source =", "sources =", "unknown key `sources`", "sources"),
+        ("[recompute]", "[recompote]", "unknown key `recompote`", "recompote"),
+        ("devices = 2", "", "missing key `pipeline.devices`", "[pipeline]"),
+        ("devices = 2", "devices = 0", "`pipeline.devices` must be from 1 to 4294967295, but is 0", "0"),
+        ("devices = 2", "devices = true", "`pipeline.devices` must be an integer, but is true", "true"),
+        (
+            "devices = 2",
+            "devices = 4294967295",
+            "`pipeline.placement` is not a placement: 8589934590 stages are more than the 1048576 that are supported",
+            "4294967295",
+        ),
+        ("\"v\"", "\"w\"", "`pipeline.placement` must be one of linear, looped, v, but is \"w\"", "\"w\""),
+        (
+            "\"v\"",
+            "9",
+            "`pipeline.placement` must be \"linear\", \"looped\", \"v\" or a list of each device's stages, but is the integer 9",
+            "9",
+        ),
+        (
+            "\"v\"",
+            "[[0, 3], 1]",
+            "`pipeline.placement[1]` must be the list of a device's stages, but is the integer 1",
+            "1",
+        ),
+        ("\"v\"", "[[0, 3], [1, -2]]", "`pipeline.placement[1][1]` must not be negative, but is -2", "-2"),
+        (
+            "\"v\"",
+            "[[0, 3], [1, 3]]",
+            "`pipeline.placement` is not a placement: stage 3 is held by device 0 and again by device 1",
+            "[[0, 3], [1, 3]]",
+        ),
+        (
+            "\"v\"",
+            "[[0, 1, 2], [3]]",
+            "`pipeline.chunks` is 2, but the placement lists not equally many stages on each device",
+            "2",
+        ),
+        (
+            "\"v\"",
+            "[[0, 1], [2, 3], [4, 5]]",
+            "`pipeline.devices` is 2, but the placement lists 3 devices",
+            "2",
+        ),
+        (
+            "chunks = 2",
+            "chunks = 3",
+            "`pipeline.chunks` is 3, but v placement has 2 stages on each device",
+            "3",
+        ),
+        (
+            "\"v\"",
+            "\"linear\"",
+            "`pipeline.chunks` is 2, but linear placement has 1 stage on each device",
+            "2",
+        ),
+        ("\"v\"\nchunks = 2", "\"looped\"", "missing key `pipeline.chunks`", "[pipeline]"),
+        ("microbatches = 3", "", "missing key `pipeline.microbatches`", "[pipeline]"),
+        (
+            "microbatches = 3",
+            "microbatches = 0",
+            "`pipeline.microbatches` must be from 1 to 4294967295, but is 0",
+            "0",
+        ),
+        (
+            "microbatches = 3",
+            "microbatches = 4294967296",
+            "`pipeline.microbatches` must be from 1 to 4294967295, but is 4294967296",
+            "4294967296",
+        ),
+        (
+            "microbatches = 3",
+            "microbatches = 67108865",
+            "4 stages times 67108865 microbatches are more passes than the 268435456 supported",
+            "67108865",
+        ),
+        ("forward = [1, 2, 3, 4]\n", "", "missing key `time.forward`", "[time]"),
+        (
+            "forward = [1, 2, 3, 4]",
+            "forward = [1, 2, 3]",
+            "`time.forward` has 3 values, but there are 4 stages",
+            "[1, 2, 3]",
+        ),
+        (
+            "forward = [1, 2, 3, 4]",
+            "forward = [1, 2, 3.5, 4]",
+            "`time.forward[2]` must be an integer, but is float 3.5",
+            "3.5",
+        ),
+        (
+            "forward = [1, 2, 3, 4]",
+            "forward = 1.5",
+            "`time.forward` must be an integer, or a list of integers, but is float 1.5",
+            "1.5",
+        ),
+        (
+            "backward_input = 5",
+            "backward_input = -5",
+            "`time.backward_input` must not be negative, but is -5",
+            "-5",
+        ),
+        (
+            "backward_input = 5",
+            "backward_input = 9223372036854775808",
+            "`time.backward_input` must be from 0 to 9223372036854775807, but is 9223372036854775808",
+            "9223372036854775808",
+        ),
+        (
+            "backward_input = 5",
+            "backward_input = 9223372036854775807",
+            "the times of all passes together exceed 288230376151711744 ticks; choose a coarser unit",
+            "[1, 2, 3, 4]",
+        ),
+        (
+            "communication = [7, 8, 9]",
+            "communication = [7, 8, 9, 10]",
+            "`time.communication` has 4 values, but there are 3 stage boundaries",
+            "[7, 8, 9, 10]",
+        ),
+        (
+            "forward = [1, 2, 3, 4]\nbackward_input = 5\nbackward_weight = 0x6",
+            "forward = [1, 0, 0, 1]\nbackward_input = 0\nbackward_weight = 0",
+            "the passes of device 1 take no time: at least one of its durations must be positive",
+            "[1, 0, 0, 1]",
+        ),
+        (
+            "activation = 1_000",
+            "activation = \"1 GiB\"",
+            "`memory.activation` must be an integer, or a list of integers, but is the text \"1 GiB\"",
+            "\"1 GiB\"",
+        ),
+        (
+            "activation = 1_000",
+            "activation = 39",
+            "`memory.retained_for_weight` of stage 3 is 40, more than its activation of 39",
+            "[10, 20, 30, 40]",
+        ),
+        (
+            "activation = 1_000",
+            "activation = 288230376151711744",
+            "the activations of all microbatches together exceed 288230376151711744 units; choose a coarser unit",
+            "288230376151711744",
+        ),
+        (
+            "capacity = [2000, 3000]",
+            "capacity = [2000, 288230376151711745]",
+            "`memory.capacity` of 288230376151711745 units exceeds 288230376151711744; choose a coarser unit",
+            "[2000, 288230376151711745]",
+        ),
+        (
+            "capacity = [2000, 3000]",
+            "capacity = [1, 2, 3]",
+            "`memory.capacity` has 3 values, but there are 2 devices",
+            "[1, 2, 3]",
+        ),
+        (
+            "checkpoint = 1\n",
+            "checkpoint = 1001",
+            "`recompute.checkpoint` of stage 0 is 1001, more than its activation of 1000",
+            "1001",
+        ),
+        ("checkpoint = 1\n", "", "missing key `recompute.checkpoint`", "[recompute]"),
+        ("checkpoint = 1\n", "checkpoint = 1\nevery = 2", "unknown key `recompute.every`", "every"),
+    ];
+    for (piece, replacement, message, place) in cases {
+        assert_eq!(complaint(piece, replacement), (message.to_owned(), place.to_owned()));
+    }
+}
+
+#[test]
+fn a_misspelt_key_is_told_the_one_it_is_probably_meant_to_be() {
+    let error = parse(&COMPLETE.replace("forward =", "foward =")).expect_err("no such key");
+    assert_eq!(
+        error.problem.help().as_deref(),
+        Some(
+            "did you mean `forward`? the keys known in [time] are: unit, forward, backward_input, backward_weight, communication"
+        )
+    );
+}
+
+#[test]
+fn parts_that_are_no_model_are_refused() {
+    let good = parse(COMPLETE).expect("a model");
+    let build = |change: &dyn Fn(&mut Costs, &mut Memory), microbatches| {
+        let (mut costs, mut memory) = (good.costs().clone(), good.memory().clone());
+        change(&mut costs, &mut memory);
+        Model::new("test".to_owned(), None, good.placement().clone(), microbatches, costs, memory)
+    };
+    let short = |key, found, expected, of| ModelError::Length { key, found, expected, of };
+    let negative = |key| ModelError::Negative { key, value: -1 };
+    type Change<'a> = &'a dyn Fn(&mut Costs, &mut Memory);
+    let cases: [(Change, u32, ModelError); 15] = [
+        (&|costs, _| costs.forward.truncate(3), 3, short("time.forward", 3, 4, "stages")),
+        (
+            &|costs, _| costs.communication.push(Ticks(0)),
+            3,
+            short("time.communication", 4, 3, "stage boundaries"),
+        ),
+        (&|_, memory| memory.activation.truncate(3), 3, short("memory.activation", 3, 4, "stages")),
+        (&|_, memory| memory.checkpoint = Some(vec![]), 3, short("recompute.checkpoint", 0, 4, "stages")),
+        (&|_, memory| memory.capacity.clear(), 3, short("memory.capacity", 0, 2, "devices")),
+        (&|costs, _| costs.backward_input[2] = Ticks(-1), 3, negative("time.backward_input")),
+        (&|costs, _| costs.communication[2] = Ticks(-1), 3, negative("time.communication")),
+        (&|_, memory| memory.retained_for_weight[0] = Units(-1), 3, negative("memory.retained_for_weight")),
+        (&|_, memory| memory.checkpoint = Some(units(&[1, 1, 1, -1])), 3, negative("recompute.checkpoint")),
+        (&|_, memory| memory.capacity[1] = Some(Units(-1)), 3, negative("memory.capacity")),
+        (&|_, _| {}, 0, ModelError::NoMicrobatch),
+        (&|_, _| {}, u32::MAX, ModelError::TooManyPasses { stages: 4, microbatches: u32::MAX }),
+        (&|costs, _| costs.communication[0] = Ticks(i64::MAX), 1, ModelError::TimeOverflow),
+        (&|costs, _| costs.forward[0] = Ticks(Model::MAX_TOTAL / 2), 1, ModelError::TimeOverflow),
+        (&|_, memory| memory.activation[3] = Units(i64::MAX), 3, ModelError::MemoryOverflow),
+    ];
+    for (change, microbatches, expected) in cases {
+        assert_eq!(build(change, microbatches), Err(expected));
+    }
+}
+
+#[test]
+fn the_largest_times_allowed_can_be_replayed_without_overflow() {
+    let placement = Placement::linear(2).expect("a placement");
+    let unit = Model::unit(placement.clone(), 2).expect("a model");
+    let mut costs = unit.costs().clone();
+    // 2 * (2F + 2F) + 2 * (I + I) + 2 * (W + W) + 2 * 2C = MAX_TOTAL with all of them equal.
+    let most = Ticks(Model::MAX_TOTAL / 20);
+    for list in
+        [&mut costs.forward, &mut costs.backward_input, &mut costs.backward_weight, &mut costs.communication]
+    {
+        list.fill(most);
+    }
+    let model =
+        |costs| Model::new("large".to_owned(), None, placement.clone(), 2, costs, unit.memory().clone());
+    let mut larger = costs.clone();
+    larger.forward[0] += Ticks(3);
+    assert_eq!(model(larger), Err(ModelError::TimeOverflow));
+    let read = |order: &str| order.split_whitespace().map(|pass| pass.parse().expect("a pass")).collect();
+    let orders = vec![read("0F0 0R0 0B0 0F1 0R1 0B1"), read("1F0 1R0 1B0 1F1 1R1 1B1")];
+    let schedule = crate::schedule::Schedule::new(placement.clone(), 2, orders).expect("a schedule");
+    let verdict = crate::replay::replay(&model(costs).expect("a model"), &schedule);
+    assert_eq!(verdict.violations, []);
+    assert_eq!(verdict.timing.expect("valid").metrics.makespan, most * 18);
+}
+
+#[test]
+fn a_model_of_equal_stages_has_any_other_size() {
+    let text = "name = \"n\"\n[pipeline]\ndevices = 4\nplacement = \"v\"\nmicrobatches = 8\n\
+                [time]\nforward = 1\nbackward_input = 2\nbackward_weight = 3\ncommunication = 4\n\
+                [memory]\nactivation = 5\nretained_for_weight = 2\ncapacity = 40\n[recompute]\ncheckpoint = 1\n";
+    let model = parse(text).expect("a model");
+    for devices in [1, 2, 3, 4, 64] {
+        let resized = model.resized(devices).expect("a model");
+        assert_eq!(
+            resized,
+            parse(&text.replace("devices = 4", &format!("devices = {devices}"))).expect("a model")
+        );
+        assert_eq!(print(&resized), print(&resized.resized(devices).expect("itself")));
+    }
+    assert_eq!(model.resized(0), Err(ModelError::Placement(PlacementError::NoDevice)));
+}
+
+#[test]
+fn a_model_with_values_of_their_own_has_no_other_size() {
+    let base = "name = \"n\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 8\n\
+                [time]\nforward = 1\nbackward_input = 2\nbackward_weight = 3\n\
+                [memory]\nactivation = 5\ncapacity = 40\n[recompute]\ncheckpoint = 1\n";
+    for (piece, replacement, key) in [
+        ("\"linear\"", "[[1], [0]]", "pipeline.placement"),
+        ("forward = 1", "forward = [1, 2]", "time.forward"),
+        ("activation = 5", "activation = [5, 6]", "memory.activation"),
+        ("capacity = 40", "capacity = [40, 41]", "memory.capacity"),
+        ("checkpoint = 1", "checkpoint = [1, 0]", "recompute.checkpoint"),
+    ] {
+        let text = base.replacen(piece, replacement, 1);
+        let model = parse(&text).expect("a model");
+        assert_eq!(model.resized(2), Ok(model.clone()), "{key}");
+        let error = model.resized(3).expect_err(key).to_string();
+        assert!(error.contains(&format!("`{key}`")), "{error}");
+    }
+}
+
+#[test]
+fn other_microbatches_and_caps_are_checked_like_those_of_a_file() {
+    let model = parse(COMPLETE).expect("a model");
+    assert_eq!(model.with_microbatches(9).expect("a model").microbatches(), 9);
+    assert_eq!(model.with_microbatches(0), Err(ModelError::NoMicrobatch));
+    let capped = model.with_uniform_capacity(Some(Units(7))).expect("a model");
+    assert_eq!(Device::all(2).map(|device| capped.capacity(device)).collect::<Vec<_>>(), [Some(Units(7)); 2]);
+    assert_eq!(
+        model.with_uniform_capacity(Some(Units(-7))),
+        Err(ModelError::Negative { key: "memory.capacity", value: -7 })
+    );
+    assert!(model.with_capacity(vec![None]).is_err());
+    assert_eq!(model.work(Device(0)), Ticks(1 + 11 + 4 + 11));
+    assert_eq!(model.most_work(), Ticks(27));
+}

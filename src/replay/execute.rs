@@ -46,8 +46,9 @@ struct Rank {
     waits_for: Option<Slot>,
     /// The next device in the list of those that wait for the same pass.
     beside: Option<Device>,
-    /// What the next pass needs no more, because a deadlock was cut there.
-    forgiven: Option<Slot>,
+    /// Whether the next pass waits for nothing any more, because a deadlock was cut there. In a
+    /// sound schedule a pass waits for one other device at most.
+    forgiven: bool,
 }
 
 struct Run<'a> {
@@ -65,7 +66,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(model: &'a Model, schedule: &'a Schedule, layout: &'a Layout) -> Self {
-        let idle = Rank { next: 0, free: Ticks::ZERO, waits_for: None, beside: None, forgiven: None };
+        let idle = Rank { next: 0, free: Ticks::ZERO, waits_for: None, beside: None, forgiven: false };
         Self {
             model,
             schedule,
@@ -89,9 +90,9 @@ impl<'a> Run<'a> {
             let counts = self.layout.find(pass) == Some(slot);
             let mut start = rank.free;
             let mut missing = None;
-            if counts {
+            if counts && !rank.forgiven {
                 self.layout.for_each_need(pass, |needs, needed| {
-                    if range.contains(&needed.rank()) || rank.forgiven == Some(needed) {
+                    if range.contains(&needed.rank()) {
                         return;
                     }
                     match self.end_of(needs, needed) {
@@ -107,7 +108,7 @@ impl<'a> Run<'a> {
             self.starts[device.index()].push(start);
             let duration = if counts { self.model.duration(pass.stage, pass.kind) } else { Ticks::ZERO };
             self.ranks[device.index()] =
-                Rank { next: rank.next + 1, free: start + duration, forgiven: None, ..rank };
+                Rank { next: rank.next + 1, free: start + duration, forgiven: false, ..rank };
             self.wake(slot);
         }
     }
@@ -202,7 +203,7 @@ impl<'a> Run<'a> {
         }
         let rank = &mut self.ranks[device.index()];
         rank.waits_for = None;
-        rank.forgiven = Some(needed);
+        rank.forgiven = true;
         self.awake.push(device);
     }
 }

@@ -29,7 +29,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Of two passes that are the same, the first by device and position counts.
+    /// Of two passes that are the same, the first by device and position counts, but one on the device
+    /// that holds its stage before any other.
     pub(super) fn new(schedule: &Schedule) -> Self {
         let (stages, microbatches) = (schedule.placement().stages(), schedule.microbatches());
         let mut layout = Self {
@@ -39,13 +40,17 @@ impl Layout {
             ranks: vec![0; stages as usize * Kind::COUNT * microbatches as usize],
         };
         let mut rank = 0;
-        for (_, order) in super::devices(schedule) {
+        for (device, order) in super::devices(schedule) {
             layout.first.push(rank);
+            let own_first = rank;
             for &pass in order {
                 rank += 1;
-                if let Some(cell) = layout.cell(pass)
-                    && layout.ranks[cell] == 0
-                {
+                let Some(cell) = layout.cell(pass) else { continue };
+                let counts = match layout.ranks[cell] {
+                    0 => true,
+                    other => other <= own_first && schedule.placement().device_of(pass.stage) == device,
+                };
+                if counts {
                     layout.ranks[cell] = rank;
                 }
             }
@@ -59,7 +64,7 @@ impl Layout {
         self.first[self.first.len() - 1] as usize
     }
 
-    /// Where a pass stands first, if it stands anywhere.
+    /// Where a pass stands, if it stands anywhere: of several places the one that counts.
     pub(super) fn find(&self, pass: Pass) -> Option<Slot> {
         let cell = self.cell(pass)?;
         self.ranks[cell].checked_sub(1).map(Slot)

@@ -1,12 +1,17 @@
 //! Memory along each device's order. A device runs one pass at a time, so what is live depends on
 //! the order alone.
 
-use super::layout::Layout;
+use std::collections::BTreeSet;
+
+use super::layout::{Layout, Slot};
 use super::violation::{Place, Violation};
-use crate::model::{Kind, Model, Pass, Units};
+use crate::model::{Device, Kind, Model, Pass, Units};
 use crate::schedule::Schedule;
 
 /// The peak of every device; every excursion over a cap is reported at the pass that begins it.
+///
+/// A pass that is unknown, or stands elsewhere already, is reported for that and holds nothing here:
+/// what is live can never exceed what the model allows for.
 pub(super) fn inspect(
     model: &Model,
     schedule: &Schedule,
@@ -17,25 +22,77 @@ pub(super) fn inspect(
         .map(|(device, order)| {
             let capacity = model.capacity(device);
             let (mut live, mut peak, mut over) = (Units::ZERO, Units::ZERO, false);
-            for (position, &pass) in order.iter().enumerate() {
-                if !layout.knows(pass) {
-                    continue;
-                }
+            let mut crossings = Vec::new();
+            for (place, _, pass) in effective(layout, device, order) {
                 live += acquired(model, layout, pass);
                 peak = peak.max(live);
-                if let Some(capacity) = capacity {
-                    if live > capacity && !over {
-                        let at = Place { device, position };
-                        let holding = holding(&order[..=position]);
-                        violations.push(Violation::OverCapacity { at, pass, live, capacity, holding });
-                    }
-                    over = live > capacity;
+                if let Some(capacity) = capacity.filter(|&capacity| live > capacity && !over) {
+                    crossings.push(Crossing { at: place, pass, live, capacity });
                 }
                 live -= released(model, pass);
+                // What a pass releases at its end may end the excursion before the next pass starts.
+                over = capacity.is_some_and(|capacity| live > capacity);
+            }
+            if !crossings.is_empty() {
+                report(layout, device, order, crossings, violations);
             }
             peak
         })
         .collect()
+}
+
+/// The known passes of an order, each at the place that counts.
+fn effective<'a>(
+    layout: &'a Layout,
+    device: Device,
+    order: &'a [Pass],
+) -> impl Iterator<Item = (Place, Slot, Pass)> + 'a {
+    order.iter().enumerate().filter_map(move |(position, &pass)| {
+        let place = Place { device, position };
+        let slot = layout.slot(place);
+        (layout.find(pass) == Some(slot)).then_some((place, slot, pass))
+    })
+}
+
+/// A pass that lifts a device over its cap.
+struct Crossing {
+    at: Place,
+    pass: Pass,
+    live: Units,
+    capacity: Units,
+}
+
+/// Reports crossings with the forwards that are live at each. A second walk along the order: only
+/// schedules that are over a cap pay for it.
+fn report(
+    layout: &Layout,
+    device: Device,
+    order: &[Pass],
+    crossings: Vec<Crossing>,
+    violations: &mut Vec<Violation>,
+) {
+    let mut held: BTreeSet<Slot> = BTreeSet::new();
+    let mut walk = effective(layout, device, order);
+    for Crossing { at, pass, live, capacity } in crossings {
+        for (place, slot, pass) in walk.by_ref() {
+            match pass.kind {
+                Kind::F => {
+                    held.insert(slot);
+                }
+                Kind::W | Kind::B => {
+                    layout.find(pass.with_kind(Kind::F)).map(|forward| held.remove(&forward));
+                }
+                Kind::R | Kind::I => {}
+            }
+            if place == at {
+                break;
+            }
+        }
+        let shown = held.iter().take(Violation::HOLDING_LISTED);
+        let holding: Vec<Pass> = shown.map(|&slot| order[layout.place(slot).position]).collect();
+        let more = held.len() - holding.len();
+        violations.push(Violation::OverCapacity { at, pass, live, capacity, holding, more });
+    }
 }
 
 /// What a pass acquires at its start.
@@ -60,22 +117,4 @@ fn released(model: &Model, pass: Pass) -> Units {
         Kind::W => retained,
         Kind::B => whole,
     }
-}
-
-/// The forwards of an order whose backward has not ended within it.
-fn holding(order: &[Pass]) -> Vec<Pass> {
-    let mut held: Vec<Pass> = Vec::new();
-    for pass in order {
-        match pass.kind {
-            Kind::F => held.push(*pass),
-            Kind::W | Kind::B => {
-                let forward = pass.with_kind(Kind::F);
-                if let Some(at) = held.iter().position(|&other| other == forward) {
-                    held.remove(at);
-                }
-            }
-            Kind::R | Kind::I => {}
-        }
-    }
-    held
 }

@@ -28,8 +28,8 @@ pub use violation::{Mismatch, Place, Violation, Wait};
 pub struct Verdict {
     /// Everything that is wrong, by device and position; empty when the schedule is valid.
     pub violations: Vec<Violation>,
-    /// The most each device holds at any instant, as far as its order tells. Empty when model and
-    /// schedule do not match.
+    /// The most each device holds at any instant, as far as its order tells. Empty when the orders
+    /// were not looked at: model and schedule do not match, or far too few passes are there.
     pub peak_memory: Vec<Units>,
     /// When everything runs; absent when the passes are not all there once and in their place, or
     /// cannot all run.
@@ -64,7 +64,7 @@ impl Verdict {
 /// The schedule says how many microbatches there are; the model must have its stages and devices.
 #[must_use]
 pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
-    let mut violations = structure::mismatches(model, schedule);
+    let mut violations = structure::obstacles(model, schedule);
     if !violations.is_empty() {
         return Verdict { violations, peak_memory: Vec::new(), timing: None };
     }
@@ -91,3 +91,6 @@ pub fn end_of(model: &Model, pass: Pass, start: Ticks) -> Ticks {
 fn devices(schedule: &Schedule) -> impl Iterator<Item = (Device, &[Pass])> {
     Device::all(schedule.devices()).map(|device| (device, schedule.order(device)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,10 +6,27 @@ use super::violation::{Mismatch, Place, Violation};
 use crate::model::{Kind, Model, Pass, Stage};
 use crate::schedule::Schedule;
 
+/// What makes it pointless to look at the passes at all: a model of another pipeline, or a number of
+/// microbatches that the orders do not come near, in which case no table of that size is laid out.
+pub(super) fn obstacles(model: &Model, schedule: &Schedule) -> Vec<Violation> {
+    mismatch(model, schedule).map(Violation::ModelMismatch).into_iter().chain(shortage(schedule)).collect()
+}
+
+fn shortage(schedule: &Schedule) -> Option<Violation> {
+    let (stages, microbatches) = (schedule.placement().stages(), schedule.microbatches());
+    let passes = schedule.len();
+    let cells = u64::from(stages) * u64::from(microbatches);
+    (cells > Violation::MISSING_LISTED && (passes as u64) < cells).then_some(Violation::TooFewPasses {
+        passes,
+        stages,
+        microbatches,
+    })
+}
+
 /// Whether the model describes the pipeline of the schedule; the first difference if not.
-pub(super) fn mismatches(model: &Model, schedule: &Schedule) -> Vec<Violation> {
+fn mismatch(model: &Model, schedule: &Schedule) -> Option<Mismatch> {
     let (ours, theirs) = (schedule.placement(), model.placement());
-    let mismatch = if ours.devices() != theirs.devices() {
+    if ours.devices() != theirs.devices() {
         Some(Mismatch::Devices { schedule: ours.devices(), model: theirs.devices() })
     } else if ours.stages() != theirs.stages() {
         Some(Mismatch::Stages { schedule: ours.stages(), model: theirs.stages() })
@@ -24,8 +41,7 @@ pub(super) fn mismatches(model: &Model, schedule: &Schedule) -> Vec<Violation> {
         Some(Mismatch::Microbatches(schedule.microbatches()))
     } else {
         None
-    };
-    mismatch.into_iter().map(Violation::ModelMismatch).collect()
+    }
 }
 
 /// Finds every pass that is unknown, misplaced, double, missing, or before what it needs.

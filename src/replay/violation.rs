@@ -72,6 +72,20 @@ pub enum Violation {
     /// The model describes another pipeline.
     #[error("model and schedule do not match: {0}")]
     ModelMismatch(Mismatch),
+    /// So few passes that listing those that are missing would help nobody: less than half of what
+    /// is needed, and more than [`MISSING_LISTED`](Self::MISSING_LISTED) stages times microbatches.
+    #[error(
+        "{passes} passes are far from complete: {stages} stages and {microbatches} microbatches need at least {}",
+        2 * u64::from(*stages) * u64::from(*microbatches)
+    )]
+    TooFewPasses {
+        /// How many passes there are.
+        passes: usize,
+        /// The number of stages.
+        stages: u32,
+        /// The number of microbatches.
+        microbatches: u32,
+    },
     /// A pass of a stage or microbatch that does not exist.
     #[error(
         "{at}: unknown pass `{pass}`: there are {stages} stages and {microbatches} microbatches, both counted from 0"
@@ -103,7 +117,7 @@ pub enum Violation {
         at: Place,
         /// The pass.
         pass: Pass,
-        /// Where it stands first.
+        /// The place that counts: the first one, or the one on the device that holds the stage.
         first: Place,
     },
     /// A pass that stands nowhere.
@@ -152,7 +166,7 @@ pub enum Violation {
     #[error("deadlock of {} devices: {}", .0.len(), spell_out(.0))]
     Deadlock(Vec<Wait>),
     /// More is live than the device has room for.
-    #[error("{at}: `{pass}` raises the memory in use to {live}, {} over the cap of {capacity}; live: {}", *live - *capacity, list_some(holding))]
+    #[error("{at}: `{pass}` raises the memory in use to {live}, {} over the cap of {capacity}; live: {}", *live - *capacity, list(holding, *more))]
     OverCapacity {
         /// Where the pass stands that crosses the cap.
         at: Place,
@@ -162,17 +176,27 @@ pub enum Violation {
         live: Units,
         /// The cap of the device, in units.
         capacity: Units,
-        /// The forwards whose activations are live, `pass` included.
+        /// The forwards whose activations are live, `pass` included: the first
+        /// [`HOLDING_LISTED`](Self::HOLDING_LISTED) of them, for a device can hold thousands.
         holding: Vec<Pass>,
+        /// How many more there are.
+        more: usize,
     },
 }
 
 impl Violation {
+    /// How many of the live forwards are listed where a cap is exceeded.
+    pub const HOLDING_LISTED: usize = 12;
+
+    /// Up to how many stages times microbatches every missing pass is listed, however few there are.
+    pub const MISSING_LISTED: u64 = 1 << 16;
+
     /// The name of the broken rule, as `--json` gives it.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {
             Self::ModelMismatch(_) => "model-mismatch",
+            Self::TooFewPasses { .. } => "too-few-passes",
             Self::UnknownPass { .. } => "unknown-pass",
             Self::WrongDevice { .. } => "wrong-device",
             Self::DuplicatePass { .. } => "duplicate-pass",
@@ -189,7 +213,7 @@ impl Violation {
     #[must_use]
     pub fn device(&self) -> Option<Device> {
         match self {
-            Self::ModelMismatch(_) => None,
+            Self::ModelMismatch(_) | Self::TooFewPasses { .. } => None,
             Self::MissingPass { device, .. } => Some(*device),
             _ => self.place().map(|place| place.device),
         }
@@ -199,7 +223,7 @@ impl Violation {
     #[must_use]
     pub fn pass(&self) -> Option<Pass> {
         match self {
-            Self::ModelMismatch(_) => None,
+            Self::ModelMismatch(_) | Self::TooFewPasses { .. } => None,
             Self::UnknownPass { pass, .. }
             | Self::WrongDevice { pass, .. }
             | Self::DuplicatePass { pass, .. }
@@ -216,7 +240,7 @@ impl Violation {
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         match self {
-            Self::ModelMismatch(_) | Self::MissingPass { .. } => None,
+            Self::ModelMismatch(_) | Self::TooFewPasses { .. } | Self::MissingPass { .. } => None,
             Self::UnknownPass { at, .. }
             | Self::WrongDevice { at, .. }
             | Self::DuplicatePass { at, .. }
@@ -243,12 +267,11 @@ fn spell_out(cycle: &[Wait]) -> String {
     waits.join("; ")
 }
 
-/// The first few passes of a list and how many more there are: a device can hold thousands.
-fn list_some(passes: &[Pass]) -> String {
-    const SHOWN: usize = 12;
-    let shown: Vec<String> = passes.iter().take(SHOWN).map(|pass| format!("`{pass}`")).collect();
-    match passes.len().checked_sub(SHOWN) {
-        Some(more @ 1..) => format!("{} and {more} more", shown.join(" ")),
-        _ => shown.join(" "),
+/// Passes, and how many more there are.
+fn list(passes: &[Pass], more: usize) -> String {
+    let shown: Vec<String> = passes.iter().map(|pass| format!("`{pass}`")).collect();
+    match more {
+        0 => shown.join(" "),
+        _ => format!("{} and {more} more", shown.join(" ")),
     }
 }

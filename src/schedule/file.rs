@@ -29,9 +29,17 @@ pub enum ScheduleFileError {
     /// The stages of the devices are no placement.
     #[error("`placement`: {0}")]
     Placement(#[from] PlacementError),
-    /// The orders do not fit the rest.
-    #[error("`orders`: {0}")]
+    /// The orders or the number of microbatches do not fit the rest.
+    #[error("`{key}`: {0}", key = key_of(.0))]
     Orders(#[from] ScheduleError),
+}
+
+/// The key that an error is about.
+const fn key_of(error: &ScheduleError) -> &'static str {
+    match error {
+        ScheduleError::Orders { .. } => "orders",
+        ScheduleError::NoMicrobatch | ScheduleError::TooManyPasses { .. } => "microbatches",
+    }
 }
 
 #[derive(Deserialize)]

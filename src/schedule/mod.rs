@@ -83,16 +83,11 @@ impl Schedule {
         microbatches: u32,
         orders: Vec<Vec<Pass>>,
     ) -> Result<Self, ScheduleError> {
-        let (stages, devices) = (placement.stages(), placement.devices());
+        let devices = placement.devices();
         if orders.len() != devices as usize {
             return Err(ScheduleError::Orders { orders: orders.len(), devices });
         }
-        if microbatches == 0 {
-            return Err(ScheduleError::NoMicrobatch);
-        }
-        if u64::from(stages) * u64::from(microbatches) > Model::MAX_CELLS {
-            return Err(ScheduleError::TooManyPasses { stages, microbatches });
-        }
+        Self::check_size(&placement, microbatches)?;
         Ok(Self {
             placement,
             microbatches,
@@ -102,6 +97,21 @@ impl Schedule {
             provenance: None,
             certificate: None,
         })
+    }
+
+    /// Whether so many microbatches can be scheduled at all: to be asked before laying out orders.
+    ///
+    /// # Errors
+    /// When there is no microbatch, or too many.
+    pub fn check_size(placement: &Placement, microbatches: u32) -> Result<(), ScheduleError> {
+        let stages = placement.stages();
+        if microbatches == 0 {
+            return Err(ScheduleError::NoMicrobatch);
+        }
+        if u64::from(stages) * u64::from(microbatches) > Model::MAX_CELLS {
+            return Err(ScheduleError::TooManyPasses { stages, microbatches });
+        }
+        Ok(())
     }
 
     /// The same schedule under a name.

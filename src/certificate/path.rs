@@ -1,0 +1,59 @@
+//! Heads and tails: what must happen before a pass and after it, for one microbatch alone.
+
+use crate::model::{Kind, Model, Stage, Ticks};
+
+/// Longest chains of one microbatch through the pipeline without waiting for any device.
+pub(super) struct Paths<'a> {
+    model: &'a Model,
+    /// By stage: the earliest start of F.
+    forward: Vec<Ticks>,
+    /// By stage: the earliest start of I.
+    input: Vec<Ticks>,
+}
+
+impl<'a> Paths<'a> {
+    pub(super) fn new(model: &'a Model) -> Self {
+        let stages = model.stages() as usize;
+        let (mut forward, mut input) = (vec![Ticks::ZERO; stages], vec![Ticks::ZERO; stages]);
+        for stage in 1..stages {
+            let before = Stage::at(stage - 1);
+            forward[stage] =
+                forward[stage - 1] + model.duration(before, Kind::F) + model.latency_after(before);
+        }
+        let last = Stage::at(stages - 1);
+        input[stages - 1] = forward[stages - 1] + model.duration(last, Kind::F);
+        for stage in (0..stages - 1).rev() {
+            let above = Stage::at(stage + 1);
+            input[stage] =
+                input[stage + 1] + model.duration(above, Kind::I) + model.latency_after(Stage::at(stage));
+        }
+        Self { model, forward, input }
+    }
+
+    /// The earliest start of F of a stage.
+    pub(super) fn forward_head(&self, stage: Stage) -> Ticks {
+        self.forward[stage.index()]
+    }
+
+    /// The earliest start of I of a stage.
+    pub(super) fn input_head(&self, stage: Stage) -> Ticks {
+        self.input[stage.index()]
+    }
+
+    /// From the end of F of one stage to the end of W of another, through the last stage.
+    pub(super) fn forward_to_weight(&self, from: Stage, to: Stage) -> Ticks {
+        let end_of_forward = self.forward_head(from) + self.model.duration(from, Kind::F);
+        self.input_head(to) + self.model.duration(to, Kind::B) - end_of_forward
+    }
+
+    /// From the end of F of a stage to the last end of all that follows it.
+    pub(super) fn forward_tail(&self, from: Stage) -> Ticks {
+        Stage::all(self.model.stages()).map(|to| self.forward_to_weight(from, to)).max().unwrap_or_default()
+    }
+}
+
+/// The least time that one microbatch takes from the first start to the last end.
+#[must_use]
+pub fn critical_path(model: &Model) -> Ticks {
+    model.duration(Stage(0), Kind::F) + Paths::new(model).forward_tail(Stage(0))
+}

@@ -1,0 +1,104 @@
+//! The least memory in which a pipeline can run at all: one microbatch after the other.
+
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Units};
+use crate::schedule::Schedule;
+
+/// Why no schedule keeps to the caps.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no schedule keeps to the cap of {capacity} on device {device}: a single microbatch needs {needed} there, {} more. \
+     When `{at}` starts, {} live at once: the chain {} lets none of them go before",
+    *needed - *capacity, holding(.held), chain(.held, *.at)
+)]
+pub struct Infeasible {
+    /// The device whose cap is too small.
+    pub device: Device,
+    /// Its cap, in units.
+    pub capacity: Units,
+    /// What it needs at the least, in units.
+    pub needed: Units,
+    /// The pass at whose start that much is live.
+    pub at: Pass,
+    /// What is live then: stages, each with what it holds.
+    pub held: Vec<(Stage, Units)>,
+}
+
+fn holding(held: &[(Stage, Units)]) -> String {
+    let parts: Vec<String> = held.iter().map(|(stage, units)| format!("stage {stage} ({units})")).collect();
+    let verb = if held.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", parts.join(" and "))
+}
+
+fn chain(held: &[(Stage, Units)], at: Pass) -> String {
+    let mut passes: Vec<Pass> =
+        held.iter().map(|&(stage, _)| Pass::new(stage, Kind::F, at.microbatch)).collect();
+    if !passes.contains(&at) {
+        passes.push(at);
+    }
+    let last = held.iter().map(|&(stage, _)| stage).max().unwrap_or(at.stage);
+    passes.push(Pass::new(last, Kind::I, at.microbatch));
+    let passes: Vec<String> = passes.iter().map(|pass| format!("`{pass}`")).collect();
+    passes.join(" -> ")
+}
+
+/// Refuses caps that not even one microbatch at a time fits into.
+pub(super) fn check(model: &Model) -> Result<(), Infeasible> {
+    Device::all(model.devices()).try_for_each(|device| {
+        let Some(capacity) = model.capacity(device) else { return Ok(()) };
+        let (needed, at, held) = least_need(model, device);
+        if needed <= capacity { Ok(()) } else { Err(Infeasible { device, capacity, needed, at, held }) }
+    })
+}
+
+/// The least memory for which a device can run one microbatch, the pass at which it is reached, and
+/// what is live then.
+///
+/// Without recomputation all stages of the device are live when the last of its forwards starts.
+/// With it, their checkpoints are, and later, from the highest stage down, the rest of one stage at
+/// a time; not recomputing a stage would only hold its rest longer.
+fn least_need(model: &Model, device: Device) -> (Units, Pass, Vec<(Stage, Units)>) {
+    let mut stages = model.placement().stages_of(device).to_vec();
+    stages.sort_unstable();
+    let kept = |stage: Stage| model.checkpoint(stage).unwrap_or_else(|| model.activation(stage));
+    let highest = stages[stages.len() - 1];
+    let at_last_forward: Vec<(Stage, Units)> = stages.iter().map(|&stage| (stage, kept(stage))).collect();
+    let mut needs = vec![(Pass::new(highest, Kind::F, Microbatch(0)), at_last_forward)];
+    if model.memory().checkpoint.is_some() {
+        needs.extend((0..stages.len()).rev().map(|top| {
+            let held = stages[..=top].iter().map(|&stage| {
+                (stage, if stage == stages[top] { model.activation(stage) } else { kept(stage) })
+            });
+            (Pass::new(stages[top], Kind::R, Microbatch(0)), held.collect())
+        }));
+    }
+    let total = |held: &[(Stage, Units)]| held.iter().map(|&(_, units)| units).sum::<Units>();
+    needs
+        .into_iter()
+        .map(|(at, held)| (total(&held), at, held))
+        .reduce(|most, next| if next.0 > most.0 { next } else { most })
+        .expect("a device holds a stage")
+}
+
+/// One microbatch after the other, with or without recomputation.
+pub(super) fn serial(model: &Model, recompute: bool) -> Schedule {
+    let orders = Device::all(model.devices())
+        .map(|device| {
+            let mut stages = model.placement().stages_of(device).to_vec();
+            stages.sort_unstable();
+            Microbatch::all(model.microbatches())
+                .flat_map(|microbatch| {
+                    let forwards = stages.iter().map(move |&stage| Pass::new(stage, Kind::F, microbatch));
+                    let backwards = stages.iter().rev().flat_map(move |&stage| {
+                        let again = recompute.then(|| Pass::new(stage, Kind::R, microbatch));
+                        again
+                            .into_iter()
+                            .chain([Kind::I, Kind::W].map(|kind| Pass::new(stage, kind, microbatch)))
+                    });
+                    forwards.chain(backwards).collect::<Vec<_>>()
+                })
+                .collect()
+        })
+        .collect();
+    Schedule::new(model.placement().clone(), model.microbatches(), orders)
+        .expect("a model has as many orders as devices and no more passes than a schedule may")
+}

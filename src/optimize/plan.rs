@@ -1,0 +1,67 @@
+//! Plans: where the forwards of a list schedule come from.
+
+use std::time::Duration;
+
+use super::zone;
+use crate::block::Block;
+use crate::certificate::interval_bound;
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Shape, Stage};
+use crate::schedule::Schedule;
+
+/// Blocks of least interval under the caps, with what found them.
+pub(super) fn blocks(model: &Model, limit: Duration) -> Vec<(String, Block)> {
+    if model.placement().shape() == Shape::V {
+        return zone::least_interval(model)
+            .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)]);
+    }
+    by_milp(model, limit)
+}
+
+/// The orders of forwards of V blocks with uniform offsets: on each device chunk 1 follows chunk 0
+/// at a distance that grows towards the first device, by twice the forward for V-Min, three times
+/// for V-Half, six times for V-ZB (arXiv 2405.15362, Table 1).
+pub(super) fn uniform_v(model: &Model) -> Vec<Schedule> {
+    if model.placement().shape() != Shape::V {
+        return Vec::new();
+    }
+    let interval = interval_bound(model).ceil().to_integer();
+    (4..=16).filter_map(|halves| forwards_only(model, interval, halves)).collect()
+}
+
+fn forwards_only(model: &Model, interval: i64, halves: i64) -> Option<Schedule> {
+    let devices = model.devices();
+    let turn = model.duration(Stage(devices - 1), Kind::F).0;
+    // From the last device back to the first: how far behind chunk 0 chunk 1 starts.
+    let mut distance = vec![turn; devices as usize];
+    for device in (0..devices - 1).rev() {
+        let stage = Stage(device);
+        let step = model.duration(stage, Kind::F).0 + model.latency_after(stage).0;
+        distance[stage.index()] = distance[stage.index() + 1] + step * halves / 2;
+    }
+    let orders = Device::all(devices).map(|device| {
+        let (low, high) = (Stage(device.0), Stage(2 * devices - 1 - device.0));
+        let mut timed: Vec<(i64, Pass)> = Microbatch::all(model.microbatches())
+            .flat_map(|microbatch| {
+                let start = i64::from(microbatch.0) * interval;
+                [
+                    (start, Pass::new(low, Kind::F, microbatch)),
+                    (start + distance[device.index()], Pass::new(high, Kind::F, microbatch)),
+                ]
+            })
+            .collect();
+        timed.sort_unstable_by_key(|&(start, pass)| (start, pass));
+        timed.into_iter().map(|(_, pass)| pass).collect()
+    });
+    Schedule::new(model.placement().clone(), model.microbatches(), orders.collect()).ok()
+}
+
+#[cfg(feature = "milp")]
+fn by_milp(model: &Model, limit: Duration) -> Vec<(String, Block)> {
+    let _ = (model, limit);
+    Vec::new()
+}
+
+#[cfg(not(feature = "milp"))]
+fn by_milp(_: &Model, _: Duration) -> Vec<(String, Block)> {
+    Vec::new()
+}

@@ -1,0 +1,188 @@
+//! The search: candidates, the best of them, and their improvement.
+
+use std::time::{Duration, Instant};
+
+use super::feasible::serial;
+use super::list::{list_schedule, rules};
+use super::plan;
+use super::{Objective, Options, Progress};
+use crate::block::{Block, Timeline, acquired, released, reorder, squeeze};
+use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
+use crate::schedule::Schedule;
+
+/// How many passes are placed in all, over all candidates, before the search ends by itself.
+const EFFORT: usize = 20_000_000;
+
+/// How many of the candidates are improved.
+const IMPROVED: usize = 6;
+
+/// The best candidate.
+pub(super) struct Best {
+    pub schedule: Schedule,
+    pub engine: String,
+    pub block: Option<Block>,
+}
+
+/// What candidates are compared by: the objective, the other span, the largest peak.
+type Score = (Ticks, Ticks, Units);
+
+struct Candidate {
+    score: Score,
+    schedule: Schedule,
+    engine: String,
+    block: Option<Block>,
+}
+
+pub(super) struct Search<'a> {
+    model: &'a Model,
+    objective: Objective,
+    bound: Ticks,
+    deadline: Option<Instant>,
+    progress: &'a mut dyn FnMut(&Progress),
+    /// The best few, best first.
+    candidates: Vec<Candidate>,
+    placed: usize,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        model: &'a Model,
+        options: &Options,
+        bound: Ticks,
+        deadline: Option<Instant>,
+        progress: &'a mut dyn FnMut(&Progress),
+    ) -> Self {
+        let objective = options.objective;
+        Self { model, objective, bound, deadline, progress, candidates: Vec::new(), placed: 0 }
+    }
+
+    pub(super) fn into_best(self) -> Best {
+        let best = self.candidates.into_iter().next().expect("the serial schedule keeps to feasible caps");
+        Best { schedule: best.schedule, engine: best.engine, block: best.block }
+    }
+
+    pub(super) fn run(&mut self) {
+        // Always there, whatever the limits: a feasible cap must give a schedule.
+        let needs_recompute = !self.offer(serial(self.model, false), "serial", None);
+        if self.model.memory().checkpoint.is_some() {
+            self.offer(serial(self.model, true), "serial", None);
+        }
+        let mut plans: Vec<(String, Schedule, Option<Block>)> = Vec::new();
+        let remaining = self.remaining();
+        self.tell("building blocks");
+        for (engine, block) in plan::blocks(self.model, remaining / 2) {
+            let Ok(schedule) = block.expand(self.model.microbatches()) else { continue };
+            self.offer(schedule.clone(), &format!("{engine} block"), Some(&block));
+            plans.push((format!("{engine} block"), schedule, Some(block)));
+        }
+        plans
+            .extend(plan::uniform_v(self.model).into_iter().map(|plan| ("uniform v".to_owned(), plan, None)));
+        plans.push(("serial".to_owned(), serial(self.model, false), None));
+        self.tell("list scheduling");
+        for (name, plan, block) in &plans {
+            for rule in rules(needs_recompute) {
+                if self.finished() {
+                    return;
+                }
+                if let Some(schedule) = list_schedule(self.model, plan, rule) {
+                    self.offer(schedule, &format!("list scheduling along {name}"), block.as_ref());
+                }
+            }
+        }
+        self.improve();
+    }
+
+    /// Takes a schedule into the comparison if it runs and keeps to the caps; tells whether it does.
+    fn offer(&mut self, schedule: Schedule, engine: &str, block: Option<&Block>) -> bool {
+        self.placed += schedule.len();
+        let Some(peak) = self.peak_within_caps(&schedule) else { return false };
+        let Ok(timeline) = squeeze(self.model, &schedule) else { return false };
+        self.take(schedule, &timeline, peak, engine, block);
+        true
+    }
+
+    fn take(
+        &mut self,
+        schedule: Schedule,
+        timeline: &Timeline,
+        peak: Units,
+        engine: &str,
+        block: Option<&Block>,
+    ) {
+        let (makespan, span) = (timeline.makespan(self.model), timeline.device_span(self.model));
+        let score = match self.objective {
+            Objective::Makespan => (makespan, span, peak),
+            Objective::Span => (span, makespan, peak),
+        };
+        let at = self.candidates.partition_point(|other| other.score <= score);
+        if at < IMPROVED {
+            let (engine, block) = (engine.to_owned(), block.cloned());
+            self.candidates.insert(at, Candidate { score, schedule, engine, block });
+            self.candidates.truncate(IMPROVED);
+        }
+    }
+
+    /// Fills the gaps of the best candidates.
+    fn improve(&mut self) {
+        self.tell("filling gaps");
+        let limits = self.limits();
+        for at in 0..self.candidates.len() {
+            if self.finished() {
+                return;
+            }
+            let Candidate { schedule, engine, block, .. } = &self.candidates[at];
+            let (engine, block) = (engine.clone(), block.clone());
+            let Ok((schedule, timeline)) = reorder(self.model, schedule, &limits) else { continue };
+            self.placed += schedule.len();
+            if let Some(peak) = self.peak_within_caps(&schedule) {
+                self.take(schedule, &timeline, peak, &engine, block.as_ref());
+            }
+        }
+    }
+
+    /// The most each device may hold.
+    fn limits(&self) -> Vec<Units> {
+        let free = |device| self.model.capacity(device).unwrap_or(Units(Model::MAX_TOTAL));
+        Device::all(self.model.devices()).map(free).collect()
+    }
+
+    /// The largest peak of a schedule, or nothing when a device goes over its cap.
+    fn peak_within_caps(&self, schedule: &Schedule) -> Option<Units> {
+        let mut largest = Units::ZERO;
+        for device in Device::all(schedule.devices()) {
+            let recomputed = recomputed(schedule.order(device));
+            let (mut live, mut peak) = (Units::ZERO, Units::ZERO);
+            for &pass in schedule.order(device) {
+                live += acquired(self.model, pass, recomputed(pass));
+                peak = peak.max(live);
+                live -= released(self.model, pass);
+            }
+            if self.model.capacity(device).is_some_and(|capacity| peak > capacity) {
+                return None;
+            }
+            largest = largest.max(peak);
+        }
+        Some(largest)
+    }
+
+    fn finished(&self) -> bool {
+        let optimal = self.candidates.first().is_some_and(|best| best.score.0 == self.bound);
+        optimal || self.placed > EFFORT || self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+    }
+
+    fn remaining(&self) -> Duration {
+        self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    fn tell(&mut self, step: &str) {
+        let best = self.candidates.first().map(|best| best.score.0);
+        (self.progress)(&Progress { step: step.to_owned(), best, bound: self.bound });
+    }
+}
+
+/// Whether passes of an order are recomputed there.
+fn recomputed(order: &[Pass]) -> impl Fn(Pass) -> bool {
+    let mut found: Vec<Pass> = order.iter().copied().filter(|pass| pass.kind == Kind::R).collect();
+    found.sort_unstable();
+    move |pass| found.binary_search(&pass.with_kind(Kind::R)).is_ok()
+}

@@ -1,0 +1,98 @@
+//! Systems of difference constraints `o_v - o_u >= length + height * T`: the least T for which they
+//! have a solution, and the earliest solution.
+
+use num_rational::Ratio;
+
+use super::ZoneError;
+use super::pattern::Link;
+
+/// The least interval at which the constraints can be met, which is the largest ratio
+/// `length / -height` over their cycles. `feasible` is an interval at which they can.
+///
+/// From below: while a cycle cannot be met at the interval, its own ratio is the next to try. Each is
+/// the ratio of a cycle, so the last one is exact.
+pub(super) fn least_ratio(
+    nodes: usize,
+    links: &[Link],
+    feasible: Ratio<i64>,
+) -> Result<Ratio<i64>, ZoneError> {
+    let mut interval = Ratio::new(1, 1).min(feasible);
+    while let Some((length, height)) = positive_cycle(nodes, links, interval) {
+        let ratio = (height < 0).then(|| Ratio::new(length, -height));
+        interval = ratio.filter(|&ratio| ratio > interval && ratio <= feasible).ok_or_else(|| {
+            ZoneError::Rejected(format!("a cycle of length {length} and height {height} forbids it"))
+        })?;
+    }
+    Ok(interval)
+}
+
+/// The earliest start of every node at an interval, multiplied by its denominator; nothing when there
+/// is none.
+pub(super) fn potentials(nodes: usize, links: &[Link], interval: Ratio<i64>) -> Option<Vec<i64>> {
+    let (starts, _, settled) = relax(nodes, links, interval);
+    if !settled {
+        return None;
+    }
+    starts.into_iter().map(|start| i64::try_from(start).ok()).collect()
+}
+
+/// Total length and height of a cycle that cannot be met, if there is one.
+fn positive_cycle(nodes: usize, links: &[Link], interval: Ratio<i64>) -> Option<(i64, i64)> {
+    let (_, tight, settled) = relax(nodes, links, interval);
+    if settled {
+        return None;
+    }
+    // A node relaxed in the last round depends on a cycle; following its causes as many steps as
+    // there are nodes leads onto it.
+    let cause = |node: usize| tight[node].map(|link| &links[link]);
+    for first in 0..nodes {
+        let mut node = first;
+        if !(0..nodes).all(|_| {
+            cause(node).is_some_and(|link| {
+                node = link.from;
+                true
+            })
+        }) {
+            continue;
+        }
+        let (start, mut length, mut height) = (node, 0, 0);
+        loop {
+            let link = cause(node)?;
+            length += link.length;
+            height += link.height;
+            node = link.from;
+            if node == start {
+                break;
+            }
+        }
+        let gain = i128::from(length) * i128::from(*interval.denom())
+            + i128::from(height) * i128::from(*interval.numer());
+        if gain > 0 {
+            return Some((length, height));
+        }
+    }
+    None
+}
+
+/// Longest paths from an instant before everything. Gives the starts, the constraint that last
+/// raised each, and whether nothing changes any more.
+fn relax(nodes: usize, links: &[Link], interval: Ratio<i64>) -> (Vec<i128>, Vec<Option<usize>>, bool) {
+    let (numer, denom) = (i128::from(*interval.numer()), i128::from(*interval.denom()));
+    let mut starts = vec![0_i128; nodes];
+    let mut tight = vec![None; nodes];
+    for _ in 0..=nodes {
+        let mut changed = false;
+        for (at, link) in links.iter().enumerate() {
+            let least = starts[link.from] + i128::from(link.length) * denom + i128::from(link.height) * numer;
+            if starts[link.to] < least {
+                starts[link.to] = least;
+                tight[link.to] = Some(at);
+                changed = true;
+            }
+        }
+        if !changed {
+            return (starts, tight, true);
+        }
+    }
+    (starts, tight, false)
+}

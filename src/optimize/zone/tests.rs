@@ -1,0 +1,61 @@
+use super::*;
+use crate::model::{Costs, Memory, Placement, Ticks};
+
+fn v(devices: u32, [forward, input, weight]: [i64; 3], latency: i64, cap: Option<i64>) -> Model {
+    let placement = Placement::v(devices).expect("a placement");
+    let stages = placement.stages() as usize;
+    let costs = Costs {
+        unit: "tick".to_owned(),
+        forward: vec![Ticks(forward); stages],
+        backward_input: vec![Ticks(input); stages],
+        backward_weight: vec![Ticks(weight); stages],
+        communication: vec![Ticks(latency); stages - 1],
+    };
+    let memory = Memory {
+        unit: "chunk".to_owned(),
+        activation: vec![Units(1); stages],
+        retained_for_weight: vec![Units(1); stages],
+        checkpoint: None,
+        capacity: vec![cap.map(Units); devices as usize],
+    };
+    Model::new("test".to_owned(), None, placement, 1, costs, memory).expect("a model")
+}
+
+#[test]
+fn least_memory_at_the_interval_of_the_work_is_as_known() {
+    for (durations, known) in [([1, 1, 1], [3, 4, 4, 6, 6, 6, 8]), ([3, 4, 2], [4, 4, 6, 6, 8, 8, 10])] {
+        for (devices, known) in (2..).zip(known) {
+            let model = v(devices, durations, 0, None);
+            let best = least_memory(&model, Ratio::from_integer(model.most_work().0)).expect("a block");
+            assert_eq!(best.peak, Units(known), "{durations:?} d = {devices}");
+        }
+    }
+}
+
+#[test]
+fn least_interval_at_the_memory_of_v_min_is_as_known() {
+    for (devices, known) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
+        let cap = 2 * ((i64::from(devices) + 4) / 3);
+        let best = least_interval(&v(devices, [3, 4, 2], 0, Some(cap))).expect("a block");
+        assert_eq!(best.interval, Ratio::from_integer(known), "d = {devices}");
+    }
+}
+
+#[test]
+fn measured_profiles_have_the_known_optima() {
+    for (durations, latency, known) in [([9261, 9043, 4669], 601, 57316), ([14859, 14722, 9964], 527, 90851)]
+    {
+        let best = least_interval(&v(8, durations, latency, Some(8))).expect("a block");
+        assert_eq!(best.interval, Ratio::from_integer(known));
+        for devices in [8, 16, 32] {
+            let model = v(devices, durations, latency, None);
+            let best = least_memory(&model, Ratio::from_integer(model.most_work().0)).expect("a block");
+            assert_eq!(best.peak, Units(i64::from(devices) + 2), "d = {devices}");
+        }
+    }
+}
+
+#[test]
+fn a_cap_below_one_microbatch_is_infeasible() {
+    assert_eq!(least_interval(&v(4, [1, 1, 1], 0, Some(1))), Err(ZoneError::Infeasible(None)));
+}

@@ -1,0 +1,543 @@
+use num_rational::Ratio;
+
+use super::*;
+use crate::model::{Costs, Memory, Placement, Stage};
+
+fn placement(lists: &[&[u32]]) -> Placement {
+    let lists = lists.iter().map(|stages| stages.iter().copied().map(Stage).collect());
+    Placement::new(lists.collect()).expect("a placement")
+}
+
+/// The schedule whose orders are these texts: passes with spaces between them.
+fn schedule(lists: &[&[u32]], microbatches: u32, orders: &[&str]) -> Schedule {
+    let read = |order: &&str| order.split_whitespace().map(|pass| pass.parse().expect("a pass")).collect();
+    Schedule::new(placement(lists), microbatches, orders.iter().map(read).collect()).expect("a schedule")
+}
+
+fn unit(schedule: &Schedule) -> Model {
+    Model::unit(schedule.placement().clone(), schedule.microbatches()).expect("a model")
+}
+
+/// The unit model of a schedule with other costs.
+fn with_costs(schedule: &Schedule, change: impl FnOnce(&mut Costs)) -> Model {
+    let model = unit(schedule);
+    let mut costs = model.costs().clone();
+    change(&mut costs);
+    Model::new(
+        "test".to_owned(),
+        None,
+        model.placement().clone(),
+        model.microbatches(),
+        costs,
+        model.memory().clone(),
+    )
+    .expect("a model")
+}
+
+/// The unit model of a schedule with another memory.
+fn with_memory(schedule: &Schedule, change: impl FnOnce(&mut Memory)) -> Model {
+    let model = unit(schedule);
+    let mut memory = model.memory().clone();
+    change(&mut memory);
+    Model::new(
+        "test".to_owned(),
+        None,
+        model.placement().clone(),
+        model.microbatches(),
+        model.costs().clone(),
+        memory,
+    )
+    .expect("a model")
+}
+
+fn messages(verdict: &Verdict) -> Vec<String> {
+    verdict.violations.iter().map(ToString::to_string).collect()
+}
+
+const ONE: &[&[u32]] = &[&[0]];
+const TWO: &[&[u32]] = &[&[0], &[1]];
+
+/// What a case is about, its placement, microbatches, orders, and the message of every violation.
+type Case = (&'static str, &'static [&'static [u32]], u32, &'static [&'static str], &'static [&'static str]);
+
+#[test]
+fn every_violation_is_found_and_no_other() {
+    let cases: &[Case] = &[
+        ("a valid one", TWO, 1, &["0F0 0I0 0W0", "1F0 1I0 1W0"], &[]),
+        ("full backward and split backward of different stages", TWO, 1, &["0F0 0B0", "1F0 1I0 1W0"], &[]),
+        ("a recomputed stage", TWO, 1, &["0F0 0R0 0B0", "1F0 1I0 1W0"], &[]),
+        (
+            "a stage that does not exist",
+            ONE,
+            1,
+            &["0F0 1F0 0B0"],
+            &[
+                "device 0, position 1: unknown pass `1F0`: there are 1 stages and 1 microbatches, both counted from 0",
+            ],
+        ),
+        (
+            "a microbatch that does not exist, twice",
+            ONE,
+            1,
+            &["0F1 0F0 0B0 0F1"],
+            &[
+                "device 0, position 0: unknown pass `0F1`: there are 1 stages and 1 microbatches, both counted from 0",
+                "device 0, position 3: unknown pass `0F1`: there are 1 stages and 1 microbatches, both counted from 0",
+            ],
+        ),
+        (
+            "a pass three times on one device",
+            ONE,
+            1,
+            &["0F0 0F0 0B0 0F0"],
+            &[
+                "device 0, position 1: `0F0` already stands at device 0, position 0",
+                "device 0, position 3: `0F0` already stands at device 0, position 0",
+            ],
+        ),
+        (
+            "a pass again on the wrong device",
+            TWO,
+            1,
+            &["0F0 0B0", "1F0 1B0 0F0"],
+            &[
+                "device 1, position 2: `0F0` already stands at device 0, position 0",
+                "device 1, position 2: `0F0` belongs on device 0, which holds stage 0",
+            ],
+        ),
+        (
+            "a pass on the wrong device first counts where it belongs",
+            TWO,
+            1,
+            &["0F0 0B0 1B0", "1F0 1B0"],
+            &[
+                "device 0, position 2: `1B0` already stands at device 1, position 1",
+                "device 0, position 2: `1B0` belongs on device 1, which holds stage 1",
+            ],
+        ),
+        (
+            "a pass on the wrong device alone",
+            TWO,
+            1,
+            &["0F0", "1F0 1B0 0B0"],
+            &["device 1, position 2: `0B0` belongs on device 0, which holds stage 0"],
+        ),
+        ("a missing forward", TWO, 1, &["0F0 0B0", "1B0"], &["device 1: `1F0` is missing"]),
+        (
+            "a missing backward",
+            TWO,
+            1,
+            &["0F0 0B0", "1F0"],
+            &["device 1: `1I0` is missing", "device 1: `1W0` is missing"],
+        ),
+        ("a missing weight gradient", ONE, 1, &["0F0 0I0"], &["device 0: `0W0` is missing"]),
+        ("a missing input gradient", ONE, 1, &["0F0 0W0"], &["device 0: `0I0` is missing"]),
+        (
+            "nothing at all",
+            ONE,
+            1,
+            &[""],
+            &["device 0: `0F0` is missing", "device 0: `0I0` is missing", "device 0: `0W0` is missing"],
+        ),
+        (
+            "full backward beside both of its parts",
+            ONE,
+            1,
+            &["0F0 0B0 0I0 0W0"],
+            &[
+                "device 0, position 2: `0I0` is part of the full backward `0B0`, which stands at device 0, position 1",
+                "device 0, position 3: `0W0` is part of the full backward `0B0`, which stands at device 0, position 1",
+            ],
+        ),
+        (
+            "full backward beside a weight gradient alone",
+            ONE,
+            1,
+            &["0F0 0W0 0B0"],
+            &[
+                "device 0, position 1: `0W0` is part of the full backward `0B0`, which stands at device 0, position 2",
+            ],
+        ),
+        (
+            "backward before forward",
+            ONE,
+            1,
+            &["0I0 0F0 0W0"],
+            &["device 0, position 0: `0I0` stands before `0F0`, which it needs (position 1)"],
+        ),
+        (
+            "everything backwards",
+            ONE,
+            1,
+            &["0W0 0I0 0R0 0F0"],
+            &[
+                "device 0, position 0: `0W0` stands before `0I0`, which it needs (position 1)",
+                "device 0, position 1: `0I0` stands before `0F0`, which it needs (position 3)",
+                "device 0, position 1: `0I0` stands before `0R0`, which it needs (position 2)",
+                "device 0, position 2: `0R0` stands before `0F0`, which it needs (position 3)",
+            ],
+        ),
+        (
+            "two chunks of one device in the wrong order",
+            &[&[0, 1]],
+            1,
+            &["1F0 0F0 0B0 1B0"],
+            &[
+                "device 0, position 0: `1F0` stands before `0F0`, which it needs (position 1)",
+                "device 0, position 2: `0B0` stands before `1B0`, which it needs (position 3)",
+            ],
+        ),
+        (
+            "a fault hides no other: missing, unknown, twice, misplaced",
+            TWO,
+            1,
+            &["0F0 0F0 9F9 1F0", "1I0"],
+            &[
+                "device 0, position 1: `0F0` already stands at device 0, position 0",
+                "device 0, position 2: unknown pass `9F9`: there are 2 stages and 1 microbatches, both counted from 0",
+                "device 0, position 3: `1F0` belongs on device 1, which holds stage 1",
+                "device 0: `0I0` is missing",
+                "device 0: `0W0` is missing",
+                "device 1: `1W0` is missing",
+            ],
+        ),
+    ];
+    check(cases);
+}
+
+#[test]
+fn every_deadlock_is_spelled_out_pass_by_pass() {
+    let cases: &[Case] = &[
+        (
+            "two devices",
+            TWO,
+            2,
+            &["0F0 0B0 0F1 0B1", "1F0 1F1 1B0 1B1"],
+            &[
+                "deadlock of 2 devices: device 0 waits at `0B0` for `1B0` of device 1; device 1 waits at `1F1` for `0F1` of device 0",
+            ],
+        ),
+        (
+            "three devices",
+            &[&[0, 3], &[1], &[2]],
+            1,
+            &["3F0 0F0 3B0 0B0", "1F0 1B0", "2F0 2B0"],
+            &[
+                "deadlock of 3 devices: device 0 waits at `3F0` for `2F0` of device 2; device 2 waits at `2F0` for `1F0` of device 1; device 1 waits at `1F0` for `0F0` of device 0",
+            ],
+        ),
+        (
+            "two independent pairs of devices",
+            &[&[0], &[1], &[2], &[3]],
+            3,
+            &[
+                "0F0 0F1 0B0 0F2 0B1 0B2",
+                "1F0 1F1 1F2 1B0 1B1 1B2",
+                "2F0 2B0 2F1 2F2 2B1 2B2",
+                "3F0 3F1 3B0 3F2 3B1 3B2",
+            ],
+            &[
+                "deadlock of 2 devices: device 0 waits at `0B0` for `1B0` of device 1; device 1 waits at `1F2` for `0F2` of device 0",
+                "deadlock of 2 devices: device 2 waits at `2B0` for `3B0` of device 3; device 3 waits at `3F1` for `2F1` of device 2",
+            ],
+        ),
+        (
+            "one behind another",
+            TWO,
+            4,
+            &["0F0 0B0 0F1 0B1 0F2 0B2 0F3 0B3", "1F0 1F1 1B0 1B1 1F2 1F3 1B2 1B3"],
+            &[
+                "deadlock of 2 devices: device 0 waits at `0B0` for `1B0` of device 1; device 1 waits at `1F1` for `0F1` of device 0",
+                "deadlock of 2 devices: device 0 waits at `0B2` for `1B2` of device 1; device 1 waits at `1F3` for `0F3` of device 0",
+            ],
+        ),
+        (
+            "a third device that waits for the two of a deadlock is no part of it",
+            &[&[0], &[1], &[2]],
+            2,
+            &["0F0 0B0 0F1 0B1", "1F0 1F1 1B0 1B1", "2F0 2F1 2B0 2B1"],
+            &[
+                "deadlock of 2 devices: device 0 waits at `0B0` for `1B0` of device 1; device 1 waits at `1F1` for `0F1` of device 0",
+            ],
+        ),
+        (
+            "a deadlock behind a missing pass",
+            TWO,
+            2,
+            &["0B0 0F1 0B1", "1F0 1F1 1B0 1B1"],
+            &[
+                "deadlock of 2 devices: device 0 waits at `0B0` for `1B0` of device 1; device 1 waits at `1F1` for `0F1` of device 0",
+                "device 0: `0F0` is missing",
+            ],
+        ),
+        (
+            "a pass that waits for both a full backward and its part is let go once",
+            TWO,
+            2,
+            &["0F0 0I0 0F1 0W0 0B1", "1F0 1F1 1I0 1B0 1B1"],
+            &[
+                "deadlock of 2 devices: device 0 waits at `0I0` for `1B0` of device 1; device 1 waits at `1F1` for `0F1` of device 0",
+                "device 1, position 2: `1I0` is part of the full backward `1B0`, which stands at device 1, position 3",
+            ],
+        ),
+    ];
+    check(cases);
+}
+
+fn check(cases: &[Case]) {
+    for &(about, lists, microbatches, orders, expected) in cases {
+        let schedule = schedule(lists, microbatches, orders);
+        let verdict = replay(&unit(&schedule), &schedule);
+        assert_eq!(messages(&verdict), expected, "{about}");
+        assert_eq!(verdict.is_valid(), expected.is_empty(), "{about}");
+        assert_eq!(verdict.timing.is_some(), expected.is_empty(), "{about}");
+    }
+}
+
+#[test]
+fn a_recomputation_needs_a_model_that_knows_what_a_checkpoint_holds() {
+    let schedule = schedule(ONE, 1, &["0F0 0R0 0B0"]);
+    let model = with_memory(&schedule, |memory| memory.checkpoint = None);
+    let verdict = replay(&model, &schedule);
+    assert_eq!(
+        messages(&verdict),
+        [
+            "device 0, position 1: `0R0` recomputes, but the model has no [recompute] table that says what a checkpoint holds"
+        ]
+    );
+}
+
+#[test]
+fn every_excursion_over_the_cap_is_reported_where_it_begins() {
+    let schedule = schedule(TWO, 3, &["0F0 0F1 0B0 0F2 0B1 0B2", "1F0 1B0 1F1 1B1 1F2 1B2"]);
+    let model = with_memory(&schedule, |memory| memory.capacity = vec![Some(Units(1)), Some(Units(0))]);
+    let verdict = replay(&model, &schedule);
+    assert_eq!(
+        messages(&verdict),
+        [
+            "device 0, position 1: `0F1` raises the memory in use to 2, 1 over the cap of 1; live: `0F0` `0F1`",
+            "device 0, position 3: `0F2` raises the memory in use to 2, 1 over the cap of 1; live: `0F1` `0F2`",
+            "device 1, position 0: `1F0` raises the memory in use to 1, 1 over the cap of 0; live: `1F0`",
+            "device 1, position 2: `1F1` raises the memory in use to 1, 1 over the cap of 0; live: `1F1`",
+            "device 1, position 4: `1F2` raises the memory in use to 1, 1 over the cap of 0; live: `1F2`",
+        ]
+    );
+    assert!(verdict.timing.is_some(), "a schedule that needs too much memory still runs");
+}
+
+#[test]
+fn one_excursion_over_several_passes_is_reported_once() {
+    let schedule = schedule(
+        ONE,
+        15,
+        &[&{
+            let forwards: Vec<String> = (0..15).map(|microbatch| format!("0F{microbatch}")).collect();
+            let backwards: Vec<String> = (0..15).map(|microbatch| format!("0B{microbatch}")).collect();
+            format!("{} {}", forwards.join(" "), backwards.join(" "))
+        }],
+    );
+    let model = with_memory(&schedule, |memory| memory.capacity = vec![Some(Units(13))]);
+    assert_eq!(
+        messages(&replay(&model, &schedule)),
+        [
+            "device 0, position 13: `0F13` raises the memory in use to 14, 1 over the cap of 13; live: `0F0` `0F1` `0F2` `0F3` `0F4` `0F5` `0F6` `0F7` `0F8` `0F9` `0F10` `0F11` and 2 more"
+        ]
+    );
+}
+
+#[test]
+fn what_is_released_makes_room_for_what_follows() {
+    let schedule = schedule(ONE, 2, &["0F0 0B0 0F1 0B1"]);
+    let model = with_memory(&schedule, |memory| memory.capacity = vec![Some(Units(1))]);
+    let verdict = replay(&model, &schedule);
+    assert_eq!(messages(&verdict), [""; 0]);
+    assert_eq!(verdict.peak_memory, [Units(1)]);
+}
+
+#[test]
+fn a_pass_repeated_a_hundred_times_holds_its_memory_once() {
+    let repeated = ["0F0"; 100].join(" ");
+    let schedule = schedule(ONE, 1, &[&format!("{repeated} 0B0")]);
+    let model = with_memory(&schedule, |memory| {
+        memory.activation = vec![Units(Model::MAX_TOTAL)];
+        memory.retained_for_weight = vec![Units(0)];
+    });
+    let verdict = replay(&model, &schedule);
+    assert_eq!(verdict.violations.len(), 99);
+    assert_eq!(verdict.peak_memory, [Units(Model::MAX_TOTAL)]);
+}
+
+#[test]
+fn a_file_that_claims_far_more_microbatches_than_it_has_passes_is_refused_at_once() {
+    let schedule = schedule(ONE, 1 << 28, &["0F0 0B0"]);
+    let verdict = replay(&unit(&schedule), &schedule);
+    assert_eq!(
+        messages(&verdict),
+        ["2 passes are far from complete: 1 stages and 268435456 microbatches need at least 536870912"]
+    );
+    assert_eq!(verdict.timing, None);
+}
+
+#[test]
+fn a_model_of_another_pipeline_is_a_mismatch_and_nothing_else_is_looked_at() {
+    let ours = schedule(TWO, 2, &["0F0", ""]);
+    let large = |microbatches| {
+        let model = with_costs(&schedule(TWO, 1, &["", ""]), |costs| {
+            costs.forward = vec![Ticks(Model::MAX_TOTAL / 8); 2];
+        });
+        model.with_microbatches(microbatches).expect("a model")
+    };
+    let cases = [
+        (unit(&schedule(ONE, 2, &[""])), "the schedule has 2 devices, the model 1"),
+        (unit(&schedule(&[&[0, 2], &[1]], 2, &["", ""])), "the schedule has 2 stages, the model 3"),
+        (
+            unit(&schedule(&[&[1], &[0]], 2, &["", ""])),
+            "the schedule holds stage 0 on device 0, the model on device 1",
+        ),
+        (large(1), "the model's times or activations overflow with 2 microbatches"),
+    ];
+    for (model, message) in cases {
+        let verdict = replay(&model, &ours);
+        assert_eq!(messages(&verdict), [format!("model and schedule do not match: {message}")]);
+        assert_eq!((verdict.peak_memory, verdict.timing), (vec![], None));
+    }
+}
+
+#[test]
+fn chunks_listed_in_another_order_and_other_microbatches_are_no_mismatch() {
+    let ours = schedule(&[&[0, 2], &[1]], 1, &["0F0 2F0 2B0 0B0", "1F0 1B0"]);
+    let model = unit(&schedule(&[&[2, 0], &[1]], 9, &["", ""]));
+    assert_eq!(messages(&replay(&model, &ours)), [""; 0]);
+}
+
+#[test]
+fn violations_know_their_rule_place_and_pass() {
+    let schedule = schedule(TWO, 2, &["0F0 0B0 0F1 0B1 0F0", "1F0 1F1 1B0"]);
+    let verdict = replay(&unit(&schedule), &schedule);
+    let located: Vec<_> = verdict
+        .violations
+        .iter()
+        .map(|violation| {
+            let place = violation.place().map(|place| (place.device.0, place.position));
+            let pass = violation.pass().map(|pass| pass.to_string()).unwrap_or_default();
+            (violation.rule(), violation.device().map(|device| device.0), place, pass)
+        })
+        .collect();
+    assert_eq!(
+        located,
+        [
+            ("deadlock", Some(0), Some((0, 1)), "0B0".to_owned()),
+            ("duplicate-pass", Some(0), Some((0, 4)), "0F0".to_owned()),
+            ("missing-pass", Some(1), None, "1I1".to_owned()),
+            ("missing-pass", Some(1), None, "1W1".to_owned()),
+        ]
+    );
+}
+
+fn ticks(starts: &[&[i64]]) -> Vec<Vec<Ticks>> {
+    starts.iter().map(|starts| starts.iter().copied().map(Ticks).collect()).collect()
+}
+
+#[test]
+fn a_boundary_between_devices_costs_its_latency_both_ways() {
+    let schedule = schedule(TWO, 1, &["0F0 0I0 0W0", "1F0 1I0 1W0"]);
+    let model = with_costs(&schedule, |costs| {
+        costs.forward = vec![Ticks(3); 2];
+        costs.backward_input = vec![Ticks(4); 2];
+        costs.backward_weight = vec![Ticks(2); 2];
+        costs.communication = vec![Ticks(5)];
+    });
+    let timing = replay(&model, &schedule).timing.expect("it is valid");
+    assert_eq!(timing.starts, ticks(&[&[0, 20, 24], &[8, 11, 15]]));
+    let expected = Metrics {
+        makespan: Ticks(26),
+        device_span: Ticks(26),
+        busy: Ticks(18),
+        bubble_rate: Ratio::new(17, 26),
+        idle_rate: Ratio::new(17, 26),
+    };
+    assert_eq!(timing.metrics, expected);
+}
+
+#[test]
+fn a_boundary_inside_a_device_costs_nothing() {
+    let schedule = schedule(&[&[0, 1], &[2]], 1, &["0F0 1F0 1B0 0B0", "2F0 2B0"]);
+    let model = with_costs(&schedule, |costs| costs.communication = vec![Ticks(100), Ticks(7)]);
+    let timing = replay(&model, &schedule).timing.expect("it is valid");
+    assert_eq!(timing.starts, ticks(&[&[0, 1, 19, 21], &[9, 10]]));
+}
+
+#[test]
+fn makespan_and_device_span_differ_when_the_last_device_ends_last() {
+    let schedule = schedule(TWO, 1, &["0F0 0I0 0W0", "1F0 1I0 1W0"]);
+    let model = with_costs(&schedule, |costs| costs.backward_weight = vec![Ticks(1), Ticks(20)]);
+    let timing = replay(&model, &schedule).timing.expect("it is valid");
+    assert_eq!(timing.starts, ticks(&[&[0, 3, 4], &[1, 2, 3]]));
+    let expected = Metrics {
+        makespan: Ticks(23),
+        device_span: Ticks(22),
+        busy: Ticks(25),
+        bubble_rate: Ratio::new(19, 44),
+        idle_rate: Ratio::new(21, 46),
+    };
+    assert_eq!(timing.metrics, expected);
+}
+
+#[test]
+fn one_forward_one_backward_has_the_bubble_of_its_formula() {
+    // (p-1) (tF+tB) of m (tF+tB) + (p-1) (tF+tB), here p = 2, m = 3, tF = 1, tB = 2.
+    let schedule = schedule(TWO, 3, &["0F0 0F1 0B0 0F2 0B1 0B2", "1F0 1B0 1F1 1B1 1F2 1B2"]);
+    let timing = replay(&unit(&schedule), &schedule).timing.expect("it is valid");
+    assert_eq!(timing.metrics.device_span, Ticks(12));
+    assert_eq!(timing.metrics.bubble_rate, Ratio::new(1, 4));
+}
+
+#[test]
+fn passes_without_duration_keep_their_order_and_take_no_time() {
+    let schedule = schedule(TWO, 2, &["0F0 0F1 0I0 0W0 0I1 0W1", "1F0 1I0 1W0 1F1 1I1 1W1"]);
+    let model = with_costs(&schedule, |costs| {
+        costs.forward = vec![Ticks(0), Ticks(2)];
+        costs.backward_weight = vec![Ticks(0), Ticks(0)];
+    });
+    let verdict = replay(&model, &schedule);
+    assert_eq!(verdict.peak_memory, [Units(2), Units(1)]);
+    let timing = verdict.timing.expect("it is valid");
+    assert_eq!(timing.starts, ticks(&[&[0, 0, 3, 4, 6, 7], &[0, 2, 3, 3, 5, 6]]));
+    assert_eq!((timing.metrics.makespan, timing.metrics.busy), (Ticks(7), Ticks(8)));
+}
+
+#[test]
+fn peak_memory_counts_what_each_pass_acquires_and_releases() {
+    // Activation 5, of which I leaves 2 for W; a checkpoint holds 1.
+    for (about, order, peak) in [
+        ("split, one at a time", "0F0 0I0 0W0 0F1 0I1 0W1", 5),
+        ("a delayed W keeps its part", "0F0 0I0 0F1 0W0 0I1 0W1", 7),
+        ("two forwards", "0F0 0F1 0I0 0I1 0W0 0W1", 10),
+        ("B releases everything", "0F0 0B0 0F1 0B1", 5),
+        ("B and split mixed", "0F0 0F1 0B0 0I1 0W1", 10),
+        ("two checkpoints", "0F0 0F1 0R0 0B0 0R1 0B1", 6),
+        ("a checkpoint beside a whole activation", "0F0 0F1 0R0 0B0 0B1", 10),
+        ("a whole activation first, then a checkpoint", "0F1 0F0 0B1 0R0 0B0", 6),
+        ("two recomputed at once", "0F0 0F1 0R0 0R1 0B0 0B1", 10),
+        ("recomputed and split", "0F0 0R0 0I0 0F1 0W0 0R1 0I1 0W1", 5),
+    ] {
+        let schedule = schedule(ONE, 2, &[order]);
+        let model = with_memory(&schedule, |memory| {
+            memory.activation = vec![Units(5)];
+            memory.retained_for_weight = vec![Units(2)];
+            memory.checkpoint = Some(vec![Units(1)]);
+        });
+        let verdict = replay(&model, &schedule);
+        assert_eq!(messages(&verdict), [""; 0], "{about}");
+        assert_eq!((verdict.peak_memory, about), (vec![Units(peak)], about));
+    }
+}
+
+#[test]
+fn a_recomputation_takes_as_long_as_its_forward() {
+    let schedule = schedule(ONE, 1, &["0F0 0R0 0B0"]);
+    let model = with_costs(&schedule, |costs| costs.forward = vec![Ticks(7)]);
+    let timing = replay(&model, &schedule).timing.expect("it is valid");
+    assert_eq!(timing.starts, ticks(&[&[0, 7, 14]]));
+    assert_eq!(timing.metrics.busy, Ticks(16));
+}

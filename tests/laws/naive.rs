@@ -1,0 +1,120 @@
+//! The rules of execution and memory, stated once more and carried out without any cleverness.
+
+use std::collections::BTreeMap;
+
+use bubbleproof::model::{Kind, Model, Pass, Stage, Ticks};
+use bubbleproof::schedule::Schedule;
+
+/// The passes among `all` that must end before a pass may start.
+pub fn needs<'a>(pass: Pass, stages: u32, all: &'a [Pass]) -> impl Iterator<Item = Pass> + use<'a> {
+    let at = |stage: u32, kind| Pass { stage: Stage(stage), kind, ..pass };
+    let here = pass.stage.0;
+    let mut found = Vec::new();
+    match pass.kind {
+        Kind::F if here > 0 => found.push(at(here - 1, Kind::F)),
+        Kind::F => {}
+        Kind::R => found.push(at(here, Kind::F)),
+        Kind::W => found.push(at(here, Kind::I)),
+        Kind::I | Kind::B => {
+            found.extend([at(here, Kind::F), at(here, Kind::R)]);
+            if here + 1 < stages {
+                found.extend([at(here + 1, Kind::I), at(here + 1, Kind::B)]);
+            }
+        }
+    }
+    found.into_iter().filter(move |need| all.contains(need))
+}
+
+/// The latency from one pass to one that needs it.
+pub fn latency(model: &Model, from: Pass, to: Pass) -> i64 {
+    let placement = model.placement();
+    if placement.device_of(from.stage) == placement.device_of(to.stage) {
+        return 0;
+    }
+    model.costs().communication[from.stage.index().min(to.stage.index())].0
+}
+
+pub fn duration(model: &Model, pass: Pass) -> i64 {
+    let (costs, stage) = (model.costs(), pass.stage.index());
+    match pass.kind {
+        Kind::F | Kind::R => costs.forward[stage].0,
+        Kind::I => costs.backward_input[stage].0,
+        Kind::W => costs.backward_weight[stage].0,
+        Kind::B => costs.backward_input[stage].0 + costs.backward_weight[stage].0,
+    }
+}
+
+/// The start of every pass, or nothing when the orders get stuck: as long as any device can run its
+/// next pass, it does.
+pub fn run(model: &Model, schedule: &Schedule) -> Option<Vec<Vec<Ticks>>> {
+    let all: Vec<Pass> = schedule.orders().iter().flatten().copied().collect();
+    let mut ends: BTreeMap<Pass, i64> = BTreeMap::new();
+    let mut starts: Vec<Vec<Ticks>> = vec![Vec::new(); schedule.orders().len()];
+    loop {
+        let mut moved = false;
+        for (order, starts) in schedule.orders().iter().zip(&mut starts) {
+            let Some(&pass) = order.get(starts.len()) else { continue };
+            let needed: Vec<Pass> = needs(pass, model.stages(), &all).collect();
+            if !needed.iter().all(|need| ends.contains_key(need)) {
+                continue;
+            }
+            let free = starts.len().checked_sub(1).map_or(0, |last| ends[&order[last]]);
+            let arrival = needed.iter().map(|need| ends[need] + latency(model, *need, pass)).max();
+            let start = free.max(arrival.unwrap_or(0));
+            starts.push(Ticks(start));
+            ends.insert(pass, start + duration(model, pass));
+            moved = true;
+        }
+        if !moved {
+            break;
+        }
+    }
+    let complete = schedule.orders().iter().zip(&starts).all(|(order, starts)| order.len() == starts.len());
+    complete.then_some(starts)
+}
+
+/// What a pass acquires at its start and releases at its end.
+fn acquired_and_released(model: &Model, pass: Pass, recomputed: bool) -> (i64, i64) {
+    let (memory, stage) = (model.memory(), pass.stage.index());
+    let activation = memory.activation[stage].0;
+    let retained = memory.retained_for_weight[stage].0;
+    let checkpoint = || memory.checkpoint.as_ref().expect("a model that recomputes")[stage].0;
+    match pass.kind {
+        Kind::F if recomputed => (checkpoint(), 0),
+        Kind::F => (activation, 0),
+        Kind::R => (activation - checkpoint(), 0),
+        Kind::I => (0, activation - retained),
+        Kind::W => (0, retained),
+        Kind::B => (0, activation),
+    }
+}
+
+/// The most that is live along an order.
+pub fn peak_of_order(model: &Model, order: &[Pass]) -> i64 {
+    let (mut live, mut peak) = (0, 0);
+    for &pass in order {
+        let (acquired, released) =
+            acquired_and_released(model, pass, order.contains(&pass.with_kind(Kind::R)));
+        live += acquired;
+        peak = peak.max(live);
+        live -= released;
+    }
+    peak
+}
+
+/// The most that is live at any instant, from the times alone. At one instant releases come first.
+pub fn peak_of_times(model: &Model, order: &[Pass], starts: &[Ticks]) -> i64 {
+    let mut events: Vec<(i64, i64)> = Vec::new();
+    for (&pass, &Ticks(start)) in order.iter().zip(starts) {
+        let (acquired, released) =
+            acquired_and_released(model, pass, order.contains(&pass.with_kind(Kind::R)));
+        events.push((start, acquired));
+        events.push((start + duration(model, pass), -released));
+    }
+    events.sort_unstable();
+    let mut live = 0;
+    events.into_iter().fold(0, |peak, (_, change)| {
+        live += change;
+        peak.max(live)
+    })
+}
