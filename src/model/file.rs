@@ -38,7 +38,10 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
     use super::ModelError as E;
     let (table, key) = match error {
         E::PartExceedsActivation { key, .. } => key.split_once('.').unwrap_or(("memory", "activation")),
-        E::NoWork(_) | E::TimeOverflow => ("time", "forward"),
+        // These are about all durations together.
+        E::NoWork(_) | E::TimeOverflow => {
+            return file.get("time").map_or_else(|| pipeline.span(), |time| time.span());
+        }
         E::MemoryOverflow => ("memory", "activation"),
         E::CapacityOverflow(_) => ("memory", "capacity"),
         E::TooManyPasses { .. } => ("pipeline", "microbatches"),

@@ -60,6 +60,16 @@ struct File {
 /// # Errors
 /// When the text has not the form of a schedule file.
 pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
+    // Serde would read a list of the right length as the fields in a row.
+    if let Some(at) = text.find(|letter: char| !letter.is_ascii_whitespace())
+        && text[at..].starts_with('[')
+    {
+        return Err(ScheduleFileError::Json {
+            message: "a schedule file is an object, not a list".to_owned(),
+            line: text[..at].matches('\n').count() + 1,
+            column: at - text[..at].rfind('\n').map_or(0, |newline| newline + 1) + 1,
+        });
+    }
     let file: File = serde_json::from_str(text).map_err(|error| {
         let whole = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
