@@ -18,7 +18,7 @@ use crate::model::{Device, Kind, Placement, Stage, Ticks};
 /// | `v-min` | v | 6 | F0 = i, F1 = 2d-1-i, I1 = 2d+g+i, I0 = 4d+g-1-i; g = 2 if 3 divides d, else 0 |
 /// | `v-half` | v | 6 | F0 = 2i, F1 = 3d-2-i, I1 = 3d+g-1+2i, I0 = 6d+g-2-i; g = 3 if d is even, else 0 |
 /// | `v-zb` | v | 6 | F0 = 4i, F1 = 6d-5-2i, I1 = 6d-4+4i, I0 = 12d-9-2i |
-/// | `1f1b-v` | v | 6 | F0 = i, F1 = 2d-1-i, B1 = 2d+g+2i+3p, B0 = x-2i-3q; see below |
+/// | `1f1b-v` | v | 6 | F0 = i, F1 = 2d+g-1-i, B1 = 2d+g+2i+3p, B0 = x-2i-3q; see below |
 /// | `interleaved-1f1b-uniform` | looped | 3v | F and B one slot of 3 later with every hop; see below |
 ///
 /// In the V blocks the digit is the chunk, and W takes the first residue free after its I, chunk 1
@@ -129,7 +129,7 @@ pub(super) fn one_f_one_b_v(placement: &Placement) -> Block {
         let i = i64::from(device.0);
         [
             (low, Kind::F, i),
-            (high, Kind::F, 2 * d - 1 - i),
+            (high, Kind::F, 2 * d + gap - 1 - i),
             (high, Kind::B, down(i)),
             (low, Kind::B, start - up(i)),
         ]

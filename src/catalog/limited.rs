@@ -1,215 +1,149 @@
-//! Memory-limited schedules for linear placement, found by list scheduling on the real costs.
+//! Schedules for linear placement made on the real costs within a memory limit.
+//!
+//! Two decisions make such a schedule: how forwards and Is alternate, and where Ws go. List
+//! scheduling answers the first in a few ways; [`improve`](super::improve) answers the second for
+//! each of them, and the shortest is kept.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use super::v::improved;
+use super::floor::{Floor, Rule};
+use super::improve::{Length, improved, measured, shortest_float};
 use super::{CatalogError, Needs, linear, one_f_one_b_memory, peak, schedule};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::Schedule;
 
+/// How many candidates are improved to the end.
+const FINALISTS: usize = 2;
+
+/// ZB-1p (arXiv 2401.10241, section 3.1): scheduled within the memory of 1F1B, on every device as
+/// much as 1F1B holds on device 0, and within the caps of the model.
+///
+/// # Errors
+/// When some device has not the room for one microbatch.
 pub(super) fn zb_1p(model: &Model) -> Result<Schedule, CatalogError> {
     within(model, "zb-1p", 1)
 }
 
+/// ZB-2p (arXiv 2401.10241, section 3.1): as ZB-1p, with twice the memory.
+///
+/// # Errors
+/// When some device has not the room for one microbatch.
 pub(super) fn zb_2p(model: &Model) -> Result<Schedule, CatalogError> {
     within(model, "zb-2p", 2)
 }
 
 fn within(model: &Model, name: &'static str, factor: i64) -> Result<Schedule, CatalogError> {
-    let _ = name;
     let limit = one_f_one_b_memory(model) * factor;
     let limits: Vec<Units> = Device::all(model.devices())
         .map(|device| model.capacity(device).map_or(limit, |capacity| capacity.min(limit)))
         .collect();
-    memory_limited(model, &limits)
+    scheduled(model, name, &limits)
 }
 
-/// How a device chooses between passes that could start.
-#[derive(Debug, Clone, Copy)]
-struct Policy {
-    /// Forwards run ahead before the first I.
-    lead: Lead,
-    /// A W may start when it ends at most this share (in eighths of W) after the next known arrival.
-    overrun: i64,
-    forward_first: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Lead {
-    Factor(u32),
-    Memory,
-}
-
-/// todo
+/// The schedule that the heuristic behind `zb-1p` and `zb-2p` finds within these limits, one per
+/// device, in units. The caps of the model play no part.
+///
+/// # Errors
+/// When the placement is not linear, there is not one limit for each device, or some device has not
+/// the room for one microbatch.
 pub fn memory_limited(model: &Model, limits: &[Units]) -> Result<Schedule, CatalogError> {
+    let name = "memory-limited";
     if !Needs::Linear.met_by(model.placement()) {
-        return Err(CatalogError::NotThisPlacement {
-            name: "zb-1p",
-            needs: Needs::Linear,
-            has: model.placement().shape(),
-        });
+        let has = model.placement().shape();
+        return Err(CatalogError::NotThisPlacement { name, needs: Needs::Linear, has });
     }
-    let mut best: Option<((Ticks, Ticks), Schedule, String)> = None;
-    let mut offer = |candidate: &Schedule, what: String| {
-        if Device::all(model.devices())
-            .any(|device| peak(model, candidate.order(device)) > limits[device.index()])
-        {
-            return;
-        }
-        let (better, length) = improved(model, candidate, limits);
-        if std::env::var("ZBV").is_ok() {
-            eprintln!("   {what} {length:?}");
-        }
-        if best.as_ref().is_none_or(|(known, ..)| length < *known) {
-            best = Some((length, better, what));
-        }
-    };
+    if limits.len() != model.devices() as usize {
+        return Err(CatalogError::Limits { found: limits.len(), devices: model.devices() });
+    }
+    scheduled(model, name, limits)
+}
+
+fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Schedule, CatalogError> {
     for (device, &limit) in Device::all(model.devices()).zip(limits) {
         let activation = model.activation(Stage(device.0));
         if activation > limit {
-            return Err(CatalogError::NoRoom { device, limit, activation });
+            return Err(CatalogError::NoRoom { name, device, limit, activation });
         }
     }
-    offer(&linear::zb_h1(model)?, "h1".into());
-    offer(&linear::zb_h2(model)?, "h2".into());
-    for lead in [Lead::Factor(1), Lead::Factor(2), Lead::Memory] {
-        for overrun in [0, 1, 2, 4, 8] {
-            for forward_first in [false, true] {
-                let p = Policy { lead, overrun, forward_first };
-                let orders = Floor::new(model, limits, p).run();
-                offer(&schedule(model, orders), format!("{p:?}"));
-            }
-        }
+    let within = |schedule: &Schedule| {
+        schedule.orders().iter().zip(limits).all(|(order, &limit)| peak(model, order) <= limit)
+    };
+    let published = [linear::zb_h1(model)?, linear::zb_h2(model)?].into_iter().filter(within);
+    let listed = [Some(1), Some(2), None].map(|lead| listed(model, limits, lead));
+    let mut candidates: Vec<(Schedule, Length)> = Vec::new();
+    for candidate in published.chain(listed) {
+        candidates.push(shortest_float(model, &candidate, limits));
+        candidates.push(measured(model, candidate));
     }
-    let (_l, s, w) = best.expect("x");
-    if std::env::var("ZBV").is_ok() {
-        eprintln!("best {w}");
-    }
-    Ok(s)
+    candidates.sort_by_key(|(_, length)| *length);
+    candidates.dedup_by(|second, first| second.0.orders() == first.0.orders());
+    candidates.truncate(FINALISTS);
+    let (best, _) = candidates
+        .iter()
+        .map(|(candidate, _)| improved(model, candidate, limits))
+        .min_by_key(|(_, length)| *length)
+        .expect("list scheduling always gives candidates");
+    Ok(best)
 }
 
-struct Rank {
-    free: Ticks,
-    live: Units,
-    done: [u32; 3],
-    f_arrival: Vec<Ticks>,
-    i_arrival: Vec<Ticks>,
-    order: Vec<Pass>,
+/// The schedule in which a free device runs I before F before W. `lead` says how many forwards may be
+/// ahead of the Is, beside the one that runs, for each device after this one; without it as many as
+/// there is room for.
+fn listed(model: &Model, limits: &[Units], lead: Option<u32>) -> Schedule {
+    let passes = Stage::all(model.stages()).flat_map(|stage| {
+        Microbatch::all(model.microbatches()).flat_map(move |microbatch| {
+            [Kind::F, Kind::I, Kind::W].map(|kind| Pass::new(stage, kind, microbatch))
+        })
+    });
+    let next = vec![[0; 3]; limits.len()];
+    schedule(model, Floor::new(model, passes).run(&mut Listing { limits, lead, next }))
 }
 
-struct Floor<'a> {
-    model: &'a Model,
+struct Listing<'a> {
     limits: &'a [Units],
-    policy: Policy,
-    ranks: Vec<Rank>,
-    agenda: BinaryHeap<Reverse<(Ticks, Device)>>,
+    lead: Option<u32>,
+    /// The next microbatch of F, I and W on each device.
+    next: Vec<[u32; 3]>,
 }
 
-impl<'a> Floor<'a> {
-    fn new(model: &'a Model, limits: &'a [Units], policy: Policy) -> Self {
-        let m = model.microbatches() as usize;
-        let d = model.devices();
-        let ranks = (0..d)
-            .map(|i| Rank {
-                free: Ticks(0),
-                live: Units(0),
-                done: [0; 3],
-                f_arrival: if i == 0 { vec![Ticks(0); m] } else { vec![] },
-                i_arrival: vec![],
-                order: vec![],
-            })
-            .collect();
-        let mut agenda = BinaryHeap::new();
-        agenda.push(Reverse((Ticks(0), Device(0))));
-        Self { model, limits, policy, ranks, agenda }
-    }
-    fn run(mut self) -> Vec<Vec<Pass>> {
-        while let Some(Reverse((now, device))) = self.agenda.pop() {
-            if self.ranks[device.index()].free > now {
-                continue;
-            }
-            if let Some(kind) = self.choose(device, now) {
-                self.start(device, kind, now);
-            }
-        }
-        for r in &self.ranks {
-            assert_eq!(r.order.len(), 3 * self.model.microbatches() as usize);
-        }
-        self.ranks.into_iter().map(|r| r.order).collect()
-    }
-    fn choose(&self, device: Device, now: Ticks) -> Option<Kind> {
-        let rank = &self.ranks[device.index()];
-        let stage = Stage(device.0);
-        let m = self.model.microbatches();
-        let [f, i, w] = rank.done;
-        let f_at = rank.f_arrival.get(f as usize).copied();
-        let i_at = rank.i_arrival.get(i as usize).copied();
-        let behind = self.model.devices() - 1 - device.0;
-        let lead_full = match self.policy.lead {
-            Lead::Factor(x) => f - i > x * behind,
-            Lead::Memory => false,
+impl Rule for Listing<'_> {
+    fn choose(&mut self, floor: &Floor<'_>, device: Device, now: Ticks) -> Option<Pass> {
+        let model = floor.model;
+        let index = device.index();
+        let [forward, input, weight] = self.next[index];
+        let pass = |kind, microbatch| Pass::new(Stage(device.0), kind, Microbatch(microbatch));
+        let arrival = |kind, microbatch| {
+            (microbatch < model.microbatches()).then(|| floor.arrival(pass(kind, microbatch))).flatten()
         };
-        let room = rank.live + self.model.activation(stage) <= self.limits[device.index()];
-        let f_ok = room && !lead_full && f < m;
-        let f_ready = f_ok && f_at.is_some_and(|a| a <= now);
-        let i_ready = i_at.is_some_and(|a| a <= now);
-        if self.policy.forward_first && i == 0 && f_ready && i_ready {
-            return Some(Kind::F);
-        }
-        if i_ready {
-            return Some(Kind::I);
-        }
-        if f_ready {
-            return Some(Kind::F);
-        }
-        if w < i {
-            if !room && f_at.is_some_and(|a| a <= now) {
-                return Some(Kind::W);
-            }
-            let next = [i_at, f_at.filter(|_| f_ok)].into_iter().flatten().min();
-            let dur = self.model.duration(stage, Kind::W);
-            let allowed = next.is_none_or(|n| now + dur <= n + Ticks(dur.0 * self.policy.overrun / 8));
-            if allowed {
-                return Some(Kind::W);
-            }
-        }
-        None
-    }
-    fn start(&mut self, device: Device, kind: Kind, now: Ticks) {
-        let stage = Stage(device.0);
-        let end = now + self.model.duration(stage, kind);
-        let slot = match kind {
+        let arrived = |arrival: Option<Ticks>| arrival.is_some_and(|arrival| arrival <= now);
+
+        let forward_arrival = arrival(Kind::F, forward);
+        let room = floor.fits(device, pass(Kind::F, forward), self.limits[index]);
+        let behind = model.devices() - 1 - device.0;
+        let ahead = self.lead.is_some_and(|lead| forward - input > lead * behind);
+        let forward_ready = room && !ahead && arrived(forward_arrival);
+        let input_arrival = arrival(Kind::I, input);
+        let input_ready = arrived(input_arrival);
+
+        // A W runs where it delays nothing that is already on its way, or makes room.
+        let end = now + model.duration(Stage(device.0), Kind::W);
+        let awaited = [input_arrival, forward_arrival.filter(|_| !ahead)];
+        let in_time = awaited.into_iter().flatten().all(|arrival| end <= arrival);
+
+        let chosen = if input_ready {
+            Kind::I
+        } else if forward_ready {
+            Kind::F
+        } else if weight < input && (!room || in_time) {
+            Kind::W
+        } else {
+            return None;
+        };
+        let slot = match chosen {
             Kind::F => 0,
             Kind::I => 1,
             _ => 2,
         };
-        let rank = &mut self.ranks[device.index()];
-        let j = rank.done[slot];
-        rank.done[slot] += 1;
-        rank.free = end;
-        let pass = Pass::new(stage, kind, Microbatch(j));
-        rank.order.push(pass);
-        rank.live += crate::block::acquired(self.model, pass, false);
-        rank.live -= crate::block::released(self.model, pass);
-        self.agenda.push(Reverse((end, device)));
-        match kind {
-            Kind::F => {
-                if stage.0 + 1 < self.model.stages() {
-                    let at = end + self.model.latency_after(stage);
-                    self.ranks[device.index() + 1].f_arrival.push(at);
-                    self.agenda.push(Reverse((at, Device(device.0 + 1))));
-                    // someone may be deciding earlier
-                } else {
-                    self.ranks[device.index()].i_arrival.push(end);
-                }
-            }
-            Kind::I if stage.0 > 0 => {
-                let at = end + self.model.latency_after(Stage(stage.0 - 1));
-                self.ranks[device.index() - 1].i_arrival.push(at);
-                self.agenda.push(Reverse((at, Device(device.0 - 1))));
-            }
-            _ => {}
-        }
+        let microbatch = self.next[index][slot];
+        self.next[index][slot] += 1;
+        Some(pass(chosen, microbatch))
     }
 }

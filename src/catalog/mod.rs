@@ -19,6 +19,8 @@
 
 mod blocks;
 mod entries;
+mod floor;
+mod improve;
 mod limited;
 mod linear;
 mod looped;
@@ -74,7 +76,9 @@ impl Needs {
         match self {
             Self::Any => true,
             Self::Linear => same(Placement::linear(devices)),
-            Self::Looped => placement.chunks().is_some_and(|chunks| same(Placement::looped(devices, chunks))),
+            Self::Looped => {
+                placement.chunks().is_some_and(|chunks| same(Placement::looped(devices, chunks)))
+            }
             Self::V => same(Placement::v(devices)),
         }
     }
@@ -117,8 +121,12 @@ pub enum CatalogError {
         capacity: Units,
     },
     /// Not one microbatch fits.
-    #[error("device {device} may hold {limit} units, but one microbatch of its stage holds {activation}")]
+    #[error(
+        "`{name}` may hold {limit} units on device {device}, but one microbatch of its stage holds {activation}"
+    )]
     NoRoom {
+        /// The name of the schedule.
+        name: &'static str,
         /// The device.
         device: Device,
         /// The most it may hold, in units.

@@ -1,8 +1,9 @@
 //! Schedules for V placement, all from building blocks of unit-time passes.
 
-use super::{CatalogError, blocks, schedule};
-use crate::block::{Block, Timeline, reorder, squeeze};
-use crate::model::{Device, Model, Ticks, Units};
+use super::improve::improved;
+use super::{CatalogError, blocks};
+use crate::block::Block;
+use crate::model::{Device, Model, Units};
 use crate::schedule::Schedule;
 
 /// 1F1B-V (Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, Figure 16): V placement
@@ -50,19 +51,4 @@ pub(super) fn from_block(model: &Model, block: &Block) -> Schedule {
         .map(|(device, peak)| model.capacity(device).map_or(peak, |capacity| capacity.min(peak)))
         .collect();
     improved(model, &repeated, &limits).0
-}
-
-/// The schedule or its reordering within the limits, whichever has the shorter device span, then the
-/// shorter makespan.
-pub(super) fn improved(model: &Model, before: &Schedule, limits: &[Units]) -> (Schedule, (Ticks, Ticks)) {
-    const RUNS: &str = "orders of the catalogue follow the dependencies";
-    let length = |timeline: &Timeline| (timeline.device_span(model), timeline.makespan(model));
-    let squeezed = squeeze(model, before).expect(RUNS);
-    let (after, reordered) = reorder(model, before, limits).expect(RUNS);
-    if length(&reordered) < length(&squeezed) {
-        (after, length(&reordered))
-    } else {
-        let length = length(&squeezed);
-        (schedule(model, squeezed.orders), length)
-    }
 }
