@@ -4,6 +4,7 @@ pub mod block;
 pub mod catalog;
 pub mod certificate;
 pub mod cli;
+pub mod encode;
 pub mod model;
 pub mod optimize;
 pub mod replay;

@@ -1,0 +1,174 @@
+//! Optimal building blocks from solvers: the encodings of least memory and of least interval.
+//!
+//! For a pair `a, b` of passes on one device an integer `k_ab` says how their copies interleave, and
+//! `k_ba = 1 - k_ab`:
+//! ```text
+//! t_a  <=  o_b - o_a + T*k_ab  <=  T - t_b
+//! ```
+//! The exact steady-state memory of a device is linear in these integers alone: when F of stage r
+//! starts, `1 - k[F_s, F_r] - k[F_r, W_s]` copies of what stage s holds from F to W are live. With T
+//! given this is a linear programme in integers; divided by T, with `u = o/T` and `r = 1/T`, it is
+//! one in which T is free.
+//!
+//! Two engines solve it independently, [`milp`] (`HiGHS`) and [`smt`] (Z3). What either finds counts
+//! only after the integers alone have been turned into a block in exact arithmetic.
+
+mod exact;
+#[cfg(any(feature = "milp", feature = "smt"))]
+mod ranges;
+#[cfg(feature = "milp")]
+/// x
+pub mod milp;
+mod problem;
+#[cfg(feature = "smt")]
+pub mod smt;
+
+pub use exact::{Claim, answer};
+pub use problem::{Hold, Link, Live, Problem};
+
+use num_rational::Ratio;
+
+use crate::block::{Block, BlockError, Fault};
+use crate::model::{Device, Pass, Ticks, Units};
+
+/// What to optimise. The caps of the model hold in either case. Among the optimal blocks a shortest
+/// one is looked for in what is left of the time limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objective {
+    /// The least largest peak of a device, at a given interval in ticks. (Units are compared across
+    /// devices: the memory of all devices is counted in the same unit.)
+    LeastMemory {
+        /// The interval T.
+        interval: Ticks,
+    },
+    /// The least interval, a rational number of ticks, under the caps of the model.
+    LeastInterval,
+}
+
+/// A block that has passed the exact checks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The block. Its first pass starts at 0.
+    pub block: Block,
+    /// Its interval in ticks.
+    pub interval: Ratio<i64>,
+    /// Its exact peak on each device.
+    pub peak: Vec<Units>,
+}
+
+impl Answer {
+    /// The largest peak of a device.
+    #[must_use]
+    pub fn peak_max(&self) -> Units {
+        self.peak.iter().copied().max().unwrap_or_default()
+    }
+}
+
+/// A value below which the objective cannot fall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// On the largest peak of a device.
+    Memory(Units),
+    /// On the interval in ticks.
+    Interval(Ratio<i64>),
+}
+
+/// What an engine has found out. [`smt`] proves in exact arithmetic; the optimality, infeasibility
+/// and bounds of [`milp`] rest on floating-point numbers, with the margins that it documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// No block is better.
+    Optimal(Answer),
+    /// The time limit came first.
+    Bounded {
+        /// The best block found, if any was.
+        answer: Option<Answer>,
+        /// No block is better than this.
+        bound: Bound,
+    },
+    /// No block has this interval or fits under the caps.
+    Infeasible,
+}
+
+impl Outcome {
+    /// The best block found.
+    #[must_use]
+    pub const fn answer(&self) -> Option<&Answer> {
+        match self {
+            Self::Optimal(answer) => Some(answer),
+            Self::Bounded { answer, .. } => answer.as_ref(),
+            Self::Infeasible => None,
+        }
+    }
+}
+
+/// Why a solver's answer does not stand up to exact arithmetic.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// No offsets have these shifts, whatever the interval.
+    #[error("its passes wait for each other in a circle")]
+    Contradiction,
+    /// The interval is too short for the shifts.
+    #[error("it cannot repeat every {claimed} ticks")]
+    Interval {
+        /// The interval.
+        claimed: Ratio<i128>,
+    },
+    /// The block has a fault.
+    #[error("{0}")]
+    Fault(Fault),
+    /// The exact peak is another one.
+    #[error("device {device} holds {exact} units, not {claimed}")]
+    Peak {
+        /// The device.
+        device: Device,
+        /// The peak that follows from the shifts.
+        claimed: Units,
+        /// The peak of the block.
+        exact: Units,
+    },
+    /// The peak exceeds a cap, or what the engine claims.
+    #[error("device {device} holds {peak} units, more than {cap}")]
+    Cap {
+        /// The device.
+        device: Device,
+        /// Its peak.
+        peak: Units,
+        /// The most that it may be.
+        cap: Units,
+    },
+}
+
+/// Why an engine has no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// A pass that takes no time has no place in the cyclic order of its device. (A W may take none.)
+    #[error("`{0}` takes no time: the encodings need a positive duration of every F and I")]
+    NoDuration(Pass),
+    /// Too large a pipeline.
+    #[error("{0} stages are more than the {max} that can be encoded", max = Problem::MAX_STAGES)]
+    TooManyStages(u32),
+    /// The interval asked for is not positive.
+    #[error("an interval of {0} ticks is not positive")]
+    NotPositive(Ticks),
+    /// Numbers too large for exact arithmetic.
+    #[error("the times are too large for an exact interval; choose a coarser unit")]
+    Overflow,
+    /// The answer of the solver fails the exact check.
+    #[error("the solver's answer is wrong: {0}")]
+    Rejected(#[from] Rejection),
+    /// The answer of the solver is no block.
+    #[error("the solver's answer is no block: {0}")]
+    Block(#[from] BlockError),
+    /// The solver itself failed.
+    #[error("{engine} failed: {message}")]
+    Solver {
+        /// Its name.
+        engine: &'static str,
+        /// What it said.
+        message: String,
+    },
+}
+
+#[cfg(test)]
+mod tests;

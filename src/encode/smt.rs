@@ -1,0 +1,365 @@
+//! The SMT engine: Z3 over the order of copies.
+//!
+//! With T fixed, `k_ab <= v` says that copy `v` of `b` starts after `a` of copy 0 has ended, and its
+//! negation that it has ended before `a` starts. With one Boolean for each such statement a block is
+//! a problem in difference logic,
+//! ```text
+//!      [k_ab <= v]  =>  o_b - o_a >= t_a - v*T
+//!  not [k_ab <= v]  =>  o_a - o_b >= t_b + v*T
+//! ```
+//! and memory a pseudo-Boolean sum. The [ranges](super::ranges) of the `k` leave few Booleans.
+//!
+//! Only questions with a fixed T are asked: a block that exists for T exists for every larger one
+//! (divide by T: `u_b - u_a >= w*r - k` is the easier the smaller r), and a block that is found is at
+//! once replaced by the least interval of its `k`, exactly. Every bound is a proof of
+//! unsatisfiability.
+
+use std::time::{Duration, Instant};
+
+use num_integer::Integer;
+use num_rational::Ratio;
+use z3::ast::{Bool, Int};
+use z3::{Params, SatResult, Solver};
+
+use super::ranges::{Ranges, Scale, least_limit, limits};
+use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, Rejection, answer};
+use crate::model::{Device, Model, Ticks, Units};
+
+/// An optimal block of the model, within the time limit. Three quarters of it at most are spent on
+/// the objective, the rest on a shortest block.
+///
+/// # Errors
+/// When the model cannot be encoded, Z3 fails, or its answer does not stand up to the exact check.
+pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Outcome, EncodeError> {
+    let problem = Problem::new(model)?;
+    let start = Instant::now();
+    let search = Search { model, problem: &problem, deadline: start + limit * 3 / 4 };
+    let outcome = match objective {
+        Objective::LeastMemory { interval } => search.least_memory(interval)?,
+        Objective::LeastInterval => search.least_interval()?,
+    };
+    let Outcome::Optimal(best) = outcome else { return Ok(outcome) };
+    let search = Search { deadline: start + limit, ..search };
+    let peak = match objective {
+        Objective::LeastMemory { .. } => Some(best.peak_max()),
+        Objective::LeastInterval => None,
+    };
+    search.shortest(best, peak).map(Outcome::Optimal)
+}
+
+/// What Z3 says to one question.
+enum Decision {
+    /// There is a block, with these shifts.
+    Yes(Vec<i64>),
+    /// There is none.
+    No,
+    /// The time is up.
+    Unknown,
+}
+
+struct Search<'a> {
+    model: &'a Model,
+    problem: &'a Problem,
+    deadline: Instant,
+}
+
+impl Search<'_> {
+    /// Searches upwards from the bound that propagation proves: in steps that double until a block is
+    /// found, then between what is refuted and what is found.
+    fn least_memory(&self, interval: Ticks) -> Result<Outcome, EncodeError> {
+        if interval.0 <= 0 {
+            return Err(EncodeError::NotPositive(interval));
+        }
+        if interval.0 < self.problem.most_work() {
+            return Ok(Outcome::Infeasible);
+        }
+        let ticks = Ratio::from_integer(i128::from(interval.0));
+        let scale = Scale::at(self.problem, ticks)?;
+        let quantum = self.problem.quantum();
+        let Some(mut least) = least_limit(self.problem, scale) else { return Ok(Outcome::Infeasible) };
+        // With the largest cap for a limit nothing more is excluded by raising it.
+        let most = self.problem.caps().iter().copied().collect::<Option<Vec<_>>>();
+        let most = most.and_then(|caps| caps.into_iter().max());
+        let mut best: Option<Answer> = None;
+        let mut step = 0;
+        loop {
+            let ceiling = best.as_ref().map(|answer| answer.peak_max().0 - quantum).or(most);
+            if best.is_some() && ceiling.is_some_and(|ceiling| ceiling < least) {
+                return Ok(best.map_or(Outcome::Infeasible, Outcome::Optimal));
+            }
+            let trial = match (&best, ceiling) {
+                (Some(_), Some(ceiling)) => least + (ceiling - least) / 2 / quantum * quantum,
+                (_, ceiling) => ceiling.map_or(least + step, |ceiling| ceiling.min(least + step)),
+            };
+            let limits = limits(self.problem, Some(trial));
+            match self.decide(scale, &limits)? {
+                Decision::Yes(shifts) => {
+                    let claim = Claim { interval: Some(ticks), peak: Some(Units(trial)) };
+                    best = Some(answer(self.model, self.problem, &shifts, claim)?);
+                }
+                Decision::No if best.is_none() && most.is_some_and(|most| trial >= most) => {
+                    return Ok(Outcome::Infeasible);
+                }
+                Decision::No => {
+                    least = (trial / quantum + 1) * quantum;
+                    step = (step * 2).max(quantum);
+                }
+                Decision::Unknown => {
+                    return Ok(Outcome::Bounded { answer: best, bound: Bound::Memory(Units(least)) });
+                }
+            }
+        }
+    }
+
+    /// Bisects between an interval that is refuted and the best one found, then asks for anything
+    /// better than that at all.
+    fn least_interval(&self) -> Result<Outcome, EncodeError> {
+        if self.problem.overfull().is_some() {
+            return Ok(Outcome::Infeasible);
+        }
+        let most_work = Ratio::from_integer(i128::from(self.problem.most_work()));
+        let serial = Ratio::from_integer(i128::from(self.problem.serial()));
+        // The interval is refuted below `least`, and at `least` once `refuted` is set.
+        let (mut least, mut refuted) = (most_work, false);
+        let mut best: Option<Answer> = None;
+        loop {
+            let trial = match &best {
+                None if !refuted => most_work,
+                None => serial,
+                Some(answer) => {
+                    let found = wide(answer.interval);
+                    let below = next_below(self.problem, found)?;
+                    if found == least || (refuted && below <= least) {
+                        return Ok(best.map_or(Outcome::Infeasible, Outcome::Optimal));
+                    }
+                    let middle = ((least + found) / 2).floor();
+                    if middle > least && middle < below { middle } else { below }
+                }
+            };
+            match self.decide(Scale::at(self.problem, trial)?, self.problem.caps())? {
+                Decision::Yes(shifts) => {
+                    let found = answer(self.model, self.problem, &shifts, Claim::default())?;
+                    if wide(found.interval) > trial {
+                        return Err(Rejection::Interval { claimed: trial }.into());
+                    }
+                    best = Some(found);
+                }
+                Decision::No => (least, refuted) = (trial, true),
+                Decision::Unknown => {
+                    let bound = Bound::Interval(narrow(least)?);
+                    return Ok(Outcome::Bounded { answer: best, bound });
+                }
+            }
+        }
+    }
+
+    /// A shortest block of the same interval and at most the same memory, or the shortest found.
+    fn shortest(&self, best: Answer, peak: Option<Units>) -> Result<Answer, EncodeError> {
+        let interval = wide(best.interval);
+        let scale = Scale::at(self.problem, interval)?;
+        let limits = limits(self.problem, peak.map(|peak| peak.0));
+        let Some(ranges) = Ranges::of(self.problem, scale, &limits) else {
+            return Err(Rejection::Interval { claimed: interval }.into());
+        };
+        let query = Query::new(self.problem, scale, &ranges, &limits);
+        let (mut least, mut best) = (ranges.length, best);
+        loop {
+            let ticks = |pass: &usize| self.problem.durations()[*pass];
+            let ends = (0..self.problem.passes().len()).map(|pass| {
+                let start = best.block.offset(self.problem.passes()[pass]).unwrap_or_default();
+                i128::from(start.0) + scale.least(ticks(&pass))
+            });
+            let length = ends.max().unwrap_or(0);
+            if length <= least {
+                return Ok(best);
+            }
+            let trial = Integer::div_floor(&(least + length - 1), &2);
+            match query.decide(Some(trial), self.deadline)? {
+                Decision::Yes(shifts) => {
+                    let claim = Claim { interval: Some(interval), peak };
+                    best = answer(self.model, self.problem, &shifts, claim)?;
+                }
+                Decision::No => least = trial + 1,
+                Decision::Unknown => return Ok(best),
+            }
+        }
+    }
+
+    /// Whether there is a block of this interval under these limits.
+    fn decide(&self, scale: Scale, limits: &[Option<i64>]) -> Result<Decision, EncodeError> {
+        match Ranges::of(self.problem, scale, limits) {
+            None => Ok(Decision::No),
+            Some(ranges) => {
+                Query::new(self.problem, scale, &ranges, limits).decide(None, self.deadline)
+            }
+        }
+    }
+}
+
+/// An interval below which lies every least interval of a block that is shorter than `interval`.
+///
+/// A least interval is a ratio `w/h` of a cycle, where w is at most the sum of all durations and
+/// latencies and `w/h` at least the most work, so h is at most their quotient. Two different
+/// fractions lie at least one over the product of their denominators apart.
+fn next_below(problem: &Problem, interval: Ratio<i128>) -> Result<Ratio<i128>, EncodeError> {
+    let mut waits: Vec<i64> = problem.durations().to_vec();
+    for link in problem.links() {
+        waits[link.before] = waits[link.before].max(link.lag);
+    }
+    let weight: i128 = waits.into_iter().map(i128::from).sum();
+    let denominator = weight / i128::from(problem.most_work());
+    let apart = interval.denom().checked_mul(denominator.max(1)).ok_or(EncodeError::Overflow)?;
+    Ok(interval - Ratio::new(1, apart))
+}
+
+fn wide(interval: Ratio<i64>) -> Ratio<i128> {
+    Ratio::new((*interval.numer()).into(), (*interval.denom()).into())
+}
+
+fn narrow(interval: Ratio<i128>) -> Result<Ratio<i64>, EncodeError> {
+    let part = |number: &i128| i64::try_from(*number).map_err(|_| EncodeError::Overflow);
+    Ok(Ratio::new(part(interval.numer())?, part(interval.denom())?))
+}
+
+/// A block of a given interval under given limits, as assertions in a solver.
+struct Query<'a> {
+    problem: &'a Problem,
+    solver: Solver,
+    offsets: Vec<Int>,
+    scale: Scale,
+    /// By pair: its least `k`, and for each value from there to one below the most, whether `k` is at
+    /// most that.
+    orders: Vec<(i64, Vec<Bool>)>,
+}
+
+impl<'a> Query<'a> {
+    fn new(problem: &'a Problem, scale: Scale, ranges: &Ranges, limits: &[Option<i64>]) -> Self {
+        let memory: Vec<_> = limits
+            .iter()
+            .enumerate()
+            .filter_map(|(position, limit)| Some((Device::at(position), (*limit)?)))
+            .flat_map(|(device, limit)| problem.live(device).into_iter().map(move |live| (live, limit)))
+            .collect();
+        let _ = &memory;
+        let solver = Solver::new_for_logic("QF_IDL").unwrap_or_default();
+        let offsets = (0..problem.passes().len()).map(|pass| Int::new_const(format!("o{pass}"))).collect();
+        let mut query = Self { problem, solver, offsets, scale, orders: Vec::new() };
+        query.assert_links();
+        for pair in 0..problem.pairs().len() {
+            query.assert_order(pair, ranges.shifts[pair]);
+        }
+        for (live, limit) in memory {
+            query.assert_memory(&live, limit.into());
+        }
+        query
+    }
+
+    /// `o_after - o_before >= parts`.
+    fn wait(&self, before: usize, after: usize, parts: i128) -> Bool {
+        (&self.offsets[after] - &self.offsets[before]).ge(Int::from_i128(parts))
+    }
+
+    fn assert_links(&self) {
+        self.solver.assert(self.offsets[0].eq(Int::from_i64(0)));
+        for link in self.problem.links() {
+            self.solver.assert(self.wait(link.before, link.after, self.scale.least(link.lag)));
+        }
+    }
+
+    /// The order of the copies of two passes.
+    fn assert_order(&mut self, pair: usize, (least, most): (i64, i64)) {
+        let (a, b) = self.problem.pairs()[pair];
+        let durations = self.problem.durations();
+        let turns = |k: i64| i128::from(k) * self.scale.interval;
+        let after = |k: i64| self.wait(a, b, self.scale.least(durations[a]) - turns(k));
+        let before = |k: i64| self.wait(b, a, self.scale.least(durations[b]) + turns(k));
+        self.solver.assert(after(most));
+        self.solver.assert(before(least - 1));
+        let orders: Vec<Bool> =
+            (least..most).map(|k| Bool::new_const(format!("k{a}_{b}_{k}"))).collect();
+        for (order, k) in orders.iter().zip(least..most) {
+            self.solver.assert(order.implies(after(k)));
+            self.solver.assert((!order).implies(before(k)));
+        }
+        for ends in orders.windows(2) {
+            self.solver.assert(ends[0].implies(&ends[1]));
+        }
+        self.orders.push((least, orders));
+    }
+
+    /// What is live at the start of an F is at most the limit.
+    fn assert_memory(&self, live: &super::Live, limit: i128) {
+        // k = most - (how many of its statements hold)
+        let mut room = limit - live.constant;
+        let mut terms: Vec<(Bool, i128)> = Vec::new();
+        for &(pair, coefficient) in &live.terms {
+            let (least, orders) = &self.orders[pair];
+            let most = i128::from(*least) + orders.len() as i128;
+            room -= coefficient * most;
+            for order in orders {
+                if coefficient > 0 {
+                    room += coefficient;
+                    terms.push((!order, coefficient));
+                } else {
+                    terms.push((order.clone(), -coefficient));
+                }
+            }
+        }
+        let quantum = i128::from(self.problem.quantum());
+        let room = Integer::div_floor(&room, &quantum);
+        let total: i128 = terms.iter().map(|(_, units)| units / quantum).sum();
+        if room >= total {
+            return;
+        }
+        let _ = total;
+        let weights: Vec<(&Bool, i32)> =
+            terms.iter().map(|(order, units)| (order, (units / quantum) as i32)).collect();
+        self.solver.assert(Bool::pb_le(&weights, room as i32));
+    }
+
+    /// Asks, with a limit on the length of the block in parts.
+    fn decide(&self, length: Option<i128>, deadline: Instant) -> Result<Decision, EncodeError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(Decision::Unknown);
+        }
+        let mut params = Params::new();
+        params.set_u32("timeout", u32::try_from(left.as_millis()).unwrap_or(u32::MAX).max(1));
+        params.set_u32("random_seed", 0);
+        self.solver.set_params(&params);
+        self.solver.push();
+        if let Some(length) = length {
+            for (pass, &ticks) in self.problem.durations().iter().enumerate() {
+                self.solver.assert(self.wait(pass, 0, self.scale.least(ticks) - length));
+            }
+        }
+        let decision = match self.solver.check() {
+            SatResult::Sat => self.shifts().map(Decision::Yes),
+            SatResult::Unsat => Ok(Decision::No),
+            SatResult::Unknown => self.unknown(),
+        };
+        self.solver.pop(1);
+        decision
+    }
+
+    /// Why Z3 does not know: the time is up, or else it has failed.
+    fn unknown(&self) -> Result<Decision, EncodeError> {
+        let message = self.solver.get_reason_unknown().unwrap_or_default();
+        if ["timeout", "canceled"].contains(&message.as_str()) {
+            Ok(Decision::Unknown)
+        } else {
+            Err(EncodeError::Solver { engine: "Z3", message })
+        }
+    }
+
+    /// The shifts of the model that Z3 has found.
+    fn shifts(&self) -> Result<Vec<i64>, EncodeError> {
+        let silent = || EncodeError::Solver { engine: "Z3", message: "no model".to_owned() };
+        let model = self.solver.get_model().ok_or_else(silent)?;
+        let holds = |order: &&Bool| model.eval(*order, true).and_then(|value| value.as_bool()) == Some(true);
+        let shift = |(least, orders): &(i64, Vec<Bool>)| {
+            least + orders.len() as i64 - orders.iter().filter(holds).count() as i64
+        };
+        Ok(self.orders.iter().map(shift).collect())
+    }
+}
