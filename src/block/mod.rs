@@ -7,6 +7,7 @@
 
 mod algebra;
 mod expand;
+pub mod family;
 mod memory;
 mod reorder;
 mod squeeze;

@@ -1,0 +1,209 @@
+//! The block family file (TOML): reading with located errors, and printing back.
+
+use std::fmt::Write as _;
+
+use super::syntax::{FormulaError, parse_condition, parse_formula};
+use super::{Comparison, Condition, Durations, Family, Formula, Layout, Offset, Variable};
+use crate::model::reading::{FileError, Problem, Table, Value, document, root};
+use crate::model::{Kind, Model, Ticks};
+
+/// Reads a block family file.
+///
+/// # Errors
+/// When the text is not TOML, a key is unknown or missing, a value is of the wrong type, a formula
+/// is malformed (located inside its text), or a pass is double or missing.
+pub fn parse(text: &str) -> Result<Family, FileError> {
+    let document = document(text)?;
+    let file = root(&document);
+    file.only(&[
+        "name",
+        "source",
+        "placement",
+        "chunks",
+        "interval",
+        "domain",
+        "promise",
+        "durations",
+        "pass",
+    ])?;
+    let layout = read_layout(&file)?;
+    let interval = ticks(&file.require("interval")?, 1)?;
+    let domain = match file.get("domain") {
+        Some(value) => condition(text, &value, &[Variable::Devices])?,
+        None => any_devices(),
+    };
+    let promises = match file.get("promise") {
+        Some(value) => match value.list() {
+            Some(list) => {
+                list.iter().map(|value| condition(text, value, &Variable::ALL)).collect::<Result<_, _>>()?
+            }
+            None => vec![condition(text, &value, &Variable::ALL)?],
+        },
+        None => Vec::new(),
+    };
+    let durations = file.require("durations")?.table()?;
+    durations.only(&["F", "I", "W"])?;
+    let duration = |key| ticks(&durations.require(key)?, 0);
+    Ok(Family {
+        name: file.require("name")?.text()?.to_owned(),
+        source: file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?,
+        layout,
+        interval,
+        domain,
+        promises,
+        durations: Durations {
+            forward: duration("F")?,
+            backward_input: duration("I")?,
+            backward_weight: duration("W")?,
+        },
+        passes: read_passes(text, &file.require("pass")?, layout.chunks())?,
+    })
+}
+
+/// The domain of a family that states none: at least one device.
+fn any_devices() -> Condition {
+    Condition::Compare(Formula::Variable(Variable::Devices), Comparison::AtLeast, Formula::Integer(1))
+}
+
+fn read_layout(file: &Table<'_>) -> Result<Layout, FileError> {
+    const NAMES: &[&str] = &["linear", "looped", "v"];
+    let value = file.require("placement")?;
+    let name = value.text()?;
+    let layout = match name {
+        "linear" => Layout::Linear,
+        "v" => Layout::V,
+        "looped" => return Ok(Layout::Looped(file.require("chunks")?.count(2)?)),
+        _ => {
+            let found = name.to_owned();
+            return Err(value.error(Problem::Name { key: value.key(), found, known: NAMES }));
+        }
+    };
+    if let Some(chunks) = file.get("chunks") {
+        let stated = chunks.count(1)?;
+        if stated != layout.chunks() {
+            return Err(chunks.error(Problem::Contradiction {
+                key: chunks.key(),
+                value: stated.to_string(),
+                other: format!("{name} placement has {} on each device", layout.chunks()),
+            }));
+        }
+    }
+    Ok(layout)
+}
+
+fn ticks(value: &Value<'_>, least: i64) -> Result<Ticks, FileError> {
+    let most = Model::MAX_TOTAL / 4;
+    let ticks = value.amount()?;
+    if (least..=most).contains(&ticks) {
+        return Ok(Ticks(ticks));
+    }
+    Err(value.error(Problem::Range { key: value.key(), value: ticks.to_string(), least, most }))
+}
+
+fn condition(file: &str, value: &Value<'_>, variables: &[Variable]) -> Result<Condition, FileError> {
+    parse_condition(value.text()?, variables).map_err(|error| located(file, value, &error))
+}
+
+/// Places an error of a formula in the file.
+fn located(file: &str, value: &Value<'_>, error: &FormulaError) -> FileError {
+    let whole = value.span();
+    let formula = value.as_text().unwrap_or_default();
+    // Where the text stands as it is between its quotes, the error is inside it; where characters
+    // are escaped, positions differ, and the whole value is marked.
+    let span = match file.get(whole.clone()).and_then(|raw| raw.find(formula)) {
+        Some(at) => {
+            let start = whole.start + at;
+            start + error.span.start..start + error.span.end
+        }
+        None => whole,
+    };
+    FileError { problem: Problem::Formula { key: value.key(), message: error.to_string() }, span }
+}
+
+fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>, FileError> {
+    const LETTERS: &[&str] = &["F", "R", "I", "W", "B"];
+    let contradiction = |value: &Value<'_>, what: String, other: String| {
+        value.error(Problem::Contradiction { key: value.key(), value: what, other })
+    };
+    let list = value.list().ok_or_else(|| {
+        value.error(Problem::Type {
+            key: value.key(),
+            expected: "a list of tables, each begun by [[pass]]",
+            found: "something else".to_owned(),
+        })
+    })?;
+    let mut passes: Vec<Offset> = Vec::new();
+    for entry in &list {
+        let table = entry.table()?;
+        table.only(&["kind", "chunk", "at"])?;
+        let kind_value = table.require("kind")?;
+        let letter = kind_value.text()?;
+        let Some(kind) = Kind::ALL.into_iter().find(|kind| letter == kind.letter().to_string()) else {
+            let found = letter.to_owned();
+            return Err(kind_value.error(Problem::Name { key: kind_value.key(), found, known: LETTERS }));
+        };
+        let chunk_value = table.get("chunk");
+        let chunk = chunk_value.as_ref().map_or(Ok(0), |value| value.count(0))?;
+        if let Some(value) = chunk_value.filter(|_| chunk >= chunks) {
+            return Err(value.error(Problem::Range {
+                key: value.key(),
+                value: chunk.to_string(),
+                least: 0,
+                most: i64::from(chunks) - 1,
+            }));
+        }
+        let at = table.require("at")?;
+        let formula = parse_formula(at.text()?, &[Variable::Device, Variable::Devices])
+            .map_err(|error| located(file, &at, &error))?;
+        if let Some(before) = passes.iter().position(|pass| pass.kind == kind && pass.chunk == chunk) {
+            let what = format!("{kind} of chunk {chunk}");
+            return Err(contradiction(entry, what, format!("so is pass[{before}]")));
+        }
+        passes.push(Offset { kind, chunk, at: formula });
+    }
+    for chunk in 0..chunks {
+        let has = |kind| passes.iter().any(|pass| pass.kind == kind && pass.chunk == chunk);
+        let complaint = if !has(Kind::F) {
+            "without an F"
+        } else if has(Kind::B) && (has(Kind::I) || has(Kind::W)) {
+            "with a B beside its parts I or W"
+        } else if !has(Kind::B) && !has(Kind::I) {
+            "without a B or an I"
+        } else {
+            continue;
+        };
+        let other = "every chunk needs an F, and either a B or an I".to_owned();
+        return Err(contradiction(value, format!("{complaint} of chunk {chunk}"), other));
+    }
+    Ok(passes)
+}
+
+/// The text of a block family file that reads as this family.
+#[must_use]
+pub fn print(family: &Family) -> String {
+    let mut text = String::new();
+    let quoted = |value: &str| toml::Value::String(value.to_owned()).to_string();
+    let mut line = |arguments: std::fmt::Arguments<'_>| {
+        text.write_fmt(arguments).expect("writing to a string cannot fail");
+        text.push('\n');
+    };
+    line(format_args!("name = {}", quoted(&family.name)));
+    if let Some(source) = &family.source {
+        line(format_args!("source = {}", quoted(source)));
+    }
+    match family.layout {
+        Layout::Linear => line(format_args!("placement = \"linear\"")),
+        Layout::V => line(format_args!("placement = \"v\"")),
+        Layout::Looped(chunks) => line(format_args!("placement = \"looped\"\nchunks = {chunks}")),
+    }
+    line(format_args!("interval = {}", family.interval));
+    line(format_args!("domain = \"{}\"", family.domain));
+    let promises: Vec<String> = family.promises.iter().map(|promise| format!("\"{promise}\"")).collect();
+    line(format_args!("promise = [{}]", promises.join(", ")));
+    let Durations { forward, backward_input, backward_weight } = family.durations;
+    line(format_args!("\n[durations]\nF = {forward}\nI = {backward_input}\nW = {backward_weight}"));
+    for Offset { kind, chunk, at } in &family.passes {
+        line(format_args!("\n[[pass]]\nkind = \"{kind}\"\nchunk = {chunk}\nat = \"{at}\""));
+    }
+    text
+}

@@ -1,0 +1,24 @@
+//! The families that come with the tool: the files of `models/blocks/`.
+
+use super::{Family, parse};
+
+/// Name and text of every shipped family file.
+pub const SHIPPED: [(&str, &str); 7] = [
+    ("1f1b", include_str!("../../../models/blocks/1f1b.toml")),
+    ("eager-1f1b", include_str!("../../../models/blocks/eager-1f1b.toml")),
+    ("zb-h1", include_str!("../../../models/blocks/zb-h1.toml")),
+    ("zb-h2", include_str!("../../../models/blocks/zb-h2.toml")),
+    ("v-min", include_str!("../../../models/blocks/v-min.toml")),
+    ("v-half", include_str!("../../../models/blocks/v-half.toml")),
+    ("v-zb", include_str!("../../../models/blocks/v-zb.toml")),
+];
+
+/// The shipped family of this name.
+///
+/// # Panics
+/// Never: a test reads every shipped file.
+#[must_use]
+pub fn shipped(name: &str) -> Option<Family> {
+    let (_, text) = SHIPPED.into_iter().find(|&(candidate, _)| candidate == name)?;
+    Some(parse(text).expect("a test reads every shipped file"))
+}

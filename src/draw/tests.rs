@@ -1,0 +1,212 @@
+use super::*;
+use crate::block::{Block, family};
+use crate::model::{Costs, Placement};
+use crate::replay::replay;
+
+/// The block of a shipped family, expanded; I and W fused into B where asked.
+fn expanded(name: &str, devices: u32, microbatches: u32, fused: bool) -> (Model, Schedule) {
+    let family = family::shipped(name).expect("it is shipped");
+    let block = family.block(devices).expect("within the domain");
+    let block = if fused { fuse(&block) } else { block };
+    let schedule = block.expand(microbatches).expect("a schedule").named(name);
+    (Model::unit(schedule.placement().clone(), microbatches).expect("a model"), schedule)
+}
+
+fn fuse(block: &Block) -> Block {
+    let offsets = block.passes().filter(|(pass, _)| pass.kind != Kind::W).map(|(pass, at)| {
+        let kind = if pass.kind == Kind::I { Kind::B } else { pass.kind };
+        (pass.stage, kind, at)
+    });
+    Block::new(block.placement().clone(), block.interval_parts(), offsets).expect("a block")
+}
+
+/// The same pipeline with the times of a measured profile (arXiv 2401.10241, 1.5B on 8 devices).
+fn timed(model: &Model, unit: &str, scale: i64) -> Model {
+    let stages = model.stages() as usize;
+    let costs = Costs {
+        unit: unit.to_owned(),
+        forward: vec![Ticks(18_522 * scale); stages],
+        backward_input: vec![Ticks(18_086 * scale); stages],
+        backward_weight: vec![Ticks(9337 * scale); stages],
+        communication: vec![Ticks(601 * scale); stages - 1],
+    };
+    let (name, memory) = ("zb-1.5b-p8".to_owned(), model.memory().clone());
+    Model::new(name, None, model.placement().clone(), model.microbatches(), costs, memory).expect("a model")
+}
+
+fn draw<T>((model, schedule): &(Model, Schedule), how: impl FnOnce(&Picture<'_>) -> T) -> T {
+    let verdict = replay(model, schedule);
+    assert_eq!(verdict.violations, []);
+    how(&Picture::of(model, schedule, &verdict).expect("it runs"))
+}
+
+fn terminal(problem: &(Model, Schedule), how: Terminal) -> String {
+    draw(problem, |picture| picture.terminal(&how))
+}
+
+/// Text without ANSI escapes.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' {
+            letters.by_ref().find(char::is_ascii_alphabetic);
+        } else {
+            plain.push(letter);
+        }
+    }
+    plain
+}
+
+#[test]
+fn terminal_timelines_read_well() {
+    let narrow = Terminal::default();
+    insta::assert_snapshot!("1f1b_4_by_6", terminal(&expanded("1f1b", 4, 6, true), narrow));
+    insta::assert_snapshot!("v_half_4_by_5", terminal(&expanded("v-half", 4, 5, false), narrow));
+    insta::assert_snapshot!("zb_h1_8_by_24", terminal(&expanded("zb-h1", 8, 24, false), narrow));
+    insta::assert_snapshot!("v_min_16_by_32", terminal(&expanded("v-min", 16, 32, false), narrow));
+    let (model, schedule) = expanded("zb-h2", 8, 24, false);
+    insta::assert_snapshot!("profile_8_by_24", terminal(&(timed(&model, "us", 1), schedule), narrow));
+    insta::assert_snapshot!(
+        "1f1b_2_by_3_in_colour",
+        terminal(&expanded("1f1b", 2, 3, true), Terminal { colour: true, ..narrow }).replace('\u{1b}', "ESC")
+    );
+    insta::assert_snapshot!("looped_2_by_4_with_four_chunks", terminal(&looped(), narrow));
+}
+
+/// Two devices with four chunks each: all forwards, then all backwards.
+fn looped() -> (Model, Schedule) {
+    let placement = Placement::looped(2, 4).expect("a placement");
+    let orders = placement.lists().iter().map(|stages| {
+        let run = |kind: Kind, stages: Vec<crate::model::Stage>| {
+            stages.into_iter().flat_map(move |stage| {
+                crate::model::Microbatch::all(4).map(move |microbatch| Pass::new(stage, kind, microbatch))
+            })
+        };
+        run(Kind::F, stages.clone()).chain(run(Kind::B, stages.iter().rev().copied().collect())).collect()
+    });
+    let schedule = Schedule::new(placement.clone(), 4, orders.collect()).expect("a schedule");
+    (Model::unit(placement, 4).expect("a model"), schedule)
+}
+
+#[test]
+fn no_line_is_wider_than_asked_and_colour_adds_no_character() {
+    for name in ["1f1b", "zb-h2", "v-min", "v-half", "v-zb"] {
+        for devices in [1, 2, 4, 5, 8, 16] {
+            for microbatches in [1, 3, 8, 32, 120] {
+                let (model, schedule) = expanded(name, devices, microbatches, false);
+                let slow = timed(&model, "a very long unit, \u{1f600}", 1_000_003);
+                for (width, lines, model) in [
+                    (80, Some(48), &model),
+                    (80, Some(1), &model),
+                    (80, None, &slow),
+                    (40, Some(60), &slow),
+                    (41, Some(30), &model),
+                    (10, Some(30), &model),
+                    (200, Some(48), &slow),
+                ] {
+                    let problem = (model.clone(), schedule.clone());
+                    let how = Terminal { width, lines, colour: false };
+                    let text = terminal(&problem, how);
+                    for line in text.lines() {
+                        assert!(line.chars().count() <= width.max(Terminal::MIN_WIDTH), "{line}");
+                    }
+                    let coloured = terminal(&problem, Terminal { colour: true, ..how });
+                    let trimmed: String = plain(&coloured)
+                        .lines()
+                        .map(|line| format!("{}\n", line.trim_end_matches(' ')))
+                        .collect();
+                    assert_eq!(trimmed, text);
+                    if lines == Some(48) {
+                        assert!(text.lines().count() <= 48 + 8, "{text}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folded_timeline_shows_every_pass_once() {
+    for name in ["1f1b", "zb-h1", "v-min", "v-zb"] {
+        let problem = expanded(name, 4, 30, false);
+        let text = terminal(&problem, Terminal { lines: None, ..Terminal::default() });
+        assert!(!text.contains("left out"));
+        for (device, order) in problem.1.orders().iter().enumerate() {
+            let head = format!("{device:>2} ");
+            let row: String = text.lines().filter_map(|line| line.strip_prefix(&head)).collect();
+            let row = row.split('%').next().expect("the figures come last");
+            let letters: String = row.chars().filter(char::is_ascii_alphabetic).collect();
+            let expected: String = order
+                .iter()
+                .map(|pass| {
+                    let letter = pass.kind.letter();
+                    if pass.stage.0 < 4 { letter } else { letter.to_ascii_lowercase() }
+                })
+                .collect();
+            assert_eq!(letters, expected, "{name}, device {device}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_of_a_long_timeline_is_said() {
+    let text = terminal(&expanded("1f1b", 8, 500, true), Terminal::default());
+    insta::assert_snapshot!(
+        text.lines().find(|line| line.starts_with('~')).expect("something is left out"),
+        @"~ 57 to 1486 left out, 94.0 % of the makespan: steady phase ~"
+    );
+}
+
+#[test]
+fn svg_timelines_are_exact_and_escaped() {
+    let svg = |problem: &(Model, Schedule), width| draw(problem, |picture| picture.svg(&Svg { width }));
+    insta::assert_snapshot!("1f1b_3_by_4_svg", svg(&expanded("1f1b", 3, 4, true), Some(600)));
+    insta::assert_snapshot!("v_half_2_by_3_svg", svg(&expanded("v-half", 2, 3, false), None));
+    let (model, schedule) = expanded("1f1b", 2, 2, false);
+    let text = svg(&(model, schedule.named("<&>")), Some(1));
+    assert!(text.contains("<title>&lt;&amp;&gt; on unit: 2 devices, 2 microbatches</title>"));
+    assert!(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"480\""));
+}
+
+#[test]
+fn the_rectangles_of_an_svg_are_the_passes() {
+    let problem = expanded("v-min", 5, 17, false);
+    let text = draw(&problem, |picture| picture.svg(&Svg { width: Some(1000) }));
+    let paths = text.lines().filter(|line| line.starts_with("<path class=\"") && !line.contains("\"g\""));
+    assert_eq!(paths.map(|line| line.matches('z').count()).sum::<usize>(), problem.1.len());
+}
+
+#[test]
+fn the_svg_of_a_hundred_thousand_passes_stays_small() {
+    let (model, schedule) = expanded("v-min", 16, 1050, false);
+    assert!(schedule.len() > 100_000);
+    for model in [timed(&model, "us", 1), model] {
+        let text = draw(&(model, schedule.clone()), |picture| picture.svg(&Svg::default()));
+        assert!(text.len() < 3_500_000, "{} bytes", text.len());
+    }
+}
+
+#[test]
+fn dump() {
+    let w = |name: &str, text: String| std::fs::write(format!("/tmp/front_{name}.svg"), text).unwrap();
+    for (name, problem) in [
+        ("a", expanded("1f1b", 8, 24, true)),
+        ("b", expanded("v-half", 4, 8, false)),
+        ("d", looped()),
+    ] {
+        w(name, draw(&problem, |picture| picture.svg(&Svg::default())));
+    }
+    let (model, schedule) = expanded("v-min", 8, 24, false);
+    w("c", draw(&(timed(&model, "us", 1), schedule), |picture| picture.svg(&Svg { width: Some(1400) })));
+    std::fs::write("/tmp/front_colour.txt", terminal(&expanded("v-half", 4, 12, false), Terminal { colour: true, ..Terminal::default() })).unwrap();
+}
+
+#[test]
+fn rates_are_rounded_half_up() {
+    for (numerator, denominator, decimals, text) in
+        [(0, 1, 1, "0.0"), (1, 1, 2, "100.00"), (1, 3, 2, "33.33"), (2, 3, 1, "66.7"), (1, 2000, 1, "0.1")]
+    {
+        assert_eq!(percent(Rate::new(numerator, denominator), decimals), text);
+    }
+}

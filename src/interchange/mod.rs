@@ -1,0 +1,76 @@
+//! Schedules in the forms of other tools.
+//!
+//! Wherever a schedule is read, both our own JSON and PyTorch's CSV are accepted; which of them a
+//! text is, its first character tells.
+
+pub mod pytorch;
+
+use pytorch::{CsvError, Dialect};
+
+use crate::schedule::{self, Schedule, ScheduleFileError};
+
+/// The forms in which schedules are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The schedule file (JSON).
+    Schedule,
+    /// PyTorch's CSV.
+    PyTorch,
+}
+
+/// A schedule that was read, and from what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// The dialect, where it was PyTorch's CSV.
+    pub dialect: Option<Dialect>,
+}
+
+/// Why a text is not a schedule.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A schedule file with a fault.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleFileError),
+    /// A CSV with a fault.
+    #[error(transparent)]
+    PyTorch(#[from] CsvError),
+}
+
+/// The form of a text: JSON begins with a brace, which no cell of a CSV does.
+#[must_use]
+pub fn detect(text: &str) -> Form {
+    if text.trim_start().starts_with('{') { Form::Schedule } else { Form::PyTorch }
+}
+
+/// Reads a schedule in either form.
+///
+/// # Errors
+/// When the text is malformed in the form that [`detect`] finds.
+pub fn read(text: &str) -> Result<Read, ReadError> {
+    Ok(match detect(text) {
+        Form::Schedule => Read { schedule: schedule::parse(text)?, dialect: None },
+        Form::PyTorch => {
+            let (schedule, dialect) = pytorch::parse(text)?;
+            Read { schedule, dialect: Some(dialect) }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_of_a_text_is_told_from_its_first_character() {
+        let json = "\n {\"format\": \"bubbleproof-schedule-1\", \"placement\": [[0]], \"microbatches\": 1, \
+            \"orders\": [[\"0F0\", \"0B0\"]]}";
+        let own = read(json).expect("a schedule file");
+        let csv = read("0F0,0B0\r\n").expect("a CSV");
+        assert_eq!((own.dialect, csv.dialect), (None, Some(Dialect::Current)));
+        assert_eq!(own.schedule, csv.schedule);
+        assert!(matches!(read("{}"), Err(ReadError::Schedule(_))));
+        assert!(matches!(read("[]"), Err(ReadError::PyTorch(_))));
+    }
+}
