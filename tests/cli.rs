@@ -255,7 +255,8 @@ fn help() {
 fn mistakes_in_files_are_shown_where_they_are() {
     let model = std::fs::read_to_string(MODEL).expect("readable");
     let schedule = std::fs::read_to_string(SCHEDULE).expect("readable");
-    let one_line = schedule.replace('\n', "").replace("[[0], [1]]", &format!("[[0], [{}1, 1]]", " ".repeat(3000)));
+    let one_line =
+        schedule.replace('\n', "").replace("[[0], [1]]", &format!("[[0], [{}1, 1]]", " ".repeat(3000)));
     let mut messages = String::new();
     for (text, from, to) in [
         (&model, "forward = 3", "forwards = 3"),

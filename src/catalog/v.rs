@@ -44,7 +44,7 @@ pub(super) fn v_zb(model: &Model) -> Result<Schedule, CatalogError> {
 /// cap of the model, allows. The better of both by device span.
 pub(super) fn from_block(model: &Model, block: &Block) -> Schedule {
     let repeated = block
-        .expand(model.microbatches())
+        .expand(model, model.microbatches())
         .expect("a model has at least one microbatch and not too many passes");
     let limits: Vec<Units> = Device::all(model.devices())
         .zip(block.steady_peak(model))

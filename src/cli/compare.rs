@@ -7,12 +7,14 @@ use serde::Serialize;
 
 use super::error::{Error, Status};
 use super::figures::{Figures, percentage};
+use super::optimize::SearchArgs;
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::size::ModelArgs;
 use super::table::Table;
 use crate::catalog::{self, CatalogError, Entry};
 use crate::model::Model;
+use crate::optimize::OptimizeError;
 use crate::replay::{Verdict, replay};
 
 /// The options of `compare`.
@@ -22,8 +24,22 @@ pub struct CompareArgs {
     model: ModelArgs,
 
     /// The schedules to compare, separated by commas; without it, all that fit the placement
+    ///
+    /// The name `optimized` stands for what the command optimize finds.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     schedules: Option<Vec<String>>,
+
+    #[command(flatten)]
+    search: SearchArgs,
+}
+
+/// The name that stands for what `optimize` finds.
+const OPTIMIZED: &str = "optimized";
+
+/// What one line of the comparison is about.
+enum Subject {
+    Named(&'static Entry),
+    Optimized,
 }
 
 /// The schedules of a model, in the order asked for.
@@ -59,14 +75,19 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the model");
     let model = args.model.read()?;
     let mut notes = Vec::new();
-    let entries = match &args.schedules {
+    let subjects = match &args.schedules {
         Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
         None => fitting(&model, &mut notes),
     };
     let mut rows = Vec::new();
-    for entry in entries {
-        progress.step(entry.name);
-        rows.push(Row::of(&model, entry));
+    for subject in subjects {
+        rows.push(match subject {
+            Subject::Named(entry) => {
+                progress.step(entry.name);
+                Row::named(&model, entry)
+            }
+            Subject::Optimized => Row::optimized(&args.search, &model, &progress)?,
+        });
     }
     drop(progress);
     notes.iter().for_each(|text| note(text));
@@ -83,9 +104,12 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     Ok(Status::of(comparison.schedules.iter().any(|row| row.valid)))
 }
 
-fn find(name: &str) -> Result<&'static Entry, Error> {
-    catalog::find(name).ok_or_else(|| {
-        let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).collect();
+fn find(name: &str) -> Result<Subject, Error> {
+    if name == OPTIMIZED {
+        return Ok(Subject::Optimized);
+    }
+    catalog::find(name).map(Subject::Named).ok_or_else(|| {
+        let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).chain([OPTIMIZED]).collect();
         Error::usage(
             format!("there is no schedule called `{name}`"),
             format!("the names known are: {}", known.join(", ")),
@@ -94,19 +118,19 @@ fn find(name: &str) -> Result<&'static Entry, Error> {
 }
 
 /// The schedules made for the model's placement; the others are noted.
-fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<&'static Entry> {
-    let (fitting, others): (Vec<&Entry>, Vec<&Entry>) =
+fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Subject> {
+    let (fitting, others): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
     if !others.is_empty() {
         let others: Vec<&str> = others.iter().map(|entry| entry.name).collect();
         let shape = model.placement().shape();
         notes.push(format!("left out, because the placement is {shape}: {}", others.join(", ")));
     }
-    fitting
+    fitting.into_iter().map(Subject::Named).chain([Subject::Optimized]).collect()
 }
 
 impl Row {
-    fn of(model: &Model, entry: &Entry) -> Self {
+    fn named(model: &Model, entry: &Entry) -> Self {
         let (schedule, error) = match entry.generate(model) {
             Ok(schedule) => (Some(schedule), None),
             // What it would take is worth knowing where it does not fit.
@@ -126,6 +150,21 @@ impl Row {
             error,
             verdict,
         }
+    }
+
+    fn optimized(search: &SearchArgs, model: &Model, progress: &Progress) -> Result<Self, Error> {
+        let (verdict, error) = match search.run(model, progress) {
+            Ok(solution) => (Some(solution.verdict), None),
+            Err(OptimizeError::Infeasible(reason)) => (None, Some(reason.to_string())),
+            Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
+        };
+        Ok(Self {
+            name: OPTIMIZED.to_owned(),
+            valid: error.is_none(),
+            figures: verdict.as_ref().map_or_else(Figures::none, Figures::of),
+            error,
+            verdict,
+        })
     }
 
     fn cells(&self) -> [String; 5] {

@@ -74,6 +74,9 @@ pub enum Error {
         /// How to mend it.
         help: Option<String>,
     },
+    /// An answer that did not pass the independent check: a defect of this program.
+    #[error("{0}")]
+    Defect(String),
 }
 
 /// What is wrong with a file, and where.
@@ -95,6 +98,14 @@ impl Error {
     /// Arguments that do not fit, with advice.
     pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Usage { message: message.into(), help: Some(help.into()) }
+    }
+
+    /// The exit status it stands for. Without an answer that holds, a defect is no answer at all.
+    pub const fn status(&self) -> Status {
+        match self {
+            Self::Defect(_) => Status::GaveUp,
+            _ => Status::Wrong,
+        }
     }
 
     /// The text for people: with colours and line drawing on a terminal, in plain ASCII elsewhere.
@@ -121,6 +132,7 @@ impl Error {
             Self::Located(located) => located.help.as_deref(),
             Self::Usage { help, .. } => help.as_deref(),
             Self::NotText { .. } => Some("models are TOML, schedules are JSON or CSV, all in UTF-8"),
+            Self::Defect(_) => Some("please report this with the command and the files it was given"),
             Self::Read { .. } | Self::Write { .. } => None,
         }
     }

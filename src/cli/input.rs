@@ -8,7 +8,9 @@ use std::path::Path;
 use super::error::{Error, Located};
 use super::excerpt::Excerpt;
 use super::json_place::{key_at_top, offset_of};
-use crate::model::reading::FileError;
+use crate::block::family::{self, Family};
+use crate::interchange::{self, ReadError};
+use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
 use crate::schedule::{self, Schedule, ScheduleFileError};
 
@@ -47,12 +49,31 @@ impl Input {
         model::parse(&self.text).map_err(|error| self.toml_error(&error))
     }
 
-    /// The text as a schedule.
+    /// The text as a block family.
     ///
     /// # Errors
     /// When it is none.
+    pub fn family(&self) -> Result<Family, Error> {
+        family::parse(&self.text).map_err(|error| self.toml_error(&error))
+    }
+
+    /// Whether the text describes a block family and no model: only families have `[[pass]]`.
+    pub fn is_family(&self) -> bool {
+        reading::document(&self.text).is_ok_and(|document| reading::root(&document).get("pass").is_some())
+    }
+
+    /// The text as a schedule: our own JSON, or PyTorch's CSV.
+    ///
+    /// # Errors
+    /// When it is neither.
     pub fn schedule(&self) -> Result<Schedule, Error> {
-        schedule::parse(&self.text).map_err(|error| self.schedule_error(&error))
+        match interchange::read(&self.text) {
+            Ok(read) => Ok(read.schedule),
+            Err(ReadError::Schedule(error)) => Err(self.schedule_error(&error)),
+            Err(ReadError::PyTorch(error)) => {
+                Err(self.error(error.to_string(), "here", error.span, self.csv_help()))
+            }
+        }
     }
 
     fn toml_error(&self, error: &FileError) -> Error {
@@ -64,7 +85,7 @@ impl Input {
         let (span, help) = match error {
             ScheduleFileError::Json { line, column, .. } => {
                 let at = offset_of(&self.text, *line, *column);
-                (at..at, self.not_json_help())
+                (at..at, None)
             }
             ScheduleFileError::Format(_) => (key("format"), None),
             ScheduleFileError::Placement(_) => {
@@ -75,11 +96,12 @@ impl Input {
         self.error(error.to_string(), "here", span, help)
     }
 
-    /// Advice for a text that is not even JSON.
-    fn not_json_help(&self) -> Option<String> {
-        (!self.text.trim_start().starts_with('{')).then(|| {
+    /// Advice for a text that was read as PyTorch's CSV, which it may not have been meant to be.
+    fn csv_help(&self) -> Option<String> {
+        (!self.text.contains(',')).then(|| {
             format!(
-                "a schedule file is a JSON object that starts with {{\"format\": \"{}\"",
+                "a schedule is a JSON object with \"format\": \"{}\", or one of PyTorch's CSV files, which \
+                 have a row of passes for each rank",
                 schedule::FORMAT
             )
         })

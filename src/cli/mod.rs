@@ -4,16 +4,22 @@
 //! as one object; everything else goes to standard error. Errors are located and say how to mend
 //! what is wrong.
 
+mod block;
+mod block_engine;
 mod cap;
 mod compare;
 mod completions;
+mod convert;
 mod error;
 mod excerpt;
 mod figures;
 mod input;
 mod json_place;
+mod number;
+mod optimize;
 mod output;
 mod progress;
+mod render;
 mod replay;
 mod size;
 mod subject;
@@ -62,6 +68,21 @@ Exit status:
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(after_long_help = OPTIMIZE_EXAMPLES)]
+    /// Find the best schedule of a model under its memory caps, with a bound on what is possible
+    ///
+    /// Building blocks, the named schedules and list scheduling propose; an independent replay decides.
+    /// The lower bound holds for every schedule of the model, so the gap says how much better any
+    /// schedule could be.
+    Optimize(optimize::OptimizeArgs),
+
+    #[command(after_long_help = BLOCK_EXAMPLES)]
+    /// Find the best building block of a model, or inspect a block family
+    ///
+    /// A building block gives every pass of one microbatch an offset; a schedule repeats it every
+    /// interval. The block sets the throughput and the memory of the steady phase.
+    Block(block::BlockArgs),
+
     #[command(after_long_help = VERIFY_EXAMPLES)]
     /// Check a schedule: every violation, each with its place
     ///
@@ -77,6 +98,18 @@ enum Command {
     /// and end of every pass are in `passes`.
     Replay(replay::ReplayArgs),
 
+    #[command(after_long_help = RENDER_EXAMPLES)]
+    /// Draw the timeline of a schedule, for the terminal or as SVG
+    ///
+    /// One row for each device, time from left to right. The digit in a cell is the microbatch.
+    Render(render::RenderArgs),
+
+    #[command(after_long_help = CONVERT_EXAMPLES)]
+    /// Write a schedule in another form: schedule file (JSON) or PyTorch's CSV
+    ///
+    /// The schedule need not be valid, only well formed.
+    Convert(convert::ConvertArgs),
+
     #[command(after_long_help = COMPARE_EXAMPLES)]
     /// Compare the named schedules on a model: time, bubble and memory side by side
     ///
@@ -87,6 +120,32 @@ enum Command {
     /// Print a script that lets a shell complete arguments
     Completions(completions::CompletionsArgs),
 }
+
+const OPTIMIZE_EXAMPLES: &str = "\
+Examples:
+  bubbleproof optimize model.toml -o schedule.json
+  bubbleproof optimize model.toml --memory 50% --time-limit 10
+      with half of the memory that 1F1B needs, for at most ten seconds
+  bubbleproof optimize model.toml --devices 4 --microbatches 16 --json | jq '{makespan, gap}'";
+
+const BLOCK_EXAMPLES: &str = "\
+Examples:
+  bubbleproof block model.toml
+      the least memory at full throughput; with caps in the model, the best throughput under them
+  bubbleproof block model.toml --memory 50% --minimize interval
+  bubbleproof block family.toml --devices 16
+      what a family gives for 16 devices, and whether it keeps what it promises";
+
+const RENDER_EXAMPLES: &str = "\
+Examples:
+  bubbleproof render schedule.json
+  bubbleproof render schedule.json --model model.toml -o timeline.svg
+  bubbleproof render schedule.json --color always | less -R";
+
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  bubbleproof convert schedule.json -o schedule.csv
+  bubbleproof convert schedule.csv -o - --to json";
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
@@ -124,8 +183,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 impl Command {
     fn run(&self, output: Output) -> Result<Status, Error> {
         match self {
+            Self::Optimize(args) => optimize::run(args, output),
+            Self::Block(args) => block::run(args, output),
             Self::Verify(args) => verify::run(args, output),
             Self::Replay(args) => replay::run(args, output),
+            Self::Render(args) => render::run(args, output),
+            Self::Convert(args) => convert::run(args, output),
             Self::Compare(args) => compare::run(args, output),
             Self::Completions(args) => completions::run(args, output),
         }
@@ -139,7 +202,7 @@ fn report(error: &Error, output: Output) -> Status {
     if output.is_json() {
         _ = output::print_json(&error.object());
     }
-    Status::Wrong
+    error.status()
 }
 
 /// Prints the help or the version that was asked for, or what is wrong with the arguments.

@@ -26,6 +26,23 @@ impl Output {
         self.json
     }
 
+    /// Where `-o` with this path sends a file: `-` is standard output.
+    ///
+    /// # Errors
+    /// When both the file and the JSON object would go to standard output.
+    pub fn target(self, path: &Path) -> Result<Target, Error> {
+        if path.as_os_str() != "-" {
+            return Ok(Target::File(path.to_owned()));
+        }
+        if self.json {
+            return Err(Error::usage(
+                "`-o -` and --json both write to standard output",
+                "give `-o` a file name, or leave --json out",
+            ));
+        }
+        Ok(Target::Stdout)
+    }
+
     /// Prints what a command found.
     ///
     /// # Errors
@@ -73,12 +90,6 @@ pub enum Target {
     Stdout,
     /// A file.
     File(PathBuf),
-}
-
-impl From<&Path> for Target {
-    fn from(path: &Path) -> Self {
-        if path.as_os_str() == "-" { Self::Stdout } else { Self::File(path.to_owned()) }
-    }
 }
 
 impl Target {
@@ -139,7 +150,7 @@ mod tests {
     use super::*;
 
     fn target(path: &Path) -> Target {
-        Target::from(path)
+        Output::new(false).target(path).expect("a target")
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The size of a pipeline, in place of the one its model file states.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::cap::Cap;
 use super::error::Error;
 use super::input::read_model;
-use crate::model::Model;
+use crate::model::{Model, Units};
 
 /// A model with the options that change its size and its caps.
 #[derive(Debug, Args)]
@@ -29,7 +29,35 @@ impl ModelArgs {
     /// # Errors
     /// When the file is wrong, or the model cannot have the size or the cap.
     pub fn read(&self) -> Result<Model, Error> {
-        self.cap.apply(self.size.apply(read_model(&self.model)?)?)
+        self.fit(read_model(&self.model)?)
+    }
+
+    /// A model that was read from the file, at the size and with the caps asked for.
+    ///
+    /// # Errors
+    /// When the model cannot have the size or the cap.
+    pub fn fit(&self, model: Model) -> Result<Model, Error> {
+        self.cap.apply(self.size.apply(model)?)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.model
+    }
+
+    /// The number of devices asked for in place of the model's.
+    pub const fn devices(&self) -> Option<u32> {
+        self.size.devices
+    }
+
+    /// The number of microbatches asked for in place of the model's.
+    pub const fn microbatches(&self) -> Option<u32> {
+        self.size.microbatches
+    }
+
+    /// The cap asked for in place of the model's.
+    pub fn memory(&self, model: &Model) -> Option<Units> {
+        self.cap.units(model)
     }
 }
 

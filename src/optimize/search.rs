@@ -71,7 +71,7 @@ impl<'a> Search<'a> {
         let remaining = self.remaining();
         self.tell("building blocks");
         for (engine, block) in plan::blocks(self.model, remaining / 2) {
-            let Ok(schedule) = block.expand(self.model.microbatches()) else { continue };
+            let Ok(schedule) = block.expand(self.model, self.model.microbatches()) else { continue };
             self.offer(schedule.clone(), &format!("{engine} block"), Some(&block));
             plans.push((format!("{engine} block"), schedule, Some(block)));
         }
