@@ -9,6 +9,8 @@ use serde_json::Value;
 const MODEL: &str = "tests/cli/two-devices.toml";
 const SCHEDULE: &str = "tests/cli/one-f-one-b.json";
 const BROKEN: &str = "tests/cli/broken.json";
+const V_MODEL: &str = "tests/cli/v-342.toml";
+const FAMILY: &str = "models/blocks/v-half.toml";
 const RESIZED: &str = "tests/cli/resized.json";
 
 /// What a run of the tool left behind.
@@ -94,6 +96,22 @@ fn the_answer_decides_the_exit_status() {
         (&["compare", MODEL, "--schedules", "1f1b"], 0),
         (&["compare", MODEL, "--schedules", "v-min"], 1),
         (&["compare", MODEL, "--schedules", "2f2b"], 2),
+        (&["optimize", MODEL], 0),
+        (&["optimize", MODEL, "--memory", "0"], 1),
+        (&["optimize", MODEL, "--time-limit", "0"], 2),
+        (&["optimize", MODEL, "-o", "-", "--json"], 2),
+        (&["block", FAMILY, "--devices", "4"], 0),
+        (&["block", FAMILY], 2),
+        (&["block", FAMILY, "--devices", "4", "--interval", "work"], 2),
+        (&["block", V_MODEL], 0),
+        (&["block", V_MODEL, "--memory", "1"], 1),
+        (&["block", V_MODEL, "--interval", "8"], 1),
+        (&["block", V_MODEL, "--interval", "9", "--minimize", "interval"], 2),
+        (&["block", MODEL, "--engine", "exact"], 2),
+        (&["render", SCHEDULE], 0),
+        (&["render", BROKEN], 1),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "json"], 0),
+        (&["convert", SCHEDULE, "-o", "-"], 2),
         (&["verify", "no-such-file.json"], 2),
         (&["verify", MODEL], 2),
         (&["verify", SCHEDULE, "--model", SCHEDULE], 2),
@@ -119,6 +137,13 @@ fn json_is_one_object_whatever_happens() {
         &["verify", BROKEN],
         &["replay", SCHEDULE, "--model", MODEL],
         &["compare", MODEL],
+        &["optimize", MODEL],
+        &["optimize", MODEL, "--memory", "0"],
+        &["block", FAMILY, "--devices", "4"],
+        &["block", V_MODEL],
+        &["block", V_MODEL, "--memory", "1"],
+        &["render", SCHEDULE],
+        &["render", BROKEN],
         &["completions", "zsh"],
         &["verify", "no-such-file.json"],
         &["verify", SCHEDULE, "--model", SCHEDULE],
@@ -186,6 +211,97 @@ fn compare_leaves_out_what_is_made_for_another_placement_and_says_so() {
 }
 
 #[test]
+fn optimize_gives_the_keys_that_programs_rely_on_and_a_schedule_that_verifies() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("schedule.json");
+    let file = file.to_str().expect("a plain name");
+    let run = tool(&["optimize", V_MODEL, "--memory", "75%", "--devices", "2", "-o", file, "--json"]).json();
+    assert_keys(&run, FIGURES);
+    assert_keys(&run, &["lower_bound", "gap", "gap_exact", "optimal", "interval", "engine", "schedule"]);
+    let written = std::fs::read_to_string(file).expect("it was written");
+    let written: Value = serde_json::from_str(&written).expect("a schedule file");
+    assert_eq!(written, run["schedule"]);
+    assert_eq!(written["provenance"]["devices"], 2);
+
+    let verified = tool(&["verify", file, "--model", V_MODEL, "--memory", "75%", "--json"]).json();
+    assert_eq!(verified["valid"], true, "{verified}");
+    for key in FIGURES {
+        assert_eq!(verified[key], run[key], "{key}");
+    }
+    let (value, bound) = (run["makespan"].as_i64(), run["lower_bound"].as_i64());
+    assert!(bound <= value);
+    assert_eq!(run["optimal"], bound == value);
+}
+
+#[test]
+fn what_is_infeasible_comes_with_a_reason() {
+    for arguments in
+        [&["optimize", MODEL, "--memory", "0", "--json"], &["block", V_MODEL, "--memory", "1", "--json"]]
+    {
+        let run = tool(arguments);
+        let object = run.json();
+        assert_eq!((run.status, &object["feasible"]), (1, &Value::Bool(false)), "{object}");
+        assert!(!object["reason"].as_str().expect("a reason").is_empty());
+    }
+}
+
+#[test]
+fn block_gives_the_keys_that_programs_rely_on() {
+    let keys = [
+        "interval",
+        "peak_memory",
+        "peak_memory_max",
+        "paper_bound",
+        "lifespans",
+        "offsets",
+        "proven",
+        "engine",
+    ];
+    let best = tool(&["block", V_MODEL, "--json"]).json();
+    assert_keys(&best, &keys);
+    assert_eq!((&best["interval"], &best["peak_memory_max"]), (&Value::from(18), &Value::from(4)), "{best}");
+    assert_eq!((&best["proven"], &best["engine"]), (&Value::Bool(true), &Value::from("exact")));
+    assert_eq!(best["offsets"].as_object().expect("by pass").len(), 18);
+
+    let family = tool(&["block", FAMILY, "--devices", "4", "--json"]).json();
+    assert_keys(&family, &keys);
+    assert_eq!(family["faults"], serde_json::json!([]));
+}
+
+#[test]
+fn converting_there_and_back_changes_nothing() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let (csv, json) = (path("schedule.csv"), path("schedule.json"));
+    assert_eq!(tool(&["convert", SCHEDULE, "-o", &csv]).status, 0);
+    assert_eq!(
+        std::fs::read_to_string(&csv).expect("written"),
+        tool(&["convert", SCHEDULE, "-o", "-", "--to", "pytorch"]).out
+    );
+    assert_eq!(tool(&["convert", &csv, "-o", &json]).status, 0);
+    let read = |file: &str| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(file).expect("readable")).expect("JSON")
+    };
+    for key in ["placement", "microbatches", "orders"] {
+        assert_eq!(read(&json)[key], read(SCHEDULE)[key]);
+    }
+    assert_eq!(tool(&["verify", &csv]).status, 0);
+}
+
+#[test]
+fn pictures_have_the_form_that_their_name_says() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let (svg, text) = (path("timeline.svg"), path("timeline.txt"));
+    assert_eq!(tool(&["render", SCHEDULE, "-o", &svg]).out, format!("wrote {svg}\n"));
+    assert!(std::fs::read_to_string(&svg).expect("written").contains("<svg"));
+    assert_eq!(tool(&["render", SCHEDULE, "-o", &text]).status, 0);
+    assert_eq!(std::fs::read_to_string(&text).expect("written"), tool(&["render", SCHEDULE]).out);
+    assert!(tool(&["render", SCHEDULE, "--color", "always"]).out.contains('\u{1b}'));
+    assert!(tool(&["render", SCHEDULE, "--width", "48"]).out.lines().all(|line| line.chars().count() <= 48));
+}
+
+#[test]
 fn a_schedule_made_for_another_size_finds_its_model() {
     let run = tool(&["verify", RESIZED, "--model", MODEL, "--json"]);
     let object = run.json();
@@ -229,6 +345,11 @@ fn what_people_read() {
         ("replay", &["replay", SCHEDULE, "--model", MODEL]),
         ("compare", &["compare", MODEL]),
         ("compare_over_the_cap", &["compare", MODEL, "--memory", "1"]),
+        ("optimize", &["optimize", MODEL]),
+        ("optimize_infeasible", &["optimize", MODEL, "--memory", "0"]),
+        ("block_exact", &["block", V_MODEL]),
+        ("block_of_a_family", &["block", FAMILY, "--devices", "4"]),
+        ("render", &["render", SCHEDULE, "--model", MODEL]),
         ("unknown_schedule", &["compare", MODEL, "--schedules", "2f2b"]),
         ("no_such_file", &["verify", "no-such-file.json"]),
         ("model_for_a_schedule", &["verify", MODEL]),
@@ -241,13 +362,52 @@ fn what_people_read() {
 
 #[test]
 fn help() {
-    for command in ["", "verify", "replay", "compare", "completions"] {
+    for command in
+        ["", "optimize", "block", "verify", "replay", "compare", "render", "convert", "completions"]
+    {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let run = tool(&arguments);
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{command}");
         assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{command} is too wide");
         insta::assert_snapshot!(format!("help_{command}"), run.out);
     }
+}
+
+#[derive(serde::Deserialize)]
+struct Index {
+    file: Vec<Entry>,
+}
+
+/// An entry of the index of invalid files; `tests/corpus.rs` reads the rest of it.
+#[derive(serde::Deserialize)]
+struct Entry {
+    file: String,
+    why: String,
+    status: i32,
+    model: Option<String>,
+}
+
+#[test]
+fn every_invalid_file_is_refused_with_its_status_and_a_located_message() {
+    let folder = "tests/corpus/invalid";
+    let index = std::fs::read_to_string(format!("{folder}/INDEX.toml")).expect("an index");
+    let mut messages = String::new();
+    for Entry { file, why, status, model } in toml::from_str::<Index>(&index).expect("its form").file {
+        let path = format!("{folder}/{file}");
+        let model = model.map(|model| format!("{folder}/{model}"));
+        let arguments: Vec<&str> = match &model {
+            _ if file.ends_with(".toml") => vec!["compare", &path, "--schedules", "gpipe"],
+            Some(model) => vec!["verify", &path, "--model", model],
+            None => vec!["verify", &path],
+        };
+        let run = tool(&arguments);
+        assert_eq!(run.status, status, "{file}: {}", run.transcript());
+        assert!(!run.err.contains("panicked"), "{file}: {}", run.err);
+        let text = if status == 2 { &run.err } else { &run.out };
+        assert!(!text.is_empty(), "{file}");
+        messages += &format!("{file}: {why}\n{text}\n");
+    }
+    insta::assert_snapshot!("invalid_corpus", messages);
 }
 
 /// Messages for single mistakes in files, all in one snapshot.
