@@ -6,6 +6,7 @@
 //! count its offsets in those.
 
 mod algebra;
+mod direction;
 mod expand;
 pub mod family;
 mod memory;
@@ -14,7 +15,7 @@ mod squeeze;
 
 pub use algebra::Fault;
 pub use memory::{acquired, released};
-pub use reorder::reorder;
+pub use reorder::{justify, reorder};
 pub use squeeze::{Stuck, Timeline, squeeze};
 
 use num_rational::Ratio;

@@ -5,14 +5,20 @@
 //! ready there, fits, and does not lift the memory above the limit. All other passes keep their
 //! times, so a round never makes the schedule longer; squeezing then draws everything forward, which
 //! opens new gaps, until nothing moves.
+//!
+//! Done in both directions of time in turn, that is the double justification of project scheduling
+//! (Valls, Ballestin and Quintanilla, 2005).
 
-use super::memory::{acquired, released};
-use super::squeeze::{Cells, Stuck, Timeline, squeeze};
-use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
-use crate::schedule::{Schedule, prerequisites};
+use super::direction::Direction;
+use super::squeeze::{Cells, Stuck, Timeline, earliest, squeeze};
+use crate::model::{Kind, Model, Pass, Ticks, Units};
+use crate::schedule::Schedule;
 
 /// How often filling and squeezing alternate at most; a handful of rounds suffice in practice.
 const ROUNDS: usize = 64;
+
+/// After how many rounds in both directions without a shorter schedule justification ends.
+const PATIENCE: usize = 3;
 
 /// How far ahead of a gap candidates are looked for, per stage of the device.
 const LOOKAHEAD: usize = 96;
@@ -24,42 +30,97 @@ const LOOKAHEAD: usize = 96;
 /// When the schedule cannot run.
 pub fn reorder(model: &Model, schedule: &Schedule, limits: &[Units]) -> Result<(Schedule, Timeline), Stuck> {
     let cells = Cells::of(schedule);
-    let mut schedule = schedule.clone();
-    let mut timeline = squeeze(model, &schedule)?;
+    let mut orders = schedule.orders().to_vec();
     for _ in 0..ROUNDS {
-        let mut ends = timeline.ends(model, cells);
-        let mut moved = false;
-        for (device, &limit) in Device::all(schedule.devices()).zip(limits) {
-            let index = device.index();
-            let mut filling = Filling {
-                model,
-                cells,
-                stages: schedule.placement().stages(),
-                window: LOOKAHEAD * schedule.placement().stages_of(device).len(),
-                limit,
-                order: std::mem::take(&mut timeline.orders[index]),
-                starts: std::mem::take(&mut timeline.starts[index]),
-                live: Vec::new(),
-                ends: &mut ends,
-            };
-            moved |= filling.fill();
-            timeline.orders[index] = filling.order;
-        }
-        schedule = Schedule::new(schedule.placement().clone(), schedule.microbatches(), timeline.orders)
-            .expect("the same number of orders as before");
-        timeline = squeeze(model, &schedule)?;
-        if !moved {
+        if !fill_all(model, &mut orders, cells, limits, Direction::Forward)? {
             break;
         }
     }
+    finished(model, schedule, orders)
+}
+
+/// The schedule justified: its gaps filled from the front, then, with every pass as late as it can
+/// be, from the back, and so on as long as it becomes shorter. Never longer than [`reorder`]'s.
+///
+/// # Errors
+/// When the schedule cannot run.
+pub fn justify(model: &Model, schedule: &Schedule, limits: &[Units]) -> Result<(Schedule, Timeline), Stuck> {
+    let cells = Cells::of(schedule);
+    let (mut best, mut timeline) = reorder(model, schedule, limits)?;
+    let mut orders = best.orders().to_vec();
+    let mut patience = PATIENCE;
+    while patience > 0 {
+        patience -= 1;
+        for direction in [Direction::Backward, Direction::Forward] {
+            fill_all(model, &mut orders, cells, limits, direction)?;
+        }
+        let (schedule, times) = finished(model, &best, orders.clone())?;
+        let before = (timeline.makespan(model), timeline.device_span(model));
+        if (times.makespan(model), times.device_span(model)) < before {
+            patience = PATIENCE;
+            (best, timeline) = (schedule, times);
+        }
+    }
+    Ok((best, timeline))
+}
+
+fn finished(model: &Model, like: &Schedule, orders: Vec<Vec<Pass>>) -> Result<(Schedule, Timeline), Stuck> {
+    let schedule = Schedule::new(like.placement().clone(), like.microbatches(), orders)
+        .expect("the same number of orders as before");
+    let timeline = squeeze(model, &schedule)?;
     Ok((schedule, timeline))
+}
+
+/// Fills the gaps of all devices in a direction; tells whether anything moved.
+fn fill_all(
+    model: &Model,
+    orders: &mut [Vec<Pass>],
+    cells: Cells,
+    limits: &[Units],
+    direction: Direction,
+) -> Result<bool, Stuck> {
+    let turn = |orders: &mut [Vec<Pass>]| {
+        if direction == Direction::Backward {
+            orders.iter_mut().for_each(|order| order.reverse());
+        }
+    };
+    turn(orders);
+    let starts = earliest(model, orders, cells, direction)?;
+    let mut ends = vec![None; cells.count()];
+    for (order, starts) in orders.iter().zip(&starts) {
+        for (&pass, &start) in order.iter().zip(starts) {
+            ends[cells.cell(pass)] = Some(start + model.duration(pass.stage, pass.kind));
+        }
+    }
+    let mut moved = false;
+    for ((order, starts), &limit) in orders.iter_mut().zip(starts).zip(limits) {
+        let stages = order.iter().map(|pass| pass.stage).collect::<std::collections::BTreeSet<_>>().len();
+        let order_now = std::mem::take(order);
+        let window = LOOKAHEAD * stages;
+        let live = Vec::new();
+        let mut filling = Filling {
+            model,
+            cells,
+            direction,
+            window,
+            limit,
+            order: order_now,
+            starts,
+            live,
+            ends: &mut ends,
+        };
+        moved |= filling.fill();
+        *order = filling.order;
+    }
+    turn(orders);
+    Ok(moved)
 }
 
 /// One device while its gaps are being filled.
 struct Filling<'a> {
     model: &'a Model,
     cells: Cells,
-    stages: u32,
+    direction: Direction,
     window: usize,
     limit: Units,
     order: Vec<Pass>,
@@ -125,15 +186,9 @@ impl Filling<'_> {
     /// When everything a pass needs has ended and arrived.
     fn ready(&self, pass: Pass) -> Ticks {
         let present = |other| self.ends[self.cells.cell(other)].is_some();
-        prerequisites(pass, self.stages, present)
-            .filter_map(|needs| {
-                let latency = if needs.stage == pass.stage {
-                    Ticks::ZERO
-                } else {
-                    self.model.latency_after(needs.stage.min(pass.stage))
-                };
-                self.ends[self.cells.cell(needs)].map(|end| end + latency)
-            })
+        self.direction
+            .before(self.model, pass, present)
+            .filter_map(|(needs, latency)| self.ends[self.cells.cell(needs)].map(|end| end + latency))
             .max()
             .unwrap_or_default()
     }
@@ -174,11 +229,14 @@ impl Filling<'_> {
     }
 
     fn acquired(&self, pass: Pass) -> Units {
-        let recomputed = self.ends[self.cells.cell(pass.with_kind(Kind::R))].is_some();
-        acquired(self.model, pass, recomputed)
+        self.direction.acquired(self.model, pass, self.recomputed(pass))
     }
 
     fn released(&self, pass: Pass) -> Units {
-        released(self.model, pass)
+        self.direction.released(self.model, pass, self.recomputed(pass))
+    }
+
+    fn recomputed(&self, pass: Pass) -> bool {
+        self.ends[self.cells.cell(pass.with_kind(Kind::R))].is_some()
     }
 }

@@ -19,7 +19,7 @@ use crate::model::{Device, Kind, Placement, Stage, Ticks};
 /// | `v-half` | v | 6 | F0 = 2i, F1 = 3d-2-i, I1 = 3d+g-1+2i, I0 = 6d+g-2-i; g = 3 if d is even, else 0 |
 /// | `v-zb` | v | 6 | F0 = 4i, F1 = 6d-5-2i, I1 = 6d-4+4i, I0 = 12d-9-2i |
 /// | `1f1b-v` | v | 6 | F0 = i, F1 = 2d+g-1-i, B1 = 2d+g+2i+3p, B0 = x-2i-3q; see below |
-/// | `interleaved-1f1b-uniform` | looped | 3v | F and B one slot of 3 later with every hop; see below |
+/// | `interleaved-1f1b-uniform` | looped | 3v | F 2 and B 4 later with every hop; see below |
 ///
 /// In the V blocks the digit is the chunk, and W takes the first residue free after its I, chunk 1
 /// first (arXiv 2405.15362, Tables 8 and 9; V-Half as in the authors' generator, sail-sg/zero-bubble
@@ -33,7 +33,8 @@ use crate::model::{Device, Kind, Placement, Stage, Ticks};
 /// behind B1 there, plus one if 3 divides d.
 ///
 /// `interleaved-1f1b-uniform`: a device has v slots of 3 ticks, one for F and two for B, per
-/// interval. Every hop, of F as of B, takes one slot; between chunks more where the slot is taken.
+/// interval. From device to device F takes 2 ticks and B takes 4, twice their durations; the next chunk
+/// follows in the first slot that is free.
 #[must_use]
 pub fn block(name: &str, placement: &Placement) -> Option<Block> {
     let (needs, make): (Needs, fn(&Placement) -> Block) = match name {
@@ -138,16 +139,16 @@ pub(super) fn one_f_one_b_v(placement: &Placement) -> Block {
 }
 
 /// Interleaved 1F1B at a uniform interval for looped placement.
+///
+/// Seen from each device's own first F, every F falls on a multiple of 3 and every B one later, so
+/// passes of the two kinds never meet; among its own kind each chunk has a slot of its own.
 pub(super) fn interleaved(placement: &Placement) -> Block {
-    interleaved_steps(placement, 3)
-}
-
-pub(super) fn interleaved_steps(placement: &Placement, forward_hop: i64) -> Block {
+    const FORWARD_HOP: i64 = 2;
+    const BACKWARD_HOP: i64 = 4;
     let devices = i64::from(placement.devices());
     let chunks = placement.chunks().expect("looped placement has equally many stages on every device");
     let chunks = i64::from(chunks);
     let interval = 3 * chunks;
-    let backward_hop = 6 - forward_hop;
     // The starts of the chunks' F on device 0, and of their B on the last device.
     let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
     let mut slots = Slots::new(interval);
@@ -156,15 +157,15 @@ pub(super) fn interleaved_steps(placement: &Placement, forward_hop: i64) -> Bloc
         let from = slots.first_free(at, 3);
         forwards.push(from);
         // The next chunk follows the last device, in a slot of device 0.
-        at = next_slot(from + forward_hop * (devices - 1) + 1);
+        at = next_slot(from + FORWARD_HOP * (devices - 1) + 1);
     }
-    let last = forward_hop * (devices - 1);
+    let last = FORWARD_HOP * (devices - 1);
     let mut slots = Slots::new(interval);
     let mut at = forwards[forwards.len() - 1] + last + 1;
     for _ in 0..chunks {
         let from = slots.first_free(at, 3);
         backwards.push(from);
-        let arrived = from + backward_hop * (devices - 1) + 2;
+        let arrived = from + BACKWARD_HOP * (devices - 1) + 2;
         at = from + next_slot(arrived - from);
     }
     backwards.reverse();
@@ -172,8 +173,8 @@ pub(super) fn interleaved_steps(placement: &Placement, forward_hop: i64) -> Bloc
         let device = i64::from(placement.device_of(stage).0);
         let chunk = placement.chunk_of(stage);
         [
-            (stage, Kind::F, forwards[chunk] + forward_hop * device),
-            (stage, Kind::B, backwards[chunk] + backward_hop * (devices - 1 - device)),
+            (stage, Kind::F, forwards[chunk] + FORWARD_HOP * device),
+            (stage, Kind::B, backwards[chunk] + BACKWARD_HOP * (devices - 1 - device)),
         ]
     });
     build(placement, interval, offsets)

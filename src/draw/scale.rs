@@ -25,13 +25,13 @@ impl Scale {
     /// The column at which an instant lies: the nearest.
     pub(super) fn column(self, instant: Ticks) -> i64 {
         let twice = 2 * i128::from(instant.0) * i128::from(self.columns) + i128::from(self.ticks);
-        clamp(twice.div_floor(&(2 * i128::from(self.ticks))))
+        clamp(Integer::div_floor(&twice, &(2 * i128::from(self.ticks))))
     }
 
     /// The instant at the left edge of a column, to the nearest tick.
     pub(super) fn instant(self, column: i64) -> Ticks {
         let twice = 2 * i128::from(column) * i128::from(self.ticks) + i128::from(self.columns);
-        Ticks(clamp(twice.div_floor(&(2 * i128::from(self.columns)))))
+        Ticks(clamp(Integer::div_floor(&twice, &(2 * i128::from(self.columns)))))
     }
 }
 

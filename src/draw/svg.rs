@@ -14,14 +14,14 @@ use crate::model::{Device, Kind, Ticks};
 /// How to draw an SVG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Svg {
-    /// The width in pixels; less than [`MIN_WIDTH`](Self::MIN_WIDTH) is taken as that. `None`: wide
-    /// enough to read the microbatches, within bounds.
+    /// The width in pixels; less than [`MIN_WIDTH`](Self::MIN_WIDTH), or than the legend needs, is
+    /// taken as that. `None`: wide enough to read the microbatches, within bounds.
     pub width: Option<u32>,
 }
 
 impl Svg {
     /// The least width in pixels.
-    pub const MIN_WIDTH: u32 = 480;
+    pub const MIN_WIDTH: u32 = 640;
 
     /// The largest width that is chosen where none is given.
     const MAX_OWN_WIDTH: i64 = 12_000;
@@ -50,15 +50,17 @@ impl Picture<'_> {
     #[must_use]
     pub fn svg(&self, how: &Svg) -> String {
         let makespan = self.makespan().0.max(1);
-        let width = match how.width {
-            Some(width) => i64::from(width.max(Svg::MIN_WIDTH)),
-            None => {
+        let width = how.width.map_or_else(
+            || {
                 let natural = i128::from(makespan) * i128::from(Svg::PASS_WIDTH)
                     / i128::from(self.typical_duration().0);
                 let natural = i64::try_from(natural).unwrap_or(i64::MAX).saturating_add(LEFT + RIGHT);
-                natural.clamp(i64::from(Svg::MIN_WIDTH) * 2, Svg::MAX_OWN_WIDTH)
-            }
-        };
+                natural.clamp(i64::from(Svg::MIN_WIDTH), Svg::MAX_OWN_WIDTH)
+            },
+            |width| i64::from(width.max(Svg::MIN_WIDTH)),
+        );
+        let (legend, legend_end) = self.svg_legend();
+        let width = width.max(legend_end + 8);
         let height = TOP + PITCH * i64::from(self.schedule.devices()) + BOTTOM;
         let mut canvas = Canvas { picture: self, plot: width - LEFT - RIGHT, makespan, out: String::new() };
         canvas.line(&format!(
@@ -66,12 +68,41 @@ impl Picture<'_> {
              viewBox=\"0 0 {width} {height}\" role=\"img\">"
         ));
         canvas.head(width);
+        canvas.out.push_str(&legend);
         canvas.axis();
         for device in self.devices() {
             canvas.row(device);
         }
         canvas.line("</svg>");
         canvas.out
+    }
+
+    /// What the colours mean, and where that ends.
+    fn svg_legend(&self) -> (String, i64) {
+        let chunks = self.chunks();
+        let mut legend = String::new();
+        let mut x = 8;
+        let mut entry = |swatches: &[String], text: &str| {
+            for class in swatches {
+                writeln!(legend, "<rect class=\"{class}\" x=\"{x}\" y=\"52\" width=\"14\" height=\"12\"/>")
+                    .expect("writing to a string cannot fail");
+                x += 15;
+            }
+            writeln!(legend, "<text x=\"{}\" y=\"62\">{text}</text>", x + 3)
+                .expect("writing to a string cannot fail");
+            x += 18 + DIGIT * i64::try_from(text.len()).expect("a short text");
+        };
+        for kind in self.kinds() {
+            let first_and_last = if chunks > 1 { vec![0, chunks - 1] } else { vec![0] };
+            let swatches: Vec<String> =
+                first_and_last.into_iter().map(|chunk| format!("{kind}{chunk}")).collect();
+            entry(&swatches, &format!("{kind} {}", meaning(kind)));
+        }
+        entry(&["i".to_owned()], "bubble");
+        if chunks > 1 {
+            entry(&[], &format!("dark to light: chunk 0 to {}", chunks - 1));
+        }
+        (legend, x)
     }
 }
 
@@ -123,33 +154,10 @@ impl Canvas<'_> {
         self.line(&format!("<text class=\"h\" x=\"8\" y=\"22\">{title}</text>"));
         let facts = picture.facts().join("; ");
         self.line(&format!("<text x=\"8\" y=\"42\">{}</text>", escape(&facts)));
-        self.legend();
         let right = width - RIGHT;
         let y = TOP - 8;
         self.line(&format!("<text class=\"e\" x=\"{}\" y=\"{y}\">idle</text>", right + 60));
         self.line(&format!("<text class=\"e\" x=\"{}\" y=\"{y}\">peak</text>", width - 8));
-    }
-
-    fn legend(&mut self) {
-        let chunks = self.picture.chunks();
-        let mut x = 8;
-        for kind in self.picture.kinds() {
-            for chunk in 0..chunks {
-                self.line(&format!(
-                    "<rect class=\"{kind}{chunk}\" x=\"{x}\" y=\"52\" width=\"14\" height=\"12\"/>"
-                ));
-                x += 15;
-            }
-            let text = format!("{kind} {}", meaning(kind));
-            self.line(&format!("<text x=\"{}\" y=\"62\">{text}</text>", x + 3));
-            x += 18 + 7 * i64::try_from(text.len()).expect("a short text");
-        }
-        self.line(&format!("<rect class=\"i\" x=\"{x}\" y=\"52\" width=\"14\" height=\"12\"/>"));
-        self.line(&format!("<text x=\"{}\" y=\"62\">bubble</text>", x + 18));
-        if chunks > 1 {
-            let text = format!("shades: chunk 0 to {}", chunks - 1);
-            self.line(&format!("<text x=\"{}\" y=\"62\">{text}</text>", x + 76));
-        }
     }
 
     fn axis(&mut self) {
@@ -276,7 +284,7 @@ mod tests {
     #[test]
     fn texts_are_escaped_and_numbers_are_short() {
         assert_eq!(escape("a<b>&\"c'\u{1b}[é"), "a&lt;b&gt;&amp;&quot;c&apos;\u{fffd}[é");
-        for (hundredths, text) in [(0, "0"), (5, "0.05"), (50, "0.5"), (100, "1"), (123_45, "123.45")] {
+        for (hundredths, text) in [(0, "0"), (5, "0.05"), (50, "0.5"), (100, "1"), (12_345, "123.45")] {
             assert_eq!(decimal(hundredths), text);
         }
     }

@@ -24,8 +24,8 @@ pub struct Terminal {
     /// The most columns a line may have; less than [`MIN_WIDTH`](Self::MIN_WIDTH) is taken as that.
     pub width: usize,
     /// The most lines that the timeline should take, title and legend not counted, before a part of
-    /// the time is left out. It always takes at least two bands, of a line for the time and one for
-    /// each device. `None`: nothing is left out.
+    /// the time is left out. A band is a line for the time and one for each device: the timeline may
+    /// always take two, and one more than fit, if that shows the whole. `None`: nothing is left out.
     pub lines: Option<usize>,
     /// Whether to colour with ANSI escapes.
     pub colour: bool,
@@ -86,7 +86,7 @@ impl<'a> Canvas<'a> {
         let figures = Some("   idle  ".len() + peak).filter(|&figures| figures + 16 <= full);
         let plan = Plan::of(
             picture,
-            plan::Room {
+            &plan::Room {
                 full: plan::columns(full),
                 last: plan::columns(full - figures.unwrap_or(0)),
                 lines: how.lines,
@@ -125,6 +125,7 @@ impl<'a> Canvas<'a> {
                 self.row(device, *band, last);
             }
         }
+        self.out.push('\n');
         self.legend();
         self.facts();
         self.out

@@ -1,6 +1,6 @@
 use super::*;
 use crate::block::{Block, family};
-use crate::model::{Costs, Placement};
+use crate::model::{Costs, Memory, Placement};
 use crate::replay::replay;
 
 /// The block of a shipped family, expanded; I and W fused into B where asked.
@@ -72,6 +72,12 @@ fn terminal_timelines_read_well() {
         "1f1b_2_by_3_in_colour",
         terminal(&expanded("1f1b", 2, 3, true), Terminal { colour: true, ..narrow }).replace('\u{1b}', "ESC")
     );
+    insta::assert_snapshot!("1f1b_8_by_24", terminal(&expanded("1f1b", 8, 24, true), narrow));
+    insta::assert_snapshot!(
+        "v_zb_3_by_6_at_40_columns",
+        terminal(&expanded("v-zb", 3, 6, false), Terminal { width: 40, ..narrow })
+    );
+    insta::assert_snapshot!("v_half_8_by_16", terminal(&expanded("v-half", 8, 16, false), narrow));
     insta::assert_snapshot!("looped_2_by_4_with_four_chunks", terminal(&looped(), narrow));
 }
 
@@ -110,16 +116,20 @@ fn no_line_is_wider_than_asked_and_colour_adds_no_character() {
                     let how = Terminal { width, lines, colour: false };
                     let text = terminal(&problem, how);
                     for line in text.lines() {
-                        assert!(line.chars().count() <= width.max(Terminal::MIN_WIDTH), "{line}");
+                        // The only character here that takes two columns.
+                        let wide = line.matches('\u{1f600}').count();
+                        assert!(line.chars().count() + wide <= width.max(Terminal::MIN_WIDTH), "{line}");
                     }
                     let coloured = terminal(&problem, Terminal { colour: true, ..how });
-                    let trimmed: String = plain(&coloured)
-                        .lines()
-                        .map(|line| format!("{}\n", line.trim_end_matches(' ')))
-                        .collect();
-                    assert_eq!(trimmed, text);
+                    let coloured = plain(&coloured);
+                    let trimmed: Vec<&str> =
+                        coloured.lines().map(|line| line.trim_end_matches(' ')).collect();
+                    let text_lines: Vec<&str> = text.lines().collect();
+                    assert_eq!(trimmed, text_lines);
                     if lines == Some(48) {
-                        assert!(text.lines().count() <= 48 + 8, "{text}");
+                        let band = devices as usize + 1;
+                        let bands = (48 / band).max(2) + 1;
+                        assert!(text.lines().count() <= bands * band + 10, "{text}");
                     }
                 }
             }
@@ -167,7 +177,7 @@ fn svg_timelines_are_exact_and_escaped() {
     let (model, schedule) = expanded("1f1b", 2, 2, false);
     let text = svg(&(model, schedule.named("<&>")), Some(1));
     assert!(text.contains("<title>&lt;&amp;&gt; on unit: 2 devices, 2 microbatches</title>"));
-    assert!(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"480\""));
+    assert!(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\""));
 }
 
 #[test]
@@ -189,18 +199,44 @@ fn the_svg_of_a_hundred_thousand_passes_stays_small() {
 }
 
 #[test]
-fn dump() {
-    let w = |name: &str, text: String| std::fs::write(format!("/tmp/front_{name}.svg"), text).unwrap();
-    for (name, problem) in [
-        ("a", expanded("1f1b", 8, 24, true)),
-        ("b", expanded("v-half", 4, 8, false)),
-        ("d", looped()),
-    ] {
-        w(name, draw(&problem, |picture| picture.svg(&Svg::default())));
+fn extreme_times_and_amounts_are_drawn() {
+    let placement = Placement::v(3).expect("a placement");
+    let (unit, schedule) = expanded("v-min", 3, 4, false);
+    for (forward, weight, latency, activation) in
+        [(0, 1, 0, 1), (1, 0, 1 << 40, 0), (1 << 50, 1, 1 << 48, 1 << 50), (7, 1_000_003, 3, 1 << 53)]
+    {
+        let costs = Costs {
+            unit: "\u{1b}[2J & ".repeat(9),
+            forward: vec![Ticks(forward); 6],
+            backward_input: vec![Ticks(forward); 6],
+            backward_weight: vec![Ticks(weight); 6],
+            communication: vec![Ticks(latency); 5],
+        };
+        let memory = Memory {
+            unit: "<".to_owned(),
+            activation: vec![Units(activation); 6],
+            retained_for_weight: vec![Units(activation); 6],
+            ..unit.memory().clone()
+        };
+        let model = Model::new("x".repeat(90), None, placement.clone(), 4, costs, memory).expect("a model");
+        let problem = (model, schedule.clone());
+        for width in [40, 57, 80] {
+            let text = terminal(&problem, Terminal { width, ..Terminal::default() });
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            assert!(!text.contains('\u{1b}'));
+        }
+        let text = draw(&problem, |picture| picture.svg(&Svg::default()));
+        assert!(text.ends_with("</svg>\n") && !text.contains('\u{1b}') && !text.contains("& "));
     }
-    let (model, schedule) = expanded("v-min", 8, 24, false);
-    w("c", draw(&(timed(&model, "us", 1), schedule), |picture| picture.svg(&Svg { width: Some(1400) })));
-    std::fs::write("/tmp/front_colour.txt", terminal(&expanded("v-half", 4, 12, false), Terminal { colour: true, ..Terminal::default() })).unwrap();
+}
+
+#[test]
+fn a_schedule_that_cannot_run_has_no_picture() {
+    let placement = Placement::linear(1).expect("a placement");
+    let orders = vec![vec!["0B0".parse().expect("a pass"), "0F0".parse().expect("a pass")]];
+    let schedule = Schedule::new(placement.clone(), 1, orders).expect("a schedule");
+    let model = Model::unit(placement, 1).expect("a model");
+    assert!(Picture::of(&model, &schedule, &replay(&model, &schedule)).is_none());
 }
 
 #[test]

@@ -17,7 +17,6 @@ mod exact;
 #[cfg(any(feature = "milp", feature = "smt"))]
 mod ranges;
 #[cfg(feature = "milp")]
-/// x
 pub mod milp;
 mod problem;
 #[cfg(feature = "smt")]
@@ -29,7 +28,7 @@ pub use problem::{Hold, Link, Live, Problem};
 use num_rational::Ratio;
 
 use crate::block::{Block, BlockError, Fault};
-use crate::model::{Device, Pass, Ticks, Units};
+use crate::model::{Device, Model, Pass, Ticks, Units};
 
 /// What to optimise. The caps of the model hold in either case. Among the optimal blocks a shortest
 /// one is looked for in what is left of the time limit.
@@ -61,6 +60,13 @@ impl Answer {
     #[must_use]
     pub fn peak_max(&self) -> Units {
         self.peak.iter().copied().max().unwrap_or_default()
+    }
+
+    /// From the first start of the block to its last end, in parts of a tick.
+    #[must_use]
+    pub fn length(&self, model: &Model) -> Ticks {
+        let ends = self.block.passes().map(|(pass, start)| start + self.block.duration(model, pass));
+        ends.max().unwrap_or_default()
     }
 }
 

@@ -245,32 +245,35 @@ fn limit_copies(problem: &Problem, limits: &[Option<i64>], shifts: &mut [(i64, i
     Some(())
 }
 
-/// The least of the limits, from one quantum up, that propagation does not refute: doubling, then
-/// halving. Nothing when the caps alone are refuted.
-pub(super) fn least_limit(problem: &Problem, scale: Scale) -> Option<i64> {
+/// The caps, none above a limit.
+pub(super) fn limits(problem: &Problem, limit: Option<i64>) -> Vec<Option<i64>> {
+    problem.caps().iter().map(|cap| cap.iter().copied().chain(limit).min()).collect()
+}
+
+/// A limit on the peak of all devices, in units, that propagation refutes, while it does not refute
+/// one quantum more. The caps themselves must not be refuted.
+pub(super) fn refuted_limit(problem: &Problem, scale: Scale) -> i64 {
     let quantum = problem.quantum();
     let allowed = |count: i64| Ranges::of(problem, scale, &limits(problem, Some(count * quantum))).is_some();
-    Ranges::of(problem, scale, problem.caps())?;
     let (mut refuted, mut count) = (0, 1);
     while !allowed(count) {
         (refuted, count) = (count, count * 2);
     }
     while refuted + 1 < count {
         let middle = refuted + (count - refuted) / 2;
-        if allowed(middle) { count = middle } else { refuted = middle }
+        if allowed(middle) {
+            count = middle;
+        } else {
+            refuted = middle;
+        }
     }
-    Some(count * quantum)
+    refuted * quantum
 }
 
-/// The caps, none above a limit.
-pub(super) fn limits(problem: &Problem, limit: Option<i64>) -> Vec<Option<i64>> {
-    problem.caps().iter().map(|cap| cap.iter().copied().chain(limit).min()).collect()
-}
-
-/// The least whole number of ticks that propagation does not refute as an interval: no interval below
-/// it but, at most, those less than one tick shorter is feasible.
+/// A whole number of ticks, at least the most work, below which propagation refutes every interval:
+/// a block that exists for an interval exists for every longer one.
 #[cfg(feature = "milp")]
-pub(super) fn least_interval(problem: &Problem) -> Result<i64, EncodeError> {
+pub(super) fn refuted_interval(problem: &Problem) -> Result<i64, EncodeError> {
     let allowed = |ticks: i64| {
         let scale = Scale::at(problem, Ratio::from_integer(i128::from(ticks)))?;
         Ok::<_, EncodeError>(Ranges::of(problem, scale, problem.caps()).is_some())
@@ -278,7 +281,11 @@ pub(super) fn least_interval(problem: &Problem) -> Result<i64, EncodeError> {
     let (mut refuted, mut ticks) = (problem.most_work() - 1, problem.serial());
     while refuted + 1 < ticks {
         let middle = refuted + (ticks - refuted) / 2;
-        if allowed(middle)? { ticks = middle } else { refuted = middle }
+        if allowed(middle)? {
+            ticks = middle;
+        } else {
+            refuted = middle;
+        }
     }
-    Ok((refuted).max(problem.most_work()))
+    Ok(refuted.max(problem.most_work()))
 }

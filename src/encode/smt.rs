@@ -21,8 +21,9 @@ use num_rational::Ratio;
 use z3::ast::{Bool, Int};
 use z3::{Params, SatResult, Solver};
 
-use super::ranges::{Ranges, Scale, least_limit, limits};
+use super::ranges::{Ranges, Scale, limits, refuted_limit};
 use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, Rejection, answer};
+use super::Live;
 use crate::model::{Device, Model, Ticks, Units};
 
 /// An optimal block of the model, within the time limit. Three quarters of it at most are spent on
@@ -76,7 +77,10 @@ impl Search<'_> {
         let ticks = Ratio::from_integer(i128::from(interval.0));
         let scale = Scale::at(self.problem, ticks)?;
         let quantum = self.problem.quantum();
-        let Some(mut least) = least_limit(self.problem, scale) else { return Ok(Outcome::Infeasible) };
+        if Ranges::of(self.problem, scale, self.problem.caps()).is_none() {
+            return Ok(Outcome::Infeasible);
+        }
+        let mut least = refuted_limit(self.problem, scale) + quantum;
         // With the largest cap for a limit nothing more is excluded by raising it.
         let most = self.problem.caps().iter().copied().collect::<Option<Vec<_>>>();
         let most = most.and_then(|caps| caps.into_iter().max());
@@ -164,12 +168,7 @@ impl Search<'_> {
         let query = Query::new(self.problem, scale, &ranges, &limits);
         let (mut least, mut best) = (ranges.length, best);
         loop {
-            let ticks = |pass: &usize| self.problem.durations()[*pass];
-            let ends = (0..self.problem.passes().len()).map(|pass| {
-                let start = best.block.offset(self.problem.passes()[pass]).unwrap_or_default();
-                i128::from(start.0) + scale.least(ticks(&pass))
-            });
-            let length = ends.max().unwrap_or(0);
+            let length = i128::from(best.length(self.model).0);
             if length <= least {
                 return Ok(best);
             }
@@ -288,7 +287,7 @@ impl<'a> Query<'a> {
     }
 
     /// What is live at the start of an F is at most the limit.
-    fn assert_memory(&self, live: &super::Live, limit: i128) {
+    fn assert_memory(&self, live: &Live, limit: i128) {
         // k = most - (how many of its statements hold)
         let mut room = limit - live.constant;
         let mut terms: Vec<(Bool, i128)> = Vec::new();

@@ -15,12 +15,13 @@ fn scratch() {
     let limit = Duration::from_secs(120);
     for &d in &ds {
         for (f, i, w, c) in [(1, 1, 1, 0), (3, 4, 2, 0), (9261, 9043, 4669, 601)] {
-            if d > 8 && f != 9261 { continue; }
+            if d > 8 && f != 9261 { continue; } if std::env::var("ONLY").is_ok_and(|o| o != f.to_string()) { continue; }
             let m = uniform(Placement::v(d).unwrap(), f, i, w, c, None);
             let t = 2 * (f + i + w);
             let cap = if f == 9261 { d as i64 } else { 2 * ((d as i64 + 4) / 3) };
             let mi = uniform(Placement::v(d).unwrap(), f, i, w, c, Some(cap));
-            for (name, m, o) in [("mem", &m, Objective::LeastMemory { interval: Ticks(t) }), ("int", &mi, Objective::LeastInterval)] {
+            let what = std::env::var("WHAT").unwrap_or("mem,int".into()); for (name, m, o) in [("mem", &m, Objective::LeastMemory { interval: Ticks(t) }), ("int", &mi, Objective::LeastInterval)] {
+                if !what.contains(name) { continue; }
                 if eng.contains("smt") { let s = Instant::now(); let r = smt::solve(m, o, limit).map(|o| show(&o)); println!("smt {name} d={d} {f},{i},{w} {:?} {:?}", r, s.elapsed()); }
                 if eng.contains("milp") { let s = Instant::now(); let r = milp::solve(m, o, limit).map(|o| show(&o)); println!("milp {name} d={d} {f},{i},{w} {:?} {:?}", r, s.elapsed()); }
             }

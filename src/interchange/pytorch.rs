@@ -6,10 +6,9 @@
 //! the chunks of a rank are its stages in ascending order.
 //!
 //! `torch.distributed.pipelining.schedules` reads leniently; this reader refuses everything that is
-//! not a pass. Files written before PyTorch 2.6 use other letters: see [`Dialect`].
+//! not a pass. Files of 2024 use other letters: see [`Dialect`].
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -72,7 +71,7 @@ pub enum CsvProblem {
     Unsupported(String),
     /// The letter I beside a BW, which belong to different dialects.
     #[error(
-        "`{0}` and BW, which another cell has, belong to different dialects (BW was replaced by B in 2025)"
+        "`{0}` and BW, which another cell has, belong to different dialects: with BW, the input gradient is B"
     )]
     MixedDialects(String),
     /// A stage on two ranks.
@@ -137,25 +136,6 @@ pub enum ExportError {
     },
 }
 
-/// A cell that is not blank.
-struct Cell<'a> {
-    text: &'a str,
-    row: usize,
-    column: usize,
-    start: usize,
-}
-
-impl Cell<'_> {
-    fn error(&self, problem: impl Into<CsvProblem>) -> CsvError {
-        CsvError {
-            problem: problem.into(),
-            row: self.row + 1,
-            column: self.column + 1,
-            span: self.start..self.start + self.text.len(),
-        }
-    }
-}
-
 /// The letters of a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Letters {
@@ -166,11 +146,25 @@ enum Letters {
     Bw,
 }
 
-/// What a cell says, before the dialect is known.
+/// What a cell says, before the dialect is known, and where it begins. There are millions of them:
+/// the rest of their place is found again when one is complained about.
 struct Action {
     stage: Stage,
     letters: Letters,
     microbatch: Microbatch,
+    start: usize,
+}
+
+/// An error about a cell.
+fn error_at(file: &str, span: Range<usize>, problem: impl Into<CsvProblem>) -> CsvError {
+    let before = &file[..span.start];
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    CsvError {
+        problem: problem.into(),
+        row: before.matches('\n').count() + 1,
+        column: before[line..].matches(',').count() + 1,
+        span,
+    }
 }
 
 /// Reads a CSV and tells its dialect. That the schedule can run is not checked here.
@@ -179,53 +173,53 @@ struct Action {
 /// When a cell is not a pass, a rank runs nothing, or stages are missing or on several ranks. The
 /// first such cell is reported.
 pub fn parse(text: &str) -> Result<(Schedule, Dialect), CsvError> {
-    let mut rows: Vec<Vec<(Cell<'_>, Action)>> = Vec::new();
+    let mut rows: Vec<Vec<Action>> = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let content = line.strip_suffix('\n').unwrap_or(line);
         let content = content.strip_suffix('\r').unwrap_or(content);
-        let row = read_row(content, rows.len(), start)?;
+        let row = read_row(text, content, start)?;
         if row.is_empty() {
-            let (problem, span) = (CsvProblem::EmptyRow(rows.len()), start..start + content.len());
-            return Err(CsvError { problem, row: rows.len() + 1, column: 1, span });
+            return Err(error_at(text, start..start + content.len(), CsvProblem::EmptyRow(rows.len())));
         }
         rows.push(row);
         start += line.len();
     }
-    let dialect = tell_dialect(&rows)?;
-    let placement = read_placement(&rows)?;
-    let cells = || rows.iter().flatten();
-    let Some((last, action)) = cells().max_by_key(|(_, action)| action.microbatch) else {
-        return Err(CsvError { problem: CsvProblem::Empty, row: 1, column: 1, span: 0..0 });
+    let Some(last) = rows.iter().flatten().max_by_key(|action| action.microbatch) else {
+        return Err(error_at(text, 0..0, CsvProblem::Empty));
     };
-    let microbatches = action
+    let dialect = tell_dialect(text, &rows)?;
+    let placement = read_placement(text, &rows)?;
+    let microbatches = last
         .microbatch
         .0
         .checked_add(1)
-        .ok_or_else(|| last.error(CsvProblem::TooLarge(last.text.to_owned())))?;
-    let orders = rows.iter().map(|row| row.iter().map(|(_, action)| action.pass(dialect)).collect());
-    let schedule =
-        Schedule::new(placement, microbatches, orders.collect()).map_err(|error| last.error(error))?;
+        .ok_or_else(|| error_at(text, last.span(text), CsvProblem::TooLarge(last.cell(text))))?;
+    let orders = rows.iter().map(|row| row.iter().map(|action| action.pass(dialect)).collect());
+    let schedule = Schedule::new(placement, microbatches, orders.collect())
+        .map_err(|error| error_at(text, last.span(text), error))?;
     Ok((schedule, dialect))
 }
 
-fn read_row(content: &str, row: usize, start: usize) -> Result<Vec<(Cell<'_>, Action)>, CsvError> {
-    let mut cells = Vec::new();
+/// Reads a row that begins at `start` of the file.
+fn read_row(file: &str, content: &str, start: usize) -> Result<Vec<Action>, CsvError> {
+    const BLANK: [char; 2] = [' ', '\t'];
+    let mut actions = Vec::new();
     let mut at = start;
-    for (column, whole) in content.split(',').enumerate() {
-        let text = whole.trim_matches([' ', '\t']);
-        if !text.is_empty() {
-            let indent = whole.len() - whole.trim_start_matches([' ', '\t']).len();
-            let cell = Cell { text, row, column, start: at + indent };
-            let action = read_action(text).map_err(|problem| cell.error(problem))?;
-            cells.push((cell, action));
+    for whole in content.split(',') {
+        let cell = whole.trim_matches(BLANK);
+        if !cell.is_empty() {
+            let start = at + whole.len() - whole.trim_start_matches(BLANK).len();
+            let action = read_action(cell, start)
+                .map_err(|problem| error_at(file, start..start + cell.len(), problem))?;
+            actions.push(action);
         }
         at += whole.len() + 1;
     }
-    Ok(cells)
+    Ok(actions)
 }
 
-fn read_action(text: &str) -> Result<Action, CsvProblem> {
+fn read_action(text: &str, start: usize) -> Result<Action, CsvProblem> {
     const COMMUNICATION: [&str; 10] = [
         "SEND_F",
         "RECV_F",
@@ -238,9 +232,9 @@ fn read_action(text: &str) -> Result<Action, CsvProblem> {
         "REDUCE_GRAD",
         "WAIT_REDUCE_GRAD",
     ];
-    let owned = || text.to_owned();
+    let quoted = || shorten(text);
     if text.starts_with('(') && text.ends_with(")OVERLAP_F_B") {
-        return Err(CsvProblem::Unsupported(owned()));
+        return Err(CsvProblem::Unsupported(quoted()));
     }
     let is_digit = |letter: char| letter.is_ascii_digit();
     let letters_at = text.find(|letter| !is_digit(letter)).unwrap_or(text.len());
@@ -249,10 +243,10 @@ fn read_action(text: &str) -> Result<Action, CsvProblem> {
         rest.find(|letter: char| !letter.is_ascii_uppercase() && letter != '_').unwrap_or(rest.len());
     let (word, microbatch) = rest.split_at(microbatch_at);
     if stage.is_empty() {
-        return Err(CsvProblem::NoStage(owned()));
+        return Err(CsvProblem::NoStage(quoted()));
     }
     if COMMUNICATION.contains(&word) && microbatch.chars().all(is_digit) {
-        return Err(CsvProblem::Unsupported(owned()));
+        return Err(CsvProblem::Unsupported(quoted()));
     }
     let letters = match word {
         "F" => Letters::F,
@@ -260,16 +254,38 @@ fn read_action(text: &str) -> Result<Action, CsvProblem> {
         "W" => Letters::W,
         "B" => Letters::B,
         "BW" => Letters::Bw,
-        _ => return Err(CsvProblem::UnknownAction(owned())),
+        _ => return Err(CsvProblem::UnknownAction(quoted())),
     };
     if microbatch.is_empty() || !microbatch.chars().all(is_digit) {
-        return Err(CsvProblem::NoMicrobatch(owned()));
+        return Err(CsvProblem::NoMicrobatch(quoted()));
     }
-    let number = |digits: &str| digits.parse::<u32>().map_err(|_| CsvProblem::TooLarge(owned()));
-    Ok(Action { stage: Stage(number(stage)?), letters, microbatch: Microbatch(number(microbatch)?) })
+    let number = |digits: &str| digits.parse::<u32>().map_err(|_| CsvProblem::TooLarge(quoted()));
+    Ok(Action { stage: Stage(number(stage)?), letters, microbatch: Microbatch(number(microbatch)?), start })
+}
+
+/// A cell as errors quote it: a file that is no CSV may be one long cell, with control characters.
+fn shorten(cell: &str) -> String {
+    const LONGEST: usize = 40;
+    let visible = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let mut text: String = cell.chars().take(LONGEST).map(visible).collect();
+    if cell.chars().nth(LONGEST).is_some() {
+        text.push_str("...");
+    }
+    text
 }
 
 impl Action {
+    /// The bytes of the file where it stands.
+    fn span(&self, file: &str) -> Range<usize> {
+        let rest = &file[self.start..];
+        let length = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        self.start..self.start + length
+    }
+
+    fn cell(&self, file: &str) -> String {
+        shorten(&file[self.span(file)])
+    }
+
     fn pass(&self, dialect: Dialect) -> Pass {
         let kind = match (self.letters, dialect) {
             (Letters::F, _) => Kind::F,
@@ -281,13 +297,16 @@ impl Action {
     }
 }
 
-fn tell_dialect(rows: &[Vec<(Cell<'_>, Action)>]) -> Result<Dialect, CsvError> {
-    let cells = || rows.iter().flatten();
-    let find = |letters| cells().find(move |(_, action)| action.letters == letters);
+fn tell_dialect(file: &str, rows: &[Vec<Action>]) -> Result<Dialect, CsvError> {
+    let actions = || rows.iter().flatten();
+    let find = |letters| actions().find(move |action| action.letters == letters);
     let input = find(Letters::I);
     if find(Letters::Bw).is_some() {
         return match input {
-            Some((cell, _)) => Err(cell.error(CsvProblem::MixedDialects(cell.text.to_owned()))),
+            Some(input) => {
+                let problem = CsvProblem::MixedDialects(input.cell(file));
+                Err(error_at(file, input.span(file), problem))
+            }
             None => Ok(Dialect::Of2024),
         };
     }
@@ -295,9 +314,9 @@ fn tell_dialect(rows: &[Vec<(Cell<'_>, Action)>]) -> Result<Dialect, CsvError> {
         return Ok(Dialect::Current);
     }
     let list = |letters| {
-        let mut pairs: Vec<(Stage, Microbatch)> = cells()
-            .filter(|(_, action)| action.letters == letters)
-            .map(|(_, action)| (action.stage, action.microbatch))
+        let mut pairs: Vec<(Stage, Microbatch)> = actions()
+            .filter(|action| action.letters == letters)
+            .map(|action| (action.stage, action.microbatch))
             .collect();
         pairs.sort_unstable();
         pairs
@@ -307,31 +326,30 @@ fn tell_dialect(rows: &[Vec<(Cell<'_>, Action)>]) -> Result<Dialect, CsvError> {
     Ok(if paired { Dialect::Of2024 } else { Dialect::Current })
 }
 
-fn read_placement(rows: &[Vec<(Cell<'_>, Action)>]) -> Result<Placement, CsvError> {
-    let mut first_cell: BTreeMap<Stage, &Cell<'_>> = BTreeMap::new();
-    for (cell, action) in rows.iter().flatten() {
-        match first_cell.entry(action.stage) {
-            Entry::Vacant(free) => {
-                free.insert(cell);
+fn read_placement(file: &str, rows: &[Vec<Action>]) -> Result<Placement, CsvError> {
+    // By stage: the rank of its row, and its first cell.
+    let mut held: BTreeMap<Stage, (usize, &Action)> = BTreeMap::new();
+    for (rank, row) in rows.iter().enumerate() {
+        for action in row {
+            let (first, _) = *held.entry(action.stage).or_insert((rank, action));
+            if first != rank {
+                let problem = CsvProblem::StageTwice { stage: action.stage.0, first, second: rank };
+                return Err(error_at(file, action.span(file), problem));
             }
-            Entry::Occupied(held) if held.get().row != cell.row => {
-                let (stage, first, second) = (action.stage.0, held.get().row, cell.row);
-                return Err(cell.error(CsvProblem::StageTwice { stage, first, second }));
-            }
-            Entry::Occupied(_) => {}
         }
     }
-    let Some((&largest, &cell)) = first_cell.last_key_value() else {
-        return Err(CsvError { problem: CsvProblem::Empty, row: 1, column: 1, span: 0..0 });
+    let Some((&largest, &(_, action))) = held.last_key_value() else {
+        return Err(error_at(file, 0..0, CsvProblem::Empty));
     };
-    if let Some(missing) = (0..largest.0).find(|&stage| !first_cell.contains_key(&Stage(stage))) {
-        return Err(cell.error(CsvProblem::StageMissing { missing, largest: largest.0 }));
+    if let Some(missing) = (0..largest.0).find(|&stage| !held.contains_key(&Stage(stage))) {
+        let problem = CsvProblem::StageMissing { missing, largest: largest.0 };
+        return Err(error_at(file, action.span(file), problem));
     }
     let mut stages_of = vec![Vec::new(); rows.len()];
-    for (&stage, cell) in &first_cell {
-        stages_of[cell.row].push(stage);
+    for (&stage, &(rank, _)) in &held {
+        stages_of[rank].push(stage);
     }
-    Placement::new(stages_of).map_err(|error| cell.error(error))
+    Placement::new(stages_of).map_err(|error| error_at(file, action.span(file), error))
 }
 
 /// The CSV of a schedule, in the current dialect. Reading it gives the same schedule, up to its name

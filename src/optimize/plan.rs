@@ -25,7 +25,18 @@ pub(super) fn uniform_v(model: &Model) -> Vec<Schedule> {
         return Vec::new();
     }
     let interval = interval_bound(model).ceil().to_integer();
-    (4..=16).filter_map(|halves| forwards_only(model, interval, halves)).collect()
+    // The paper's families hold a share of 1F1B's memory in proportion to the growth, all of it at
+    // six: those that fit the first device's cap best come first.
+    let first = model.placement().stages_of(Device(0));
+    let whole =
+        i64::from(model.devices()) * first.iter().map(|&stage| model.activation(stage).0).sum::<i64>();
+    let fitting = match model.capacity(Device(0)) {
+        Some(capacity) if whole > 0 => 12_i64.saturating_mul(capacity.0) / whole,
+        _ => 12,
+    };
+    let mut growths: Vec<i64> = (4..=16).collect();
+    growths.sort_by_key(|halves| (halves - fitting).abs());
+    growths.into_iter().filter_map(|halves| forwards_only(model, interval, halves)).collect()
 }
 
 fn forwards_only(model: &Model, interval: i64, halves: i64) -> Option<Schedule> {

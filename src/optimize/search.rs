@@ -6,15 +6,24 @@ use super::feasible::serial;
 use super::list::{list_schedule, rules};
 use super::plan;
 use super::{Objective, Options, Progress};
-use crate::block::{Block, Timeline, acquired, released, reorder, squeeze};
+use crate::block::{Block, Timeline, acquired, justify, released, squeeze};
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 
 /// How many passes are placed in all, over all candidates, before the search ends by itself.
-const EFFORT: usize = 20_000_000;
+const EFFORT: usize = 30_000_000;
+
+/// How many of them may go into list scheduling, so that some are left for improving the result.
+const LIST_EFFORT: usize = 12_000_000;
 
 /// How many of the candidates are improved.
 const IMPROVED: usize = 6;
+
+/// What justifying a schedule costs, in times of placing its passes.
+const JUSTIFY_EFFORT: usize = 40;
+
+/// How many perturbed plans are tried at most.
+const PERTURBATIONS: usize = 3000;
 
 /// The best candidate.
 pub(super) struct Best {
@@ -42,6 +51,7 @@ pub(super) struct Search<'a> {
     /// The best few, best first.
     candidates: Vec<Candidate>,
     placed: usize,
+    random: fastrand::Rng,
 }
 
 impl<'a> Search<'a> {
@@ -53,7 +63,16 @@ impl<'a> Search<'a> {
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Self {
         let objective = options.objective;
-        Self { model, objective, bound, deadline, progress, candidates: Vec::new(), placed: 0 }
+        Self {
+            model,
+            objective,
+            bound,
+            deadline,
+            progress,
+            candidates: Vec::new(),
+            placed: 0,
+            random: fastrand::Rng::with_seed(options.seed),
+        }
     }
 
     pub(super) fn into_best(self) -> Best {
@@ -79,10 +98,10 @@ impl<'a> Search<'a> {
             .extend(plan::uniform_v(self.model).into_iter().map(|plan| ("uniform v".to_owned(), plan, None)));
         plans.push(("serial".to_owned(), serial(self.model, false), None));
         self.tell("list scheduling");
-        for (name, plan, block) in &plans {
-            for rule in rules(needs_recompute) {
-                if self.finished() {
-                    return;
+        for rule in rules(needs_recompute) {
+            for (name, plan, block) in &plans {
+                if self.placed > LIST_EFFORT || self.finished() {
+                    break;
                 }
                 if let Some(schedule) = list_schedule(self.model, plan, rule) {
                     self.offer(schedule, &format!("list scheduling along {name}"), block.as_ref());
@@ -90,6 +109,31 @@ impl<'a> Search<'a> {
             }
         }
         self.improve();
+        self.perturb(needs_recompute);
+    }
+
+    /// Schedules anew along the forwards of the best candidates, a few of them out of turn.
+    fn perturb(&mut self, recompute: bool) {
+        self.tell("perturbed plans");
+        let rules = rules(recompute);
+        let limits = self.limits();
+        for _ in 0..PERTURBATIONS {
+            if self.finished() {
+                return;
+            }
+            let parent = &self.candidates[self.random.usize(..self.candidates.len())];
+            let engine = parent.engine.clone();
+            let block = parent.block.clone();
+            let Some(plan) = disturbed(&parent.schedule, &mut self.random) else { continue };
+            let rule = rules[self.random.usize(..rules.len())];
+            let Some(schedule) = list_schedule(self.model, &plan, rule) else { continue };
+            self.placed += schedule.len();
+            let Ok((schedule, timeline)) = justify(self.model, &schedule, &limits) else { continue };
+            self.placed += JUSTIFY_EFFORT * schedule.len();
+            if let Some(peak) = self.peak_within_caps(&schedule) {
+                self.take(schedule, &timeline, peak, &engine, block.as_ref());
+            }
+        }
     }
 
     /// Takes a schedule into the comparison if it runs and keeps to the caps; tells whether it does.
@@ -115,7 +159,9 @@ impl<'a> Search<'a> {
             Objective::Span => (span, makespan, peak),
         };
         let at = self.candidates.partition_point(|other| other.score <= score);
-        if at < IMPROVED {
+        let known =
+            self.candidates[..at].iter().any(|other| other.score == score && other.schedule == schedule);
+        if at < IMPROVED && !known {
             let (engine, block) = (engine.to_owned(), block.cloned());
             self.candidates.insert(at, Candidate { score, schedule, engine, block });
             self.candidates.truncate(IMPROVED);
@@ -126,14 +172,17 @@ impl<'a> Search<'a> {
     fn improve(&mut self) {
         self.tell("filling gaps");
         let limits = self.limits();
-        for at in 0..self.candidates.len() {
+        let found: Vec<_> = self
+            .candidates
+            .iter()
+            .map(|best| (best.schedule.clone(), best.engine.clone(), best.block.clone()))
+            .collect();
+        for (schedule, engine, block) in found {
             if self.finished() {
                 return;
             }
-            let Candidate { schedule, engine, block, .. } = &self.candidates[at];
-            let (engine, block) = (engine.clone(), block.clone());
-            let Ok((schedule, timeline)) = reorder(self.model, schedule, &limits) else { continue };
-            self.placed += schedule.len();
+            let Ok((schedule, timeline)) = justify(self.model, &schedule, &limits) else { continue };
+            self.placed += JUSTIFY_EFFORT * schedule.len();
             if let Some(peak) = self.peak_within_caps(&schedule) {
                 self.take(schedule, &timeline, peak, &engine, block.as_ref());
             }
@@ -185,4 +234,25 @@ fn recomputed(order: &[Pass]) -> impl Fn(Pass) -> bool {
     let mut found: Vec<Pass> = order.iter().copied().filter(|pass| pass.kind == Kind::R).collect();
     found.sort_unstable();
     move |pass| found.binary_search(&pass.with_kind(Kind::R)).is_ok()
+}
+
+/// The schedule with a few forwards of one device run before others of another stage; nothing when
+/// there are no two stages to choose between.
+fn disturbed(schedule: &Schedule, random: &mut fastrand::Rng) -> Option<Schedule> {
+    let device = random.usize(..schedule.orders().len());
+    let mut orders = schedule.orders().to_vec();
+    let order = &mut orders[device];
+    order.retain(|pass| pass.kind == Kind::F);
+    let mut moved = false;
+    for _ in 0..=random.usize(..3) {
+        let from = random.usize(..order.len());
+        let to = from.saturating_sub(1 + random.usize(..4));
+        // Microbatches of a stage stay first in, first out.
+        if to < from && order[to..from].iter().all(|pass| pass.stage != order[from].stage) {
+            order[to..=from].rotate_right(1);
+            moved = true;
+        }
+    }
+    let orders = moved.then_some(orders)?;
+    Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).ok()
 }

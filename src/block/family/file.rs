@@ -1,7 +1,5 @@
 //! The block family file (TOML): reading with located errors, and printing back.
 
-use std::fmt::Write as _;
-
 use super::syntax::{FormulaError, parse_condition, parse_formula};
 use super::{Comparison, Condition, Durations, Family, Formula, Layout, Offset, Variable};
 use crate::model::reading::{FileError, Problem, Table, Value, document, root};
@@ -184,7 +182,7 @@ pub fn print(family: &Family) -> String {
     let mut text = String::new();
     let quoted = |value: &str| toml::Value::String(value.to_owned()).to_string();
     let mut line = |arguments: std::fmt::Arguments<'_>| {
-        text.write_fmt(arguments).expect("writing to a string cannot fail");
+        text.push_str(&arguments.to_string());
         text.push('\n');
     };
     line(format_args!("name = {}", quoted(&family.name)));

@@ -210,13 +210,16 @@ impl Family {
     ///
     /// A W without an offset starts as early after its I as its device has room for it modulo the
     /// interval, later chunks first (Pipeline Parallelism with Controllable Memory, arXiv
-    /// 2405.15362, section 3).
+    /// 2405.15362).
     ///
     /// # Errors
     /// When the number of devices is outside the domain, an offset cannot be evaluated, or there is
     /// no room for a W.
     pub fn block(&self, devices: u32) -> Result<Block, FamilyError> {
         let placement = self.placement(devices)?;
+        if self.interval <= Ticks::ZERO {
+            return Err(BlockError::NotPositive("interval").into());
+        }
         let mut offsets = Vec::new();
         for device in Device::all(devices) {
             offsets.extend(self.offsets_of(&placement, device)?);
@@ -300,8 +303,7 @@ impl Family {
 
 impl Durations {
     /// How long a pass of this kind takes.
-    #[must_use]
-    pub fn of(self, kind: Kind) -> Ticks {
+    fn of(self, kind: Kind) -> Ticks {
         match kind {
             Kind::F | Kind::R => self.forward,
             Kind::I => self.backward_input,

@@ -322,16 +322,16 @@ impl<'a> Parser<'a> {
             let formula = match operator {
                 Token::Word(Word::Div) => Formula::Quotient(Box::new(a), divisor("div")?),
                 Token::Word(_) => Formula::Remainder(Box::new(a), divisor("mod")?),
-                _ => match constant(&a, &left_span)? {
-                    Some(factor) => Formula::Times(factor, Box::new(b)),
-                    None => match constant(&b, &right_span)? {
-                        Some(factor) => Formula::Times(factor, Box::new(a)),
-                        None => {
-                            let span = start..right_span.end;
-                            return Err(FormulaError { problem: FormulaProblem::NotLinear, span });
-                        }
-                    },
-                },
+                _ => {
+                    if let Some(factor) = constant(&a, &left_span)? {
+                        Formula::Times(factor, Box::new(b))
+                    } else if let Some(factor) = constant(&b, &right_span)? {
+                        Formula::Times(factor, Box::new(a))
+                    } else {
+                        let span = start..right_span.end;
+                        return Err(FormulaError { problem: FormulaProblem::NotLinear, span });
+                    }
+                }
             };
             left = self.part(start, Value::Number(formula));
         }

@@ -12,7 +12,7 @@ fn stated_peak(name: &str, d: i64, i: i64) -> i64 {
         "zb-h2" => 2 * d - 1,
         "v-min" if d % 3 == 2 && i % 3 == 0 => 2 * ((d + 4) / 3) - 2,
         "v-min" => 2 * ((d + 4) / 3),
-        "v-half" => 2 * ((d + 2) / 2),
+        "v-half" => 2 * (d / 2 + 1),
         "v-zb" => 2 * d,
         _ => unreachable!("no other family is shipped"),
     }
@@ -88,7 +88,7 @@ fn without_their_gaps_v_min_and_v_half_collide() {
 
 #[test]
 fn weights_left_out_go_where_they_first_fit() {
-    // F 3, I 4, W 2 ticks on one device of a V: F0 0..3, F1 3..6, I1 8..12, I0 12..16; T = 18.
+    // On the one device of a V: F0 0..3, F1 3..6, I1 8..12, I0 12..16; two W of 2 ticks remain.
     let text = "name = \"x\"\nplacement = \"v\"\ninterval = 20\n[durations]\nF = 3\nI = 4\nW = 2\n\
         [[pass]]\nkind = \"F\"\nat = \"0\"\n[[pass]]\nkind = \"F\"\nchunk = 1\nat = \"3\"\n\
         [[pass]]\nkind = \"I\"\nchunk = 1\nat = \"8\"\n[[pass]]\nkind = \"I\"\nat = \"12\"\n";
@@ -97,7 +97,7 @@ fn weights_left_out_go_where_they_first_fit() {
         let weight = |stage| block.offset(Pass::new(Stage(stage), Kind::W, crate::model::Microbatch(0)));
         Ok([1, 0].map(|stage| weight(stage).expect("it was placed").0))
     };
-    // Chunk 1 comes first: behind I0, then chunk 0 behind it; modulo 18 only 6..8 is left for it.
+    // Chunk 1 comes first, behind I0, and chunk 0 behind it. Modulo 18, only 6..8 is left for that.
     assert_eq!(starts(20), Ok([16, 18]));
     assert_eq!(starts(18), Ok([16, 24]));
     let pass = Pass::new(Stage(0), Kind::W, crate::model::Microbatch(0));

@@ -48,7 +48,7 @@ impl Plan {
     ///
     /// The scale is the largest, from labels that fit into passes of typical duration down to one
     /// column for such a pass, at which either the whole fits, or warm-up and cool-down do.
-    pub(super) fn of(picture: &Picture<'_>, room: Room) -> Self {
+    pub(super) fn of(picture: &Picture<'_>, room: &Room) -> Self {
         let devices = picture.schedule.devices() as usize;
         let bands = room.lines.map_or(i64::MAX, |lines| columns(lines / (devices + 1)).max(2));
         let (typical, phases) = (picture.typical_duration(), phases(picture));
@@ -64,14 +64,15 @@ impl Plan {
         for wide in (1..=room.label).rev() {
             let scale = Scale::fitting(typical, wide);
             let total = total(scale);
-            if let Some(whole) = fold(total, bands, scale.columns, &room) {
+            // One band more is better than leaving out less than a band.
+            if let Some(whole) = fold(total, bands.saturating_add(1), scale.columns, room) {
                 return plan(scale, whole);
             }
-            let (head, tail) = ends(total, bands, scale.columns, &room);
+            let (head, tail) = ends(total, bands, scale.columns, room);
             let complete = scale.column(phases.steady_from) <= head && scale.column(phases.steady_to) >= tail;
             if complete || wide == 1 {
                 let mut ends = cut(0, head, room.full / scale.columns * scale.columns);
-                ends.extend(cut_back(tail, total, &room, scale.columns));
+                ends.extend(cut_back(tail, total, room, scale.columns));
                 return plan(scale, ends);
             }
         }

@@ -86,7 +86,18 @@ fn malformed_files_are_refused_at_their_cell() {
         ("0UNSHARD,0F0", (1, 1), "0UNSHARD", "not supported yet"),
         ("0F0,0B0,0REDUCE_GRAD", (1, 3), "0REDUCE_GRAD", "not supported yet"),
         ("(0F1;3B0)OVERLAP_F_B", (1, 1), "(0F1;3B0)OVERLAP_F_B", "not supported yet"),
-        ("0F0,0I0,0W0,0F1,0BW1", (1, 2), "0I0", "belong to different dialects"),
+        (
+            "0F0,0I0,0W0,0F1,0BW1",
+            (1, 2),
+            "0I0",
+            "`0I0` and BW, which another cell has, belong to different dialects",
+        ),
+        (
+            "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+            (1, 1),
+            "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+            "[[...`",
+        ),
         ("0F0,0B0\n1F0,0B1", (2, 2), "0B1", "stage 0 is on rank 0 already, and cannot be on rank 1 too"),
         ("0F0,0B0\n2F0,2B0", (2, 1), "2F0", "stage 2 is here, but stage 1 is in no row"),
     ];

@@ -1,0 +1,196 @@
+//! The MILP engine: `HiGHS` on the encoding divided by T.
+//!
+//! Everything that this engine proves, it proves in floating-point numbers: optimality,
+//! infeasibility and bounds are what `HiGHS` says, lowered by [`MARGIN`]. What it finds is exact:
+//! only the integers `k` of its solution are used. `HiGHS` has been seen to call a solution optimal
+//! that was not (with tolerances below the default ones, which are therefore left alone), so a claim
+//! that matters should be asked of the SMT engine too.
+
+mod programme;
+
+use std::time::{Duration, Instant};
+
+use num_rational::Ratio;
+
+use self::programme::{Programme, Rate, Solution, Solved};
+use super::ranges::{Ranges, Scale, limits, refuted_interval, refuted_limit};
+use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, answer};
+use crate::model::{Model, Ticks, Units};
+
+/// How much weaker than what `HiGHS` says a bound is taken to be, as a part of it; ten times its
+/// tolerance would be too much to tell microseconds apart.
+pub const MARGIN: f64 = 1e-6;
+
+/// An optimal block of the model, within the time limit. Three quarters of it at most are spent on
+/// the objective, the rest on a shortest block.
+///
+/// An interval is called optimal when the exact one of the block agrees with the bound of `HiGHS` up
+/// to [`MARGIN`]; a peak, when the bound rules out the next smaller one.
+///
+/// # Errors
+/// When the model cannot be encoded, `HiGHS` fails, or its answer does not stand up to the exact
+/// check.
+pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Outcome, EncodeError> {
+    let problem = Problem::new(model)?;
+    let start = Instant::now();
+    let search = Search { model, problem: &problem, deadline: start + limit * 3 / 4 };
+    let (outcome, shifts) = match objective {
+        Objective::LeastMemory { interval } => search.least_memory(interval)?,
+        Objective::LeastInterval => search.least_interval()?,
+    };
+    let (Outcome::Optimal(best), Some(shifts)) = (&outcome, shifts) else { return Ok(outcome) };
+    let peak = match objective {
+        Objective::LeastMemory { .. } => Some(best.peak_max()),
+        Objective::LeastInterval => None,
+    };
+    let search = Search { deadline: start + limit, ..search };
+    let shorter = search.shorter(best, &shifts, peak)?;
+    Ok(shorter.map_or(outcome, Outcome::Optimal))
+}
+
+/// What a search has found, with the shifts of its answer.
+type Found = (Outcome, Option<Vec<i64>>);
+
+struct Search<'a> {
+    model: &'a Model,
+    problem: &'a Problem,
+    deadline: Instant,
+}
+
+impl Search<'_> {
+    fn least_memory(&self, interval: Ticks) -> Result<Found, EncodeError> {
+        if interval.0 <= 0 {
+            return Err(EncodeError::NotPositive(interval));
+        }
+        if interval.0 < self.problem.most_work() {
+            return Ok((Outcome::Infeasible, None));
+        }
+        let ticks = Ratio::from_integer(i128::from(interval.0));
+        let scale = Scale::at(self.problem, ticks)?;
+        let Some(ranges) = Ranges::of(self.problem, scale, self.problem.caps()) else {
+            return Ok((Outcome::Infeasible, None));
+        };
+        let quantum = self.problem.quantum();
+        let least = refuted_limit(self.problem, scale) + quantum;
+
+        let mut programme = Programme::new(self.problem, &ranges, Rate::Fixed(ticks));
+        programme.cap(self.problem.caps());
+        let solved = programme.minimise_peak(least).solve(self.deadline)?;
+        // The least multiple of the quantum that the bound allows.
+        let units = programme::peak_unit(self.problem);
+        let proved = lowered(solved.bound) * units.size / as_float(quantum);
+        let proved = if proved.is_finite() { floor(proved.ceil()) * quantum } else { least };
+        let bound = least.max(proved);
+        let Solution::Found { shifts, objective } = solved.solution else {
+            return Ok((unsolved(&solved, Bound::Memory(Units(bound))), None));
+        };
+        let claimed = if units.integral {
+            floor(objective.round()) * quantum
+        } else {
+            floor((objective + MARGIN) * units.size)
+        };
+        let claim = Claim { interval: Some(ticks), peak: Some(Units(claimed)) };
+        let answer = answer(self.model, self.problem, &shifts, claim)?;
+        let outcome = if answer.peak_max().0 <= bound {
+            Outcome::Optimal(answer)
+        } else {
+            Outcome::Bounded { answer: Some(answer), bound: Bound::Memory(Units(bound)) }
+        };
+        Ok((outcome, Some(shifts)))
+    }
+
+    fn least_interval(&self) -> Result<Found, EncodeError> {
+        if self.problem.overfull().is_some() {
+            return Ok((Outcome::Infeasible, None));
+        }
+        let (least, most) = (refuted_interval(self.problem)?, self.problem.serial());
+        let [from, to] = [least, most].map(|ticks| Ratio::from_integer(i128::from(ticks)));
+        let scale = Scale::between(self.problem, from, to)?;
+        let Some(ranges) = Ranges::of(self.problem, scale, self.problem.caps()) else {
+            let message = "a serial block is feasible, but its ranges are empty".to_owned();
+            return Err(EncodeError::Solver { engine: "propagation", message });
+        };
+        let mut programme = Programme::new(self.problem, &ranges, Rate::Between { least, most });
+        programme.cap(self.problem.caps());
+        let solved = programme.maximise_rate().solve(self.deadline)?;
+        // The objective is the negated rate, in most work per interval.
+        let work = as_float(self.problem.most_work());
+        let proved = if solved.bound < 0.0 { work / -solved.bound } else { 0.0 };
+        let parts = Ratio::new(floor(lowered(proved) * as_float(PARTS)), PARTS);
+        let bound = parts.max(Ratio::from_integer(least));
+        let Solution::Found { shifts, .. } = solved.solution else {
+            return Ok((unsolved(&solved, Bound::Interval(bound)), None));
+        };
+        let answer = answer(self.model, self.problem, &shifts, Claim::default())?;
+        let agrees = lowered(ratio(answer.interval)) <= proved.max(as_float(least));
+        let outcome = if solved.optimal && agrees {
+            Outcome::Optimal(answer)
+        } else {
+            Outcome::Bounded { answer: Some(answer), bound: Bound::Interval(bound) }
+        };
+        Ok((outcome, Some(shifts)))
+    }
+
+    /// A shorter block of the same interval and at most the same memory, if one is found in time.
+    /// What `HiGHS` gets wrong here does not spoil the answer there is.
+    fn shorter(
+        &self,
+        best: &Answer,
+        shifts: &[i64],
+        peak: Option<Units>,
+    ) -> Result<Option<Answer>, EncodeError> {
+        let ticks = Ratio::new((*best.interval.numer()).into(), (*best.interval.denom()).into());
+        let scale = Scale::at(self.problem, ticks)?;
+        let limits = limits(self.problem, peak.map(|peak| peak.0));
+        let Some(ranges) = Ranges::of(self.problem, scale, &limits) else { return Ok(None) };
+        let length = best.length(self.model);
+        if i128::from(length.0) <= ranges.length {
+            return Ok(None);
+        }
+        let mut programme = Programme::new(self.problem, &ranges, Rate::Fixed(ticks));
+        programme.cap(&limits);
+        programme.start_from(&best.block, shifts);
+        let solved = match programme.minimise_length().solve(self.deadline) {
+            Ok(solved) => solved,
+            Err(EncodeError::Solver { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let Solution::Found { shifts, .. } = solved.solution else { return Ok(None) };
+        match answer(self.model, self.problem, &shifts, Claim { interval: Some(ticks), peak }) {
+            Ok(other) => Ok((other.length(self.model) < length).then_some(other)),
+            Err(EncodeError::Rejected(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Fractions of a tick in which a bound on the interval is given.
+const PARTS: i64 = 1024;
+
+/// The outcome without a solution.
+fn unsolved(solved: &Solved, bound: Bound) -> Outcome {
+    match solved.solution {
+        Solution::Infeasible => Outcome::Infeasible,
+        Solution::None | Solution::Found { .. } => Outcome::Bounded { answer: None, bound },
+    }
+}
+
+/// A lower bound that allows for the error of `HiGHS`.
+fn lowered(bound: f64) -> f64 {
+    bound - MARGIN * bound.abs().max(1.0)
+}
+
+fn ratio(interval: Ratio<i64>) -> f64 {
+    as_float(*interval.numer()) / as_float(*interval.denom())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "what the solver is told is rounded; its answer is checked")]
+const fn as_float(amount: i64) -> f64 {
+    amount as f64
+}
+
+/// The next smaller integer; the largest or smallest one for what has none.
+#[expect(clippy::cast_possible_truncation, reason = "saturates, and every use is a bound or is checked")]
+fn floor(value: f64) -> i64 {
+    value.floor() as i64
+}
