@@ -13,7 +13,7 @@ empty  :=
 space  := $(empty) $(empty)
 STAMP  := .deps/installed-$(subst $(space),+,$(strip $(WHEELS)))
 
-PROFILE := models/profiles/zb-1.5b-p8-m24.toml
+PROFILE := models/profiles/zb-1.5b-p8-m24-v.toml
 RESULT  := target/demo/schedule.json
 
 .PHONY: help setup build demo test lint bench
@@ -40,6 +40,12 @@ $(STAMP):
 build: setup
 	$(CARGO) build --release
 
+demo: build
+	@mkdir -p $(dir $(RESULT))
+	target/release/bubbleproof optimize $(PROFILE) --memory 75% --time-limit 20 -o $(RESULT)
+	target/release/bubbleproof verify $(RESULT) --model $(PROFILE) --memory 75%
+	target/release/bubbleproof render $(RESULT) --model $(PROFILE) --memory 75%
+
 test: setup
 	$(CARGO) test
 
@@ -47,7 +53,7 @@ lint: setup
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets -- -D warnings
 	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --lib
 
 bench: setup
 	$(CARGO) bench

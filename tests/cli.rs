@@ -3,6 +3,9 @@
 //! Human output, JSON objects and help are snapshots; the keys that other programs rely on are also
 //! asserted by name.
 
+use std::fmt::Write as _;
+use std::path::Path;
+
 use assert_cmd::Command;
 use serde_json::Value;
 
@@ -234,6 +237,23 @@ fn optimize_gives_the_keys_that_programs_rely_on_and_a_schedule_that_verifies() 
 }
 
 #[test]
+fn the_picture_of_the_readme_is_what_the_tool_draws() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("timeline.svg");
+    let file = file.to_str().expect("a plain name");
+    let model = "models/profiles/uneven-342.toml";
+    assert_eq!(
+        tool(&["render", "docs/schedule.json", "--model", model, "--memory", "4", "-o", file]).status,
+        0
+    );
+    let read = |file: &str| std::fs::read_to_string(file).expect("readable");
+    assert!(
+        read(file) == read("docs/timeline.svg"),
+        "draw it again: bubbleproof render docs/schedule.json --model {model} -o docs/timeline.svg"
+    );
+}
+
+#[test]
 fn what_is_infeasible_comes_with_a_reason() {
     for arguments in
         [&["optimize", MODEL, "--memory", "0", "--json"], &["block", V_MODEL, "--memory", "1", "--json"]]
@@ -307,7 +327,7 @@ fn a_schedule_made_for_another_size_finds_its_model() {
     let object = run.json();
     assert_eq!((run.status, &object["devices"]), (0, &Value::from(3)), "{object}");
     let notes = object["notes"].to_string();
-    for word in ["3 devices", "1 microbatches", "--memory 3"] {
+    for word in ["3 devices", "schedule's, 1,", "--memory 3"] {
         assert!(notes.contains(word) && run.err.contains(word), "{word}: {notes}\n{}", run.err);
     }
 }
@@ -396,7 +416,9 @@ fn every_invalid_file_is_refused_with_its_status_and_a_located_message() {
         let path = format!("{folder}/{file}");
         let model = model.map(|model| format!("{folder}/{model}"));
         let arguments: Vec<&str> = match &model {
-            _ if file.ends_with(".toml") => vec!["compare", &path, "--schedules", "gpipe"],
+            _ if Path::new(&file).extension() == Some("toml".as_ref()) => {
+                vec!["compare", &path, "--schedules", "gpipe"]
+            }
             Some(model) => vec!["verify", &path, "--model", model],
             None => vec!["verify", &path],
         };
@@ -405,7 +427,7 @@ fn every_invalid_file_is_refused_with_its_status_and_a_located_message() {
         assert!(!run.err.contains("panicked"), "{file}: {}", run.err);
         let text = if status == 2 { &run.err } else { &run.out };
         assert!(!text.is_empty(), "{file}");
-        messages += &format!("{file}: {why}\n{text}\n");
+        writeln!(messages, "{file}: {why}\n{text}").expect("a string takes everything");
     }
     insta::assert_snapshot!("invalid_corpus", messages);
 }
@@ -442,7 +464,7 @@ fn mistakes_in_files_are_shown_where_they_are() {
         let run = tool_with_input(&arguments, &wrong);
         assert_eq!(run.status, 2, "{from} -> {to}: {}", run.transcript());
         assert!(run.err.lines().all(|line| line.chars().count() <= 200), "{}", run.err);
-        messages += &format!("`{from}` -> `{to}`\n{}\n", run.err);
+        writeln!(messages, "`{from}` -> `{to}`\n{}", run.err).expect("a string takes everything");
     }
     insta::assert_snapshot!(messages);
 }

@@ -118,7 +118,9 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     match found {
         Found::Block { block, proven, bound, notes } => {
             let peak = checked_peak(&block, &model)?;
-            notes.iter().for_each(|text| note(text));
+            for text in &notes {
+                note(text);
+            }
             let engine = engine.to_string();
             output.print(&Report { bound, notes, ..Report::of(&block, &model, peak, proven, engine) })?;
             Ok(Status::Yes)

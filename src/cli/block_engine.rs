@@ -17,7 +17,7 @@ use crate::optimize::zone::{self, ZoneError};
 pub enum Engine {
     /// A dynamic programme over the devices, for V placement: proves in exact arithmetic
     Exact,
-    /// An integer programme, solved by HiGHS in floating point; any placement
+    /// An integer programme, solved by `HiGHS` in floating point; any placement
     Milp,
     /// An SMT problem, decided by Z3 in exact arithmetic; any placement
     Smt,
@@ -103,6 +103,10 @@ pub enum Found {
     /// There is none.
     Infeasible(String),
     /// The time was up before anything was found.
+    #[cfg_attr(
+        not(any(feature = "milp", feature = "smt")),
+        expect(dead_code, reason = "only the solvers have a time limit")
+    )]
     Nothing,
 }
 

@@ -90,7 +90,9 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         });
     }
     drop(progress);
-    notes.iter().for_each(|text| note(text));
+    for text in &notes {
+        note(text);
+    }
     let comparison = Comparison {
         schedules: rows,
         model: model.name(),
@@ -117,14 +119,22 @@ fn find(name: &str) -> Result<Subject, Error> {
     })
 }
 
-/// The schedules made for the model's placement; the others are noted.
+/// The schedules that make sense for the model; the others are noted.
 fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Subject> {
-    let (fitting, others): (Vec<&'static Entry>, Vec<&'static Entry>) =
+    let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
-    if !others.is_empty() {
-        let others: Vec<&str> = others.iter().map(|entry| entry.name).collect();
-        let shape = model.placement().shape();
-        notes.push(format!("left out, because the placement is {shape}: {}", others.join(", ")));
+    let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) = placed
+        .into_iter()
+        .partition(|entry| !matches!(entry.generate(model), Err(CatalogError::RecomputeUnknown(_))));
+    let shape = model.placement().shape();
+    for (reason, entries) in [
+        (format!("the placement is {shape}"), elsewhere),
+        ("the model has no [recompute] table".to_owned(), recomputing),
+    ] {
+        if !entries.is_empty() {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+            notes.push(format!("left out, because {reason}: {}", names.join(", ")));
+        }
     }
     fitting.into_iter().map(Subject::Named).chain([Subject::Optimized]).collect()
 }

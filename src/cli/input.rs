@@ -12,7 +12,7 @@ use crate::block::family::{self, Family};
 use crate::interchange::{self, ReadError};
 use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
-use crate::schedule::{self, Schedule, ScheduleFileError};
+use crate::schedule::{self, Schedule, ScheduleError, ScheduleFileError};
 
 /// A file that has been read: its name for messages, and its text.
 #[derive(Debug)]
@@ -71,7 +71,8 @@ impl Input {
             Ok(read) => Ok(read.schedule),
             Err(ReadError::Schedule(error)) => Err(self.schedule_error(&error)),
             Err(ReadError::PyTorch(error)) => {
-                Err(self.error(error.to_string(), "here", error.span, self.csv_help()))
+                let help = (error.row == 1 && error.column == 1).then(not_a_schedule);
+                Err(self.error(error.to_string(), "here", error.span, help))
             }
         }
     }
@@ -91,26 +92,25 @@ impl Input {
             ScheduleFileError::Placement(_) => {
                 (key("placement"), Some("`placement` lists the stages of each device: [[0], [1]]".to_owned()))
             }
-            ScheduleFileError::Orders(_) => (key("orders"), None),
+            ScheduleFileError::Orders(ScheduleError::Orders { .. }) => (key("orders"), None),
+            ScheduleFileError::Orders(_) => (key("microbatches"), None),
         };
         self.error(error.to_string(), "here", span, help)
-    }
-
-    /// Advice for a text that was read as PyTorch's CSV, which it may not have been meant to be.
-    fn csv_help(&self) -> Option<String> {
-        (!self.text.contains(',')).then(|| {
-            format!(
-                "a schedule is a JSON object with \"format\": \"{}\", or one of PyTorch's CSV files, which \
-                 have a row of passes for each rank",
-                schedule::FORMAT
-            )
-        })
     }
 
     fn error(&self, message: String, label: &'static str, span: Range<usize>, help: Option<String>) -> Error {
         let excerpt = Excerpt::new(&self.name, &self.text);
         Error::Located(Box::new(Located { message, label, span, help, excerpt }))
     }
+}
+
+/// Advice for a text that fails in its first cell as a CSV: it may not have been meant to be one.
+fn not_a_schedule() -> String {
+    format!(
+        "a schedule is a JSON object with \"format\": \"{}\", or one of PyTorch's CSV files, which have a \
+         row of passes for each rank",
+        schedule::FORMAT
+    )
 }
 
 /// Reads a model file.

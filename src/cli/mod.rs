@@ -50,7 +50,7 @@ use output::Output;
 #[command(name = "bubbleproof", version, max_term_width = 100, after_long_help = AFTER_HELP)]
 struct Cli {
     /// Print one JSON object on standard output instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 100)]
     json: bool,
 
     #[command(subcommand)]

@@ -1,6 +1,6 @@
 //! The size of a pipeline, in place of the one its model file states.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -29,20 +29,7 @@ impl ModelArgs {
     /// # Errors
     /// When the file is wrong, or the model cannot have the size or the cap.
     pub fn read(&self) -> Result<Model, Error> {
-        self.fit(read_model(&self.model)?)
-    }
-
-    /// A model that was read from the file, at the size and with the caps asked for.
-    ///
-    /// # Errors
-    /// When the model cannot have the size or the cap.
-    pub fn fit(&self, model: Model) -> Result<Model, Error> {
-        self.cap.apply(self.size.apply(model)?)
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.model
+        self.cap.apply(self.size.apply(read_model(&self.model)?)?)
     }
 
     /// The number of devices asked for in place of the model's.

@@ -70,7 +70,9 @@ impl SubjectArgs {
         };
         let model = self.cap.apply(model)?;
         notes.extend(self.note_on_cap(&schedule, &model));
-        notes.iter().for_each(|text| note(text));
+        for text in &notes {
+            note(text);
+        }
         let complaints = self.complaints(&schedule);
         Ok(Subject { schedule, model, complaints, notes })
     }
@@ -92,7 +94,7 @@ impl SubjectArgs {
         let microbatches = schedule.microbatches();
         if microbatches != model.microbatches() {
             notes.push(format!(
-                "the schedule has {microbatches} microbatches, the model {}: taking the schedule's",
+                "the number of microbatches is the schedule's, {microbatches}, not the model's, {}",
                 model.microbatches(),
             ));
             // One that overflows is left for replay to report as a violation.

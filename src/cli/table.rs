@@ -1,6 +1,6 @@
 //! Tables in columns.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Rows of cells: the first column is aligned to the left, the others to the right.
 #[derive(Debug, Default)]
@@ -32,9 +32,9 @@ impl fmt::Display for Table {
             for (column, cell) in row.iter().enumerate() {
                 let width = widths[column];
                 if column == 0 {
-                    line.push_str(&format!("{cell:<width$}"));
+                    write!(line, "{cell:<width$}")?;
                 } else {
-                    line.push_str(&format!("  {cell:>width$}"));
+                    write!(line, "  {cell:>width$}")?;
                 }
             }
             writeln!(out, "{}", line.trim_end())?;
