@@ -32,7 +32,7 @@ setup: $(STAMP)
 $(STAMP):
 	@echo 'installing $(WHEELS) into .deps/py'
 	@rm -rf .deps && mkdir -p .deps
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
+	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
 	    --target .deps/py.part $(WHEELS)
 	@mv .deps/py.part .deps/py
 	@touch $@
