@@ -8,8 +8,9 @@ fn expanded(name: &str, devices: u32, microbatches: u32, fused: bool) -> (Model,
     let family = family::shipped(name).expect("it is shipped");
     let block = family.block(devices).expect("within the domain");
     let block = if fused { fuse(&block) } else { block };
-    let schedule = block.expand(microbatches).expect("a schedule").named(name);
-    (Model::unit(schedule.placement().clone(), microbatches).expect("a model"), schedule)
+    let model = Model::unit(block.placement().clone(), microbatches).expect("a model");
+    let schedule = block.expand(&model, microbatches).expect("a schedule").named(name);
+    (model, schedule)
 }
 
 fn fuse(block: &Block) -> Block {

@@ -2,7 +2,8 @@
 
 use std::io::{self, BufWriter, Write};
 
-use serde::Deserialize;
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Provenance, Schedule, ScheduleError};
 use crate::model::{Pass, Placement, PlacementError, Stage};
@@ -133,6 +134,35 @@ pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
     out.flush()
 }
 
+/// The object that a schedule file holds, for embedding in other JSON.
+impl Serialize for Schedule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Schedule", 8)?;
+        object.serialize_field("format", FORMAT)?;
+        for (key, text) in [("name", &self.name), ("model", &self.model)] {
+            match text {
+                Some(text) => object.serialize_field(key, text)?,
+                None => object.skip_field(key)?,
+            }
+        }
+        match &self.provenance {
+            Some(provenance) => object.serialize_field("provenance", provenance)?,
+            None => object.skip_field("provenance")?,
+        }
+        let lists = self.placement.lists().iter();
+        let lists: Vec<Vec<u32>> =
+            lists.map(|stages| stages.iter().map(|stage| stage.0).collect()).collect();
+        object.serialize_field("placement", &lists)?;
+        object.serialize_field("microbatches", &self.microbatches)?;
+        match &self.certificate {
+            Some(certificate) => object.serialize_field("certificate", certificate)?,
+            None => object.skip_field("certificate")?,
+        }
+        object.serialize_field("orders", &self.orders)?;
+        object.end()
+    }
+}
+
 fn json(value: &impl serde::Serialize) -> io::Result<String> {
     Ok(serde_json::to_string(value)?)
 }
@@ -172,7 +202,9 @@ mod tests {
             let mut text = Vec::new();
             write(&schedule, &mut text).expect("writing to memory");
             let text = String::from_utf8(text).expect("JSON is UTF-8");
-            prop_assert_eq!(parse(&text).expect("what was written reads"), schedule);
+            prop_assert_eq!(&parse(&text).expect("what was written reads"), &schedule);
+            let object = serde_json::to_string(&schedule).expect("a schedule is JSON");
+            prop_assert_eq!(parse(&object).expect("the object reads as the file does"), schedule);
         }
     }
 }

@@ -1,0 +1,59 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both install what is missing inside this
+# checkout (into .deps) and nothing anywhere else.
+#
+# Needed beforehand: Rust, a C++ compiler, make, python3 with pip.
+
+CARGO  ?= cargo
+PYTHON ?= python3
+
+# HiGHS is built from source, with cmake and libclang; Z3 comes ready-made. All three are wheels of PyPI.
+# `.cargo/config.toml` tells cargo where they are.
+WHEELS := cmake==4.4.4 libclang==18.1.1 z3-solver==5.4.0.0
+empty  :=
+space  := $(empty) $(empty)
+STAMP  := .deps/installed-$(subst $(space),+,$(strip $(WHEELS)))
+
+PROFILE := models/profiles/zb-1.5b-p8-m24-v.toml
+RESULT  := target/demo/schedule.json
+
+.PHONY: help setup build demo test lint bench
+
+help:
+	@echo 'make demo    find a schedule for a measured profile, verify it, show it'
+	@echo 'make test    run all tests'
+	@echo 'make build   build target/release/bubbleproof'
+	@echo 'make lint    check format, lints and documentation'
+	@echo 'make bench   measure replay and block solving'
+	@echo 'make setup   install the native parts into .deps (the others do this by themselves)'
+
+setup: $(STAMP)
+
+# Unpacked aside and renamed, so that an interrupted installation is not taken for a whole one.
+$(STAMP):
+	@echo 'installing $(WHEELS) into .deps/py'
+	@rm -rf .deps && mkdir -p .deps
+	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
+	    --target .deps/py.part $(WHEELS)
+	@mv .deps/py.part .deps/py
+	@touch $@
+
+build: setup
+	$(CARGO) build --release
+
+demo: build
+	@mkdir -p $(dir $(RESULT))
+	target/release/bubbleproof optimize $(PROFILE) --memory 75% --time-limit 20 -o $(RESULT)
+	target/release/bubbleproof verify $(RESULT) --model $(PROFILE) --memory 75%
+	target/release/bubbleproof render $(RESULT) --model $(PROFILE) --memory 75%
+
+test: setup
+	$(CARGO) test
+
+lint: setup
+	$(CARGO) fmt --check
+	$(CARGO) clippy --all-targets -- -D warnings
+	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --lib
+
+bench: setup
+	$(CARGO) bench

@@ -1,0 +1,359 @@
+//! `block`: the best building block of a model, or what a block family gives.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use num_rational::Ratio;
+use serde::{Serialize, Serializer};
+
+use super::block_engine::{Engine, Found, Goal, solve};
+use super::cap::Cap;
+use super::error::{Error, Status};
+use super::input::Input;
+use super::number::Interval;
+use super::optimize::{Unfeasible, seconds};
+use super::output::{Output, note};
+use super::progress::Progress;
+use super::size::resized;
+use super::table::Table;
+use crate::block::Block;
+use crate::block::family::Family;
+use crate::model::{Device, Model, Stage, Ticks, Units};
+use crate::replay::replay;
+
+/// The options of `block`.
+#[derive(Debug, Args)]
+pub struct BlockArgs {
+    /// The model file, or a block family file (with [[pass]] tables) to inspect; `-` reads standard
+    /// input
+    #[arg(value_name = "MODEL")]
+    file: PathBuf,
+
+    /// The number of devices: in place of the model's, or those to inspect a family at
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    devices: Option<u32>,
+
+    #[command(flatten)]
+    cap: Cap,
+
+    #[command(flatten)]
+    search: BlockSearch,
+}
+
+/// What to look for in a block, and how.
+#[derive(Debug, Args)]
+struct BlockSearch {
+    /// The interval to find the least memory at: ticks, or `work`, the least that any block can have
+    #[arg(long, value_name = "N|work")]
+    interval: Option<Pace>,
+
+    /// What to minimise
+    ///
+    /// Memory is minimised at the interval of --interval (default: work), the interval under the caps
+    /// of the model or of --memory. Without this option: memory, unless there are caps and no
+    /// --interval.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    minimize: Option<Aim>,
+
+    /// What to solve with; without it, `exact` for V placement, otherwise `milp` or `smt`
+    #[arg(long, value_enum)]
+    engine: Option<Engine>,
+
+    /// The most seconds that milp and smt may take
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    time_limit: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Aim {
+    /// The largest peak memory of a device
+    Memory,
+    /// The interval
+    Interval,
+}
+
+/// An interval to work at.
+#[derive(Debug, Clone, Copy)]
+enum Pace {
+    Work,
+    Every(Ticks),
+}
+
+impl std::str::FromStr for Pace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "work" {
+            return Ok(Self::Work);
+        }
+        let ticks = text.parse().ok().filter(|&ticks| ticks > 0);
+        ticks
+            .map(|ticks| Self::Every(Ticks(ticks)))
+            .ok_or_else(|| format!("`{text}` is neither a positive number of ticks nor `work`"))
+    }
+}
+
+/// Finds or inspects a block and prints it.
+///
+/// # Errors
+/// When a file or an option is wrong, or an engine is defective.
+pub fn run(args: &BlockArgs, output: Output) -> Result<Status, Error> {
+    let input = Input::read(&args.file)?;
+    if input.is_family() { inspect(args, &input.family()?, output) } else { find(args, &input, output) }
+}
+
+fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error> {
+    let mut model = input.model()?;
+    if let Some(devices) = args.devices {
+        model = resized(&model, devices)?;
+    }
+    let model = args.cap.apply(model)?;
+    let goal = args.search.goal(&model)?;
+    let engine = args.search.engine.map_or_else(|| Engine::default_for(&model), Ok)?;
+    let progress = Progress::start(format!("{engine}: {goal}"));
+    let found = solve(&model, engine, goal, args.search.time_limit)?;
+    drop(progress);
+    match found {
+        Found::Block { block, proven, bound, notes } => {
+            let peak = checked_peak(&block, &model)?;
+            for text in &notes {
+                note(text);
+            }
+            let engine = engine.to_string();
+            output.print(&Report { bound, notes, ..Report::of(&block, &model, peak, proven, engine) })?;
+            Ok(Status::Yes)
+        }
+        Found::Infeasible(reason) => {
+            output.print(&Unfeasible::because(reason))?;
+            Ok(Status::No)
+        }
+        Found::Nothing => {
+            let seconds = args.search.time_limit.as_secs_f64();
+            output.print(&Unknown {
+                feasible: None,
+                reason: format!("{engine} found no block within {seconds} seconds, nor that there is none"),
+            })?;
+            Ok(Status::GaveUp)
+        }
+    }
+}
+
+impl BlockSearch {
+    fn goal(&self, model: &Model) -> Result<Goal, Error> {
+        let capped = model.memory().capacity.iter().any(Option::is_some);
+        let aim = match (self.minimize, self.interval) {
+            (Some(Aim::Interval), Some(_)) => {
+                return Err(Error::usage(
+                    "--minimize interval looks for the interval that --interval gives",
+                    "leave out one of them",
+                ));
+            }
+            (Some(aim), _) => aim,
+            (None, None) if capped => Aim::Interval,
+            (None, _) => Aim::Memory,
+        };
+        Ok(match aim {
+            Aim::Interval => Goal::LeastInterval,
+            Aim::Memory => Goal::LeastMemory {
+                interval: match self.interval {
+                    Some(Pace::Every(ticks)) => ticks,
+                    Some(Pace::Work) | None => model.most_work(),
+                },
+            },
+        })
+    }
+
+    fn is_default(&self) -> bool {
+        self.interval.is_none() && self.minimize.is_none() && self.engine.is_none()
+    }
+}
+
+fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, Error> {
+    let Some(devices) = args.devices else {
+        return Err(Error::usage(
+            format!("{} is a block family: it has a block for every number of devices", family.name),
+            "say which with --devices N",
+        ));
+    };
+    if args.cap.is_given() || !args.search.is_default() {
+        return Err(Error::usage(
+            format!("{} is a block family, whose blocks are inspected as they are", family.name),
+            "only --devices goes with a family; the other options look for the best block of a model",
+        ));
+    }
+    let wrong = |error: crate::block::family::FamilyError| {
+        let message = format!("{} has no block for {devices} devices: {error}", family.name);
+        Error::Usage { message, help: None }
+    };
+    let model = family.model(devices, 1).map_err(wrong)?;
+    let block = family.block(devices).map_err(wrong)?;
+    let mut faults: Vec<String> = block.faults(&model).iter().map(ToString::to_string).collect();
+    let peak = if faults.is_empty() { checked_peak(&block, &model)? } else { Vec::new() };
+    if faults.is_empty() {
+        let broken = family.broken_promises(devices).map_err(wrong)?;
+        faults.extend(broken.iter().map(ToString::to_string));
+    }
+    let report = Report {
+        name: Some(&family.name),
+        faults: Some(faults),
+        ..Report::of(&block, &model, peak, false, "family".to_owned())
+    };
+    output.print(&report)?;
+    Ok(Status::of(report.faults.is_some_and(|faults| faults.is_empty())))
+}
+
+/// The exact steady peak of each device, as replay finds it too on enough copies of the block.
+fn checked_peak(block: &Block, model: &Model) -> Result<Vec<Units>, Error> {
+    let defect = |reason: String| Error::Defect(format!("internal error: the block fails replay: {reason}"));
+    let peak = block.steady_peak(model);
+    let ends = block.passes().map(|(pass, at)| at + block.duration(model, pass)).max().unwrap_or_default();
+    let start = block.passes().map(|(_, at)| at).min().unwrap_or_default();
+    // The copies that overlap a copy of the middle, on either side.
+    let overlapping = (ends - start).0 / block.interval_parts().0 + 1;
+    let copies = u32::try_from((2 * overlapping + 1).saturating_mul(i64::from(block.period())))
+        .map_err(|_| defect("it overlaps too many of its copies".to_owned()))?;
+    let free = model.with_uniform_capacity(None).and_then(|model| model.with_microbatches(copies));
+    let free = free.map_err(|error| defect(error.to_string()))?;
+    let schedule = block.expand(&free, copies).map_err(|error| defect(error.to_string()))?;
+    let verdict = replay(&free, &schedule);
+    match verdict.violations.first() {
+        Some(violation) => Err(defect(violation.to_string())),
+        None if verdict.peak_memory != peak => {
+            Err(defect(format!("its peaks are {:?}, not {peak:?}", verdict.peak_memory)))
+        }
+        None => Ok(peak),
+    }
+}
+
+/// That nothing was found, nor that there is nothing.
+#[derive(Serialize)]
+struct Unknown {
+    feasible: Option<bool>,
+    reason: String,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "gave up: {}", self.reason)
+    }
+}
+
+/// A block, as it is printed. Times are in ticks, exact.
+#[derive(Serialize)]
+struct Report<'a> {
+    interval: Interval,
+    peak_memory: Vec<i64>,
+    peak_memory_max: Option<i64>,
+    /// By device: what lifespans alone would allow (arXiv 2405.15362, Eq. 1).
+    paper_bound: Vec<i64>,
+    paper_bound_max: Option<i64>,
+    /// By stage: from the start of F to the end of the last backward.
+    lifespans: Vec<Interval>,
+    offsets: Offsets<'a>,
+    proven: bool,
+    /// What no block is better than, in what was minimised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<Interval>,
+    engine: String,
+    /// The name of the model or of the family.
+    name: Option<&'a str>,
+    devices: u32,
+    /// How many microbatches start in an interval.
+    period: u32,
+    time_unit: &'a str,
+    memory_unit: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<Vec<String>>,
+    notes: Vec<String>,
+}
+
+/// The offset of every pass, by its text form.
+struct Offsets<'a>(&'a Block);
+
+impl Serialize for Offsets<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.passes().map(|(pass, at)| (pass.to_string(), in_ticks(self.0, at))))
+    }
+}
+
+fn in_ticks(block: &Block, parts: Ticks) -> Interval {
+    Interval(Ratio::new(parts.0, block.parts()))
+}
+
+impl<'a> Report<'a> {
+    fn of(block: &'a Block, model: &'a Model, peak: Vec<Units>, proven: bool, engine: String) -> Self {
+        let amounts = |units: Vec<Units>| -> Vec<i64> { units.into_iter().map(|units| units.0).collect() };
+        let (peak_memory, paper_bound) = (amounts(peak), amounts(block.paper_bound(model)));
+        Self {
+            interval: Interval(block.interval()),
+            peak_memory_max: peak_memory.iter().max().copied(),
+            peak_memory,
+            paper_bound_max: paper_bound.iter().max().copied(),
+            paper_bound,
+            lifespans: Stage::all(model.stages())
+                .map(|stage| in_ticks(block, block.lifespan(model, stage)))
+                .collect(),
+            offsets: Offsets(block),
+            proven,
+            bound: None,
+            engine,
+            name: Some(model.name()),
+            devices: model.devices(),
+            period: block.period(),
+            time_unit: &model.costs().unit,
+            memory_unit: &model.memory().unit,
+            faults: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The offsets of a device, in the order in which it runs the passes of one microbatch.
+    fn order(&self, device: Device) -> String {
+        let block = self.offsets.0;
+        let mut passes: Vec<_> =
+            block.passes().filter(|(pass, _)| block.placement().device_of(pass.stage) == device).collect();
+        passes.sort_by_key(|&(pass, at)| (at, pass));
+        let text = |(pass, at): &(crate::model::Pass, Ticks)| {
+            let copy = if block.period() == 1 { String::new() } else { pass.microbatch.to_string() };
+            format!("{}{}{copy}@{}", pass.stage, pass.kind, in_ticks(block, *at))
+        };
+        passes.iter().map(text).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (time, memory) = (self.time_unit, self.memory_unit);
+        let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
+        line("block", format!("{}, {} devices", self.name.unwrap_or("unnamed"), self.devices))?;
+        line("interval", format!("{} {time}", self.interval))?;
+        if let Some(peak) = self.peak_memory_max {
+            let bound = self.paper_bound_max.unwrap_or_default();
+            line("peak memory", format!("{peak} {memory}; from lifespans alone: {bound}"))?;
+        }
+        let proof = match (&self.bound, self.proven) {
+            (_, true) => "no block of one microbatch per interval is better".to_owned(),
+            (Some(bound), false) => format!("not proven: no block is better than {bound}"),
+            (None, false) => "not asked for".to_owned(),
+        };
+        if self.faults.is_none() {
+            line("optimality", proof)?;
+        }
+        line("engine", self.engine.clone())?;
+        let mut table = Table::new(["device", "peak memory", "from lifespans"]);
+        for (device, bound) in self.paper_bound.iter().enumerate() {
+            let peak = self.peak_memory.get(device).map_or_else(|| "-".to_owned(), ToString::to_string);
+            table.row([device.to_string(), peak, bound.to_string()]);
+        }
+        write!(out, "\n{table}\noffsets, as stage, kind @ {time}:\n")?;
+        for device in Device::all(self.devices) {
+            writeln!(out, "  device {device}: {}", self.order(device))?;
+        }
+        for fault in self.faults.iter().flatten() {
+            writeln!(out, "fault: {fault}")?;
+        }
+        Ok(())
+    }
+}

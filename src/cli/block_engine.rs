@@ -1,0 +1,226 @@
+//! The engines that find building blocks, behind one interface.
+
+use std::fmt;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use num_rational::Ratio;
+
+use super::error::Error;
+use super::number::Interval;
+use crate::block::Block;
+use crate::model::{Model, Shape, Ticks};
+use crate::optimize::zone::{self, ZoneError};
+
+/// What finds a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// A dynamic programme over the devices, for V placement: proves in exact arithmetic
+    Exact,
+    /// An integer programme, solved by `HiGHS` in floating point; any placement
+    Milp,
+    /// An SMT problem, decided by Z3 in exact arithmetic; any placement
+    Smt,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Exact => "exact",
+            Self::Milp => "milp",
+            Self::Smt => "smt",
+        })
+    }
+}
+
+impl Engine {
+    /// Whether this build has it.
+    const fn is_there(self) -> bool {
+        match self {
+            Self::Exact => true,
+            Self::Milp => cfg!(feature = "milp"),
+            Self::Smt => cfg!(feature = "smt"),
+        }
+    }
+
+    /// The engine to take for a model when none is asked for.
+    ///
+    /// # Errors
+    /// When this build has none for its placement.
+    pub fn default_for(model: &Model) -> Result<Self, Error> {
+        let solver = [Self::Milp, Self::Smt].into_iter().find(|engine| engine.is_there());
+        match (model.placement().shape(), solver) {
+            (Shape::V, _) => Ok(Self::Exact),
+            (_, Some(engine)) => Ok(engine),
+            (shape, None) => Err(Error::usage(
+                format!("this build has no engine for {shape} placement"),
+                "build it with the feature milp or smt",
+            )),
+        }
+    }
+
+    fn names_there() -> String {
+        let there = Self::value_variants().iter().filter(|engine| engine.is_there());
+        there.map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// The least peak memory at an interval.
+    LeastMemory {
+        /// The interval.
+        interval: Ticks,
+    },
+    /// The least interval under the caps.
+    LeastInterval,
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LeastMemory { interval } => write!(out, "least memory at interval {interval}"),
+            Self::LeastInterval => write!(out, "least interval under the caps"),
+        }
+    }
+}
+
+/// What an engine found.
+#[derive(Debug)]
+pub enum Found {
+    /// A block.
+    Block {
+        /// The block.
+        block: Block,
+        /// Whether no block is better.
+        proven: bool,
+        /// What no block is better than, where that is not proven.
+        bound: Option<Interval>,
+        /// What is worth knowing about the proof.
+        notes: Vec<String>,
+    },
+    /// There is none.
+    Infeasible(String),
+    /// The time was up before anything was found.
+    #[cfg_attr(
+        not(any(feature = "milp", feature = "smt")),
+        expect(dead_code, reason = "only the solvers have a time limit")
+    )]
+    Nothing,
+}
+
+/// Asks an engine.
+///
+/// # Errors
+/// When this build lacks it, it cannot take the model, or its answer is wrong.
+pub fn solve(model: &Model, engine: Engine, goal: Goal, limit: Duration) -> Result<Found, Error> {
+    match engine {
+        Engine::Exact => by_programme(model, goal),
+        Engine::Milp => by_milp(model, goal, limit),
+        Engine::Smt => by_smt(model, goal, limit),
+    }
+}
+
+fn by_programme(model: &Model, goal: Goal) -> Result<Found, Error> {
+    let best = match goal {
+        Goal::LeastMemory { interval } => zone::least_memory(model, Ratio::from_integer(interval.0)),
+        Goal::LeastInterval => zone::least_interval(model),
+    };
+    match best {
+        Ok(best) => Ok(Found::Block { block: best.block, proven: true, bound: None, notes: Vec::new() }),
+        Err(error @ ZoneError::Infeasible(_)) => Ok(Found::Infeasible(error.to_string())),
+        Err(error @ ZoneError::NotV) => Err(Error::usage(
+            error.to_string(),
+            format!("the engines of this build: {}", Engine::names_there()),
+        )),
+        Err(error @ ZoneError::Overflow) => Err(Error::Usage { message: error.to_string(), help: None }),
+        Err(error @ ZoneError::Rejected(_)) => Err(Error::Defect(format!("internal error: {error}"))),
+    }
+}
+
+#[cfg(not(all(feature = "milp", feature = "smt")))]
+fn missing(engine: Engine) -> Error {
+    Error::usage(
+        format!("this build was made without the engine `{engine}`"),
+        format!("the engines of this build: {}", Engine::names_there()),
+    )
+}
+
+#[cfg(not(feature = "milp"))]
+fn by_milp(_model: &Model, _goal: Goal, _limit: Duration) -> Result<Found, Error> {
+    Err(missing(Engine::Milp))
+}
+
+#[cfg(not(feature = "smt"))]
+fn by_smt(_model: &Model, _goal: Goal, _limit: Duration) -> Result<Found, Error> {
+    Err(missing(Engine::Smt))
+}
+
+#[cfg(feature = "milp")]
+fn by_milp(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
+    let outcome = crate::encode::milp::solve(model, solvers::objective(goal), limit);
+    let mut found = solvers::found(outcome, goal)?;
+    if let Found::Block { proven: true, notes, .. } = &mut found {
+        notes.push(
+            "the block is checked exactly, but HiGHS proves in floating point that none is better; \
+             `--engine smt` proves it in exact arithmetic"
+                .to_owned(),
+        );
+    }
+    Ok(found)
+}
+
+#[cfg(feature = "smt")]
+fn by_smt(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
+    solvers::found(crate::encode::smt::solve(model, solvers::objective(goal), limit), goal)
+}
+
+/// What both solvers have in common.
+#[cfg(any(feature = "milp", feature = "smt"))]
+mod solvers {
+    use num_rational::Ratio;
+
+    use super::super::error::Error;
+    use super::super::number::Interval;
+    use super::{Found, Goal};
+    use crate::encode::{Bound, EncodeError, Objective, Outcome};
+
+    /// The goal as the encodings name it.
+    pub fn objective(goal: Goal) -> Objective {
+        match goal {
+            Goal::LeastMemory { interval } => Objective::LeastMemory { interval },
+            Goal::LeastInterval => Objective::LeastInterval,
+        }
+    }
+
+    /// What the outcome of a solver says.
+    pub fn found(outcome: Result<Outcome, EncodeError>, goal: Goal) -> Result<Found, Error> {
+        match outcome {
+            Ok(Outcome::Optimal(answer)) => {
+                Ok(Found::Block { block: answer.block, proven: true, bound: None, notes: Vec::new() })
+            }
+            Ok(Outcome::Bounded { answer: Some(answer), bound }) => {
+                let bound = Interval(match bound {
+                    Bound::Memory(units) => Ratio::from_integer(units.0),
+                    Bound::Interval(ticks) => ticks,
+                });
+                Ok(Found::Block { block: answer.block, proven: false, bound: Some(bound), notes: Vec::new() })
+            }
+            Ok(Outcome::Bounded { answer: None, .. }) => Ok(Found::Nothing),
+            Ok(Outcome::Infeasible) => Ok(Found::Infeasible(match goal {
+                Goal::LeastMemory { interval } => {
+                    format!("no block of one microbatch per interval of {interval} keeps to the caps")
+                }
+                Goal::LeastInterval => "no block of one microbatch per interval keeps to the caps".to_owned(),
+            })),
+            Err(
+                error @ (EncodeError::NoDuration(_)
+                | EncodeError::TooManyStages(_)
+                | EncodeError::NotPositive(_)
+                | EncodeError::Overflow),
+            ) => Err(Error::Usage { message: error.to_string(), help: None }),
+            Err(error) => Err(Error::Defect(format!("internal error: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `compare`: the named schedules of a model side by side.
+
+use std::fmt;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::error::{Error, Status};
+use super::figures::{Figures, percentage};
+use super::optimize::SearchArgs;
+use super::output::{Output, note};
+use super::progress::Progress;
+use super::size::ModelArgs;
+use super::table::Table;
+use crate::catalog::{self, CatalogError, Entry};
+use crate::model::Model;
+use crate::optimize::OptimizeError;
+use crate::replay::{Verdict, replay};
+
+/// The options of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// The schedules to compare, separated by commas; without it, all that fit the placement
+    ///
+    /// The name `optimized` stands for what the command optimize finds.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    schedules: Option<Vec<String>>,
+
+    #[command(flatten)]
+    search: SearchArgs,
+}
+
+/// The name that stands for what `optimize` finds.
+const OPTIMIZED: &str = "optimized";
+
+/// What one line of the comparison is about.
+enum Subject {
+    Named(&'static Entry),
+    Optimized,
+}
+
+/// The schedules of a model, in the order asked for.
+#[derive(Debug, Serialize)]
+struct Comparison<'a> {
+    schedules: Vec<Row>,
+    model: &'a str,
+    devices: u32,
+    microbatches: u32,
+    time_unit: &'a str,
+    memory_unit: &'a str,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    valid: bool,
+    #[serde(flatten)]
+    figures: Figures,
+    /// Why it is not valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip)]
+    verdict: Option<Verdict>,
+}
+
+/// Makes and replays every schedule.
+///
+/// # Errors
+/// When a file or an option is wrong.
+pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
+    let progress = Progress::start("reading the model");
+    let model = args.model.read()?;
+    let mut notes = Vec::new();
+    let subjects = match &args.schedules {
+        Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
+        None => fitting(&model, &mut notes),
+    };
+    let mut rows = Vec::new();
+    for subject in subjects {
+        rows.push(match subject {
+            Subject::Named(entry) => {
+                progress.step(entry.name);
+                Row::named(&model, entry)
+            }
+            Subject::Optimized => Row::optimized(&args.search, &model, &progress)?,
+        });
+    }
+    drop(progress);
+    for text in &notes {
+        note(text);
+    }
+    let comparison = Comparison {
+        schedules: rows,
+        model: model.name(),
+        devices: model.devices(),
+        microbatches: model.microbatches(),
+        time_unit: &model.costs().unit,
+        memory_unit: &model.memory().unit,
+        notes,
+    };
+    output.print(&comparison)?;
+    Ok(Status::of(comparison.schedules.iter().any(|row| row.valid)))
+}
+
+fn find(name: &str) -> Result<Subject, Error> {
+    if name == OPTIMIZED {
+        return Ok(Subject::Optimized);
+    }
+    catalog::find(name).map(Subject::Named).ok_or_else(|| {
+        let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).chain([OPTIMIZED]).collect();
+        Error::usage(
+            format!("there is no schedule called `{name}`"),
+            format!("the names known are: {}", known.join(", ")),
+        )
+    })
+}
+
+/// The schedules that make sense for the model; the others are noted.
+fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Subject> {
+    let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
+        catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
+    let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) = placed
+        .into_iter()
+        .partition(|entry| !matches!(entry.generate(model), Err(CatalogError::RecomputeUnknown(_))));
+    let shape = model.placement().shape();
+    for (reason, entries) in [
+        (format!("the placement is {shape}"), elsewhere),
+        ("the model has no [recompute] table".to_owned(), recomputing),
+    ] {
+        if !entries.is_empty() {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+            notes.push(format!("left out, because {reason}: {}", names.join(", ")));
+        }
+    }
+    fitting.into_iter().map(Subject::Named).chain([Subject::Optimized]).collect()
+}
+
+impl Row {
+    fn named(model: &Model, entry: &Entry) -> Self {
+        let (schedule, error) = match entry.generate(model) {
+            Ok(schedule) => (Some(schedule), None),
+            // What it would take is worth knowing where it does not fit.
+            Err(error @ CatalogError::OverCapacity { .. }) => {
+                let free = model.with_uniform_capacity(None).ok();
+                (free.and_then(|free| entry.generate(&free).ok()), Some(error.to_string()))
+            }
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let verdict = schedule.map(|schedule| replay(model, &schedule));
+        let violation = verdict.as_ref().and_then(|verdict| verdict.violations.first());
+        let error = error.or_else(|| violation.map(ToString::to_string));
+        Self {
+            name: entry.name.to_owned(),
+            valid: error.is_none(),
+            figures: verdict.as_ref().map_or_else(Figures::none, Figures::of),
+            error,
+            verdict,
+        }
+    }
+
+    fn optimized(search: &SearchArgs, model: &Model, progress: &Progress) -> Result<Self, Error> {
+        let (verdict, error) = match search.run(model, progress) {
+            Ok(solution) => (Some(solution.verdict), None),
+            Err(OptimizeError::Infeasible(reason)) => (None, Some(reason.to_string())),
+            Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
+        };
+        Ok(Self {
+            name: OPTIMIZED.to_owned(),
+            valid: error.is_none(),
+            figures: verdict.as_ref().map_or_else(Figures::none, Figures::of),
+            error,
+            verdict,
+        })
+    }
+
+    fn cells(&self) -> [String; 5] {
+        let figure = |figure: Option<i64>| figure.map_or_else(|| "-".to_owned(), |value| value.to_string());
+        let timing = self.verdict.as_ref().and_then(|verdict| verdict.timing.as_ref());
+        let mark = if self.valid { "" } else { " (invalid)" };
+        [
+            format!("{}{mark}", self.name),
+            figure(self.figures.makespan),
+            figure(self.figures.device_span),
+            timing.map_or_else(|| "-".to_owned(), |timing| percentage(timing.metrics.bubble_rate)),
+            figure(self.figures.peak_memory_max),
+        ]
+    }
+}
+
+impl fmt::Display for Comparison<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{}: {} devices, {} microbatches; times in {}, memory in {}\n",
+            self.model, self.devices, self.microbatches, self.time_unit, self.memory_unit
+        )?;
+        let mut table = Table::new(["schedule", "makespan", "device span", "bubble rate", "peak memory"]);
+        for row in &self.schedules {
+            table.row(row.cells());
+        }
+        write!(out, "{table}")?;
+        let mut reasons = self.schedules.iter().filter_map(|row| row.error.as_ref()).peekable();
+        if reasons.peek().is_some() {
+            writeln!(out)?;
+        }
+        reasons.try_for_each(|reason| writeln!(out, "invalid: {reason}"))
+    }
+}

@@ -1,0 +1,201 @@
+//! What a run of the tool ends with: an exit status, and an error where there is one to report.
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::ops::Range;
+use std::process::ExitCode;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
+use serde::Serialize;
+
+use super::excerpt::Excerpt;
+
+/// The exit statuses of the tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The answer is yes: valid, found, written.
+    Yes = 0,
+    /// The answer is no: invalid, infeasible.
+    No = 1,
+    /// The input or the usage is wrong.
+    Wrong = 2,
+    /// Gave up within its limits.
+    GaveUp = 3,
+}
+
+impl Status {
+    /// Yes or no.
+    pub const fn of(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::No }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+/// Why a command could not answer at all: the input or the usage is wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file that cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file that is not text.
+    #[error("{path} is not text: its byte {at} is not UTF-8")]
+    NotText {
+        /// The file.
+        path: String,
+        /// The first byte that is not, from 0.
+        at: usize,
+    },
+    /// A file that says something wrong.
+    #[error("{}", .0.message)]
+    Located(Box<Located>),
+    /// A file, or standard output, that cannot be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Arguments that do not fit each other or the input.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// How to mend it.
+        help: Option<String>,
+    },
+    /// An answer that did not pass the independent check: a defect of this program.
+    #[error("{0}")]
+    Defect(String),
+}
+
+/// What is wrong with a file, and where.
+#[derive(Debug)]
+pub struct Located {
+    /// What is wrong.
+    pub message: String,
+    /// What to write at the place: a word or two.
+    pub label: &'static str,
+    /// The bytes it is about.
+    pub span: Range<usize>,
+    /// How to mend it.
+    pub help: Option<String>,
+    /// The file.
+    pub excerpt: Excerpt,
+}
+
+impl Error {
+    /// Arguments that do not fit, with advice.
+    pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), help: Some(help.into()) }
+    }
+
+    /// The exit status it stands for. Without an answer that holds, a defect is no answer at all.
+    pub const fn status(&self) -> Status {
+        match self {
+            Self::Defect(_) => Status::GaveUp,
+            _ => Status::Wrong,
+        }
+    }
+
+    /// The text for people: with colours and line drawing on a terminal, in plain ASCII elsewhere.
+    pub fn render(&self) -> String {
+        let theme = if !io::stderr().is_terminal() {
+            GraphicalTheme::none()
+        } else if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+            GraphicalTheme::unicode_nocolor()
+        } else {
+            GraphicalTheme::unicode()
+        };
+        self.render_with(theme)
+    }
+
+    fn render_with(&self, theme: GraphicalTheme) -> String {
+        let mut text = String::new();
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
+        // Only the writing can fail, and a string takes everything; if not, the bare message must do.
+        handler.render_report(&mut text, self).map_or_else(|_| format!("{self}\n"), |()| text)
+    }
+
+    fn help_text(&self) -> Option<&str> {
+        match self {
+            Self::Located(located) => located.help.as_deref(),
+            Self::Usage { help, .. } => help.as_deref(),
+            Self::NotText { .. } => Some("models are TOML, schedules are JSON or CSV, all in UTF-8"),
+            Self::Defect(_) => Some("please report this with the command and the files it was given"),
+            Self::Read { .. } | Self::Write { .. } => None,
+        }
+    }
+
+    /// The form that `--json` prints.
+    pub fn object(&self) -> ErrorObject {
+        let located = match self {
+            Self::Located(located) => Some(located),
+            _ => None,
+        };
+        let place = located.map(|located| located.excerpt.place(located.span.start));
+        ErrorObject {
+            error: self.to_string(),
+            help: self.help_text().map(str::to_owned),
+            file: located.map(|located| located.excerpt.name().to_owned()),
+            line: place.map(|(line, _)| line + 1),
+            column: place.map(|(_, column)| column + 1),
+        }
+    }
+}
+
+impl Diagnostic for Error {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help_text().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        match self {
+            Self::Located(located) => Some(&located.excerpt),
+            _ => None,
+        }
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        match self {
+            Self::Located(located) => {
+                let span = located.excerpt.clamp(&located.span);
+                Some(Box::new(std::iter::once(LabeledSpan::new(
+                    Some(located.label.to_owned()),
+                    span.start,
+                    span.len(),
+                ))))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An error as `--json` prints it.
+#[derive(Debug, Serialize)]
+pub struct ErrorObject {
+    /// What is wrong.
+    pub error: String,
+    /// How to mend it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// The file it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line there, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The column there, from 1, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+}

@@ -1,0 +1,137 @@
+//! The figures of a replayed schedule, as every command gives them.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::model::{Model, Units};
+use crate::replay::{Rate, Verdict};
+
+/// What replay measured. Times are absent when the schedule cannot run to its end, memory when the
+/// model does not describe its pipeline.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figures {
+    /// The last end over all devices, the first start being 0, in ticks.
+    pub makespan: Option<i64>,
+    /// The largest, over devices, of last end minus first start, in ticks.
+    pub device_span: Option<i64>,
+    /// The idle share of all devices within `device_span`.
+    pub bubble_rate: Option<f64>,
+    /// The same, exact: `"num/den"`.
+    pub bubble_rate_exact: Option<String>,
+    /// The idle share of all devices within `makespan`.
+    pub idle_rate: Option<f64>,
+    /// The same, exact: `"num/den"`.
+    pub idle_rate_exact: Option<String>,
+    /// The most each device holds at any instant, in units.
+    pub peak_memory: Vec<i64>,
+    /// The largest of those.
+    pub peak_memory_max: Option<i64>,
+}
+
+impl Figures {
+    /// The figures of a schedule that could not even be made.
+    pub const fn none() -> Self {
+        Self {
+            makespan: None,
+            device_span: None,
+            bubble_rate: None,
+            bubble_rate_exact: None,
+            idle_rate: None,
+            idle_rate_exact: None,
+            peak_memory: Vec::new(),
+            peak_memory_max: None,
+        }
+    }
+
+    /// The figures of a verdict.
+    pub fn of(verdict: &Verdict) -> Self {
+        let metrics = verdict.timing.as_ref().map(|timing| &timing.metrics);
+        let peaks = verdict.peak_memory.iter().map(|peak| peak.0);
+        Self {
+            makespan: metrics.map(|metrics| metrics.makespan.0),
+            device_span: metrics.map(|metrics| metrics.device_span.0),
+            bubble_rate: metrics.map(|metrics| decimal(metrics.bubble_rate)),
+            bubble_rate_exact: metrics.map(|metrics| fraction(metrics.bubble_rate)),
+            idle_rate: metrics.map(|metrics| decimal(metrics.idle_rate)),
+            idle_rate_exact: metrics.map(|metrics| fraction(metrics.idle_rate)),
+            peak_memory: peaks.clone().collect(),
+            peak_memory_max: peaks.max(),
+        }
+    }
+}
+
+/// The nearest decimal to an exact rate, for people and for plots.
+pub fn decimal(rate: Rate) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "the exact rate is given beside it")]
+    let (numerator, denominator) = (*rate.numer() as f64, *rate.denom() as f64);
+    numerator / denominator
+}
+
+/// An exact rate as `"num/den"`, also where the denominator is 1.
+pub fn fraction(rate: Rate) -> String {
+    format!("{}/{}", rate.numer(), rate.denom())
+}
+
+/// A rate as a percentage with two decimals, rounded half up in integers.
+pub fn percentage(rate: Rate) -> String {
+    let hundredths = (rate * Rate::from_integer(10_000) + Rate::new(1, 2)).floor().to_integer();
+    let sign = if hundredths < 0 { "-" } else { "" };
+    let hundredths = hundredths.unsigned_abs();
+    format!("{sign}{}.{:02} %", hundredths / 100, hundredths % 100)
+}
+
+/// The figures of a verdict as lines of text.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    /// What was measured.
+    pub verdict: &'a Verdict,
+    /// Under what.
+    pub model: &'a Model,
+}
+
+impl fmt::Display for Lines<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = |what: &str, figure: String| writeln!(out, "  {what:<12}  {figure}");
+        if let Some(timing) = &self.verdict.timing {
+            let (metrics, unit) = (&timing.metrics, &self.model.costs().unit);
+            line("makespan", format!("{} {unit}", metrics.makespan))?;
+            line("device span", format!("{} {unit}", metrics.device_span))?;
+            line("bubble rate", percentage(metrics.bubble_rate))?;
+            line("idle rate", percentage(metrics.idle_rate))?;
+        }
+        if !self.verdict.peak_memory.is_empty() {
+            let unit = &self.model.memory().unit;
+            line("peak memory", format!("{} {unit}", peaks(&self.verdict.peak_memory)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The largest peak, and the smallest where they differ.
+fn peaks(peaks: &[Units]) -> String {
+    let largest = peaks.iter().max().copied().unwrap_or_default();
+    match peaks.iter().min() {
+        Some(&smallest) if smallest < largest => format!("{largest} (least on any device: {smallest})"),
+        _ => largest.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_round_half_up_to_hundredths() {
+        for (rate, text) in [
+            (Rate::new(0, 1), "0.00 %"),
+            (Rate::new(1, 3), "33.33 %"),
+            (Rate::new(2, 3), "66.67 %"),
+            (Rate::new(1, 20_000), "0.01 %"),
+            (Rate::new(1, 1), "100.00 %"),
+            (Rate::new(-1, 3), "-33.33 %"),
+        ] {
+            assert_eq!(percentage(rate), text);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The command line: arguments in, an answer and an exit status out.
+//!
+//! One file for each subcommand. What a command finds goes to standard output, as text or (`--json`)
+//! as one object; everything else goes to standard error. Errors are located and say how to mend
+//! what is wrong.
+
+mod block;
+mod block_engine;
+mod cap;
+mod compare;
+mod completions;
+mod convert;
+mod error;
+mod excerpt;
+mod figures;
+mod input;
+mod json_place;
+mod number;
+mod optimize;
+mod output;
+mod progress;
+mod render;
+mod replay;
+mod size;
+mod subject;
+mod table;
+mod verdict;
+mod verify;
+mod violations;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::{Error, ErrorObject, Status};
+use output::Output;
+
+/// Finds and verifies schedules for pipeline-parallel training
+///
+/// A model file (TOML) says what a pipeline computes: devices, stages, microbatches, times and
+/// memory. A schedule file (JSON) gives every device an order of passes. This tool makes schedules
+/// from models and checks schedules against models, whoever made them.
+///
+/// A pass is written as stage, letter, microbatch: 3F0 is the forward of stage 3 for microbatch 0;
+/// I and W are the two parts of the backward (input and weight gradient), B is both in one, R
+/// recomputes a forward.
+#[derive(Debug, Parser)]
+#[command(name = "bubbleproof", version, max_term_width = 100, after_long_help = AFTER_HELP)]
+struct Cli {
+    /// Print one JSON object on standard output instead of text
+    #[arg(long, global = true, display_order = 100)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Results go to standard output, notes and progress to standard error.
+
+Exit status:
+  0  the answer is yes (valid, found, written)
+  1  the answer is no (invalid, infeasible)
+  2  the input or the usage is wrong
+  3  gave up within the limits given";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(after_long_help = OPTIMIZE_EXAMPLES)]
+    /// Find the best schedule of a model under its memory caps, with a bound on what is possible
+    ///
+    /// Building blocks, the named schedules and list scheduling propose; an independent replay decides.
+    /// The lower bound holds for every schedule of the model, so the gap says how much better any
+    /// schedule could be.
+    Optimize(optimize::OptimizeArgs),
+
+    #[command(after_long_help = BLOCK_EXAMPLES)]
+    /// Find the best building block of a model, or inspect a block family
+    ///
+    /// A building block gives every pass of one microbatch an offset; a schedule repeats it every
+    /// interval. The block sets the throughput and the memory of the steady phase.
+    Block(block::BlockArgs),
+
+    #[command(after_long_help = VERIFY_EXAMPLES)]
+    /// Check a schedule: every violation, each with its place
+    ///
+    /// Runs the schedule in an executor that shares no code with whatever made it, and reports every
+    /// pass that is unknown, missing, doubled, misplaced or before one it needs, every deadlock with
+    /// its cycle, and every device whose memory goes over its cap.
+    Verify(verify::VerifyArgs),
+
+    #[command(after_long_help = REPLAY_EXAMPLES)]
+    /// Time a schedule: when every pass runs, and how busy every device is
+    ///
+    /// Each device runs its passes in order, each as early as its inputs allow. With --json the start
+    /// and end of every pass are in `passes`.
+    Replay(replay::ReplayArgs),
+
+    #[command(after_long_help = RENDER_EXAMPLES)]
+    /// Draw the timeline of a schedule, for the terminal or as SVG
+    ///
+    /// One row for each device, time from left to right. The digit in a cell is the microbatch.
+    Render(render::RenderArgs),
+
+    #[command(after_long_help = CONVERT_EXAMPLES)]
+    /// Write a schedule in another form: schedule file (JSON) or PyTorch's CSV
+    ///
+    /// The schedule need not be valid, only well formed.
+    Convert(convert::ConvertArgs),
+
+    #[command(after_long_help = COMPARE_EXAMPLES)]
+    /// Compare the named schedules on a model: time, bubble and memory side by side
+    ///
+    /// Every schedule is replayed. One that does not fit the model's memory is shown with the figures
+    /// it would have, marked invalid. The exit status is 0 when at least one is valid.
+    Compare(compare::CompareArgs),
+
+    /// Print a script that lets a shell complete arguments
+    Completions(completions::CompletionsArgs),
+}
+
+const OPTIMIZE_EXAMPLES: &str = "\
+Examples:
+  bubbleproof optimize model.toml -o schedule.json
+  bubbleproof optimize model.toml --memory 50% --time-limit 10
+      with half of the memory that 1F1B needs, for at most ten seconds
+  bubbleproof optimize model.toml --devices 4 --microbatches 16 --json | jq '{makespan, gap}'";
+
+const BLOCK_EXAMPLES: &str = "\
+Examples:
+  bubbleproof block model.toml
+      the least memory at full throughput; with caps in the model, the best throughput under them
+  bubbleproof block model.toml --memory 50% --minimize interval
+  bubbleproof block family.toml --devices 16
+      what a family gives for 16 devices, and whether it keeps what it promises";
+
+const RENDER_EXAMPLES: &str = "\
+Examples:
+  bubbleproof render schedule.json
+  bubbleproof render schedule.json --model model.toml -o timeline.svg
+  bubbleproof render schedule.json --color always | less -R";
+
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  bubbleproof convert schedule.json -o schedule.csv
+  bubbleproof convert schedule.csv -o - --to json";
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  bubbleproof verify schedule.json
+      with unit times and no cap on memory
+  bubbleproof verify schedule.json --model model.toml --memory 50%
+      with the times of a model and half of the memory that 1F1B needs
+  bubbleproof verify schedule.json --json | jq '.violations[].message'";
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  bubbleproof replay schedule.json --model model.toml
+  bubbleproof replay schedule.json --json | jq '.passes[] | select(.device == 0)'";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  bubbleproof compare model.toml
+  bubbleproof compare model.toml --schedules 1f1b,zb-h1 --microbatches 64
+  bubbleproof compare model.toml --memory 50%";
+
+/// Runs the tool with these arguments, the first of which is its own name.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let status = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => {
+            let output = Output::new(cli.json);
+            cli.command.run(output).unwrap_or_else(|error| report(&error, output))
+        }
+        // With arguments that cannot be understood, --json is still worth honouring.
+        Err(error) => refuse(&error, Output::new(arguments.iter().any(|argument| argument == "--json"))),
+    };
+    status.into()
+}
+
+impl Command {
+    fn run(&self, output: Output) -> Result<Status, Error> {
+        match self {
+            Self::Optimize(args) => optimize::run(args, output),
+            Self::Block(args) => block::run(args, output),
+            Self::Verify(args) => verify::run(args, output),
+            Self::Replay(args) => replay::run(args, output),
+            Self::Render(args) => render::run(args, output),
+            Self::Convert(args) => convert::run(args, output),
+            Self::Compare(args) => compare::run(args, output),
+            Self::Completions(args) => completions::run(args, output),
+        }
+    }
+}
+
+/// Reports an error on standard error, and as an object where JSON was asked for.
+fn report(error: &Error, output: Output) -> Status {
+    // When not even that can be written, the exit status has to say it alone.
+    _ = io::stderr().write_all(error.render().as_bytes());
+    if output.is_json() {
+        _ = output::print_json(&error.object());
+    }
+    error.status()
+}
+
+/// Prints the help or the version that was asked for, or what is wrong with the arguments.
+fn refuse(error: &clap::Error, output: Output) -> Status {
+    _ = error.print();
+    if !error.use_stderr() {
+        return Status::Yes;
+    }
+    if output.is_json() {
+        let text = error.to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        _ = output::print_json(&ErrorObject {
+            error: message,
+            help: None,
+            file: None,
+            line: None,
+            column: None,
+        });
+    }
+    Status::Wrong
+}

@@ -1,0 +1,60 @@
+//! A sign of life for whoever waits at a terminal.
+
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+/// A line on standard error that says what is being done, from one second on, until dropped. Not
+/// shown when standard error is no terminal.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    /// Dropped to end the wait for the first second.
+    done: Option<Sender<()>>,
+    waiting: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Before this, an answer is quick enough to go without.
+    const SILENCE: Duration = Duration::from_secs(1);
+    const FRAME: Duration = Duration::from_millis(120);
+
+    /// Starts counting the first second.
+    pub fn start(step: impl Into<String>) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+            .with_style(style())
+            .with_message(step.into());
+        let (done, wait) = mpsc::channel::<()>();
+        let shown = bar.clone();
+        let waiting = thread::spawn(move || {
+            if wait.recv_timeout(Self::SILENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(Self::FRAME);
+            }
+        });
+        Self { bar, done: Some(done), waiting: Some(waiting) }
+    }
+
+    /// Says what is being done now.
+    pub fn step(&self, step: impl Into<String>) {
+        self.bar.set_message(step.into());
+    }
+}
+
+fn style() -> indicatif::ProgressStyle {
+    indicatif::ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}")
+        .unwrap_or_else(|_| indicatif::ProgressStyle::default_spinner())
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        drop(self.done.take());
+        // Wait for it, so that nothing is drawn after the line is cleared.
+        if let Some(waiting) = self.waiting.take() {
+            _ = waiting.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}

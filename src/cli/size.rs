@@ -1,0 +1,90 @@
+//! The size of a pipeline, in place of the one its model file states.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::cap::Cap;
+use super::error::Error;
+use super::input::read_model;
+use crate::model::{Model, Units};
+
+/// A model with the options that change its size and its caps.
+#[derive(Debug, Args)]
+pub struct ModelArgs {
+    /// The model file (TOML) with times and memory; `-` reads standard input
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    #[command(flatten)]
+    size: Size,
+
+    #[command(flatten)]
+    cap: Cap,
+}
+
+impl ModelArgs {
+    /// Reads the model, at the size and with the caps asked for.
+    ///
+    /// # Errors
+    /// When the file is wrong, or the model cannot have the size or the cap.
+    pub fn read(&self) -> Result<Model, Error> {
+        self.cap.apply(self.size.apply(read_model(&self.model)?)?)
+    }
+
+    /// The number of devices asked for in place of the model's.
+    pub const fn devices(&self) -> Option<u32> {
+        self.size.devices
+    }
+
+    /// The number of microbatches asked for in place of the model's.
+    pub const fn microbatches(&self) -> Option<u32> {
+        self.size.microbatches
+    }
+
+    /// The cap asked for in place of the model's.
+    pub fn memory(&self, model: &Model) -> Option<Units> {
+        self.cap.units(model)
+    }
+}
+
+/// The options that change a model's size.
+#[derive(Debug, Args)]
+pub struct Size {
+    /// The number of devices, in place of the model's; it must be the same on every stage
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    devices: Option<u32>,
+
+    /// The number of microbatches, in place of the model's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    microbatches: Option<u32>,
+}
+
+impl Size {
+    /// The model at this size.
+    ///
+    /// # Errors
+    /// When it has no such size.
+    pub fn apply(&self, mut model: Model) -> Result<Model, Error> {
+        if let Some(devices) = self.devices {
+            model = resized(&model, devices)?;
+        }
+        if let Some(microbatches) = self.microbatches {
+            model = model.with_microbatches(microbatches).map_err(|error| Error::Usage {
+                message: format!("--microbatches {microbatches}: {error}"),
+                help: None,
+            })?;
+        }
+        Ok(model)
+    }
+}
+
+/// The model with another number of devices.
+///
+/// # Errors
+/// When it has no such size.
+pub fn resized(model: &Model, devices: u32) -> Result<Model, Error> {
+    model
+        .resized(devices)
+        .map_err(|error| Error::Usage { message: format!("--devices {devices}: {error}"), help: None })
+}

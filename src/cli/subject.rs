@@ -1,0 +1,137 @@
+//! What a command works on: a schedule, and the model it is to be judged under.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::cap::Cap;
+use super::error::Error;
+use super::input::{read_model, read_schedule};
+use super::output::note;
+use super::violations::Complaint;
+use crate::model::{Model, Units};
+use crate::schedule::Schedule;
+
+/// A schedule with the options that choose its model.
+#[derive(Debug, Args)]
+pub struct SubjectArgs {
+    /// The schedule file; `-` reads standard input
+    #[arg(value_name = "SCHEDULE")]
+    schedule: PathBuf,
+
+    /// The model file with times and memory; without it, unit times
+    ///
+    /// Without a model F, I, W and R take one tick, B two, messages none, every stage holds one unit
+    /// of activation per microbatch, and memory has no cap. The number of microbatches is always the
+    /// schedule's.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<PathBuf>,
+
+    /// The number of devices, in place of the model's
+    ///
+    /// Needs a model that is the same on every stage. A schedule that was made with --devices carries
+    /// the number, so this need not be said again.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    devices: Option<u32>,
+
+    /// The number of microbatches that the schedule is expected to have
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    microbatches: Option<u32>,
+
+    #[command(flatten)]
+    cap: Cap,
+}
+
+/// A schedule and the model it is judged under.
+#[derive(Debug)]
+pub struct Subject {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// The model, at the size that was asked for.
+    pub model: Model,
+    /// Where the schedule is not what was asked for.
+    pub complaints: Vec<Complaint>,
+    /// What is worth knowing about how the model was chosen.
+    pub notes: Vec<String>,
+}
+
+impl SubjectArgs {
+    /// Reads the files and chooses the model's size. Notes are also said on standard error.
+    ///
+    /// # Errors
+    /// When a file is wrong, or the model cannot have the size or cap asked for.
+    pub fn read(&self) -> Result<Subject, Error> {
+        let schedule = read_schedule(&self.schedule)?;
+        let mut notes = Vec::new();
+        let model = match &self.model {
+            Some(path) => self.model_for(&schedule, path, &mut notes)?,
+            None => Model::unit(schedule.placement().clone(), schedule.microbatches())
+                .map_err(|error| Error::Usage { message: error.to_string(), help: None })?,
+        };
+        let model = self.cap.apply(model)?;
+        notes.extend(self.note_on_cap(&schedule, &model));
+        for text in &notes {
+            note(text);
+        }
+        let complaints = self.complaints(&schedule);
+        Ok(Subject { schedule, model, complaints, notes })
+    }
+
+    fn model_for(&self, schedule: &Schedule, path: &Path, notes: &mut Vec<String>) -> Result<Model, Error> {
+        let mut model = read_model(path)?;
+        if let Some(devices) = self.devices {
+            model = super::size::resized(&model, devices)?;
+        } else if made_for_another_size(schedule, &model)
+            && let Ok(resized) = model.resized(schedule.devices())
+        {
+            notes.push(format!(
+                "the schedule was made for {} devices of the model, which has {}: taking {0}",
+                schedule.devices(),
+                model.devices(),
+            ));
+            model = resized;
+        }
+        let microbatches = schedule.microbatches();
+        if microbatches != model.microbatches() {
+            notes.push(format!(
+                "the number of microbatches is the schedule's, {microbatches}, not the model's, {}",
+                model.microbatches(),
+            ));
+            // One that overflows is left for replay to report as a violation.
+            model = model.with_microbatches(microbatches).unwrap_or(model);
+        }
+        Ok(model)
+    }
+
+    /// A cap that the schedule was made for, but that is not the one it is judged under.
+    fn note_on_cap(&self, schedule: &Schedule, model: &Model) -> Option<String> {
+        let memory = schedule.provenance.as_ref()?.memory?;
+        let same = model.memory().capacity.iter().all(|&capacity| capacity == Some(Units(memory)));
+        (self.model.is_some() && !self.cap.is_given() && !same).then(|| {
+            format!(
+                "the schedule was made for a cap of {memory} units; judging it by the model's (--memory {memory} sets that)"
+            )
+        })
+    }
+
+    /// What was said of the schedule on the command line and is not so.
+    fn complaints(&self, schedule: &Schedule) -> Vec<Complaint> {
+        let microbatches = (schedule.microbatches(), self.microbatches, "microbatches");
+        // With a model, replay compares the devices.
+        let devices = (schedule.devices(), self.devices.filter(|_| self.model.is_none()), "devices");
+        [devices, microbatches]
+            .into_iter()
+            .filter_map(|(has, asked, of)| {
+                let asked = asked.filter(|&asked| asked != has)?;
+                Some(Complaint::mismatch(format!("the schedule has {has} {of}, not {asked} as --{of} says")))
+            })
+            .collect()
+    }
+}
+
+/// Whether a schedule states that it was made for this model with another number of devices.
+fn made_for_another_size(schedule: &Schedule, model: &Model) -> bool {
+    schedule.provenance.as_ref().is_some_and(|made| made.devices.is_some())
+        && schedule.model.as_deref() == Some(model.name())
+        && schedule.devices() != model.devices()
+}

@@ -1,0 +1,85 @@
+//! What replay says of a schedule: the part that `verify` and `replay` have in common.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::figures::{Figures, Lines};
+use super::subject::Subject;
+use super::violations::{Complaint, count, list};
+use crate::replay::{Verdict, replay};
+
+/// Whether a schedule is valid under its model, and its figures.
+#[derive(Debug, Serialize)]
+pub struct Judgement<'a> {
+    /// Whether nothing is wrong.
+    pub valid: bool,
+    /// Everything that is wrong.
+    pub violations: Vec<Complaint>,
+    /// What was measured.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// The name of the schedule.
+    pub schedule: Option<&'a str>,
+    /// The name of the model.
+    pub model: &'a str,
+    /// The number of devices.
+    pub devices: u32,
+    /// The number of microbatches.
+    pub microbatches: u32,
+    /// The unit of every time.
+    pub time_unit: &'a str,
+    /// The unit of every amount of memory.
+    pub memory_unit: &'a str,
+    /// What is worth knowing about how the model was chosen.
+    pub notes: &'a [String],
+    #[serde(skip)]
+    subject: &'a Subject,
+    /// The verdict itself.
+    #[serde(skip)]
+    pub verdict: Verdict,
+}
+
+impl<'a> Judgement<'a> {
+    /// Replays a schedule.
+    pub fn of(subject: &'a Subject) -> Self {
+        let Subject { schedule, model, complaints, notes } = subject;
+        let verdict = replay(model, schedule);
+        let mut violations = complaints.clone();
+        violations.extend(verdict.violations.iter().map(Complaint::from));
+        Self {
+            valid: violations.is_empty(),
+            violations,
+            figures: Figures::of(&verdict),
+            schedule: schedule.name.as_deref(),
+            model: model.name(),
+            devices: schedule.devices(),
+            microbatches: schedule.microbatches(),
+            time_unit: &model.costs().unit,
+            memory_unit: &model.memory().unit,
+            notes,
+            subject,
+            verdict,
+        }
+    }
+}
+
+impl fmt::Display for Judgement<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Subject { schedule, model, .. } = self.subject;
+        let size = format!(
+            "{}, {}, {}, {}",
+            count(schedule.devices() as usize, "device", "devices"),
+            count(schedule.placement().stages() as usize, "stage", "stages"),
+            count(schedule.microbatches() as usize, "microbatch", "microbatches"),
+            count(schedule.len(), "pass", "passes"),
+        );
+        if self.valid {
+            writeln!(out, "valid: {size}")?;
+        } else {
+            writeln!(out, "invalid, {}: {size}", count(self.violations.len(), "violation", "violations"))?;
+            list(&self.violations, out)?;
+        }
+        write!(out, "{}", Lines { verdict: &self.verdict, model })
+    }
+}

@@ -1,0 +1,470 @@
+//! The tool as its users meet it: what it prints, and with which exit status it ends.
+//!
+//! Human output, JSON objects and help are snapshots; the keys that other programs rely on are also
+//! asserted by name.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+const MODEL: &str = "tests/cli/two-devices.toml";
+const SCHEDULE: &str = "tests/cli/one-f-one-b.json";
+const BROKEN: &str = "tests/cli/broken.json";
+const V_MODEL: &str = "tests/cli/v-342.toml";
+const FAMILY: &str = "models/blocks/v-half.toml";
+const RESIZED: &str = "tests/cli/resized.json";
+
+/// What a run of the tool left behind.
+struct Run {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+fn tool(arguments: &[&str]) -> Run {
+    tool_with_input(arguments, "")
+}
+
+fn tool_with_input(arguments: &[&str], input: &str) -> Run {
+    let output = Command::cargo_bin("bubbleproof")
+        .expect("the tool is built")
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_remove("COLUMNS")
+        .env_remove("CLICOLOR_FORCE")
+        .write_stdin(input)
+        .output()
+        .expect("the tool runs");
+    let text = |bytes| String::from_utf8(bytes).expect("the tool prints UTF-8");
+    Run {
+        status: output.status.code().expect("the tool ends by itself"),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+impl Run {
+    fn json(&self) -> Value {
+        assert!(self.out.ends_with('\n'), "one line: {}", self.out);
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
+    }
+
+    /// Everything at once, for snapshots.
+    fn transcript(&self) -> String {
+        let mut text = self.out.clone();
+        if !self.err.is_empty() {
+            text += "--- standard error\n";
+            text += &self.err;
+        }
+        format!("{text}--- exit status {}\n", self.status)
+    }
+}
+
+/// Asserts that an object has these keys, whatever their values.
+fn assert_keys(object: &Value, keys: &[&str]) {
+    for key in keys {
+        assert!(object.get(key).is_some(), "`{key}` is missing in {object}");
+    }
+}
+
+const FIGURES: &[&str] = &[
+    "makespan",
+    "device_span",
+    "bubble_rate",
+    "bubble_rate_exact",
+    "idle_rate",
+    "idle_rate_exact",
+    "peak_memory",
+    "peak_memory_max",
+];
+
+#[test]
+fn the_answer_decides_the_exit_status() {
+    for (arguments, status) in [
+        (&["verify", SCHEDULE][..], 0),
+        (&["verify", SCHEDULE, "--model", MODEL], 0),
+        (&["verify", SCHEDULE, "--memory", "1"], 1),
+        (&["verify", SCHEDULE, "--memory", "100%"], 0),
+        (&["verify", SCHEDULE, "--memory", "50%"], 1),
+        (&["verify", SCHEDULE, "--devices", "3"], 1),
+        (&["verify", SCHEDULE, "--microbatches", "3"], 1),
+        (&["verify", SCHEDULE, "--model", MODEL, "--devices", "3"], 1),
+        (&["verify", BROKEN], 1),
+        (&["replay", SCHEDULE, "--model", MODEL], 0),
+        (&["replay", BROKEN], 1),
+        (&["compare", MODEL], 0),
+        (&["compare", MODEL, "--memory", "0"], 1),
+        (&["compare", MODEL, "--schedules", "1f1b"], 0),
+        (&["compare", MODEL, "--schedules", "v-min"], 1),
+        (&["compare", MODEL, "--schedules", "2f2b"], 2),
+        (&["optimize", MODEL], 0),
+        (&["optimize", MODEL, "--memory", "0"], 1),
+        (&["optimize", MODEL, "--time-limit", "0"], 2),
+        (&["optimize", MODEL, "-o", "-", "--json"], 2),
+        (&["block", FAMILY, "--devices", "4"], 0),
+        (&["block", FAMILY], 2),
+        (&["block", FAMILY, "--devices", "4", "--interval", "work"], 2),
+        (&["block", V_MODEL], 0),
+        (&["block", V_MODEL, "--memory", "1"], 1),
+        (&["block", V_MODEL, "--interval", "8"], 1),
+        (&["block", V_MODEL, "--interval", "9", "--minimize", "interval"], 2),
+        (&["block", MODEL, "--engine", "exact"], 2),
+        (&["render", SCHEDULE], 0),
+        (&["render", BROKEN], 1),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "json"], 0),
+        (&["convert", SCHEDULE, "-o", "-"], 2),
+        (&["verify", "no-such-file.json"], 2),
+        (&["verify", MODEL], 2),
+        (&["verify", SCHEDULE, "--model", SCHEDULE], 2),
+        (&["verify", SCHEDULE, "--memory", "half"], 2),
+        (&["verify", SCHEDULE, "--devices", "0"], 2),
+        (&["verify", "tests"], 2),
+        (&["verify"], 2),
+        (&["no-such-command"], 2),
+        (&[], 2),
+        (&["--help"], 0),
+        (&["--version"], 0),
+        (&["completions", "bash"], 0),
+    ] {
+        let run = tool(arguments);
+        assert_eq!(run.status, status, "{arguments:?}: {}", run.transcript());
+    }
+}
+
+#[test]
+fn json_is_one_object_whatever_happens() {
+    for arguments in [
+        &["verify", SCHEDULE][..],
+        &["verify", BROKEN],
+        &["replay", SCHEDULE, "--model", MODEL],
+        &["compare", MODEL],
+        &["optimize", MODEL],
+        &["optimize", MODEL, "--memory", "0"],
+        &["block", FAMILY, "--devices", "4"],
+        &["block", V_MODEL],
+        &["block", V_MODEL, "--memory", "1"],
+        &["render", SCHEDULE],
+        &["render", BROKEN],
+        &["completions", "zsh"],
+        &["verify", "no-such-file.json"],
+        &["verify", SCHEDULE, "--model", SCHEDULE],
+        &["verify", SCHEDULE, "--memory", "half"],
+        &["no-such-command"],
+    ] {
+        let run = tool(&[arguments, &["--json"]].concat());
+        let object = run.json();
+        assert!(object.is_object(), "{arguments:?}: {object}");
+        assert_eq!(object.get("error").is_some(), run.status == 2, "{arguments:?}: {object}");
+    }
+}
+
+#[test]
+fn verify_gives_the_keys_that_programs_rely_on() {
+    let valid = tool(&["verify", SCHEDULE, "--model", MODEL, "--json"]).json();
+    assert_keys(&valid, FIGURES);
+    assert_eq!(valid["valid"], true);
+    assert_eq!(valid["violations"], serde_json::json!([]));
+    insta::assert_json_snapshot!(valid);
+
+    let invalid = tool(&["verify", BROKEN, "--json"]).json();
+    assert_keys(&invalid, FIGURES);
+    assert_eq!(invalid["valid"], false);
+    for violation in invalid["violations"].as_array().expect("a list") {
+        assert_keys(violation, &["rule", "device", "pass", "position", "message"]);
+    }
+    assert!(invalid["makespan"].is_null() && invalid["bubble_rate_exact"].is_null());
+    insta::assert_json_snapshot!(invalid);
+}
+
+#[test]
+fn replay_gives_every_pass_its_time() {
+    let run = tool(&["replay", SCHEDULE, "--model", MODEL, "--json"]).json();
+    assert_keys(&run, FIGURES);
+    let passes = run["passes"].as_array().expect("a list");
+    assert_eq!(passes.len(), 8);
+    assert_eq!(passes[0], serde_json::json!({"device": 0, "pass": "0F0", "start": 0, "end": 3}));
+    let last = passes.iter().map(|pass| pass["end"].as_i64().expect("ticks")).max();
+    assert_eq!(last, run["makespan"].as_i64());
+    assert!(tool(&["replay", BROKEN, "--json"]).json()["passes"].is_null());
+}
+
+#[test]
+fn compare_keeps_the_order_asked_for() {
+    let run = tool(&["compare", MODEL, "--schedules", "zb-h1,v-min,1f1b", "--json"]).json();
+    let rows = run["schedules"].as_array().expect("a list");
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, ["zb-h1", "v-min", "1f1b"]);
+    for row in rows {
+        assert_keys(row, FIGURES);
+        assert_keys(row, &["valid"]);
+    }
+    assert_eq!(rows[1]["valid"], false);
+    assert!(rows[1]["error"].as_str().expect("a reason").contains("placement"));
+}
+
+#[test]
+fn compare_leaves_out_what_is_made_for_another_placement_and_says_so() {
+    let run = tool(&["compare", MODEL, "--json"]).json();
+    let rows = run["schedules"].as_array().expect("a list");
+    assert!(rows.iter().any(|row| row["name"] == "1f1b"));
+    assert!(rows.iter().all(|row| row["name"] != "v-min"));
+    assert!(run["notes"][0].as_str().expect("a note").contains("v-min"), "{}", run["notes"]);
+}
+
+#[test]
+fn optimize_gives_the_keys_that_programs_rely_on_and_a_schedule_that_verifies() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("schedule.json");
+    let file = file.to_str().expect("a plain name");
+    let run = tool(&["optimize", V_MODEL, "--memory", "75%", "--devices", "2", "-o", file, "--json"]).json();
+    assert_keys(&run, FIGURES);
+    assert_keys(&run, &["lower_bound", "gap", "gap_exact", "optimal", "interval", "engine", "schedule"]);
+    let written = std::fs::read_to_string(file).expect("it was written");
+    let written: Value = serde_json::from_str(&written).expect("a schedule file");
+    assert_eq!(written, run["schedule"]);
+    assert_eq!(written["provenance"]["devices"], 2);
+
+    let verified = tool(&["verify", file, "--model", V_MODEL, "--memory", "75%", "--json"]).json();
+    assert_eq!(verified["valid"], true, "{verified}");
+    for key in FIGURES {
+        assert_eq!(verified[key], run[key], "{key}");
+    }
+    let (value, bound) = (run["makespan"].as_i64(), run["lower_bound"].as_i64());
+    assert!(bound <= value);
+    assert_eq!(run["optimal"], bound == value);
+}
+
+#[test]
+fn the_picture_of_the_readme_is_what_the_tool_draws() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("timeline.svg");
+    let file = file.to_str().expect("a plain name");
+    let model = "models/profiles/uneven-342.toml";
+    assert_eq!(
+        tool(&["render", "docs/schedule.json", "--model", model, "--memory", "4", "-o", file]).status,
+        0
+    );
+    let read = |file: &str| std::fs::read_to_string(file).expect("readable");
+    assert!(
+        read(file) == read("docs/timeline.svg"),
+        "draw it again: bubbleproof render docs/schedule.json --model {model} -o docs/timeline.svg"
+    );
+}
+
+#[test]
+fn what_is_infeasible_comes_with_a_reason() {
+    for arguments in
+        [&["optimize", MODEL, "--memory", "0", "--json"], &["block", V_MODEL, "--memory", "1", "--json"]]
+    {
+        let run = tool(arguments);
+        let object = run.json();
+        assert_eq!((run.status, &object["feasible"]), (1, &Value::Bool(false)), "{object}");
+        assert!(!object["reason"].as_str().expect("a reason").is_empty());
+    }
+}
+
+#[test]
+fn block_gives_the_keys_that_programs_rely_on() {
+    let keys = [
+        "interval",
+        "peak_memory",
+        "peak_memory_max",
+        "paper_bound",
+        "lifespans",
+        "offsets",
+        "proven",
+        "engine",
+    ];
+    let best = tool(&["block", V_MODEL, "--json"]).json();
+    assert_keys(&best, &keys);
+    assert_eq!((&best["interval"], &best["peak_memory_max"]), (&Value::from(18), &Value::from(4)), "{best}");
+    assert_eq!((&best["proven"], &best["engine"]), (&Value::Bool(true), &Value::from("exact")));
+    assert_eq!(best["offsets"].as_object().expect("by pass").len(), 18);
+
+    let family = tool(&["block", FAMILY, "--devices", "4", "--json"]).json();
+    assert_keys(&family, &keys);
+    assert_eq!(family["faults"], serde_json::json!([]));
+}
+
+#[test]
+fn converting_there_and_back_changes_nothing() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let (csv, json) = (path("schedule.csv"), path("schedule.json"));
+    assert_eq!(tool(&["convert", SCHEDULE, "-o", &csv]).status, 0);
+    assert_eq!(
+        std::fs::read_to_string(&csv).expect("written"),
+        tool(&["convert", SCHEDULE, "-o", "-", "--to", "pytorch"]).out
+    );
+    assert_eq!(tool(&["convert", &csv, "-o", &json]).status, 0);
+    let read = |file: &str| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(file).expect("readable")).expect("JSON")
+    };
+    for key in ["placement", "microbatches", "orders"] {
+        assert_eq!(read(&json)[key], read(SCHEDULE)[key]);
+    }
+    assert_eq!(tool(&["verify", &csv]).status, 0);
+}
+
+#[test]
+fn pictures_have_the_form_that_their_name_says() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let (svg, text) = (path("timeline.svg"), path("timeline.txt"));
+    assert_eq!(tool(&["render", SCHEDULE, "-o", &svg]).out, format!("wrote {svg}\n"));
+    assert!(std::fs::read_to_string(&svg).expect("written").contains("<svg"));
+    assert_eq!(tool(&["render", SCHEDULE, "-o", &text]).status, 0);
+    assert_eq!(std::fs::read_to_string(&text).expect("written"), tool(&["render", SCHEDULE]).out);
+    assert!(tool(&["render", SCHEDULE, "--color", "always"]).out.contains('\u{1b}'));
+    assert!(tool(&["render", SCHEDULE, "--width", "48"]).out.lines().all(|line| line.chars().count() <= 48));
+}
+
+#[test]
+fn a_schedule_made_for_another_size_finds_its_model() {
+    let run = tool(&["verify", RESIZED, "--model", MODEL, "--json"]);
+    let object = run.json();
+    assert_eq!((run.status, &object["devices"]), (0, &Value::from(3)), "{object}");
+    let notes = object["notes"].to_string();
+    for word in ["3 devices", "schedule's, 1,", "--memory 3"] {
+        assert!(notes.contains(word) && run.err.contains(word), "{word}: {notes}\n{}", run.err);
+    }
+}
+
+#[test]
+fn files_come_from_standard_input_too() {
+    let text = std::fs::read_to_string(SCHEDULE).expect("readable");
+    assert_eq!(tool_with_input(&["verify", "-"], &text).status, 0);
+    assert_eq!(tool_with_input(&["verify", "-"], "{}").status, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    use std::process::{Command as Process, Stdio};
+    let mut child = Process::new(env!("CARGO_BIN_EXE_bubbleproof"))
+        .args(["completions", "bash"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the tool runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn what_people_read() {
+    for (name, arguments) in [
+        ("verify_valid", &["verify", SCHEDULE, "--model", MODEL][..]),
+        ("verify_broken", &["verify", BROKEN]),
+        ("verify_over_the_cap", &["verify", SCHEDULE, "--memory", "1"]),
+        ("verify_other_size", &["verify", RESIZED, "--model", MODEL]),
+        ("replay", &["replay", SCHEDULE, "--model", MODEL]),
+        ("compare", &["compare", MODEL]),
+        ("compare_over_the_cap", &["compare", MODEL, "--memory", "1"]),
+        ("optimize", &["optimize", MODEL]),
+        ("optimize_infeasible", &["optimize", MODEL, "--memory", "0"]),
+        ("block_exact", &["block", V_MODEL]),
+        ("block_of_a_family", &["block", FAMILY, "--devices", "4"]),
+        ("render", &["render", SCHEDULE, "--model", MODEL]),
+        ("unknown_schedule", &["compare", MODEL, "--schedules", "2f2b"]),
+        ("no_such_file", &["verify", "no-such-file.json"]),
+        ("model_for_a_schedule", &["verify", MODEL]),
+        ("schedule_for_a_model", &["verify", SCHEDULE, "--model", SCHEDULE]),
+        ("memory_that_is_none", &["verify", SCHEDULE, "--memory", "half"]),
+    ] {
+        insta::assert_snapshot!(name, tool(arguments).transcript());
+    }
+}
+
+#[test]
+fn help() {
+    for command in
+        ["", "optimize", "block", "verify", "replay", "compare", "render", "convert", "completions"]
+    {
+        let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let run = tool(&arguments);
+        assert_eq!((run.status, run.err.as_str()), (0, ""), "{command}");
+        assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{command} is too wide");
+        insta::assert_snapshot!(format!("help_{command}"), run.out);
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Index {
+    file: Vec<Entry>,
+}
+
+/// An entry of the index of invalid files; `tests/corpus.rs` reads the rest of it.
+#[derive(serde::Deserialize)]
+struct Entry {
+    file: String,
+    why: String,
+    status: i32,
+    model: Option<String>,
+}
+
+#[test]
+fn every_invalid_file_is_refused_with_its_status_and_a_located_message() {
+    let folder = "tests/corpus/invalid";
+    let index = std::fs::read_to_string(format!("{folder}/INDEX.toml")).expect("an index");
+    let mut messages = String::new();
+    for Entry { file, why, status, model } in toml::from_str::<Index>(&index).expect("its form").file {
+        let path = format!("{folder}/{file}");
+        let model = model.map(|model| format!("{folder}/{model}"));
+        let arguments: Vec<&str> = match &model {
+            _ if Path::new(&file).extension() == Some("toml".as_ref()) => {
+                vec!["compare", &path, "--schedules", "gpipe"]
+            }
+            Some(model) => vec!["verify", &path, "--model", model],
+            None => vec!["verify", &path],
+        };
+        let run = tool(&arguments);
+        assert_eq!(run.status, status, "{file}: {}", run.transcript());
+        assert!(!run.err.contains("panicked"), "{file}: {}", run.err);
+        let text = if status == 2 { &run.err } else { &run.out };
+        assert!(!text.is_empty(), "{file}");
+        writeln!(messages, "{file}: {why}\n{text}").expect("a string takes everything");
+    }
+    insta::assert_snapshot!("invalid_corpus", messages);
+}
+
+/// Messages for single mistakes in files, all in one snapshot.
+#[test]
+fn mistakes_in_files_are_shown_where_they_are() {
+    let model = std::fs::read_to_string(MODEL).expect("readable");
+    let schedule = std::fs::read_to_string(SCHEDULE).expect("readable");
+    let one_line =
+        schedule.replace('\n', "").replace("[[0], [1]]", &format!("[[0], [{}1, 1]]", " ".repeat(3000)));
+    let mut messages = String::new();
+    for (text, from, to) in [
+        (&model, "forward = 3", "forwards = 3"),
+        (&model, "forward = 3\n", ""),
+        (&model, "forward = 3", "forward = 3.5"),
+        (&model, "forward = 3", "forward = [3, 3, 3]"),
+        (&model, "capacity = 2", "capacity = -2"),
+        (&model, "devices = 2", "devices = 2 2"),
+        (&model, "\"linear\"", "\"zigzag\""),
+        (&schedule, "\"0F0\"", "\"0X0\""),
+        (&schedule, "-1\"", "-9\""),
+        (&schedule, "[[0], [1]]", "[[0], [0]]"),
+        (&schedule, "[[0], [1]]", "[[0], [1], [2]]"),
+        (&schedule, "\"microbatches\": 2", "\"microbatches\": 0"),
+        (&schedule, "\"orders\": [", "\"orders\": [}"),
+        (&schedule, "{", ""),
+        (&one_line, "\"0F0\"", "\"0Fé\""),
+        (&one_line, "", ""),
+    ] {
+        let wrong = text.replacen(from, to, 1);
+        let is_model = std::ptr::eq(text, &raw const model);
+        let arguments = if is_model { ["compare", "-"] } else { ["verify", "-"] };
+        let run = tool_with_input(&arguments, &wrong);
+        assert_eq!(run.status, 2, "{from} -> {to}: {}", run.transcript());
+        assert!(run.err.lines().all(|line| line.chars().count() <= 200), "{}", run.err);
+        writeln!(messages, "`{from}` -> `{to}`\n{}", run.err).expect("a string takes everything");
+    }
+    insta::assert_snapshot!(messages);
+}

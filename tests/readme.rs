@@ -1,0 +1,6 @@
+//! The examples of the front page are run as they stand there.
+
+#[test]
+fn the_examples_of_the_readme_print_what_it_says() {
+    trycmd::TestCases::new().case("README.md");
+}
