@@ -80,7 +80,8 @@ impl SearchArgs {
             Goal::Makespan => Objective::Makespan,
             Goal::Span => Objective::Span,
         };
-        let options = Options { objective, time_limit: self.time_limit, seed: self.seed };
+        let Self { time_limit, seed, .. } = *self;
+        let options = Options { objective, time_limit, seed, ..Options::default() };
         optimize::optimize(model, &options, &mut |state| {
             let best = state.best.map_or_else(String::new, |best| format!(", best {best}"));
             progress.step(format!("{}{best}, bound {}", state.step, state.bound));

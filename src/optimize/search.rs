@@ -67,6 +67,7 @@ impl<'a> Search<'a> {
             progress,
             candidates: Vec::new(),
             placed: 0,
+            effort: options.effort,
             random: fastrand::Rng::with_seed(options.seed),
         }
     }
