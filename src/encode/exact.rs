@@ -35,12 +35,7 @@ struct Edge {
 /// # Errors
 /// [`EncodeError::Rejected`] when no block has these shifts, or it is not what was claimed, or it
 /// does not stand up to [`Block::faults`], [`Block::steady_peak`] and the caps of the model.
-pub fn answer(
-    model: &Model,
-    problem: &Problem,
-    shifts: &[i64],
-    claim: Claim,
-) -> Result<Answer, EncodeError> {
+pub fn answer(model: &Model, problem: &Problem, shifts: &[i64], claim: Claim) -> Result<Answer, EncodeError> {
     let edges = edges(problem, shifts);
     let interval = match claim.interval {
         Some(interval) => interval,

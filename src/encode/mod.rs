@@ -14,11 +14,11 @@
 //! only after the integers alone have been turned into a block in exact arithmetic.
 
 mod exact;
-#[cfg(any(feature = "milp", feature = "smt"))]
-mod ranges;
 #[cfg(feature = "milp")]
 pub mod milp;
 mod problem;
+#[cfg(any(feature = "milp", feature = "smt"))]
+mod ranges;
 #[cfg(feature = "smt")]
 pub mod smt;
 

@@ -37,11 +37,7 @@ impl Scale {
 
     /// Every interval from `least` to `most`.
     #[cfg(feature = "milp")]
-    pub fn between(
-        problem: &Problem,
-        least: Ratio<i128>,
-        most: Ratio<i128>,
-    ) -> Result<Self, EncodeError> {
+    pub fn between(problem: &Problem, least: Ratio<i128>, most: Ratio<i128>) -> Result<Self, EncodeError> {
         let product = |factors: [i128; 2]| factors[0].checked_mul(factors[1]).ok_or(EncodeError::Overflow);
         let (a, b, c, d) = (*least.numer(), *least.denom(), *most.numer(), *most.denom());
         let parts = (product([a, d])?, product([b, c])?);
@@ -157,12 +153,7 @@ impl Bounds {
     }
 
     /// What limits of memory leave for each lifespan: by area, and by its own copies.
-    fn limit_lifespans(
-        &mut self,
-        problem: &Problem,
-        scale: Scale,
-        limits: &[Option<i64>],
-    ) -> Option<()> {
+    fn limit_lifespans(&mut self, problem: &Problem, scale: Scale, limits: &[Option<i64>]) -> Option<()> {
         for (holds, limit) in problem.holds().iter().zip(limits) {
             let Some(limit) = limit.map(i128::from) else { continue };
             let least: Vec<i128> = holds
@@ -198,8 +189,7 @@ impl Bounds {
             // t_a - T*k <= o_b - o_a <= T - t_b - T*k
             let least = Integer::div_ceil(&(first - self.most(a, b)), &scale.interval);
             let most = Integer::div_floor(&(scale.interval - second + self.most(b, a)), &scale.interval);
-            *range =
-                (range.0.max(i64::try_from(least).ok()?), range.1.min(i64::try_from(most).ok()?));
+            *range = (range.0.max(i64::try_from(least).ok()?), range.1.min(i64::try_from(most).ok()?));
             if range.0 > range.1 {
                 return None;
             }

@@ -21,9 +21,9 @@ use num_rational::Ratio;
 use z3::ast::{Bool, Int};
 use z3::{Params, SatResult, Solver};
 
+use super::Live;
 use super::ranges::{Ranges, Scale, limits, refuted_limit};
 use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, Rejection, answer};
-use super::Live;
 use crate::model::{Device, Model, Ticks, Units};
 
 /// An optimal block of the model, within the time limit. Three quarters of it at most are spent on
@@ -188,9 +188,7 @@ impl Search<'_> {
     fn decide(&self, scale: Scale, limits: &[Option<i64>]) -> Result<Decision, EncodeError> {
         match Ranges::of(self.problem, scale, limits) {
             None => Ok(Decision::No),
-            Some(ranges) => {
-                Query::new(self.problem, scale, &ranges, limits).decide(None, self.deadline)
-            }
+            Some(ranges) => Query::new(self.problem, scale, &ranges, limits).decide(None, self.deadline),
         }
     }
 }
@@ -233,14 +231,22 @@ struct Query<'a> {
 
 impl<'a> Query<'a> {
     fn new(problem: &'a Problem, scale: Scale, ranges: &Ranges, limits: &[Option<i64>]) -> Self {
-        let memory: Vec<_> = limits
+        let memory: Vec<(Live, i128)> = limits
             .iter()
             .enumerate()
-            .filter_map(|(position, limit)| Some((Device::at(position), (*limit)?)))
+            .filter_map(|(position, limit)| Some((Device::at(position), i128::from((*limit)?))))
             .flat_map(|(device, limit)| problem.live(device).into_iter().map(move |live| (live, limit)))
             .collect();
-        let _ = &memory;
-        let solver = Solver::new_for_logic("QF_IDL").unwrap_or_default();
+        // The sums of amounts beyond 32 bits are arithmetic, and no longer a matter of differences.
+        let copies = |live: &Live| -> i128 {
+            let spread = |&(pair, coefficient): &(usize, i128)| {
+                let (least, most) = ranges.shifts[pair];
+                coefficient.abs() * i128::from(most - least)
+            };
+            live.terms.iter().map(spread).sum::<i128>() / i128::from(problem.quantum())
+        };
+        let small = memory.iter().all(|(live, _)| copies(live) <= i128::from(i32::MAX));
+        let solver = Solver::new_for_logic(if small { "QF_IDL" } else { "QF_LIA" }).unwrap_or_default();
         let offsets = (0..problem.passes().len()).map(|pass| Int::new_const(format!("o{pass}"))).collect();
         let mut query = Self { problem, solver, offsets, scale, orders: Vec::new() };
         query.assert_links();
@@ -248,7 +254,7 @@ impl<'a> Query<'a> {
             query.assert_order(pair, ranges.shifts[pair]);
         }
         for (live, limit) in memory {
-            query.assert_memory(&live, limit.into());
+            query.assert_memory(&live, limit);
         }
         query
     }
@@ -274,8 +280,7 @@ impl<'a> Query<'a> {
         let before = |k: i64| self.wait(b, a, self.scale.least(durations[b]) + turns(k));
         self.solver.assert(after(most));
         self.solver.assert(before(least - 1));
-        let orders: Vec<Bool> =
-            (least..most).map(|k| Bool::new_const(format!("k{a}_{b}_{k}"))).collect();
+        let orders: Vec<Bool> = (least..most).map(|k| Bool::new_const(format!("k{a}_{b}_{k}"))).collect();
         for (order, k) in orders.iter().zip(least..most) {
             self.solver.assert(order.implies(after(k)));
             self.solver.assert((!order).implies(before(k)));
@@ -293,7 +298,7 @@ impl<'a> Query<'a> {
         let mut terms: Vec<(Bool, i128)> = Vec::new();
         for &(pair, coefficient) in &live.terms {
             let (least, orders) = &self.orders[pair];
-            let most = i128::from(*least) + orders.len() as i128;
+            let most = i128::from(*least) + orders.iter().map(|_| 1).sum::<i128>();
             room -= coefficient * most;
             for order in orders {
                 if coefficient > 0 {
@@ -306,14 +311,22 @@ impl<'a> Query<'a> {
         }
         let quantum = i128::from(self.problem.quantum());
         let room = Integer::div_floor(&room, &quantum);
-        let total: i128 = terms.iter().map(|(_, units)| units / quantum).sum();
-        if room >= total {
+        if room >= terms.iter().map(|(_, units)| units / quantum).sum() {
             return;
         }
-        let _ = total;
-        let weights: Vec<(&Bool, i32)> =
-            terms.iter().map(|(order, units)| (order, (units / quantum) as i32)).collect();
-        self.solver.assert(Bool::pb_le(&weights, room as i32));
+        let small = |units: i128| i32::try_from(units / quantum).ok();
+        let weights: Option<Vec<(&Bool, i32)>> =
+            terms.iter().map(|(order, units)| Some((order, small(*units)?))).collect();
+        let fits = match (weights, i32::try_from(room)) {
+            (Some(weights), Ok(room)) => Bool::pb_le(&weights, room),
+            _ => {
+                let nothing = Int::from_i64(0);
+                let part =
+                    |(order, units): &(Bool, i128)| order.ite(&Int::from_i128(units / quantum), &nothing);
+                Int::add(&terms.iter().map(part).collect::<Vec<_>>()).le(Int::from_i128(room))
+            }
+        };
+        self.solver.assert(fits);
     }
 
     /// Asks, with a limit on the length of the block in parts.
@@ -357,7 +370,7 @@ impl<'a> Query<'a> {
         let model = self.solver.get_model().ok_or_else(silent)?;
         let holds = |order: &&Bool| model.eval(*order, true).and_then(|value| value.as_bool()) == Some(true);
         let shift = |(least, orders): &(i64, Vec<Bool>)| {
-            least + orders.len() as i64 - orders.iter().filter(holds).count() as i64
+            least + orders.iter().map(|order| i64::from(!holds(&order))).sum::<i64>()
         };
         Ok(self.orders.iter().map(shift).collect())
     }
