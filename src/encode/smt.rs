@@ -317,14 +317,12 @@ impl<'a> Query<'a> {
         let small = |units: i128| i32::try_from(units / quantum).ok();
         let weights: Option<Vec<(&Bool, i32)>> =
             terms.iter().map(|(order, units)| Some((order, small(*units)?))).collect();
-        let fits = match (weights, i32::try_from(room)) {
-            (Some(weights), Ok(room)) => Bool::pb_le(&weights, room),
-            _ => {
-                let nothing = Int::from_i64(0);
-                let part =
-                    |(order, units): &(Bool, i128)| order.ite(&Int::from_i128(units / quantum), &nothing);
-                Int::add(&terms.iter().map(part).collect::<Vec<_>>()).le(Int::from_i128(room))
-            }
+        let fits = if let (Some(weights), Ok(room)) = (weights, i32::try_from(room)) {
+            Bool::pb_le(&weights, room)
+        } else {
+            let nothing = Int::from_i64(0);
+            let part = |(order, units): &(Bool, i128)| order.ite(&Int::from_i128(units / quantum), &nothing);
+            Int::add(&terms.iter().map(part).collect::<Vec<_>>()).le(Int::from_i128(room))
         };
         self.solver.assert(fits);
     }
