@@ -7,7 +7,7 @@
 //!      [k_ab <= v]  =>  o_b - o_a >= t_a - v*T
 //!  not [k_ab <= v]  =>  o_a - o_b >= t_b + v*T
 //! ```
-//! and memory a pseudo-Boolean sum. The [ranges](super::ranges) of the `k` leave few Booleans.
+//! and memory a pseudo-Boolean sum. Propagation beforehand leaves few values of each `k`, so few Booleans.
 //!
 //! Only questions with a fixed T are asked: a block that exists for T exists for every larger one
 //! (divide by T: `u_b - u_a >= w*r - k` is the easier the smaller r), and a block that is found is at

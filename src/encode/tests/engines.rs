@@ -183,6 +183,24 @@ fn without_time_there_is_still_a_true_bound() {
 }
 
 #[test]
+fn running_out_of_time_anywhere_is_no_error() {
+    let model =
+        uniform(&v(10), [9261, 9043, 4669, 601]).with_uniform_capacity(Some(Units(9))).expect("a model");
+    for milliseconds in [20, 50, 90, 140, 200] {
+        let limit = Duration::from_millis(milliseconds);
+        for solve in [milp::solve, smt::solve] {
+            match solve(&model, Objective::LeastInterval, limit).expect("an outcome") {
+                Outcome::Optimal(_) => {}
+                Outcome::Bounded { answer, bound: Bound::Interval(bound) } => {
+                    assert!(answer.is_none_or(|answer| bound <= answer.interval));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn the_same_question_has_the_same_answer() {
     let model = uniform(&v(4), [3, 4, 2, 1]).with_uniform_capacity(Some(Units(4))).expect("a model");
     let [first, second] = [(); 2].map(|()| both(&model, Objective::LeastInterval));
