@@ -7,7 +7,7 @@
 //!      [k_ab <= v]  =>  o_b - o_a >= t_a - v*T
 //!  not [k_ab <= v]  =>  o_a - o_b >= t_b + v*T
 //! ```
-//! and memory a pseudo-Boolean sum. The [ranges](super::ranges) of the `k` leave few Booleans.
+//! and memory a pseudo-Boolean sum. Propagation beforehand leaves few values of each `k`, so few Booleans.
 //!
 //! Only questions with a fixed T are asked: a block that exists for T exists for every larger one
 //! (divide by T: `u_b - u_a >= w*r - k` is the easier the smaller r), and a block that is found is at
@@ -231,14 +231,22 @@ struct Query<'a> {
 
 impl<'a> Query<'a> {
     fn new(problem: &'a Problem, scale: Scale, ranges: &Ranges, limits: &[Option<i64>]) -> Self {
-        let memory: Vec<_> = limits
+        let memory: Vec<(Live, i128)> = limits
             .iter()
             .enumerate()
-            .filter_map(|(position, limit)| Some((Device::at(position), (*limit)?)))
+            .filter_map(|(position, limit)| Some((Device::at(position), i128::from((*limit)?))))
             .flat_map(|(device, limit)| problem.live(device).into_iter().map(move |live| (live, limit)))
             .collect();
-        let _ = &memory;
-        let solver = Solver::new_for_logic("QF_IDL").unwrap_or_default();
+        // The sums of amounts beyond 32 bits are arithmetic, and no longer a matter of differences.
+        let copies = |live: &Live| -> i128 {
+            let spread = |&(pair, coefficient): &(usize, i128)| {
+                let (least, most) = ranges.shifts[pair];
+                coefficient.abs() * i128::from(most - least)
+            };
+            live.terms.iter().map(spread).sum::<i128>() / i128::from(problem.quantum())
+        };
+        let small = memory.iter().all(|(live, _)| copies(live) <= i128::from(i32::MAX));
+        let solver = Solver::new_for_logic(if small { "QF_IDL" } else { "QF_LIA" }).unwrap_or_default();
         let offsets = (0..problem.passes().len()).map(|pass| Int::new_const(format!("o{pass}"))).collect();
         let mut query = Self { problem, solver, offsets, scale, orders: Vec::new() };
         query.assert_links();
@@ -246,7 +254,7 @@ impl<'a> Query<'a> {
             query.assert_order(pair, ranges.shifts[pair]);
         }
         for (live, limit) in memory {
-            query.assert_memory(&live, limit.into());
+            query.assert_memory(&live, limit);
         }
         query
     }
@@ -290,7 +298,7 @@ impl<'a> Query<'a> {
         let mut terms: Vec<(Bool, i128)> = Vec::new();
         for &(pair, coefficient) in &live.terms {
             let (least, orders) = &self.orders[pair];
-            let most = i128::from(*least) + orders.len() as i128;
+            let most = i128::from(*least) + orders.iter().map(|_| 1).sum::<i128>();
             room -= coefficient * most;
             for order in orders {
                 if coefficient > 0 {
@@ -303,14 +311,20 @@ impl<'a> Query<'a> {
         }
         let quantum = i128::from(self.problem.quantum());
         let room = Integer::div_floor(&room, &quantum);
-        let total: i128 = terms.iter().map(|(_, units)| units / quantum).sum();
-        if room >= total {
+        if room >= terms.iter().map(|(_, units)| units / quantum).sum() {
             return;
         }
-        let _ = total;
-        let weights: Vec<(&Bool, i32)> =
-            terms.iter().map(|(order, units)| (order, (units / quantum) as i32)).collect();
-        self.solver.assert(Bool::pb_le(&weights, room as i32));
+        let small = |units: i128| i32::try_from(units / quantum).ok();
+        let weights: Option<Vec<(&Bool, i32)>> =
+            terms.iter().map(|(order, units)| Some((order, small(*units)?))).collect();
+        let fits = if let (Some(weights), Ok(room)) = (weights, i32::try_from(room)) {
+            Bool::pb_le(&weights, room)
+        } else {
+            let nothing = Int::from_i64(0);
+            let part = |(order, units): &(Bool, i128)| order.ite(&Int::from_i128(units / quantum), &nothing);
+            Int::add(&terms.iter().map(part).collect::<Vec<_>>()).le(Int::from_i128(room))
+        };
+        self.solver.assert(fits);
     }
 
     /// Asks, with a limit on the length of the block in parts.
@@ -354,7 +368,7 @@ impl<'a> Query<'a> {
         let model = self.solver.get_model().ok_or_else(silent)?;
         let holds = |order: &&Bool| model.eval(*order, true).and_then(|value| value.as_bool()) == Some(true);
         let shift = |(least, orders): &(i64, Vec<Bool>)| {
-            least + orders.len() as i64 - orders.iter().filter(holds).count() as i64
+            least + orders.iter().map(|order| i64::from(!holds(&order))).sum::<i64>()
         };
         Ok(self.orders.iter().map(shift).collect())
     }

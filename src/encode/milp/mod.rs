@@ -2,9 +2,11 @@
 //!
 //! Everything that this engine proves, it proves in floating-point numbers: optimality,
 //! infeasibility and bounds are what `HiGHS` says, lowered by [`MARGIN`]. What it finds is exact:
-//! only the integers `k` of its solution are used. `HiGHS` has been seen to call a solution optimal
-//! that was not (with tolerances below the default ones, which are therefore left alone), so a claim
-//! that matters should be asked of the SMT engine too.
+//! only the integers `k` of its solution are used.
+//!
+//! `HiGHS` has been seen to call optimal what was not, in a few of several hundred blocks: with
+//! tolerances of 1e-9, and with a first solution offered to it. Its tolerances are therefore left
+//! alone and it starts from nothing; and a claim that matters should be asked of the SMT engine too.
 
 mod programme;
 
@@ -17,8 +19,8 @@ use super::ranges::{Ranges, Scale, limits, refuted_interval, refuted_limit};
 use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, answer};
 use crate::model::{Model, Ticks, Units};
 
-/// How much weaker than what `HiGHS` says a bound is taken to be, as a part of it; ten times its
-/// tolerance would be too much to tell microseconds apart.
+/// How much weaker than what `HiGHS` says a bound is taken to be, as a part of it: the tolerance to
+/// which `HiGHS` satisfies rows and integrality.
 pub const MARGIN: f64 = 1e-6;
 
 /// An optimal block of the model, within the time limit. Three quarters of it at most are spent on
@@ -34,22 +36,19 @@ pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Out
     let problem = Problem::new(model)?;
     let start = Instant::now();
     let search = Search { model, problem: &problem, deadline: start + limit * 3 / 4 };
-    let (outcome, shifts) = match objective {
+    let outcome = match objective {
         Objective::LeastMemory { interval } => search.least_memory(interval)?,
         Objective::LeastInterval => search.least_interval()?,
     };
-    let (Outcome::Optimal(best), Some(shifts)) = (&outcome, shifts) else { return Ok(outcome) };
+    let Outcome::Optimal(best) = &outcome else { return Ok(outcome) };
     let peak = match objective {
         Objective::LeastMemory { .. } => Some(best.peak_max()),
         Objective::LeastInterval => None,
     };
     let search = Search { deadline: start + limit, ..search };
-    let shorter = search.shorter(best, &shifts, peak)?;
+    let shorter = search.shorter(best, peak)?;
     Ok(shorter.map_or(outcome, Outcome::Optimal))
 }
-
-/// What a search has found, with the shifts of its answer.
-type Found = (Outcome, Option<Vec<i64>>);
 
 struct Search<'a> {
     model: &'a Model,
@@ -58,17 +57,17 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn least_memory(&self, interval: Ticks) -> Result<Found, EncodeError> {
+    fn least_memory(&self, interval: Ticks) -> Result<Outcome, EncodeError> {
         if interval.0 <= 0 {
             return Err(EncodeError::NotPositive(interval));
         }
         if interval.0 < self.problem.most_work() {
-            return Ok((Outcome::Infeasible, None));
+            return Ok(Outcome::Infeasible);
         }
         let ticks = Ratio::from_integer(i128::from(interval.0));
         let scale = Scale::at(self.problem, ticks)?;
         let Some(ranges) = Ranges::of(self.problem, scale, self.problem.caps()) else {
-            return Ok((Outcome::Infeasible, None));
+            return Ok(Outcome::Infeasible);
         };
         let quantum = self.problem.quantum();
         let least = refuted_limit(self.problem, scale) + quantum;
@@ -82,7 +81,7 @@ impl Search<'_> {
         let proved = if proved.is_finite() { floor(proved.ceil()) * quantum } else { least };
         let bound = least.max(proved);
         let Solution::Found { shifts, objective } = solved.solution else {
-            return Ok((unsolved(&solved, Bound::Memory(Units(bound))), None));
+            return Ok(unsolved(&solved, Bound::Memory(Units(bound))));
         };
         let claimed = if units.integral {
             floor(objective.round()) * quantum
@@ -91,17 +90,16 @@ impl Search<'_> {
         };
         let claim = Claim { interval: Some(ticks), peak: Some(Units(claimed)) };
         let answer = answer(self.model, self.problem, &shifts, claim)?;
-        let outcome = if answer.peak_max().0 <= bound {
+        Ok(if answer.peak_max().0 <= bound {
             Outcome::Optimal(answer)
         } else {
             Outcome::Bounded { answer: Some(answer), bound: Bound::Memory(Units(bound)) }
-        };
-        Ok((outcome, Some(shifts)))
+        })
     }
 
-    fn least_interval(&self) -> Result<Found, EncodeError> {
+    fn least_interval(&self) -> Result<Outcome, EncodeError> {
         if self.problem.overfull().is_some() {
-            return Ok((Outcome::Infeasible, None));
+            return Ok(Outcome::Infeasible);
         }
         let (least, most) = (refuted_interval(self.problem)?, self.problem.serial());
         let [from, to] = [least, most].map(|ticks| Ratio::from_integer(i128::from(ticks)));
@@ -119,26 +117,20 @@ impl Search<'_> {
         let parts = Ratio::new(floor(lowered(proved) * as_float(PARTS)), PARTS);
         let bound = parts.max(Ratio::from_integer(least));
         let Solution::Found { shifts, .. } = solved.solution else {
-            return Ok((unsolved(&solved, Bound::Interval(bound)), None));
+            return Ok(unsolved(&solved, Bound::Interval(bound)));
         };
         let answer = answer(self.model, self.problem, &shifts, Claim::default())?;
         let agrees = lowered(ratio(answer.interval)) <= proved.max(as_float(least));
-        let outcome = if solved.optimal && agrees {
+        Ok(if solved.optimal && agrees {
             Outcome::Optimal(answer)
         } else {
             Outcome::Bounded { answer: Some(answer), bound: Bound::Interval(bound) }
-        };
-        Ok((outcome, Some(shifts)))
+        })
     }
 
     /// A shorter block of the same interval and at most the same memory, if one is found in time.
     /// What `HiGHS` gets wrong here does not spoil the answer there is.
-    fn shorter(
-        &self,
-        best: &Answer,
-        shifts: &[i64],
-        peak: Option<Units>,
-    ) -> Result<Option<Answer>, EncodeError> {
+    fn shorter(&self, best: &Answer, peak: Option<Units>) -> Result<Option<Answer>, EncodeError> {
         let ticks = Ratio::new((*best.interval.numer()).into(), (*best.interval.denom()).into());
         let scale = Scale::at(self.problem, ticks)?;
         let limits = limits(self.problem, peak.map(|peak| peak.0));
@@ -149,7 +141,6 @@ impl Search<'_> {
         }
         let mut programme = Programme::new(self.problem, &ranges, Rate::Fixed(ticks));
         programme.cap(&limits);
-        programme.start_from(&best.block, shifts);
         let solved = match programme.minimise_length().solve(self.deadline) {
             Ok(solved) => solved,
             Err(EncodeError::Solver { .. }) => return Ok(None),

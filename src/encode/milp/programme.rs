@@ -23,7 +23,6 @@ use num_rational::Ratio;
 use super::super::ranges::Ranges;
 use super::super::{EncodeError, Problem};
 use super::{as_float, floor};
-use crate::block::Block;
 use crate::model::Device;
 
 /// The interval of a programme.
@@ -95,7 +94,6 @@ pub(super) struct Programme<'a> {
     /// Most work per interval: a constant or a variable.
     rate: Expression,
     rows: Vec<Constraint>,
-    start: Vec<f64>,
 }
 
 /// A programme with an objective to be minimised.
@@ -126,8 +124,7 @@ impl<'a> Programme<'a> {
                 variables.add(bounds).into()
             }
         };
-        let mut programme =
-            Self { problem, variables, offsets, shifts, rate, rows: Vec::new(), start: Vec::new() };
+        let mut programme = Self { problem, variables, offsets, shifts, rate, rows: Vec::new() };
         programme.link();
         programme.separate();
         for group in problem.groups() {
@@ -233,19 +230,6 @@ impl<'a> Programme<'a> {
         self.rows.push(constraint!(area <= limit.clone()));
     }
 
-    /// Offers a block of the programme's interval as a first solution.
-    pub fn start_from(&mut self, block: &Block, shifts: &[i64]) {
-        let interval = as_float(block.interval_parts().0);
-        let offset = |pass| as_float(block.offset(pass).unwrap_or_default().0) / interval;
-        self.start = self.problem.passes().iter().map(|&pass| offset(pass)).collect();
-        self.start.extend(shifts.iter().map(|&shift| as_float(shift)));
-        let ends = self.problem.passes().iter();
-        let ends = ends
-            .zip(self.problem.durations())
-            .map(|(&pass, &ticks)| offset(pass) + as_float(ticks) * as_float(block.parts()) / interval);
-        self.start.push(ends.fold(0.0, f64::max));
-    }
-
     /// Minimises the largest peak of a device, which is at least so many units.
     pub fn minimise_peak(mut self, least: i64) -> Ready<'a> {
         let unit = peak_unit(self.problem);
@@ -299,10 +283,6 @@ impl Ready<'_> {
         }
         for (option, value) in [("threads", 1), ("random_seed", 0)] {
             model.try_set_option(option, value).map_err(|error| failure(&error))?;
-        }
-        if !programme.start.is_empty() {
-            let columns = Some(&*programme.start);
-            model.try_set_solution(columns, None, None, None).map_err(|error| failure(&error))?;
         }
         let solved = model.try_solve().map_err(|error| failure(&error))?;
         let status = solved.status() as isize;
