@@ -99,7 +99,7 @@ const ENTRIES: &[Entry] = &[
         source: CONTROLLABLE,
         needs: Needs::Looped,
         memory: "about (v+1)d chunks",
-        bubble: "about (d-1)(F+I+W) of one chunk",
+        bubble: "(d-1)(F+I+W) of one chunk at best; grows with v",
         build: looped::uniform,
     },
     Entry {
@@ -117,7 +117,7 @@ const ENTRIES: &[Entry] = &[
         source: CONTROLLABLE,
         needs: Needs::V,
         memory: "ceil((4d+2)/3) chunks",
-        bubble: "about 5d units",
+        bubble: "about 6d units",
         build: v::one_f_one_b_v,
     },
     Entry {

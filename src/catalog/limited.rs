@@ -77,7 +77,7 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
     candidates.dedup_by(|second, first| second.0.orders() == first.0.orders());
     candidates.truncate(FINALISTS);
     let (best, _) = candidates
-        .iter()
+        .into_iter()
         .map(|(candidate, _)| improved(model, candidate, limits))
         .min_by_key(|(_, length)| *length)
         .expect("list scheduling always gives candidates");
@@ -97,6 +97,7 @@ fn listed(model: &Model, limits: &[Units], lead: Option<u32>) -> Schedule {
     schedule(model, Floor::new(model, passes).run(&mut Listing { limits, lead, next }))
 }
 
+/// The rule of [`listed`].
 struct Listing<'a> {
     limits: &'a [Units],
     lead: Option<u32>,

@@ -76,9 +76,7 @@ impl Needs {
         match self {
             Self::Any => true,
             Self::Linear => same(Placement::linear(devices)),
-            Self::Looped => {
-                placement.chunks().is_some_and(|chunks| same(Placement::looped(devices, chunks)))
-            }
+            Self::Looped => placement.chunks().is_some_and(|chunks| same(Placement::looped(devices, chunks))),
             Self::V => same(Placement::v(devices)),
         }
     }
