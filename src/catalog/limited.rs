@@ -66,7 +66,7 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
     let within = |schedule: &Schedule| {
         schedule.orders().iter().zip(limits).all(|(order, &limit)| peak(model, order) <= limit)
     };
-    let published = [linear::zb_h1(model)?, linear::zb_h2(model)?].into_iter().filter(within);
+    let published = [linear::zb_h1(model), linear::zb_h2(model)].into_iter().filter(within);
     let listed = [Some(1), Some(2), None].map(|lead| listed(model, limits, lead));
     let mut candidates: Vec<(Schedule, Length)> = Vec::new();
     for candidate in published.chain(listed) {

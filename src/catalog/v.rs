@@ -1,7 +1,7 @@
 //! Schedules for V placement, all from building blocks of unit-time passes.
 
 use super::improve::improved;
-use super::{CatalogError, blocks, peak};
+use super::{blocks, peak};
 use crate::block::Block;
 use crate::model::{Device, Model, Units};
 use crate::schedule::Schedule;
@@ -11,32 +11,32 @@ use crate::schedule::Schedule;
 ///
 /// Block: see [`block`](super::block). Memory: `ceil((4d+2)/3)` chunk activations, two thirds of
 /// 1F1B's for large d. Bubble: about 6d units.
-pub(super) fn one_f_one_b_v(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(from_block(model, &blocks::one_f_one_b_v(model.placement())))
+pub(super) fn one_f_one_b_v(model: &Model) -> Schedule {
+    from_block(model, &blocks::one_f_one_b_v(model.placement()))
 }
 
 /// V-Min (arXiv 2405.15362, Table 8): the least memory that a V block can do with at unit times.
 ///
 /// Memory: `2*floor((d+4)/3)` chunk activations, one third of 1F1B's for large d. Bubble: about 4d
 /// units; the steady phase takes `max(2S, 6F, 6I)` per microbatch, S = F+I+W, without latency.
-pub(super) fn v_min(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(from_block(model, &blocks::v_min(model.placement())))
+pub(super) fn v_min(model: &Model) -> Schedule {
+    from_block(model, &blocks::v_min(model.placement()))
 }
 
 /// V-Half (arXiv 2405.15362, Table 9 and the authors' generator): half the memory of 1F1B.
 ///
 /// Memory: `2*floor((d+2)/2)` chunk activations. Bubble: about 3d units; the steady phase takes
 /// `max(2S, 4F+W, 4I+W)` per microbatch, S = F+I+W, without latency.
-pub(super) fn v_half(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(from_block(model, &blocks::v_half(model.placement())))
+pub(super) fn v_half(model: &Model) -> Schedule {
+    from_block(model, &blocks::v_half(model.placement()))
 }
 
 /// V-ZB (arXiv 2405.15362, section 3.1): the memory of 1F1B and nearly no bubble.
 ///
 /// Memory: 2d chunk activations. The steady phase takes 2S per microbatch, S = F+I+W, without
 /// latency.
-pub(super) fn v_zb(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(from_block(model, &blocks::v_zb(model.placement())))
+pub(super) fn v_zb(model: &Model) -> Schedule {
+    from_block(model, &blocks::v_zb(model.placement()))
 }
 
 /// Repeat, squeeze, reorder (arXiv 2405.15362, section 3.3): the copies of a block without slack, with
