@@ -297,7 +297,7 @@ fn blocks_have_the_intervals_peaks_and_lifespans_of_table_1() {
             let microbatches = match formula {
                 "p" => d,
                 "floor((p+4)/3)" => (d + 4) / 3,
-                "floor((p+2)/2)" => (d + 2) / 2,
+                "floor((p+2)/2)" => d / 2 + 1,
                 other => panic!("unknown formula {other}"),
             };
             let peak = block.steady_peak(&model).into_iter().max();
@@ -312,8 +312,8 @@ fn blocks_have_the_intervals_peaks_and_lifespans_of_table_1() {
             // The table leaves constants out: the delay of W and the gaps where the passes turn.
             let constant = match (name.as_str(), d % 3, d % 2) {
                 ("1f1b", ..) => 0,
-                ("v-min", 0, _) => 10,
-                ("v-min", ..) | ("v-half", _, 1) => 6,
+                ("v-min", 0, _) | ("v-half", _, 1) => 6,
+                ("v-min", ..) => 10,
                 ("v-half", ..) => 12,
                 ("v-zb", ..) => -2,
                 other => panic!("unknown block {other:?}"),

@@ -118,7 +118,7 @@ fn peak_memory_is_what_the_entry_states() {
                     }
                     "1f1b-v" => assert_eq!(most, Units((4 * d + 4) / 3), "{what}"),
                     "v-min" => assert_eq!(most, Units((d + 4) / 3 * 2), "{what}"),
-                    "v-half" => assert_eq!(most, Units((d + 2) / 2 * 2), "{what}"),
+                    "v-half" => assert_eq!(most, Units(d / 2 * 2 + 2), "{what}"),
                     "v-zb" => assert_eq!(most, Units(2 * d), "{what}"),
                     other => panic!("`{other}` states no memory that is tested"),
                 }
@@ -149,7 +149,7 @@ fn blocks_have_no_faults_and_the_peaks_that_were_proved() {
                             let less = if d % 3 == 2 && i % 3 == 0 { 2 } else { 0 };
                             assert_eq!(peak.0, (d + 4) / 3 * 2 - less, "{what} i={i}");
                         }
-                        "v-half" => assert_eq!(peak.0, (d + 2) / 2 * 2, "{what} i={i}"),
+                        "v-half" => assert_eq!(peak.0, d / 2 * 2 + 2, "{what} i={i}"),
                         "v-zb" => assert_eq!(peak.0, 2 * d, "{what} i={i}"),
                         _ => {}
                     }
@@ -272,7 +272,7 @@ fn v_half_meets_the_bound_of_the_paper() {
     // 6n + 6p - 3k - 1 unit passes (arXiv 2405.15362, appendix, Figure 13); one above at p = 8, 16.
     for (devices, above) in [(3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 1), (12, 0), (16, 1)] {
         let (p, n) = (i64::from(devices), i64::from(4 * devices));
-        let k = (p + 2) / 2 * 2;
+        let k = p / 2 * 2 + 2;
         let model = Model::unit(Placement::v(devices).expect("a placement"), 4 * devices).expect("a model");
         let schedule = find("v-half").expect("a known name").generate(&model).expect("no cap");
         let span = replay(&model, &schedule).timing.expect("it runs").metrics.device_span;
