@@ -312,7 +312,7 @@ fn blocks_have_the_intervals_peaks_and_lifespans_of_table_1() {
             // The table leaves constants out: the delay of W and the gaps where the passes turn.
             let constant = match (name.as_str(), d % 3, d % 2) {
                 ("1f1b", ..) => 0,
-                ("v-min", 0, _) | ("v-half", _, 1) => 6,
+                ("v-min", 1, _) | ("v-half", _, 1) => 6,
                 ("v-min", ..) => 10,
                 ("v-half", ..) => 12,
                 ("v-zb", ..) => -2,
