@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Device, Model, Units};
+use crate::model::{Costs, Device, Model, Units};
 use crate::replay::replay;
 use crate::schedule::{Schedule, ScheduleError};
 
@@ -317,4 +317,24 @@ fn memory_beyond_64_bits_is_given_as_the_most_that_fits() {
         (block.steady_peak(&model), block.paper_bound(&model)),
         (vec![Units(i64::MAX)], vec![Units(i64::MAX)])
     );
+}
+
+#[test]
+fn reordering_ends_where_passes_take_no_time() {
+    let placement = Placement::v(4).expect("a placement");
+    let unit = Model::unit(placement.clone(), 12).expect("a model");
+    let costs = Costs {
+        forward: vec![Ticks::ZERO; 8],
+        backward_weight: vec![Ticks(4); 8],
+        communication: vec![Ticks(7); 7],
+        ..unit.costs().clone()
+    };
+    let model = Model::new("instant".to_owned(), None, placement, 12, costs, unit.memory().clone());
+    let model = model.expect("a model");
+    let schedule = v_min(4).expand(&model, 12).expect("a schedule");
+    let limits = replay(&model, &schedule).peak_memory;
+    let (better, timeline) = reorder(&model, &schedule, &limits).expect("it runs");
+    let verdict = replay(&model, &better);
+    assert_eq!(verdict.violations, []);
+    assert_eq!(verdict.timing.expect("it is valid").metrics.makespan, timeline.makespan(&model));
 }

@@ -27,10 +27,10 @@ use crate::model::{Device, Kind, Placement, Stage, Ticks};
 ///
 /// `1f1b-v`: F0 and F1 advance by one tick for every device. B advances by 2, and to keep four passes
 /// of lengths 1, 1, 2, 2 apart modulo 6, every third hop of B1 and another third hop of B0 takes 5:
-/// eight ticks a hop on average in place of the twelve of 1F1B, hence two thirds of its memory. With
-/// e = 2 for d = 2 (mod 3) and 0 otherwise, `p = (i+e) div 3`, `q = (i+1) div 3` or, for d = 2
-/// (mod 3), `i div 3`; g = 2 if 3 divides d, else 0; x is the least that leaves B0 of the last device
-/// behind B1 there, plus one if 3 divides d.
+/// eight ticks a hop in all on average, where 1F1B in two halves would take twelve: two thirds of its
+/// memory. If d = 2 (mod 3), then `p = (i+2) div 3` and `q = i div 3`; else `p = i div 3` and
+/// `q = (i+1) div 3`. g = 2 if 3 divides d, else 0. x makes B0 of the last device follow its B1 at
+/// once, or one tick later if 3 divides d.
 ///
 /// `interleaved-1f1b-uniform`: a device has v slots of 3 ticks, one for F and two for B, per
 /// interval. From device to device F takes 2 ticks and B takes 4, twice their durations; the next chunk
@@ -52,7 +52,8 @@ pub fn block(name: &str, placement: &Placement) -> Option<Block> {
     needs.met_by(placement).then(|| make(placement))
 }
 
-/// The backward comes back over 3 ticks of slack per hop less one for each `factor` below 2.
+/// When the backward of a device starts: at d on the last one, and from there on 2 ticks later with
+/// each device (`factor` 1, 1F1B), or 5 (`factor` 2, eager).
 fn linear_backward(devices: i64, device: i64, factor: i64) -> i64 {
     let hop = 3 * factor - 1;
     devices + hop * (devices - 1 - device)

@@ -1,6 +1,6 @@
 //! The list of the named schedules.
 
-use super::{Entry, Needs, limited, linear, looped, v};
+use super::{Build, Entry, Needs, limited, linear, looped, v};
 
 /// Every named schedule, those for linear placement first.
 #[must_use]
@@ -19,7 +19,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Any,
         memory: "m",
         bubble: "(d-1)(F+I+W) + 2(d-1)c",
-        build: linear::gpipe,
+        build: Build::Always(linear::gpipe),
     },
     Entry {
         name: "1f1b",
@@ -28,7 +28,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "min(m, d-i)",
         bubble: "(d-1)(F+I+W)",
-        build: linear::one_f_one_b,
+        build: Build::Always(linear::one_f_one_b),
     },
     Entry {
         name: "eager-1f1b",
@@ -37,7 +37,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "min(m, 2(d-i)-1)",
         bubble: "(d-1)(F+I+W)",
-        build: linear::eager,
+        build: Build::Always(linear::eager),
     },
     Entry {
         name: "1f1b-r",
@@ -46,7 +46,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "min(m, d-i) checkpoints and the rest of one activation",
         bubble: "(d-1)(F+R+I+W)",
-        build: linear::recomputing,
+        build: Build::Where(linear::recomputing),
     },
     Entry {
         name: "zb-h1",
@@ -55,7 +55,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "d-i and i times what W releases",
         bubble: "(d-1)(F+I-W)",
-        build: linear::zb_h1,
+        build: Build::Always(linear::zb_h1),
     },
     Entry {
         name: "zb-h2",
@@ -64,7 +64,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "2(d-i)-1 and 2i times what W releases",
         bubble: "(d-1)(F+I-2W)",
-        build: linear::zb_h2,
+        build: Build::Always(linear::zb_h2),
     },
     Entry {
         name: "zb-1p",
@@ -73,7 +73,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "at most d",
         bubble: "no formula: at most that of ZB-H1 where ZB-H1 fits",
-        build: limited::zb_1p,
+        build: Build::Where(limited::zb_1p),
     },
     Entry {
         name: "zb-2p",
@@ -82,7 +82,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "at most 2d",
         bubble: "no formula: at most that of ZB-H2 where ZB-H2 fits",
-        build: limited::zb_2p,
+        build: Build::Where(limited::zb_2p),
     },
     Entry {
         name: "interleaved-1f1b",
@@ -91,7 +91,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Looped,
         memory: "2(d-1-i) + (v-1)d + 1 chunks",
         bubble: "(d-1)(F+I+W) of one chunk",
-        build: looped::interleaved,
+        build: Build::Always(looped::interleaved),
     },
     Entry {
         name: "interleaved-1f1b-uniform",
@@ -99,8 +99,8 @@ const ENTRIES: &[Entry] = &[
         source: CONTROLLABLE,
         needs: Needs::Looped,
         memory: "about (v+1)d chunks",
-        bubble: "about (d-1)(F+I+W) of one chunk",
-        build: looped::uniform,
+        bubble: "(d-1)(F+I+W) of one chunk at best; grows with v",
+        build: Build::Always(looped::uniform),
     },
     Entry {
         name: "looped-bfs",
@@ -109,7 +109,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Looped,
         memory: "m of each chunk",
         bubble: "(d-1)(F+I+W) of one chunk",
-        build: looped::breadth_first,
+        build: Build::Always(looped::breadth_first),
     },
     Entry {
         name: "1f1b-v",
@@ -117,8 +117,8 @@ const ENTRIES: &[Entry] = &[
         source: CONTROLLABLE,
         needs: Needs::V,
         memory: "ceil((4d+2)/3) chunks",
-        bubble: "about 5d units",
-        build: v::one_f_one_b_v,
+        bubble: "about 6d units",
+        build: Build::Always(v::one_f_one_b_v),
     },
     Entry {
         name: "v-min",
@@ -127,7 +127,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::V,
         memory: "2*floor((d+4)/3) chunks",
         bubble: "about 4d units",
-        build: v::v_min,
+        build: Build::Always(v::v_min),
     },
     Entry {
         name: "v-half",
@@ -136,7 +136,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::V,
         memory: "2*floor((d+2)/2) chunks",
         bubble: "about 3d units",
-        build: v::v_half,
+        build: Build::Always(v::v_half),
     },
     Entry {
         name: "v-zb",
@@ -145,6 +145,6 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::V,
         memory: "2d chunks",
         bubble: "about none",
-        build: v::v_zb,
+        build: Build::Always(v::v_zb),
     },
 ];

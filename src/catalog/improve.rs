@@ -8,21 +8,24 @@ use crate::block::{Timeline, reorder, squeeze};
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 
+/// How often floating and filling alternate at most.
+const ROUNDS: usize = 3;
+
+const RUNS: &str = "orders of the catalogue follow the dependencies";
+
 /// How long a schedule is: device span, then makespan.
 pub(super) type Length = (Ticks, Ticks);
 
 /// The shortest of what a schedule becomes by letting its Ws float and by filling its gaps. The
 /// schedule must keep to the limits, and what is returned does, and is never longer.
-pub(super) fn improved(model: &Model, before: &Schedule, limits: &[Units]) -> (Schedule, Length) {
-    let mut best = measured(model, before.clone());
+pub(super) fn improved(model: &Model, before: Schedule, limits: &[Units]) -> (Schedule, Length) {
+    let mut best = measured(model, before);
     for _ in 0..ROUNDS {
         let floated = shortest_float(model, &best.0, limits);
-        let filled = [&best.0, &floated.0].map(|candidate| {
+        let [filled, floated_and_filled] = [&best.0, &floated.0].map(|candidate| {
             let (filled, timeline) = reorder(model, candidate, limits).expect(RUNS);
-            let length = length(model, &timeline);
-            (filled, length)
+            (filled, length(model, &timeline))
         });
-        let [filled, floated_and_filled] = filled;
         let next = [filled, floated, floated_and_filled].into_iter().min_by_key(|(_, length)| *length);
         match next {
             Some(next) if next.1 < best.1 => best = next,
@@ -33,6 +36,10 @@ pub(super) fn improved(model: &Model, before: &Schedule, limits: &[Units]) -> (S
 }
 
 /// The schedule with floating Ws under the rule that makes it shortest.
+///
+/// How much the Ws of a device may hold up the device before it depends on what both have to do
+/// afterwards, so several rules are tried: Ws in every gap or only in long ones, and with none, the
+/// last, or all passes of the cool-down undisturbed.
 pub(super) fn shortest_float(model: &Model, before: &Schedule, limits: &[Units]) -> (Schedule, Length) {
     let float = |gaps, ending| measured(model, float(model, before, limits, gaps, ending));
     [Gaps::Long, Gaps::Any]
@@ -78,9 +85,7 @@ fn firm_starts(model: &Model, schedule: &Schedule) -> Vec<VecDeque<Ticks>> {
     .collect()
 }
 
-const ROUNDS: usize = 3;
-const RUNS: &str = "orders of the catalogue follow the dependencies";
-
+/// A schedule with its length.
 pub(super) fn measured(model: &Model, schedule: Schedule) -> (Schedule, Length) {
     let length = length(model, &squeeze(model, &schedule).expect(RUNS));
     (schedule, length)
@@ -108,6 +113,7 @@ fn float(model: &Model, before: &Schedule, limits: &[Units], gaps: Gaps, ending:
     schedule(model, floor.run(&mut rule))
 }
 
+/// The rule of [`float`].
 struct Floating<'a> {
     limits: &'a [Units],
     gaps: Gaps,

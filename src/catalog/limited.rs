@@ -67,7 +67,7 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
     let within = |schedule: &Schedule| {
         schedule.orders().iter().zip(limits).all(|(order, &limit)| order_peak(model, order) <= limit)
     };
-    let published = [linear::zb_h1(model)?, linear::zb_h2(model)?].into_iter().filter(within);
+    let published = [linear::zb_h1(model), linear::zb_h2(model)].into_iter().filter(within);
     let listed = [Some(1), Some(2), None].map(|lead| listed(model, limits, lead));
     let mut candidates: Vec<(Schedule, Length)> = Vec::new();
     for candidate in published.chain(listed) {
@@ -78,7 +78,7 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
     candidates.dedup_by(|second, first| second.0.orders() == first.0.orders());
     candidates.truncate(FINALISTS);
     let (best, _) = candidates
-        .iter()
+        .into_iter()
         .map(|(candidate, _)| improved(model, candidate, limits))
         .min_by_key(|(_, length)| *length)
         .expect("list scheduling always gives candidates");
@@ -98,6 +98,7 @@ fn listed(model: &Model, limits: &[Units], lead: Option<u32>) -> Schedule {
     schedule(model, Floor::new(model, passes).run(&mut Listing { limits, lead, next }))
 }
 
+/// The rule of [`listed`].
 struct Listing<'a> {
     limits: &'a [Units],
     lead: Option<u32>,

@@ -10,7 +10,7 @@ use crate::schedule::Schedule;
 /// allows. Microbatches keep their order in the backward too.
 ///
 /// Memory: m activations of each stage. Bubble: `(d-1)(F+I+W)` plus `2(d-1)` latencies.
-pub(super) fn gpipe(model: &Model) -> Result<Schedule, CatalogError> {
+pub(super) fn gpipe(model: &Model) -> Schedule {
     let orders = Device::all(model.devices()).map(|device| {
         let mut stages = model.placement().stages_of(device).to_vec();
         stages.sort_unstable();
@@ -24,7 +24,7 @@ pub(super) fn gpipe(model: &Model) -> Result<Schedule, CatalogError> {
             })
             .collect()
     });
-    Ok(schedule(model, orders.collect()))
+    schedule(model, orders.collect())
 }
 
 /// 1F1B (`PipeDream`-Flush, arXiv 2006.09503; DAPPLE, arXiv 2007.01045): device i runs d-1-i forwards
@@ -32,8 +32,8 @@ pub(super) fn gpipe(model: &Model) -> Result<Schedule, CatalogError> {
 ///
 /// Block: T = F+I+W; at unit times F at i, B at 3d-2-2i. Memory: `min(m, d-i)` activations. Bubble:
 /// `(d-1)(F+I+W)` plus latencies.
-pub(super) fn one_f_one_b(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(fused(model, 1))
+pub(super) fn one_f_one_b(model: &Model) -> Schedule {
+    fused(model, 1)
 }
 
 /// Eager 1F1B (Alpa's name, arXiv 2211.05322): twice the lead of 1F1B, so that a transfer has a
@@ -41,8 +41,8 @@ pub(super) fn one_f_one_b(model: &Model) -> Result<Schedule, CatalogError> {
 ///
 /// Block: T = F+I+W; at unit times F at i, B at 6d-5-5i. Memory: `min(m, 2(d-i)-1)` activations.
 /// Bubble: `(d-1)(F+I+W)`, and fewer latencies than 1F1B.
-pub(super) fn eager(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(fused(model, 2))
+pub(super) fn eager(model: &Model) -> Schedule {
+    fused(model, 2)
 }
 
 fn fused(model: &Model, lead_per_device: u32) -> Schedule {
@@ -80,8 +80,8 @@ pub(super) fn recomputing(model: &Model) -> Result<Schedule, CatalogError> {
 /// Block: T = F+I+W; at unit times F at i, I at 3d-2-2i, W at I+1+3i. Memory: d activations where W
 /// releases all of it; device i holds `d-i` activations and i times what W releases. Bubble:
 /// `(d-1)(F+I-W)` plus latencies.
-pub(super) fn zb_h1(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(split(model, 1))
+pub(super) fn zb_h1(model: &Model) -> Schedule {
+    split(model, 1)
 }
 
 /// ZB-H2 (arXiv 2401.10241, section 2.3): twice the lead of 1F1B, and W waits for 2i further Is.
@@ -89,8 +89,8 @@ pub(super) fn zb_h1(model: &Model) -> Result<Schedule, CatalogError> {
 /// Block: T = F+I+W; at unit times F at i, I at 6d-5-5i, W at I+1+6i. Memory: 2d-1 activations where
 /// W releases all of it; device i holds `2(d-i)-1` activations and 2i times what W releases. Bubble:
 /// `(d-1)(F+I-2W)`, none at unit times, plus latencies.
-pub(super) fn zb_h2(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(split(model, 2))
+pub(super) fn zb_h2(model: &Model) -> Schedule {
+    split(model, 2)
 }
 
 /// Forwards lead by `factor` for each device after this one; W lags by `factor` for each before it.

@@ -1,7 +1,7 @@
 //! Schedules for looped placement: stage s on device s mod d, v chunks per device.
 
 use super::v::from_block;
-use super::{CatalogError, blocks, schedule};
+use super::{blocks, schedule};
 use crate::model::{Device, Kind, Microbatch, Model, Pass};
 use crate::schedule::Schedule;
 
@@ -17,7 +17,7 @@ use crate::schedule::Schedule;
 ///
 /// Memory: `2(d-1-i) + (v-1)d + 1` chunk activations, (v+1)d-1 on device 0. Bubble: `(d-1)(F+I+W)`
 /// of one chunk, plus latencies.
-pub(super) fn interleaved(model: &Model) -> Result<Schedule, CatalogError> {
+pub(super) fn interleaved(model: &Model) -> Schedule {
     let (devices, chunks) = (model.devices(), chunks(model));
     let rounded = u64::from(model.microbatches()).next_multiple_of(u64::from(devices));
     let slots = u64::from(chunks) * rounded;
@@ -45,7 +45,7 @@ pub(super) fn interleaved(model: &Model) -> Result<Schedule, CatalogError> {
         });
         warm_up.chain(rest).flatten().collect()
     });
-    Ok(schedule(model, orders.collect()))
+    schedule(model, orders.collect())
 }
 
 /// The slots in which a device takes one group of microbatches through its chunks.
@@ -58,8 +58,8 @@ fn group_slots(devices: u32, chunks: u32) -> u64 {
 ///
 /// Block: T = 3v at unit times, see [`block`](super::block). Memory: at most that of the block,
 /// about (v+1)d chunk activations on device 0.
-pub(super) fn uniform(model: &Model) -> Result<Schedule, CatalogError> {
-    Ok(from_block(model, &blocks::interleaved(model.placement())))
+pub(super) fn uniform(model: &Model) -> Schedule {
+    from_block(model, &blocks::interleaved(model.placement()))
 }
 
 /// Looped breadth-first (Lamy-Poirier, arXiv 2211.05953): every chunk runs all microbatches before
@@ -67,7 +67,7 @@ pub(super) fn uniform(model: &Model) -> Result<Schedule, CatalogError> {
 ///
 /// Memory: m activations of each stage. Bubble: `(d-1)(F+I+W)` of one chunk, plus latencies, for m at
 /// least d.
-pub(super) fn breadth_first(model: &Model) -> Result<Schedule, CatalogError> {
+pub(super) fn breadth_first(model: &Model) -> Schedule {
     super::linear::gpipe(model)
 }
 

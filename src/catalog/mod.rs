@@ -51,7 +51,16 @@ pub struct Entry {
     pub memory: &'static str,
     /// The time it leaves a device idle between its first start and its last end, as a formula.
     pub bubble: &'static str,
-    build: fn(&Model) -> Result<Schedule, CatalogError>,
+    build: Build,
+}
+
+/// How the orders of an entry are made.
+#[derive(Debug, Clone, Copy)]
+enum Build {
+    /// Any model of the right placement has them.
+    Always(fn(&Model) -> Schedule),
+    /// Some models of the right placement have none.
+    Where(fn(&Model) -> Result<Schedule, CatalogError>),
 }
 
 /// The placement that a schedule is made for.
@@ -156,7 +165,10 @@ impl Entry {
         if !needs.met_by(model.placement()) {
             return Err(CatalogError::NotThisPlacement { name, needs, has: model.placement().shape() });
         }
-        let mut schedule = (self.build)(model)?;
+        let mut schedule = match self.build {
+            Build::Always(build) => build(model),
+            Build::Where(build) => build(model)?,
+        };
         for device in Device::all(model.devices()) {
             let holds = order_peak(model, schedule.order(device));
             if let Some(capacity) = model.capacity(device).filter(|&capacity| capacity < holds) {

@@ -60,7 +60,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { objective: Objective::default(), time_limit: Duration::from_secs(60), seed: 0, effort: 30_000_000 }
+        Self {
+            objective: Objective::default(),
+            time_limit: Duration::from_secs(60),
+            seed: 0,
+            effort: 30_000_000,
+        }
     }
 }
 

@@ -214,7 +214,9 @@ impl<'a> Search<'a> {
 
     fn finished(&self) -> bool {
         let optimal = self.candidates.first().is_some_and(|best| best.score.0 == self.bound);
-        optimal || self.placed > self.effort || self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+        optimal
+            || self.placed > self.effort
+            || self.deadline.is_some_and(|deadline| Instant::now() > deadline)
     }
 
     fn remaining(&self) -> Duration {

@@ -150,8 +150,7 @@ impl Serialize for Schedule {
             None => object.skip_field("provenance")?,
         }
         let lists = self.placement.lists().iter();
-        let lists: Vec<Vec<u32>> =
-            lists.map(|stages| stages.iter().map(|stage| stage.0).collect()).collect();
+        let lists: Vec<Vec<u32>> = lists.map(|stages| stages.iter().map(|stage| stage.0).collect()).collect();
         object.serialize_field("placement", &lists)?;
         object.serialize_field("microbatches", &self.microbatches)?;
         match &self.certificate {

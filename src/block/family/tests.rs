@@ -56,7 +56,8 @@ fn expanded_shipped_families_replay_within_their_steady_peak() {
         for devices in [1, 2, 3, 4, 7] {
             let block = family(name).block(devices).expect("within the domain");
             let model = family(name).model(devices, 3 * devices).expect("within the domain");
-            let verdict = crate::replay::replay(&model, &block.expand(&model, 3 * devices).expect("a schedule"));
+            let verdict =
+                crate::replay::replay(&model, &block.expand(&model, 3 * devices).expect("a schedule"));
             assert_eq!(verdict.violations, [], "{name}, d = {devices}");
             let steady = block.steady_peak(&model);
             assert!(verdict.peak_memory.iter().zip(&steady).all(|(peak, steady)| peak <= steady));
