@@ -58,7 +58,7 @@ fn read(file: &str) -> Result<(), Box<dyn Error>> {
     let verdict = replay::replay(&model, &schedule);
     let replayed = begin.elapsed();
     println!("{} passes, {bytes} bytes, {} violations", schedule.len(), verdict.violations.len());
-    println!("read {read:?}, parse {:?}, replay {:?}", parsed - read, replayed - parsed);
+    println!("after {read:?} read, after {parsed:?} parsed, after {replayed:?} replayed");
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     println!("{}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("peak memory unknown"));
     Ok(())

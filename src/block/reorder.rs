@@ -81,7 +81,9 @@ fn fill_all(
 ) -> Result<bool, Stuck> {
     let turn = |orders: &mut [Vec<Pass>]| {
         if direction == Direction::Backward {
-            orders.iter_mut().for_each(|order| order.reverse());
+            for order in orders {
+                order.reverse();
+            }
         }
     };
     turn(orders);

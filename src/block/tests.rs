@@ -9,13 +9,15 @@ fn v_min(devices: u32) -> Block {
     let d = i64::from(devices);
     let gap = if d % 3 == 0 { 2 } else { 0 };
     let mut offsets = Vec::new();
-    for i in 0..d {
-        let (low, high) = (Stage(i as u32), Stage((2 * d - 1 - i) as u32));
+    for device in 0..devices {
+        let i = i64::from(device);
+        let (low, high) = (Stage(device), Stage(2 * devices - 1 - device));
         let (inner, outer) = (2 * d + gap + i, 4 * d + gap - 1 - i);
         let mut taken: Vec<i64> =
             [i, 2 * d - 1 - i, inner, outer].iter().map(|offset| offset.rem_euclid(6)).collect();
         let mut weight = |after: i64| {
-            let at = (after + 1..).find(|at| !taken.contains(&at.rem_euclid(6))).expect("six residues");
+            let at =
+                (after + 1..=after + 6).find(|at| !taken.contains(&at.rem_euclid(6))).expect("six residues");
             taken.push(at.rem_euclid(6));
             at
         };

@@ -181,9 +181,9 @@ fn by_smt(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
 mod solvers {
     use num_rational::Ratio;
 
-    use super::super::error::Error;
-    use super::super::number::Interval;
     use super::{Found, Goal};
+    use crate::cli::error::Error;
+    use crate::cli::number::Interval;
     use crate::encode::{Bound, EncodeError, Objective, Outcome};
 
     /// The goal as the encodings name it.

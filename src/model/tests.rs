@@ -272,6 +272,9 @@ fn a_misspelt_key_is_told_the_one_it_is_probably_meant_to_be() {
     );
 }
 
+/// A change that makes a model wrong.
+type Change<'a> = &'a dyn Fn(&mut Costs, &mut Memory);
+
 #[test]
 fn parts_that_are_no_model_are_refused() {
     let good = parse(COMPLETE).expect("a model");
@@ -282,7 +285,6 @@ fn parts_that_are_no_model_are_refused() {
     };
     let short = |key, found, expected, of| ModelError::Length { key, found, expected, of };
     let negative = |key| ModelError::Negative { key, value: -1 };
-    type Change<'a> = &'a dyn Fn(&mut Costs, &mut Memory);
     let cases: [(Change, u32, ModelError); 15] = [
         (&|costs, _| costs.forward.truncate(3), 3, short("time.forward", 3, 4, "stages")),
         (

@@ -182,10 +182,10 @@ impl<'a> Run<'a> {
         let has_input = !state.arrived.is_empty();
         let forward_ready = arrived_forward && room;
 
-        if rule.weight == Weight::AtOnce || (rule.unlock && arrived_forward && !room) {
-            if let Some(pass) = state.weights.pop_front() {
-                return Some(pass);
-            }
+        if (rule.weight == Weight::AtOnce || (rule.unlock && arrived_forward && !room))
+            && let Some(pass) = state.weights.pop_front()
+        {
+            return Some(pass);
         }
         if forward_ready && (rule.prefer == Prefer::Forward || !has_input) {
             return state.forwards.pop_front();

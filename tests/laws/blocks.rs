@@ -67,7 +67,9 @@ proptest! {
         // In parts of a tick, so that planned times are whole.
         let mut costs = model.costs().clone();
         for list in [&mut costs.forward, &mut costs.backward_input, &mut costs.backward_weight] {
-            list.iter_mut().for_each(|ticks| *ticks = *ticks * block.parts());
+            for ticks in list {
+                *ticks = *ticks * block.parts();
+            }
         }
         let fine = bubbleproof::model::Model::new(
             "fine".to_owned(), None, model.placement().clone(), 1, costs, model.memory().clone(),

@@ -188,7 +188,7 @@ fn unit_v(devices: u32, microbatches: u32, cap: i64) -> Model {
 fn at_unit_times_the_window_bound_is_the_papers_formula() {
     for (devices, microbatches, cap) in [(4, 16, 4), (8, 32, 8), (8, 32, 10), (16, 64, 12), (32, 256, 24)] {
         let (p, n, k) = (i64::from(devices), i64::from(microbatches), cap);
-        let bound = lower_bound(&unit_v(devices, microbatches, cap), Metric::DeviceSpan);
+        let bound = lower_bound(&unit_v(devices, microbatches, cap), Metric::Makespan);
         assert_eq!(bound.value, Ticks(6 * n + 6 * p - 3 * k - 1), "p = {p}, n = {n}, k = {k}");
     }
 }

@@ -159,7 +159,9 @@ proptest! {
         let mut places: Vec<_> =
             verdict.violations.iter().map(|found| (found.device(), found.place().map(|at| at.position))).collect();
         // What has no position comes last on its device.
-        places.iter_mut().for_each(|place| place.1 = place.1.or(Some(usize::MAX)));
+        for place in &mut places {
+            place.1 = place.1.or(Some(usize::MAX));
+        }
         prop_assert!(places.is_sorted(), "{:?}", verdict.violations);
         for violation in &verdict.violations {
             if let Some(place) = violation.place() {

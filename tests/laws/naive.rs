@@ -6,7 +6,7 @@ use bubbleproof::model::{Kind, Model, Pass, Stage, Ticks};
 use bubbleproof::schedule::Schedule;
 
 /// The passes among `all` that must end before a pass may start.
-pub fn needs<'a>(pass: Pass, stages: u32, all: &'a [Pass]) -> impl Iterator<Item = Pass> + use<'a> {
+pub fn needs(pass: Pass, stages: u32, all: &[Pass]) -> impl Iterator<Item = Pass> + use<'_> {
     let at = |stage: u32, kind| Pass { stage: Stage(stage), kind, ..pass };
     let here = pass.stage.0;
     let mut found = Vec::new();

@@ -1,4 +1,10 @@
 //! Random pipelines, schedules and blocks, of every form that is allowed.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "all numbers here are drawn from small ranges"
+)]
 
 use bubbleproof::block::Block;
 use bubbleproof::model::{

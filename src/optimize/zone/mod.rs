@@ -47,7 +47,7 @@ pub enum ZoneError {
     #[error("the exact programme needs V placement")]
     NotV,
     /// The caps do not admit any block, or none at this interval.
-    #[error("no block of one microbatch per interval keeps to the caps{}", at_interval(.0))]
+    #[error("no block of one microbatch per interval keeps to the caps{}", at_interval(*.0))]
     Infeasible(Option<Ratio<i64>>),
     /// The block that was found does not pass the exact check of the block algebra.
     #[error("the exact programme found a block that fails its check: {0}")]
@@ -57,7 +57,7 @@ pub enum ZoneError {
     Overflow,
 }
 
-fn at_interval(interval: &Option<Ratio<i64>>) -> String {
+fn at_interval(interval: Option<Ratio<i64>>) -> String {
     interval.map_or_else(String::new, |interval| format!(" at interval {interval}"))
 }
 
@@ -127,10 +127,10 @@ pub fn least_memory(model: &Model, interval: Ratio<i64>) -> Result<Best, ZoneErr
             return Err(ZoneError::Infeasible(Some(interval)));
         }
         let limit = (infeasible + step).min(most);
-        match attempt(limit)? {
-            Some(found) => break found,
-            None => (infeasible, step) = (limit, 2 * step),
+        if let Some(found) = attempt(limit)? {
+            break found;
         }
+        (infeasible, step) = (limit, 2 * step);
     };
     while best.peak() - infeasible > 1 {
         let middle = infeasible + (best.peak() - infeasible) / 2;
@@ -169,7 +169,7 @@ fn reach(programme: &Programme, below: &mut Ratio<i64>, ceiling: Ratio<i64>) -> 
 fn memory_floor(model: &Model, interval: Ratio<i64>) -> i64 {
     // `interval_bound` is the larger of work and area over cap; at a cap of 1 it shows the area.
     let single = model.with_uniform_capacity(Some(Units(1))).map(|model| interval_bound(&model));
-    let area = single.map_or_else(|_| Ratio::from_integer(0), |area| area);
+    let area = single.unwrap_or_else(|_| Ratio::from_integer(0));
     ((area / interval).ceil().to_integer() - 1).max(0)
 }
 
