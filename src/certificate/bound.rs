@@ -14,6 +14,16 @@
 //! `m*work + (d-1)tF + [(d+1)tF + (d-1)tI - M*tF]+ + [(d-1)tF + 2d*tI + tW - M*(tI+tW)]+`, at unit
 //! times the `6n+6p-3k-1` of arXiv 2405.15362, Figure 13.
 //!
+//! **Turnover bound.** Let a device hold at most `q` microbatches of its highest stage's kind at once:
+//! of `v` stages, each holding something at least, at most `M` are live, and `q = floor(M/v)`. When
+//! the forward of the highest stage starts for the (k+q)-th time (from 0), at least `v*(k+q+1)`
+//! forwards of the device have started, so at least `v*k+1` of what they hold has been released, so
+//! at least `k+1` by one of the stages; one of these microbatches was not before the k-th to start
+//! its forward on the highest stage. Every release of it comes at least a turn P after that forward:
+//! through the last stage and back. Hence `start(k+q) >= start(k) + P`, and the last of `m` starts at
+//! least `floor((m-1)/q)*P` and `(m-1) mod q` forwards after the first. Windows say nothing about the
+//! steady phase, so this one is better where memory is short.
+//!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
 //! shrinks what F holds; so the bounds, which allow I and W apart and count F with what it holds at
 //! least, hold for schedules with B and R as well.
@@ -55,14 +65,35 @@ impl Window {
 pub struct Bound {
     /// No schedule is shorter.
     pub value: Ticks,
-    /// The device that is the bottleneck; absent when one microbatch alone takes as long.
-    pub device: Option<Device>,
-    /// The work of that device over all microbatches.
-    pub work: Ticks,
-    /// The window at the beginning.
-    pub first: Window,
-    /// The window at the end.
-    pub last: Window,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What a lower bound rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// One microbatch alone takes as long.
+    Alone,
+    /// A device has so much work, and idle time in a window at the beginning and one at the end.
+    Windows {
+        /// The device.
+        device: Device,
+        /// Its work over all microbatches.
+        work: Ticks,
+        /// The window at the beginning.
+        first: Window,
+        /// The window at the end.
+        last: Window,
+    },
+    /// A device has room for so few microbatches that each waits for the turn of an earlier one.
+    Turnover {
+        /// The device.
+        device: Device,
+        /// How many microbatches it holds at most, q.
+        held: i64,
+        /// From the start of the highest stage's forward to the first release after it, P.
+        turn: Ticks,
+    },
 }
 
 /// The best of the bounds of this module on a metric, for the model's microbatches and caps.
@@ -73,20 +104,18 @@ pub fn lower_bound(model: &Model, metric: Metric) -> Bound {
         Metric::Makespan => critical_path(model),
         Metric::DeviceSpan => Ticks::ZERO,
     };
-    let alone = Bound {
-        value: alone,
-        device: None,
-        work: Ticks::ZERO,
-        first: Window::default(),
-        last: Window::default(),
-    };
+    let alone = Bound { value: alone, reason: Reason::Alone };
     Device::all(model.devices())
-        .flat_map(|device| device_bounds(model, &paths, device, metric))
+        .flat_map(|device| {
+            let mut bounds = window_bounds(model, &paths, device, metric);
+            bounds.extend(turnover_bounds(model, &paths, device, metric));
+            bounds
+        })
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
 
-/// The bounds that one device gives, one for each choice of windows that cannot overlap.
-fn device_bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
+/// The window bounds of one device, one for each choice of windows that cannot overlap.
+fn window_bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
     let work = model.work(device) * i64::from(model.microbatches());
     let stages = model.placement().stages_of(device);
     let lowest = *stages.iter().min().expect("a device holds a stage");
@@ -114,10 +143,47 @@ fn device_bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metri
         .filter(|(first, last)| work > first.work + last.work)
         .map(|(first, last)| Bound {
             value: work + first.idle() + last.idle(),
-            device: Some(device),
-            work,
-            first,
-            last,
+            reason: Reason::Windows { device, work, first, last },
+        })
+        .collect()
+}
+
+/// The bounds from how few microbatches a device holds, counted until their W ends and until their I
+/// ends.
+fn turnover_bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
+    let Some(capacity) = model.capacity(device) else { return Vec::new() };
+    let stages = model.placement().stages_of(device);
+    let lowest = *stages.iter().min().expect("a device holds a stage");
+    let highest = *stages.iter().max().expect("a device holds a stage");
+    let forward = model.duration(highest, Kind::F);
+    let to_weight = |&to: &Stage| forward + paths.forward_to_weight(highest, to);
+    let to_input = |to: &Stage| to_weight(to) - model.duration(*to, Kind::W);
+    let until_weight = |&stage: &Stage| least_held(model, stage).min(model.retained_for_weight(stage));
+    let until_input = |&stage: &Stage| least_held(model, stage);
+    let counts = [
+        (stages.iter().map(until_weight).min(), stages.iter().map(to_weight).min()),
+        (stages.iter().map(until_input).min(), stages.iter().map(to_input).min()),
+    ];
+    let chunks = i64::try_from(stages.len()).expect("a device holds few stages");
+    let (head, tail) = match metric {
+        Metric::Makespan => (paths.forward_head(highest), paths.forward_tail(highest)),
+        Metric::DeviceSpan => (
+            paths.forward_head(highest) - paths.forward_head(lowest),
+            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
+        ),
+    };
+    let later = i64::from(model.microbatches()) - 1;
+    counts
+        .into_iter()
+        .filter_map(|(holds, turn)| {
+            let (holds, turn) = (holds.filter(|&units| units > Units::ZERO)?, turn?);
+            let held = capacity.0 / holds.0 / chunks;
+            if held == 0 {
+                return None;
+            }
+            // At most all microbatches' own critical paths and forwards: no sum overflows.
+            let value = head + turn * (later / held) + forward * (later % held + 1) + tail;
+            Some(Bound { value, reason: Reason::Turnover { device, held, turn } })
         })
         .collect()
 }

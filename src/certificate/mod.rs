@@ -5,5 +5,5 @@
 mod bound;
 mod path;
 
-pub use bound::{Bound, Metric, Window, interval_bound, lower_bound};
+pub use bound::{Bound, Metric, Reason, Window, interval_bound, lower_bound};
 pub use path::critical_path;
