@@ -18,7 +18,7 @@ const IMPROVED: usize = 6;
 const JUSTIFY_EFFORT: usize = 40;
 
 /// How many perturbed plans are tried at most.
-const PERTURBATIONS: usize = 3000;
+const PERTURBATIONS: usize = 10_000;
 
 /// The best candidate.
 pub(super) struct Best {
@@ -26,6 +26,9 @@ pub(super) struct Best {
     pub engine: String,
     pub block: Option<Block>,
 }
+
+/// How far a pass is moved at most when a schedule is shaken.
+const REACH: usize = 8;
 
 /// What candidates are compared by: the objective, the other span, the largest peak.
 type Score = (Ticks, Ticks, Units);
@@ -116,7 +119,8 @@ impl<'a> Search<'a> {
         self.perturb(needs_recompute);
     }
 
-    /// Schedules anew along the forwards of the best candidates, a few of them out of turn.
+    /// Schedules anew along the forwards of the best candidates, a few of them out of turn, or moves a
+    /// few of their passes.
     fn perturb(&mut self, recompute: bool) {
         self.tell("perturbed plans");
         let rules = rules(recompute);
@@ -128,14 +132,22 @@ impl<'a> Search<'a> {
             let parent = &self.candidates[self.random.usize(..self.candidates.len())];
             let engine = parent.engine.clone();
             let block = parent.block.clone();
-            let Some(plan) = disturbed(&parent.schedule, &mut self.random) else { continue };
-            let rule = rules[self.random.usize(..rules.len())];
-            let Some(schedule) = list_schedule(self.model, &plan, rule) else { continue };
-            self.placed += schedule.len();
+            let schedule = if self.random.bool() {
+                let rule = rules[self.random.usize(..rules.len())];
+                let plan = disturbed(&parent.schedule, &mut self.random);
+                plan.and_then(|plan| list_schedule(self.model, &plan, rule))
+            } else {
+                shaken(&parent.schedule, &mut self.random)
+            };
+            self.placed += parent.schedule.len();
+            // Justifying keeps to the caps, but only where they are kept to before.
+            let Some(schedule) = schedule.filter(|schedule| self.peak_within_caps(schedule).is_some()) else {
+                continue;
+            };
             let Ok((schedule, timeline)) = justify(self.model, &schedule, &limits) else { continue };
             self.placed += JUSTIFY_EFFORT * schedule.len();
             if let Some(peak) = self.peak_within_caps(&schedule) {
-                self.take(schedule, &timeline, peak, &engine, block.as_ref());
+                self.take(schedule, &timeline, peak, &improved(&engine), block.as_ref());
             }
         }
     }
@@ -188,7 +200,7 @@ impl<'a> Search<'a> {
             let Ok((schedule, timeline)) = justify(self.model, &schedule, &limits) else { continue };
             self.placed += JUSTIFY_EFFORT * schedule.len();
             if let Some(peak) = self.peak_within_caps(&schedule) {
-                self.take(schedule, &timeline, peak, &engine, block.as_ref());
+                self.take(schedule, &timeline, peak, &improved(&engine), block.as_ref());
             }
         }
     }
@@ -229,6 +241,12 @@ impl<'a> Search<'a> {
     }
 }
 
+/// What found a schedule that was then improved: it is no longer that of a name.
+fn improved(engine: &str) -> String {
+    const SUFFIX: &str = ", improved";
+    if engine.ends_with(SUFFIX) { engine.to_owned() } else { format!("{engine}{SUFFIX}") }
+}
+
 /// The schedule with a few forwards of one device run before others of another stage; nothing when
 /// there are no two stages to choose between.
 fn disturbed(schedule: &Schedule, random: &mut fastrand::Rng) -> Option<Schedule> {
@@ -247,5 +265,19 @@ fn disturbed(schedule: &Schedule, random: &mut fastrand::Rng) -> Option<Schedule
         }
     }
     let orders = moved.then_some(orders)?;
+    Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).ok()
+}
+
+/// The schedule with a few passes moved to other places nearby. It may not run.
+fn shaken(schedule: &Schedule, random: &mut fastrand::Rng) -> Option<Schedule> {
+    let mut orders = schedule.orders().to_vec();
+    for _ in 0..=random.usize(..4) {
+        let device = random.usize(..orders.len());
+        let order = &mut orders[device];
+        let (from, to) = (random.usize(..order.len()), random.usize(..order.len()).min(REACH));
+        let to = if random.bool() { from.saturating_sub(to) } else { (from + to).min(order.len() - 1) };
+        let pass = order.remove(from);
+        order.insert(to, pass);
+    }
     Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).ok()
 }

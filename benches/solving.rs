@@ -1,0 +1,86 @@
+//! How fast building blocks and schedules are found. V placement; the measured profile is the 1.5B
+//! model of the zero-bubble paper (arXiv 2401.10241, table of profiled times), halved per chunk.
+
+use bubbleproof::certificate::{Metric, lower_bound};
+use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
+use bubbleproof::optimize::{Options, optimize, zone};
+use divan::Bencher;
+use num_rational::Ratio;
+
+fn main() {
+    divan::main();
+}
+
+/// Durations of F, I and W and the latency.
+const UNIT: [i64; 4] = [1, 1, 1, 0];
+const UNEQUAL: [i64; 4] = [3, 4, 2, 0];
+const MEASURED: [i64; 4] = [9261, 9043, 4669, 601];
+
+fn model(
+    devices: u32,
+    microbatches: u32,
+    [forward, input, weight, latency]: [i64; 4],
+    cap: Option<i64>,
+) -> Model {
+    let placement = Placement::v(devices).expect("a placement");
+    let stages = placement.stages() as usize;
+    let costs = Costs {
+        unit: "tick".to_owned(),
+        forward: vec![Ticks(forward); stages],
+        backward_input: vec![Ticks(input); stages],
+        backward_weight: vec![Ticks(weight); stages],
+        communication: vec![Ticks(latency); stages - 1],
+    };
+    let memory = Memory {
+        unit: "chunk-activation".to_owned(),
+        activation: vec![Units(1); stages],
+        retained_for_weight: vec![Units(1); stages],
+        checkpoint: None,
+        capacity: vec![cap.map(Units); devices as usize],
+    };
+    Model::new("bench".to_owned(), None, placement, microbatches, costs, memory).expect("a model")
+}
+
+const COSTS: [[i64; 4]; 3] = [UNIT, UNEQUAL, MEASURED];
+
+#[divan::bench(args = [8, 16, 32], consts = [0, 1, 2])]
+fn least_memory_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
+    let model = model(devices, 1, COSTS[COST], None);
+    let work = Ratio::from_integer(model.most_work().0);
+    bencher.bench(|| zone::least_memory(&model, work));
+}
+
+#[divan::bench(args = [8, 16, 32], consts = [0, 1, 2])]
+fn least_interval_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
+    let model = model(devices, 1, COSTS[COST], Some(i64::from(devices)));
+    bencher.bench(|| zone::least_interval(&model));
+}
+
+#[cfg(feature = "milp")]
+#[divan::bench(args = [2, 4, 6], sample_count = 3)]
+fn least_interval_by_the_integer_programme(bencher: Bencher, devices: u32) {
+    use bubbleproof::encode::{Objective, milp};
+    let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
+    bencher.bench(|| milp::solve(&model, Objective::LeastInterval, std::time::Duration::from_secs(60)));
+}
+
+#[cfg(feature = "smt")]
+#[divan::bench(args = [2, 4, 6, 8], sample_count = 3)]
+fn least_interval_by_smt(bencher: Bencher, devices: u32) {
+    use bubbleproof::encode::{Objective, smt};
+    let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
+    bencher.bench(|| smt::solve(&model, Objective::LeastInterval, std::time::Duration::from_secs(60)));
+}
+
+#[divan::bench(args = [(4, 16, 5), (8, 32, 10), (16, 64, 24)], sample_count = 3)]
+fn optimize_unequal(bencher: Bencher, (devices, microbatches, cap): (u32, u32, i64)) {
+    let model = model(devices, microbatches, UNEQUAL, Some(cap));
+    let options = Options { effort: 1_000_000, ..Options::default() };
+    bencher.bench(|| optimize(&model, &options, &mut |_| ()));
+}
+
+#[divan::bench(args = [(8, 32), (64, 1024)])]
+fn bound(bencher: Bencher, (devices, microbatches): (u32, u32)) {
+    let model = model(devices, microbatches, MEASURED, Some(i64::from(devices)));
+    bencher.bench(|| lower_bound(&model, Metric::Makespan));
+}
