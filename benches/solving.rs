@@ -47,13 +47,13 @@ const COSTS: [[i64; 4]; 3] = [UNIT, UNEQUAL, MEASURED];
 fn least_memory_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
     let model = model(devices, 1, COSTS[COST], None);
     let work = Ratio::from_integer(model.most_work().0);
-    bencher.bench(|| zone::least_memory(&model, work));
+    bencher.bench(|| zone::least_memory(&model, work, None));
 }
 
 #[divan::bench(args = [8, 16, 32], consts = [0, 1, 2])]
 fn least_interval_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
     let model = model(devices, 1, COSTS[COST], Some(i64::from(devices)));
-    bencher.bench(|| zone::least_interval(&model));
+    bencher.bench(|| zone::least_interval(&model, None));
 }
 
 #[cfg(feature = "milp")]

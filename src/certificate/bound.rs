@@ -24,6 +24,9 @@
 //! least `floor((m-1)/q)*P` and `(m-1) mod q` forwards after the first. Windows say nothing about the
 //! steady phase, so this one is better where memory is short.
 //!
+//! **Area bound.** What every microbatch holds for how long at the least, added up, fits into the cap
+//! times the span of the device.
+//!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
 //! shrinks what F holds; so the bounds, which allow I and W apart and count F with what it holds at
 //! least, hold for schedules with B and R as well.
@@ -94,6 +97,11 @@ pub enum Reason {
         /// From the start of the highest stage's forward to the first release after it, P.
         turn: Ticks,
     },
+    /// What a device must hold, and for how long, fills its memory for at least its span.
+    Area {
+        /// The device.
+        device: Device,
+    },
 }
 
 /// The best of the bounds of this module on a metric, for the model's microbatches and caps.
@@ -109,6 +117,7 @@ pub fn lower_bound(model: &Model, metric: Metric) -> Bound {
         .flat_map(|device| {
             let mut bounds = window_bounds(model, &paths, device, metric);
             bounds.extend(turnover_bounds(model, &paths, device, metric));
+            bounds.extend(area_bound(model, &paths, device, metric));
             bounds
         })
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
@@ -132,6 +141,20 @@ fn window_bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metri
             stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
         ),
     };
+    // Without its Ws the device ends with an I, and at the least what follows that comes after.
+    let microbatches = i64::from(model.microbatches());
+    let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
+    let after_last_input = match metric {
+        Metric::Makespan => stages.iter().map(|&stage| paths.input_tail(stage)).min(),
+        Metric::DeviceSpan => stages.iter().map(|&stage| model.duration(stage, Kind::W)).min(),
+    };
+    let first = Window { length: head, work: Ticks::ZERO };
+    let last = Window { length: after_last_input.unwrap_or_default(), work: Ticks::ZERO };
+    let work_without_weights = work - weights * microbatches;
+    let without_weights = Bound {
+        value: work_without_weights + first.idle() + last.idle(),
+        reason: Reason::Windows { device, work: work_without_weights, first, last },
+    };
     let forwards = forward_fill(model, device).min(to_first_input - head);
     let backwards = backward_fill(model, device).min(from_last_forward);
     let firsts =
@@ -145,6 +168,7 @@ fn window_bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metri
             value: work + first.idle() + last.idle(),
             reason: Reason::Windows { device, work, first, last },
         })
+        .chain([without_weights])
         .collect()
 }
 
@@ -250,6 +274,39 @@ fn wide_product(capacity: Units, work: Ticks, holds: Units) -> i128 {
     Integer::div_floor(&(i128::from(capacity.0) * i128::from(work.0)), &i128::from(holds.0))
 }
 
+/// The bound from the memory that a device fills: its span is at least all areas over its cap.
+fn area_bound(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Option<Bound> {
+    let capacity = model.capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
+    let lowest = *model.placement().stages_of(device).iter().min()?;
+    let head = match metric {
+        Metric::Makespan => paths.forward_head(lowest),
+        Metric::DeviceSpan => Ticks::ZERO,
+    };
+    let areas = area(model, paths, device).checked_mul(i128::from(model.microbatches()))?;
+    let span = i64::try_from(Integer::div_ceil(&areas, &i128::from(capacity.0))).ok()?;
+    Some(Bound { value: head.checked_add(Ticks(span))?, reason: Reason::Area { device } })
+}
+
+/// What one microbatch holds on a device, times for how long at the least.
+fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
+    let stages = model.placement().stages_of(device).iter();
+    stages
+        .map(|&stage| {
+            let forward = model.duration(stage, Kind::F);
+            let input = model.duration(stage, Kind::I);
+            let to_input = paths.input_head(stage) + input - paths.forward_head(stage);
+            // With recomputation only the checkpoint lives that long; the rest lives through R and I.
+            let long = least_held(model, stage);
+            let rest = model.activation(stage) - long;
+            let retained = model.retained_for_weight(stage);
+            let weight = model.duration(stage, Kind::W);
+            i128::from(long.0) * i128::from(to_input.0)
+                + i128::from(rest.0) * i128::from((forward + input).0)
+                + i128::from(retained.0) * i128::from(weight.0)
+        })
+        .sum()
+}
+
 /// A lower bound on the interval per microbatch of every schedule that repeats, under the caps.
 ///
 /// The most work of any device; and the **area bound**: while one microbatch enters and one leaves
@@ -258,29 +315,9 @@ fn wide_product(capacity: Units, work: Ticks, holds: Units) -> i128 {
 #[must_use]
 pub fn interval_bound(model: &Model) -> Ratio<i64> {
     let paths = Paths::new(model);
-    let area = |device: Device| -> i128 {
-        let stages = model.placement().stages_of(device).iter();
-        stages
-            .map(|&stage| {
-                let to_input =
-                    paths.input_head(stage) + model.duration(stage, Kind::I) - paths.forward_head(stage);
-                // With recomputation only the checkpoint lives that long; the rest lives through R and I.
-                let (long, short) = (
-                    least_held(model, stage),
-                    model.duration(stage, Kind::F) + model.duration(stage, Kind::I),
-                );
-                let rest = model.activation(stage) - long;
-                let retained = model.retained_for_weight(stage);
-                let weight = model.duration(stage, Kind::W);
-                i128::from(long.0) * i128::from(to_input.0)
-                    + i128::from(rest.0) * i128::from(short.0)
-                    + i128::from(retained.0) * i128::from(weight.0)
-            })
-            .sum()
-    };
     let by_area = Device::all(model.devices()).filter_map(|device| {
         let capacity = model.capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
-        let least = Ratio::new(area(device), i128::from(capacity.0));
+        let least = Ratio::new(area(model, &paths, device), i128::from(capacity.0));
         Some(Ratio::new(i64::try_from(*least.numer()).ok()?, i64::try_from(*least.denom()).ok()?))
     });
     by_area.fold(Ratio::from_integer(model.most_work().0), Ratio::max)

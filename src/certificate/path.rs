@@ -46,6 +46,15 @@ impl<'a> Paths<'a> {
         self.input_head(to) + self.model.duration(to, Kind::B) - end_of_forward
     }
 
+    /// From the end of I of a stage to the last end of all that follows it.
+    pub(super) fn input_tail(&self, from: Stage) -> Ticks {
+        let end = self.input_head(from) + self.model.duration(from, Kind::I);
+        Stage::all(from.0 + 1)
+            .map(|to| self.input_head(to) + self.model.duration(to, Kind::B) - end)
+            .max()
+            .unwrap_or_default()
+    }
+
     /// From the end of F of a stage to the last end of all that follows it.
     pub(super) fn forward_tail(&self, from: Stage) -> Ticks {
         Stage::all(self.model.stages()).map(|to| self.forward_to_weight(from, to)).max().unwrap_or_default()

@@ -61,7 +61,7 @@ struct BlockSearch {
     #[arg(long, value_enum)]
     engine: Option<Engine>,
 
-    /// The most seconds that milp and smt may take
+    /// The most seconds that the engine may take
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 }
@@ -212,10 +212,16 @@ fn checked_peak(block: &Block, model: &Model) -> Result<Vec<Units>, Error> {
     let start = block.passes().map(|(_, at)| at).min().unwrap_or_default();
     // The copies that overlap a copy of the middle, on either side.
     let overlapping = (ends - start).0 / block.interval_parts().0 + 1;
-    let copies = u32::try_from((2 * overlapping + 1).saturating_mul(i64::from(block.period())))
-        .map_err(|_| defect("it overlaps too many of its copies".to_owned()))?;
+    let copies = overlapping.saturating_mul(2).saturating_add(1).saturating_mul(i64::from(block.period()));
+    let coarser = |why: String| {
+        Error::usage(
+            format!("the block overlaps so many copies of itself that it cannot be replayed: {why}"),
+            "choose a coarser unit of time, or a longer interval".to_owned(),
+        )
+    };
+    let copies = u32::try_from(copies).map_err(|_| coarser(format!("{copies} microbatches are too many")))?;
     let free = model.with_uniform_capacity(None).and_then(|model| model.with_microbatches(copies));
-    let free = free.map_err(|error| defect(error.to_string()))?;
+    let free = free.map_err(|error| coarser(error.to_string()))?;
     let schedule = block.expand(&free, copies).map_err(|error| defect(error.to_string()))?;
     let verdict = replay(&free, &schedule);
     match verdict.violations.first() {

@@ -1,7 +1,7 @@
 //! The engines that find building blocks, behind one interface.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use num_rational::Ratio;
@@ -103,10 +103,6 @@ pub enum Found {
     /// There is none.
     Infeasible(String),
     /// The time was up before anything was found.
-    #[cfg_attr(
-        not(any(feature = "milp", feature = "smt")),
-        expect(dead_code, reason = "only the solvers have a time limit")
-    )]
     Nothing,
 }
 
@@ -116,19 +112,23 @@ pub enum Found {
 /// When this build lacks it, it cannot take the model, or its answer is wrong.
 pub fn solve(model: &Model, engine: Engine, goal: Goal, limit: Duration) -> Result<Found, Error> {
     match engine {
-        Engine::Exact => by_programme(model, goal),
+        Engine::Exact => by_programme(model, goal, limit),
         Engine::Milp => by_milp(model, goal, limit),
         Engine::Smt => by_smt(model, goal, limit),
     }
 }
 
-fn by_programme(model: &Model, goal: Goal) -> Result<Found, Error> {
+fn by_programme(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
+    let deadline = Instant::now().checked_add(limit);
     let best = match goal {
-        Goal::LeastMemory { interval } => zone::least_memory(model, Ratio::from_integer(interval.0)),
-        Goal::LeastInterval => zone::least_interval(model),
+        Goal::LeastMemory { interval } => {
+            zone::least_memory(model, Ratio::from_integer(interval.0), deadline)
+        }
+        Goal::LeastInterval => zone::least_interval(model, deadline),
     };
     match best {
         Ok(best) => Ok(Found::Block { block: best.block, proven: true, bound: None, notes: Vec::new() }),
+        Err(ZoneError::TimeUp) => Ok(Found::Nothing),
         Err(error @ ZoneError::Infeasible(_)) => Ok(Found::Infeasible(error.to_string())),
         Err(error @ ZoneError::NotV) => Err(Error::usage(
             error.to_string(),

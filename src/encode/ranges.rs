@@ -140,11 +140,15 @@ impl Bounds {
     fn close(&mut self) -> Option<()> {
         for via in 0..self.passes {
             let tail: Vec<i128> = self.most[via * self.passes..(via + 1) * self.passes].to_vec();
+            // A contradiction would grow from pass to pass without end.
+            if self.most(via, via) < 0 {
+                return None;
+            }
             for row in self.most.chunks_exact_mut(self.passes) {
                 let head = row[via];
                 if head < Self::NONE {
                     for (bound, rest) in row.iter_mut().zip(&tail) {
-                        *bound = (head + rest).min(*bound);
+                        *bound = head.saturating_add(*rest).min(*bound);
                     }
                 }
             }

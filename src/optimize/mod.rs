@@ -49,8 +49,8 @@ impl Objective {
 pub struct Options {
     /// What to minimise.
     pub objective: Objective,
-    /// When to stop with the best schedule found so far. A search that ends before is the same every
-    /// time.
+    /// When to stop with the best schedule found so far: the step in hand is ended first. A search
+    /// that ends before is the same every time.
     pub time_limit: Duration,
     /// Decides between choices that nothing else decides.
     pub seed: u64,
@@ -147,8 +147,8 @@ pub enum OptimizeError {
 
 /// The best schedule found under the model's caps.
 ///
-/// Any caps that a serial execution keeps to give a schedule. The result is never worse than a
-/// schedule of the catalogue that keeps to the caps.
+/// Any caps that a serial execution keeps to give a schedule. Unless the time limit comes first, the
+/// result is never worse than a schedule of the catalogue that keeps to the caps.
 ///
 /// # Errors
 /// When the caps are too small for one microbatch alone.

@@ -1,6 +1,6 @@
 //! Plans: where the forwards of a list schedule come from.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::zone;
 use crate::block::Block;
@@ -11,7 +11,8 @@ use crate::schedule::Schedule;
 /// Blocks of least interval under the caps, with what found them.
 pub(super) fn blocks(model: &Model, limit: Duration) -> Vec<(String, Block)> {
     if model.placement().shape() == Shape::V {
-        return zone::least_interval(model)
+        let deadline = Instant::now().checked_add(limit);
+        return zone::least_interval(model, deadline)
             .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)]);
     }
     by_milp(model, limit)
@@ -28,8 +29,8 @@ pub(super) fn uniform_v(model: &Model) -> Vec<Schedule> {
     // The paper's families hold a share of 1F1B's memory in proportion to the growth, all of it at
     // six: those that fit the first device's cap best come first.
     let first = model.placement().stages_of(Device(0));
-    let whole =
-        i64::from(model.devices()) * first.iter().map(|&stage| model.activation(stage).0).sum::<i64>();
+    let whole = i64::from(model.devices())
+        .saturating_mul(first.iter().map(|&stage| model.activation(stage).0).sum::<i64>());
     let fitting = match model.capacity(Device(0)) {
         Some(capacity) if whole > 0 => 12_i64.saturating_mul(capacity.0) / whole,
         _ => 12,

@@ -95,6 +95,9 @@ impl<'a> Search<'a> {
         }
         self.tell("catalogue");
         for entry in catalog::entries() {
+            if self.late() {
+                break;
+            }
             if let Ok(schedule) = entry.generate(self.model) {
                 self.offer(schedule.clone(), entry.name, None);
                 plans.push((entry.name.to_owned(), schedule, None));
@@ -226,9 +229,11 @@ impl<'a> Search<'a> {
 
     fn finished(&self) -> bool {
         let optimal = self.candidates.first().is_some_and(|best| best.score.0 == self.bound);
-        optimal
-            || self.placed > self.effort
-            || self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+        optimal || self.placed > self.effort || self.late()
+    }
+
+    fn late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() > deadline)
     }
 
     fn remaining(&self) -> Duration {

@@ -21,6 +21,8 @@ mod pattern;
 mod programme;
 mod ratio;
 
+use std::time::Instant;
+
 use num_rational::Ratio;
 
 use crate::block::Block;
@@ -52,6 +54,9 @@ pub enum ZoneError {
     /// The block that was found does not pass the exact check of the block algebra.
     #[error("the exact programme found a block that fails its check: {0}")]
     Rejected(String),
+    /// The deadline came first.
+    #[error("the exact programme has run out of time")]
+    TimeUp,
     /// Times or memory too large to be multiplied as the programme needs.
     #[error("the times are too large for the exact programme; choose a coarser unit")]
     Overflow,
@@ -65,18 +70,20 @@ fn at_interval(interval: Option<Ratio<i64>>) -> String {
 /// interval is the most work of a device.
 ///
 /// # Errors
-/// When the placement is not V, no block keeps to the caps, or the times are too large.
-pub fn least_interval(model: &Model) -> Result<Best, ZoneError> {
+/// When the placement is not V, no block keeps to the caps, the deadline passes, or the times are too
+/// large.
+pub fn least_interval(model: &Model, deadline: Option<Instant>) -> Result<Best, ZoneError> {
     applicable(model)?;
     let caps: Vec<Option<i64>> = caps(model);
     let floor = interval_bound(model);
     let work = Ratio::from_integer(model.most_work().0);
-    if floor <= work
-        && let Ok(best) = least_memory(model, work)
-    {
-        return Ok(best);
+    if floor <= work {
+        match least_memory(model, work, deadline) {
+            Err(ZoneError::Infeasible(_)) => {}
+            decided => return decided,
+        }
     }
-    let programme = Programme::new(model, &caps);
+    let programme = Programme::new(model, &caps, deadline)?;
     let mut below = floor;
     let mut best = reach(&programme, &mut below, serial_interval(model))?.tightened()?;
     loop {
@@ -101,27 +108,23 @@ pub fn least_interval(model: &Model) -> Result<Best, ZoneError> {
 /// The block of least memory (largest peak over the devices) at an interval, within the caps.
 ///
 /// # Errors
-/// When the placement is not V, no block has this interval and keeps to the caps, or the times are
-/// too large.
-pub fn least_memory(model: &Model, interval: Ratio<i64>) -> Result<Best, ZoneError> {
+/// When the placement is not V, no block has this interval and keeps to the caps, the deadline
+/// passes, or the times are too large.
+pub fn least_memory(
+    model: &Model,
+    interval: Ratio<i64>,
+    deadline: Option<Instant>,
+) -> Result<Best, ZoneError> {
     applicable(model)?;
     let caps = caps(model);
-    // With this much on every device nothing is ever held back.
-    let repetitions = crate::certificate::critical_path(model).0 / interval.to_integer().max(1) + 6;
-    let most = Device::all(model.devices())
-        .map(|device| {
-            model.placement().stages_of(device).iter().map(|&stage| model.activation(stage).0).sum::<i64>()
-        })
-        .max()
-        .unwrap_or(0)
-        .checked_mul(repetitions)
-        .ok_or(ZoneError::Overflow)?;
+    let unlimited = Programme::new(model, &vec![None; caps.len()], deadline)?;
+    let most = unlimited.most_capacity();
     let within = |limit: i64| -> Vec<Option<i64>> {
         caps.iter().map(|cap| Some(cap.map_or(limit, |cap| cap.min(limit)))).collect()
     };
-    let attempt = |limit: i64| solve(&Programme::new(model, &within(limit)), interval);
+    let attempt = |limit: i64| solve(&Programme::new(model, &within(limit), deadline)?, interval);
     // From below in growing steps, so that the wide programmes of large caps are not solved.
-    let (mut infeasible, mut step) = (memory_floor(model, interval).min(most), 1);
+    let (mut infeasible, mut step) = (memory_floor(model, interval).min(most - 1), 1);
     let mut best = loop {
         if infeasible >= most {
             return Err(ZoneError::Infeasible(Some(interval)));
@@ -170,7 +173,7 @@ fn memory_floor(model: &Model, interval: Ratio<i64>) -> i64 {
     // `interval_bound` is the larger of work and area over cap; at a cap of 1 it shows the area.
     let single = model.with_uniform_capacity(Some(Units(1))).map(|model| interval_bound(&model));
     let area = single.unwrap_or_else(|_| Ratio::from_integer(0));
-    ((area / interval).ceil().to_integer() - 1).max(0)
+    (area / interval).ceil().to_integer() - 1
 }
 
 fn applicable(model: &Model) -> Result<(), ZoneError> {

@@ -1,5 +1,7 @@
 //! Patterns of one device: in which cyclic order its passes run, and in which repetition each lies.
 
+use std::ops::ControlFlow;
+
 /// Nodes of a device: F0, F1, I1, I0 in the order of their dependencies.
 pub(super) const F0: usize = 0;
 pub(super) const F1: usize = 1;
@@ -29,8 +31,6 @@ pub(super) struct Figures {
     pub until_weight: [i64; 2],
     /// The cap.
     pub capacity: i64,
-    /// No pass needs to lie in a later repetition than this.
-    pub most_copies: i64,
 }
 
 /// A difference constraint: `to` starts at least `length + height * T` after `from`.
@@ -104,44 +104,57 @@ impl Pattern {
     }
 }
 
-/// Calls `each` with every pattern that keeps to the cap and in which F1, I1 and I0 lie at least
-/// `apart` repetitions behind F0, F1 and I1.
-pub(super) fn for_each(figures: &Figures, apart: [i64; 3], mut each: impl FnMut(Pattern)) {
-    let most = figures.most_copies;
+/// How many repetitions F1 may lie behind F0, I1 behind F1, and I0 behind I1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Apart {
+    pub least: [i64; 3],
+    pub most: [i64; 3],
+}
+
+/// Calls `each` with every pattern that keeps to the cap and to these distances, until it breaks off.
+pub(super) fn for_each(
+    figures: &Figures,
+    Apart { least, most }: Apart,
+    mut each: impl FnMut(Pattern) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     // What any order and gaps hold at the least with these repetitions, when F0 starts. It grows
     // with each repetition when those after it move along, so the loops may end at the cap.
     let fits = |second: i64, input: i64, end: i64| {
         let whole = |chunk: usize| figures.until_input[chunk] + figures.until_weight[chunk];
-        end <= most && whole(0) * (end + 1) + whole(1) * (input - second) <= figures.capacity
+        whole(0) * (end + 1) + whole(1) * (input - second) <= figures.capacity
     };
-    for second in apart[0]..=most {
-        let input = second + apart[1];
-        if !fits(second, input, input + apart[2]) {
+    for second in least[0]..=most[0] {
+        if !fits(second, second + least[1], second + least[1] + least[2]) {
             break;
         }
-        for input in input..=most {
-            let end = input + apart[2];
-            if !fits(second, input, end) {
+        for input in second + least[1]..=second + most[1] {
+            if !fits(second, input, input + least[2]) {
                 break;
             }
-            for end in end..=most {
+            for end in input + least[2]..=input + most[2] {
                 if !fits(second, input, end) {
                     break;
                 }
-                arrange(figures, [0, second, input, end], &mut each);
+                arrange(figures, [0, second, input, end], &mut each)?;
             }
         }
     }
+    ControlFlow::Continue(())
 }
 
 /// All orders and gaps for given repetitions.
-fn arrange(figures: &Figures, copy: [i64; 4], each: &mut impl FnMut(Pattern)) {
+fn arrange(
+    figures: &Figures,
+    copy: [i64; 4],
+    each: &mut impl FnMut(Pattern) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     for order in ORDERS {
         for gap in itertools::iproduct!(0..4, 0..4) {
             let pattern = Pattern { order, copy, gap: [gap.0, gap.1] };
             if pattern.peak(figures) <= figures.capacity {
-                each(pattern);
+                each(pattern)?;
             }
         }
     }
+    ControlFlow::Continue(())
 }

@@ -1,8 +1,11 @@
 //! The programme along the chain of devices.
 
+use std::ops::ControlFlow;
+use std::time::Instant;
+
 use num_rational::Ratio;
 
-use super::pattern::{F0, F1, Figures, I0, I1, Link, Pattern, for_each};
+use super::pattern::{Apart, F0, F1, Figures, I0, I1, Link, Pattern, for_each};
 use super::ratio::{least_ratio, potentials};
 use super::{Best, ZoneError};
 use crate::block::Block;
@@ -35,6 +38,11 @@ pub(super) struct Programme {
     least_z: Vec<i64>,
     /// The least y of device 0.
     turn: i64,
+    /// Along the chain of dependencies alone: the least y of each device.
+    least_y: Vec<i64>,
+    /// No pass lies in a later repetition than this at any interval that is at least the work.
+    most_copies: i64,
+    deadline: Option<Instant>,
 }
 
 /// What is reachable: `{x <= most_x, y >= least_y, z <= most_z, x+y+z <= most_sum}`.
@@ -72,20 +80,30 @@ pub(super) struct Found {
 }
 
 impl Programme {
-    pub(super) fn new(model: &Model, caps: &[Option<i64>]) -> Self {
+    pub(super) fn new(
+        model: &Model,
+        caps: &[Option<i64>],
+        deadline: Option<Instant>,
+    ) -> Result<Self, ZoneError> {
         let devices = model.devices();
         let second = |device: u32| Stage(2 * devices - 1 - device);
         let time = |stage, kind| model.duration(stage, kind).0;
         let latency = |stage: Stage| model.latency_after(stage).0;
-        // An offset further behind than every chain plus an interval of waiting at every pass could be
-        // moved up; with the interval at least the most work, this many repetitions hold that.
-        let most_copies = critical_path(model).0 / model.most_work().0 + 6 * i64::from(devices) + 6;
+        // Along the chain from the first F to the last I no pass needs to wait a whole interval: all
+        // that come after it could be moved up by one. So a chain of n links is shorter than its
+        // durations and n intervals, and the interval is at least the most work.
+        let most_copies = critical_path(model).0 / model.most_work().0 + 4 * i64::from(devices) + 2;
         let figures = |device: Device| {
             let stages = [Stage(device.0), second(device.0)];
             let held = |stage| model.activation(stage).0 - model.retained_for_weight(stage).0;
-            let everything: i64 =
-                stages.iter().map(|&stage| model.activation(stage).0).sum::<i64>() * (most_copies + 2);
-            Figures {
+            // With this much nothing is ever held back.
+            let everything = stages
+                .iter()
+                .map(|&stage| model.activation(stage).0)
+                .sum::<i64>()
+                .checked_mul(most_copies + 2)
+                .ok_or(ZoneError::Overflow)?;
+            Ok(Figures {
                 duration: [
                     time(stages[0], Kind::F),
                     time(stages[1], Kind::F),
@@ -95,9 +113,8 @@ impl Programme {
                 weight: stages.map(|stage| time(stage, Kind::W)),
                 until_input: stages.map(held),
                 until_weight: stages.map(|stage| model.retained_for_weight(stage).0),
-                capacity: caps[device.index()].unwrap_or(everything),
-                most_copies,
-            }
+                capacity: caps[device.index()].map_or(everything, |cap| cap.min(everything)),
+            })
         };
         let steps: Vec<Step> = (0..devices - 1)
             .map(|device| {
@@ -118,21 +135,48 @@ impl Programme {
             }
             least
         };
-        Self {
-            devices: Device::all(devices).map(figures).collect(),
+        let turn = time(second(0), Kind::F);
+        let mut least_y = vec![turn];
+        for step in &steps {
+            least_y.push(least_y[least_y.len() - 1] + step.second_forward + step.second_input);
+        }
+        Ok(Self {
+            devices: Device::all(devices).map(figures).collect::<Result<_, ZoneError>>()?,
             least_x: suffix(time(last, Kind::F), &|step| step.first_forward + step.second_forward),
             least_z: suffix(time(second(devices - 1), Kind::I), &|step| step.second_input + step.first_input),
-            turn: time(second(0), Kind::F),
+            turn,
+            least_y,
             steps,
-        }
+            most_copies,
+            deadline,
+        })
+    }
+
+    /// The largest cap: without caps, more than any device can hold.
+    pub(super) fn most_capacity(&self) -> i64 {
+        self.devices.iter().map(|figures| figures.capacity).max().unwrap_or(0)
+    }
+
+    /// How many repetitions a device's passes lie apart at most: less than their chains' durations
+    /// and one interval for each link, and one more for where in an interval the two lie.
+    fn most_apart(&self, device: usize, interval: Ratio<i64>) -> [i64; 3] {
+        let last = self.devices.len() - 1;
+        let apart = |durations: i64, links: usize| {
+            let whole = Time::from(durations) * Time::from(*interval.denom()) / Time::from(*interval.numer());
+            i64::try_from(whole).unwrap_or(self.most_copies) + i64::try_from(links).unwrap_or(0) + 1
+        };
+        [
+            apart(self.least_x[device], 2 * (last - device) + 1),
+            apart(self.least_y[device], 2 * device + 1),
+            apart(self.least_z[device], 2 * (last - device) + 1),
+        ]
     }
 
     /// At least the height of every cycle of constraints: a cycle meets each node once, and no
     /// constraint leads further than the repetitions go.
     pub(super) fn most_height(&self) -> i64 {
         let nodes = 4 * self.devices.len();
-        let copies = self.devices.iter().map(|figures| figures.most_copies).max().unwrap_or(0);
-        i64::try_from(nodes).unwrap_or(i64::MAX).saturating_mul(copies + 1)
+        i64::try_from(nodes).unwrap_or(i64::MAX).saturating_mul(self.most_copies + 1)
     }
 }
 
@@ -149,8 +193,17 @@ pub(super) fn solve(programme: &Programme, interval: Ratio<i64>) -> Result<Optio
         let apart = [least.0, lowest_y, least.1]
             .map(|distance| i64::try_from(distance.div_euclid(length)).map_err(|_| ZoneError::Overflow));
         let [x, y, z] = apart;
+        let least_apart = [x?, y?, z?];
+        let most_apart = programme.most_apart(device, interval);
         let mut reached: Vec<State> = Vec::new();
-        for_each(figures, [x?, y?, z?], |pattern| {
+        let mut seen = 0_u32;
+        let ended = for_each(figures, Apart { least: least_apart, most: most_apart }, |pattern| {
+            seen = seen.wrapping_add(1);
+            if seen.is_multiple_of(1024)
+                && programme.deadline.is_some_and(|deadline| Instant::now() > deadline)
+            {
+                return ControlFlow::Break(());
+            }
             let links = pattern.links(figures);
             for (before, zone) in incoming.iter().enumerate() {
                 if let Some(zone) = advance(zone, &links, least, length, scale)
@@ -160,7 +213,11 @@ pub(super) fn solve(programme: &Programme, interval: Ratio<i64>) -> Result<Optio
                     reached.push(State { zone, pattern, before });
                 }
             }
+            ControlFlow::Continue(())
         });
+        if ended.is_break() {
+            return Err(ZoneError::TimeUp);
+        }
         if reached.is_empty() {
             return Ok(None);
         }
