@@ -316,6 +316,7 @@ fn pictures_have_the_form_that_their_name_says() {
     assert_eq!(tool(&["render", SCHEDULE, "-o", &svg]).out, format!("wrote {svg}\n"));
     assert!(std::fs::read_to_string(&svg).expect("written").contains("<svg"));
     assert_eq!(tool(&["render", SCHEDULE, "-o", &text]).status, 0);
+    assert_eq!(tool(&["render", SCHEDULE, "-o", "timeline.png"]).status, 2);
     assert_eq!(std::fs::read_to_string(&text).expect("written"), tool(&["render", SCHEDULE]).out);
     assert!(tool(&["render", SCHEDULE, "--color", "always"]).out.contains('\u{1b}'));
     assert!(tool(&["render", SCHEDULE, "--width", "48"]).out.lines().all(|line| line.chars().count() <= 48));

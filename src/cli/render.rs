@@ -79,10 +79,18 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
     let rendered = match &args.output {
         None => Rendered::Shown { timeline: picture.terminal(&args.terminal(output)) },
         Some(path) => {
-            let text = if path.extension() == Some(OsStr::new("svg")) {
-                picture.svg(&Svg { width: args.width })
-            } else {
-                picture.terminal(&Terminal { lines: None, ..args.terminal(output) })
+            let text = match path.extension().and_then(OsStr::to_str) {
+                Some("svg") => picture.svg(&Svg { width: args.width }),
+                Some("txt") | None => picture.terminal(&Terminal { lines: None, ..args.terminal(output) }),
+                Some(other) => {
+                    return Err(Error::usage(
+                        format!(
+                            "`{}` asks for a picture of the form `.{other}`, which is not known",
+                            path.display()
+                        ),
+                        "`.svg` gives a drawing, `.txt` the timeline as text",
+                    ));
+                }
             };
             let target = output.target(path)?;
             target.write(|out| out.write_all(text.as_bytes()))?;
