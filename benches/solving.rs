@@ -2,8 +2,8 @@
 //! model of the zero-bubble paper (arXiv 2401.10241, table of profiled times), halved per chunk.
 
 use bubbleproof::certificate::{Metric, lower_bound};
-use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Options, optimize, zone};
+use bubbleproof::model::{Model, Placement, Units};
+use bubbleproof::optimize::{Options, Stop, optimize, zone};
 use divan::Bencher;
 use num_rational::Ratio;
 
@@ -16,29 +16,10 @@ const UNIT: [i64; 4] = [1, 1, 1, 0];
 const UNEQUAL: [i64; 4] = [3, 4, 2, 0];
 const MEASURED: [i64; 4] = [9261, 9043, 4669, 601];
 
-fn model(
-    devices: u32,
-    microbatches: u32,
-    [forward, input, weight, latency]: [i64; 4],
-    cap: Option<i64>,
-) -> Model {
+fn model(devices: u32, microbatches: u32, times: [i64; 4], cap: Option<i64>) -> Model {
     let placement = Placement::v(devices).expect("a placement");
-    let stages = placement.stages() as usize;
-    let costs = Costs {
-        unit: "tick".to_owned(),
-        forward: vec![Ticks(forward); stages],
-        backward_input: vec![Ticks(input); stages],
-        backward_weight: vec![Ticks(weight); stages],
-        communication: vec![Ticks(latency); stages - 1],
-    };
-    let memory = Memory {
-        unit: "chunk-activation".to_owned(),
-        activation: vec![Units(1); stages],
-        retained_for_weight: vec![Units(1); stages],
-        checkpoint: None,
-        capacity: vec![cap.map(Units); devices as usize],
-    };
-    Model::new("bench".to_owned(), None, placement, microbatches, costs, memory).expect("a model")
+    let model = Model::equal_stages(placement, microbatches, times).expect("a model");
+    model.with_uniform_capacity(cap.map(Units)).expect("a cap")
 }
 
 const COSTS: [[i64; 4]; 3] = [UNIT, UNEQUAL, MEASURED];
@@ -47,13 +28,13 @@ const COSTS: [[i64; 4]; 3] = [UNIT, UNEQUAL, MEASURED];
 fn least_memory_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
     let model = model(devices, 1, COSTS[COST], None);
     let work = Ratio::from_integer(model.most_work().0);
-    bencher.bench(|| zone::least_memory(&model, work, None));
+    bencher.bench(|| zone::least_memory(&model, work, &Stop::default()));
 }
 
 #[divan::bench(args = [8, 16, 32], consts = [0, 1, 2])]
 fn least_interval_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
     let model = model(devices, 1, COSTS[COST], Some(i64::from(devices)));
-    bencher.bench(|| zone::least_interval(&model, None));
+    bencher.bench(|| zone::least_interval(&model, &Stop::default()));
 }
 
 #[cfg(feature = "milp")]

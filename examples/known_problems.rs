@@ -10,7 +10,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
+use bubbleproof::model::{Model, Placement, Units};
 use bubbleproof::optimize::{Options, optimize};
 
 /// Devices, microbatches, cap, best makespan on record.
@@ -63,17 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn model(devices: u32, microbatches: u32, durations: [i64; 3], cap: i64) -> Result<Model, Box<dyn Error>> {
-    let placement = Placement::v(devices)?;
-    let stages = placement.stages() as usize;
-    let [forward, backward_input, backward_weight] = durations.map(|ticks| vec![Ticks(ticks); stages]);
-    let communication = vec![Ticks(0); stages - 1];
-    let costs = Costs { unit: "tick".to_owned(), forward, backward_input, backward_weight, communication };
-    let memory = Memory {
-        unit: "chunk-activation".to_owned(),
-        activation: vec![Units(1); stages],
-        retained_for_weight: vec![Units(1); stages],
-        checkpoint: None,
-        capacity: vec![Some(Units(cap)); devices as usize],
-    };
-    Ok(Model::new("known".to_owned(), None, placement, microbatches, costs, memory)?)
+    let [forward, input, weight] = durations;
+    let model = Model::equal_stages(Placement::v(devices)?, microbatches, [forward, input, weight, 0])?;
+    Ok(model.with_uniform_capacity(Some(Units(cap)))?)
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use bubbleproof::encode::{Objective, Outcome, milp, smt};
-use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
+use bubbleproof::model::{Model, Placement, Units};
 use num_rational::Ratio;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -13,24 +13,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// F, I, W and latency of every chunk, in ticks.
 type Times = [i64; 4];
 
-fn model(devices: u32, [forward, input, weight, latency]: Times, cap: Option<i64>) -> Model {
+fn model(devices: u32, times: Times, cap: Option<i64>) -> Model {
     let placement = Placement::v(devices).expect("a placement");
-    let stages = placement.stages() as usize;
-    let costs = Costs {
-        unit: "tick".to_owned(),
-        forward: vec![Ticks(forward); stages],
-        backward_input: vec![Ticks(input); stages],
-        backward_weight: vec![Ticks(weight); stages],
-        communication: vec![Ticks(latency); stages - 1],
-    };
-    let memory = Memory {
-        unit: "chunk-activation".to_owned(),
-        activation: vec![Units(1); stages],
-        retained_for_weight: vec![Units(1); stages],
-        checkpoint: None,
-        capacity: vec![cap.map(Units); devices as usize],
-    };
-    Model::new("known".to_owned(), None, placement, 1, costs, memory).expect("a model")
+    let model = Model::equal_stages(placement, 1, times).expect("a model");
+    model.with_uniform_capacity(cap.map(Units)).expect("a cap")
 }
 
 type Engine = fn(&Model, Objective, Duration) -> Result<Outcome, bubbleproof::encode::EncodeError>;

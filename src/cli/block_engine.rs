@@ -1,7 +1,7 @@
 //! The engines that find building blocks, behind one interface.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::ValueEnum;
 use num_rational::Ratio;
@@ -10,6 +10,7 @@ use super::error::Error;
 use super::number::Interval;
 use crate::block::Block;
 use crate::model::{Model, Shape, Ticks};
+use crate::optimize::Stop;
 use crate::optimize::zone::{self, ZoneError};
 
 /// What finds a block.
@@ -119,12 +120,10 @@ pub fn solve(model: &Model, engine: Engine, goal: Goal, limit: Duration) -> Resu
 }
 
 fn by_programme(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
-    let deadline = Instant::now().checked_add(limit);
+    let stop = Stop::after(limit);
     let best = match goal {
-        Goal::LeastMemory { interval } => {
-            zone::least_memory(model, Ratio::from_integer(interval.0), deadline)
-        }
-        Goal::LeastInterval => zone::least_interval(model, deadline),
+        Goal::LeastMemory { interval } => zone::least_memory(model, Ratio::from_integer(interval.0), &stop),
+        Goal::LeastInterval => zone::least_interval(model, &stop),
     };
     match best {
         Ok(best) => Ok(Found::Block { block: best.block, proven: true, bound: None, notes: Vec::new() }),

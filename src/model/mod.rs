@@ -157,6 +157,35 @@ impl Model {
         Ok(model)
     }
 
+    /// A model whose stages all cost the same: `[F, I, W, latency]` in ticks. A stage holds one unit
+    /// from F to W; no recomputation, no cap.
+    ///
+    /// # Errors
+    /// When a time is negative, there are too many stages and microbatches, or no microbatch.
+    pub fn equal_stages(
+        placement: Placement,
+        microbatches: u32,
+        [forward, input, weight, latency]: [i64; 4],
+    ) -> Result<Self, ModelError> {
+        let stages = placement.stages() as usize;
+        let costs = Costs {
+            unit: "tick".to_owned(),
+            forward: vec![Ticks(forward); stages],
+            backward_input: vec![Ticks(input); stages],
+            backward_weight: vec![Ticks(weight); stages],
+            communication: vec![Ticks(latency); stages - 1],
+        };
+        let memory = Memory {
+            unit: "stage-activation".to_owned(),
+            activation: vec![Units(1); stages],
+            retained_for_weight: vec![Units(1); stages],
+            checkpoint: None,
+            capacity: vec![None; placement.devices() as usize],
+        };
+        let name = format!("equal-{forward}-{input}-{weight}");
+        Self::new(name, None, placement, microbatches, costs, memory)
+    }
+
     /// The model used where none is given: F, I, W and R take one tick, B two; no latency; a stage
     /// holds one unit from F to W, and nothing but a weightless checkpoint where it is recomputed;
     /// no cap.
@@ -164,22 +193,10 @@ impl Model {
     /// # Errors
     /// When there are too many stages and microbatches, or no microbatch.
     pub fn unit(placement: Placement, microbatches: u32) -> Result<Self, ModelError> {
-        let stages = placement.stages() as usize;
-        let devices = placement.devices() as usize;
-        let memory = Memory {
-            unit: "stage-activation".to_owned(),
-            activation: vec![Units(1); stages],
-            retained_for_weight: vec![Units(1); stages],
-            checkpoint: Some(vec![Units(0); stages]),
-            capacity: vec![None; devices],
-        };
-        let costs = Costs {
-            unit: "tick".to_owned(),
-            forward: vec![Ticks(1); stages],
-            backward_input: vec![Ticks(1); stages],
-            backward_weight: vec![Ticks(1); stages],
-            communication: vec![Ticks(0); stages - 1],
-        };
+        let Self { placement, microbatches, costs, memory, .. } =
+            Self::equal_stages(placement, microbatches, [1, 1, 1, 0])?;
+        let checkpoint = Some(vec![Units(0); placement.stages() as usize]);
+        let memory = Memory { checkpoint, ..memory };
         Self::new("unit".to_owned(), None, placement, microbatches, costs, memory)
     }
 

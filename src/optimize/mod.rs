@@ -9,13 +9,15 @@ mod list;
 mod pace;
 mod plan;
 mod search;
+mod stop;
 pub mod zone;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use num_rational::Ratio;
 
 pub use feasible::Infeasible;
+pub use stop::{Interrupt, Stop};
 
 use crate::block::Block;
 use crate::certificate::{Bound, Metric, lower_bound};
@@ -45,13 +47,15 @@ impl Objective {
 }
 
 /// How to search.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// What to minimise.
     pub objective: Objective,
     /// When to stop with the best schedule found so far: the step in hand is ended first. A search
     /// that ends before is the same every time.
     pub time_limit: Duration,
+    /// Ends the search as the time limit does.
+    pub interrupt: Interrupt,
     /// Decides between choices that nothing else decides.
     pub seed: u64,
     /// How many passes are placed in all, over all candidates, before the search ends by itself.
@@ -63,6 +67,7 @@ impl Default for Options {
         Self {
             objective: Objective::default(),
             time_limit: Duration::from_secs(60),
+            interrupt: Interrupt::default(),
             seed: 0,
             effort: 30_000_000,
         }
@@ -159,8 +164,8 @@ pub fn optimize(
 ) -> Result<Solution, OptimizeError> {
     feasible::check(model)?;
     let bound = lower_bound(model, options.objective.metric());
-    let deadline = Instant::now().checked_add(options.time_limit);
-    let mut search = search::Search::new(model, options, bound.value, deadline, progress);
+    let stop = Stop::on(options.interrupt.clone()).within(options.time_limit);
+    let mut search = search::Search::new(model, options, bound.value, stop, progress);
     search.run();
     let search::Best { schedule, engine, block } = search.into_best();
 

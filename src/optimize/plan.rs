@@ -1,21 +1,20 @@
 //! Plans: where the forwards of a list schedule come from.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::zone;
+use super::{Stop, zone};
 use crate::block::Block;
 use crate::certificate::interval_bound;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Shape, Stage};
 use crate::schedule::Schedule;
 
 /// Blocks of least interval under the caps, with what found them.
-pub(super) fn blocks(model: &Model, limit: Duration) -> Vec<(String, Block)> {
+pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     if model.placement().shape() == Shape::V {
-        let deadline = Instant::now().checked_add(limit);
-        return zone::least_interval(model, deadline)
+        return zone::least_interval(model, stop)
             .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)]);
     }
-    by_milp(model, limit)
+    by_milp(model, stop.remaining())
 }
 
 /// The orders of forwards of V blocks with uniform offsets: on each device chunk 1 follows chunk 0

@@ -1,11 +1,9 @@
 //! The search: candidates, the best of them, and their improvement.
 
-use std::time::{Duration, Instant};
-
 use super::feasible::serial;
 use super::list::{list_schedule, rules};
 use super::plan;
-use super::{Objective, Options, Progress};
+use super::{Objective, Options, Progress, Stop};
 use crate::block::{Block, Timeline, justify, order_peak, squeeze};
 use crate::catalog;
 use crate::model::{Device, Kind, Model, Ticks, Units};
@@ -44,7 +42,7 @@ pub(super) struct Search<'a> {
     model: &'a Model,
     objective: Objective,
     bound: Ticks,
-    deadline: Option<Instant>,
+    stop: Stop,
     progress: &'a mut dyn FnMut(&Progress),
     /// The best few, best first.
     candidates: Vec<Candidate>,
@@ -58,7 +56,7 @@ impl<'a> Search<'a> {
         model: &'a Model,
         options: &Options,
         bound: Ticks,
-        deadline: Option<Instant>,
+        stop: Stop,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Self {
         let objective = options.objective;
@@ -66,7 +64,7 @@ impl<'a> Search<'a> {
             model,
             objective,
             bound,
-            deadline,
+            stop,
             progress,
             candidates: Vec::new(),
             placed: 0,
@@ -88,14 +86,14 @@ impl<'a> Search<'a> {
         }
         let mut plans: Vec<(String, Schedule, Option<Block>)> = Vec::new();
         self.tell("building blocks");
-        for (engine, block) in plan::blocks(self.model, self.remaining() / 2) {
+        for (engine, block) in plan::blocks(self.model, &self.stop.within(self.stop.remaining() / 2)) {
             let Ok(schedule) = block.expand(self.model, self.model.microbatches()) else { continue };
             self.offer(schedule.clone(), &format!("{engine} block"), Some(&block));
             plans.push((format!("{engine} block"), schedule, Some(block)));
         }
         self.tell("catalogue");
         for entry in catalog::entries() {
-            if self.late() {
+            if self.stop.is_due() {
                 break;
             }
             if let Ok(schedule) = entry.generate(self.model) {
@@ -229,15 +227,7 @@ impl<'a> Search<'a> {
 
     fn finished(&self) -> bool {
         let optimal = self.candidates.first().is_some_and(|best| best.score.0 == self.bound);
-        optimal || self.placed > self.effort || self.late()
-    }
-
-    fn late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() > deadline)
-    }
-
-    fn remaining(&self) -> Duration {
-        self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+        optimal || self.placed > self.effort || self.stop.is_due()
     }
 
     fn tell(&mut self, step: &str) {

@@ -21,10 +21,9 @@ mod pattern;
 mod programme;
 mod ratio;
 
-use std::time::Instant;
-
 use num_rational::Ratio;
 
+use super::Stop;
 use crate::block::Block;
 use crate::certificate::interval_bound;
 use crate::model::{Device, Model, Shape, Units};
@@ -54,7 +53,7 @@ pub enum ZoneError {
     /// The block that was found does not pass the exact check of the block algebra.
     #[error("the exact programme found a block that fails its check: {0}")]
     Rejected(String),
-    /// The deadline came first.
+    /// It was time to stop first.
     #[error("the exact programme has run out of time")]
     TimeUp,
     /// Times or memory too large to be multiplied as the programme needs.
@@ -70,20 +69,20 @@ fn at_interval(interval: Option<Ratio<i64>>) -> String {
 /// interval is the most work of a device.
 ///
 /// # Errors
-/// When the placement is not V, no block keeps to the caps, the deadline passes, or the times are too
+/// When the placement is not V, no block keeps to the caps, it is time to stop, or the times are too
 /// large.
-pub fn least_interval(model: &Model, deadline: Option<Instant>) -> Result<Best, ZoneError> {
+pub fn least_interval(model: &Model, stop: &Stop) -> Result<Best, ZoneError> {
     applicable(model)?;
     let caps: Vec<Option<i64>> = caps(model);
     let floor = interval_bound(model);
     let work = Ratio::from_integer(model.most_work().0);
     if floor <= work {
-        match least_memory(model, work, deadline) {
+        match least_memory(model, work, stop) {
             Err(ZoneError::Infeasible(_)) => {}
             decided => return decided,
         }
     }
-    let programme = Programme::new(model, &caps, deadline)?;
+    let programme = Programme::new(model, &caps, stop)?;
     let mut below = floor;
     let mut best = reach(&programme, &mut below, serial_interval(model))?.tightened()?;
     loop {
@@ -108,21 +107,17 @@ pub fn least_interval(model: &Model, deadline: Option<Instant>) -> Result<Best, 
 /// The block of least memory (largest peak over the devices) at an interval, within the caps.
 ///
 /// # Errors
-/// When the placement is not V, no block has this interval and keeps to the caps, the deadline
-/// passes, or the times are too large.
-pub fn least_memory(
-    model: &Model,
-    interval: Ratio<i64>,
-    deadline: Option<Instant>,
-) -> Result<Best, ZoneError> {
+/// When the placement is not V, no block has this interval and keeps to the caps, it is
+/// time to stop, or the times are too large.
+pub fn least_memory(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Result<Best, ZoneError> {
     applicable(model)?;
     let caps = caps(model);
-    let unlimited = Programme::new(model, &vec![None; caps.len()], deadline)?;
+    let unlimited = Programme::new(model, &vec![None; caps.len()], stop)?;
     let most = unlimited.most_capacity();
     let within = |limit: i64| -> Vec<Option<i64>> {
         caps.iter().map(|cap| Some(cap.map_or(limit, |cap| cap.min(limit)))).collect()
     };
-    let attempt = |limit: i64| solve(&Programme::new(model, &within(limit), deadline)?, interval);
+    let attempt = |limit: i64| solve(&Programme::new(model, &within(limit), stop)?, interval);
     // From below in growing steps, so that the wide programmes of large caps are not solved.
     let (mut infeasible, mut step) = (memory_floor(model, interval).min(most - 1), 1);
     let mut best = loop {

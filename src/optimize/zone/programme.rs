@@ -1,7 +1,6 @@
 //! The programme along the chain of devices.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use num_rational::Ratio;
 
@@ -11,6 +10,7 @@ use super::{Best, ZoneError};
 use crate::block::Block;
 use crate::certificate::critical_path;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
+use crate::optimize::Stop;
 
 /// Scaled times: ticks multiplied by the denominators of intervals.
 type Time = i128;
@@ -42,7 +42,7 @@ pub(super) struct Programme {
     least_y: Vec<i64>,
     /// No pass lies in a later repetition than this at any interval that is at least the work.
     most_copies: i64,
-    deadline: Option<Instant>,
+    stop: Stop,
 }
 
 /// What is reachable: `{x <= most_x, y >= least_y, z <= most_z, x+y+z <= most_sum}`.
@@ -80,11 +80,7 @@ pub(super) struct Found {
 }
 
 impl Programme {
-    pub(super) fn new(
-        model: &Model,
-        caps: &[Option<i64>],
-        deadline: Option<Instant>,
-    ) -> Result<Self, ZoneError> {
+    pub(super) fn new(model: &Model, caps: &[Option<i64>], stop: &Stop) -> Result<Self, ZoneError> {
         let devices = model.devices();
         let second = |device: u32| Stage(2 * devices - 1 - device);
         let time = |stage, kind| model.duration(stage, kind).0;
@@ -148,7 +144,7 @@ impl Programme {
             least_y,
             steps,
             most_copies,
-            deadline,
+            stop: stop.clone(),
         })
     }
 
@@ -199,9 +195,7 @@ pub(super) fn solve(programme: &Programme, interval: Ratio<i64>) -> Result<Optio
         let mut seen = 0_u32;
         let ended = for_each(figures, Apart { least: least_apart, most: most_apart }, |pattern| {
             seen = seen.wrapping_add(1);
-            if seen.is_multiple_of(1024)
-                && programme.deadline.is_some_and(|deadline| Instant::now() > deadline)
-            {
+            if seen.is_multiple_of(1024) && programme.stop.is_due() {
                 return ControlFlow::Break(());
             }
             let links = pattern.links(figures);

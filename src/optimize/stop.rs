@@ -1,0 +1,94 @@
+//! When a search has to end: at a deadline, or because somebody asks for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A request to end a search, shared between whoever asks and the search.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Asks the search to end with the best it has found.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the search has been asked to end.
+    #[must_use]
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// When a search has to end.
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    deadline: Option<Instant>,
+    interrupt: Interrupt,
+}
+
+impl Stop {
+    /// Never, unless interrupted.
+    #[must_use]
+    pub const fn on(interrupt: Interrupt) -> Self {
+        Self { deadline: None, interrupt }
+    }
+
+    /// After so long from now, unless interrupted before. (A time beyond the clock's end is never.)
+    #[must_use]
+    pub fn after(limit: Duration) -> Self {
+        Self::default().within(limit)
+    }
+
+    /// After so long from now if that is earlier; the same interrupt.
+    #[must_use]
+    pub fn within(&self, limit: Duration) -> Self {
+        let earlier = Instant::now().checked_add(limit);
+        let deadline = match (self.deadline, earlier) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Self { deadline, interrupt: self.interrupt.clone() }
+    }
+
+    /// Whether it is time to end.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        self.interrupt.is_raised() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// How long there is left, unless interrupted.
+    #[must_use]
+    pub fn remaining(&self) -> Duration {
+        if self.interrupt.is_raised() {
+            return Duration::ZERO;
+        }
+        self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_is_seen_by_every_stop_made_from_it() {
+        let interrupt = Interrupt::default();
+        let stop = Stop::on(interrupt.clone());
+        let sooner = stop.within(Duration::from_secs(3600));
+        assert!(!stop.is_due() && !sooner.is_due());
+        assert_eq!(stop.remaining(), Duration::MAX);
+        interrupt.raise();
+        assert!(stop.is_due() && sooner.is_due());
+        assert_eq!(sooner.remaining(), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_earlier_of_two_deadlines_counts() {
+        let now = Stop::after(Duration::ZERO);
+        assert!(now.is_due() && now.within(Duration::MAX).is_due());
+        assert!(Stop::after(Duration::from_secs(3600)).within(Duration::ZERO).is_due());
+        assert!(!Stop::after(Duration::MAX).is_due());
+    }
+}
