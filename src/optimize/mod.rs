@@ -4,6 +4,7 @@
 //! their forwards; the best are improved by filling gaps. All of that only proposes: the answer is
 //! what `replay` says of it, and the bound is `certificate`'s.
 
+pub mod explain;
 mod feasible;
 mod list;
 mod pace;
