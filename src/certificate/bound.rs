@@ -8,7 +8,8 @@ use super::{area, turnover, window};
 use crate::model::{Device, Model, Ticks};
 
 /// What is bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// The last end over all devices.
     Makespan,

@@ -1,9 +1,7 @@
 //! The checker of certificates: every claim is derived again from the schedule and the problem.
 
-use super::file::{
-    CERTIFICATE_FORMAT, Figures, Statement, digest, digest_of_schedule, digest_of_statement,
-};
-use super::{Certificate, Metric, Optimality, BoundError, holds, problem_digest};
+use super::file::{CERTIFICATE_FORMAT, Figures, Statement, digest, digest_of_schedule, digest_of_statement};
+use super::{BoundError, Certificate, Metric, Optimality, holds};
 use crate::model::reading::FileError;
 use crate::model::{self, Model, Ticks};
 use crate::replay::{Verdict, Violation, replay};
@@ -41,14 +39,14 @@ pub enum CertificateError {
     #[error("the problem is no model: {0}")]
     Problem(#[from] FileError),
     /// It is about another problem than the one asked about.
-    #[error("the certificate is about another problem: its digest is {stated}, that of {model} is {found}")]
+    #[error("the certificate is about another problem: with {stated}, where {model} has {asked}")]
     OtherProblem {
         /// The name of the model asked about.
         model: String,
-        /// The problem of the certificate.
+        /// The first line of the certificate's problem that differs.
         stated: String,
-        /// The problem asked about.
-        found: String,
+        /// The same line of the model asked about.
+        asked: String,
     },
     /// The schedule is not the one it was made for.
     #[error("the schedule was altered: its digest is {found}, not {stated}")]
@@ -182,11 +180,20 @@ fn problem_is_the_one_named(statement: &Statement) -> Result<Model, CertificateE
 }
 
 fn problem_is_the_one_asked_about(statement: &Statement, model: &Model) -> Result<(), CertificateError> {
-    let (stated, found) = (statement.problem_sha256.clone(), problem_digest(model));
-    if stated == found {
+    let asked = model::print(model);
+    if statement.problem == asked {
         return Ok(());
     }
-    Err(CertificateError::OtherProblem { model: model.name().to_owned(), stated, found })
+    let line = |text: Option<&str>| text.map_or_else(|| "nothing".to_owned(), |line| format!("`{line}`"));
+    let (mut stated, mut asked) = (statement.problem.lines(), asked.lines());
+    let (stated, asked) = loop {
+        match (stated.next(), asked.next()) {
+            (one, other) if one != other => break (line(one), line(other)),
+            (None, _) => return Ok(()),
+            _ => {}
+        }
+    };
+    Err(CertificateError::OtherProblem { model: model.name().to_owned(), stated, asked })
 }
 
 fn schedule_is_the_one_certified(

@@ -1,4 +1,5 @@
-//! Lower bounds on what any schedule can reach, each a figure that can be recomputed by hand.
+//! Lower bounds on what any schedule can reach, each a figure that can be recomputed by hand; and
+//! certificates, which state what is claimed of a schedule and are checked without believing any of it.
 //!
 //! No solver and no search: like `replay`, this module shares nothing with what proposes schedules.
 //!
@@ -8,12 +9,16 @@
 
 mod area;
 mod bound;
+mod check;
+mod file;
 mod path;
 mod turnover;
 mod window;
 
 pub use area::interval_bound;
 pub use bound::{Bound, BoundError, Metric, Reason, holds, lower_bound};
+pub use check::{CertificateError, Checked, Claim, check};
+pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
 pub use path::critical_path;
 pub use window::Window;
 
@@ -23,3 +28,6 @@ use crate::model::{Model, Stage, Units};
 fn least_held(model: &Model, stage: Stage) -> Units {
     model.checkpoint(stage).unwrap_or_else(|| model.activation(stage))
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::cap::Cap;
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines};
 use super::input::{read_model, read_schedule};
 use super::output::Output;
 use super::progress::Progress;
+use super::size::Size;
 use crate::certificate::{self, Checked, Claim, Metric};
+use crate::model::Model;
 
 /// The options of `check`.
 #[derive(Debug, Args)]
@@ -20,9 +23,15 @@ pub struct CheckArgs {
     #[arg(value_name = "SCHEDULE")]
     schedule: PathBuf,
 
-    /// The model file that the certificate must be about, at the size and caps it was made for
+    /// The model file that the certificate must be about
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
+
+    #[command(flatten)]
+    size: Size,
+
+    #[command(flatten)]
+    cap: Cap,
 }
 
 /// A claim, as it is printed.
@@ -53,7 +62,7 @@ struct Answer<'a> {
 pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("checking the certificate");
     let schedule = read_schedule(&args.schedule)?;
-    let model = args.model.as_deref().map(read_model).transpose()?;
+    let model = args.model()?;
     let checked = certificate::check(&schedule, model.as_ref());
     drop(progress);
     let answer = match &checked {
@@ -74,6 +83,20 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
     };
     output.print(&answer)?;
     Ok(Status::of(answer.valid))
+}
+
+impl CheckArgs {
+    /// The model that the certificate must be about, if any.
+    fn model(&self) -> Result<Option<Model>, Error> {
+        match &self.model {
+            Some(path) => Ok(Some(self.cap.apply(self.size.apply(read_model(path)?)?)?)),
+            None if self.size.is_given() || self.cap.is_given() => Err(Error::usage(
+                "--devices, --microbatches and --memory change a model, but none is given",
+                "say which with --model",
+            )),
+            None => Ok(None),
+        }
+    }
 }
 
 fn line(claim: &Claim, checked: &Checked) -> Line {

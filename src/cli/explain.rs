@@ -209,7 +209,8 @@ fn of_bound(model: &Model, bound: &Bound) -> Explained {
 fn of_path(model: &Model, solution: &Solution) -> Option<Explained> {
     let timing = solution.verdict.timing.as_ref()?;
     let path = critical_path(model, &solution.schedule, timing);
-    let mut message = String::new();
+    let unit = &model.costs().unit;
+    let mut message = format!("the passes that add up to the makespan, with the {unit} at which they start:");
     for stretch in stretches(&path) {
         match stretch {
             Stretch::Once(steps) => _ = write!(message, "\n{:>8}  {}", steps[0].start.0, chain(&steps)),

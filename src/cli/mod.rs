@@ -184,8 +184,8 @@ Examples:
 const CHECK_EXAMPLES: &str = "\
 Examples:
   bubbleproof check schedule.json
-  bubbleproof check schedule.json --model model.toml
-      also that the certificate is about this model, with the sizes and caps of the file";
+  bubbleproof check schedule.json --model model.toml --memory 50%
+      also that the certificate is about this model under this cap";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:
