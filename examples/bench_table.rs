@@ -1,0 +1,128 @@
+//! Optimises a grid of problems and prints what was found beside the best schedule of the catalogue
+//! that keeps to the same caps: makespan, lower bound, gap, what proves it, seconds.
+//!
+//! Every schedule is written with its certificate into a folder, for a build without any solver to
+//! check; `make bench-table` does both.
+//!
+//! ```sh
+//! cargo run --release --example bench_table -- target/bench-table 10
+//! ```
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bubbleproof::catalog::{self, one_f_one_b_memory};
+use bubbleproof::model::{self, Model, Placement, Ticks, Units};
+use bubbleproof::optimize::{Options, Solution, optimize};
+use bubbleproof::replay::replay;
+use bubbleproof::schedule;
+
+/// Shares of what 1F1B holds: the caps of every problem.
+const SHARES: [(i64, i64); 4] = [(1, 1), (3, 4), (1, 2), (1, 3)];
+
+/// Durations of F, I, W and the latency of a stage.
+const TIMES: [[i64; 4]; 3] = [[1, 1, 1, 0], [3, 4, 2, 0], [6, 3, 7, 2]];
+
+/// Devices and microbatches.
+const SIZES: [(u32, u32); 6] = [(2, 8), (4, 8), (4, 16), (8, 32), (16, 64), (32, 128)];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "target/bench-table".to_owned()));
+    let seconds = arguments.next().map_or(Ok(10), |text| text.parse())?;
+    let options = Options { time_limit: Duration::from_secs(seconds), ..Options::default() };
+    fs::create_dir_all(&folder)?;
+    println!("| problem | d | m | cap | makespan | bound | gap | proved by | s | best of the catalogue | longer |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- | ---: |");
+    for (name, model) in problems()? {
+        let whole = one_f_one_b_memory(&model);
+        let mut seen = Vec::new();
+        for (share, of) in SHARES {
+            let cap = Units(whole.0 * share / of);
+            if seen.contains(&cap) {
+                continue;
+            }
+            seen.push(cap);
+            let model = model.with_uniform_capacity(Some(cap))?;
+            let begin = Instant::now();
+            let Ok(solution) = optimize(&model, &options, &mut |_| ()) else {
+                println!("| {name} | {} | {} | {cap} | infeasible |", model.devices(), model.microbatches());
+                continue;
+            };
+            print_row(&name, &model, cap, &solution, begin.elapsed());
+            let file = folder.join(format!(
+                "{name}-d{}-m{}-cap{cap}.json",
+                model.devices(),
+                model.microbatches()
+            ));
+            schedule::write(&solution.schedule, File::create(file)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_row(name: &str, model: &Model, cap: Units, solution: &Solution, took: Duration) {
+    let gap = *(solution.gap() * 10_000).round().numer();
+    let (best, longer) = match best_of_the_catalogue(model) {
+        Some((other, makespan)) => {
+            let longer = (makespan.0 - solution.value().0) * 10_000 / solution.value().0.max(1);
+            (format!("{other} {makespan}"), format!("{}.{:02} %", longer / 100, longer % 100))
+        }
+        None => ("none fits".to_owned(), String::new()),
+    };
+    println!(
+        "| {name} | {} | {} | {cap} | {} | {} | {}.{:02} % | {} | {:.1} | {best} | {longer} |",
+        model.devices(),
+        model.microbatches(),
+        solution.value(),
+        solution.bound.value,
+        gap / 100,
+        gap % 100,
+        if solution.is_optimal() { "bound" } else { "" },
+        took.as_secs_f64(),
+    );
+}
+
+/// The shortest schedule of the catalogue that keeps to the caps.
+fn best_of_the_catalogue(model: &Model) -> Option<(&'static str, Ticks)> {
+    let valid = catalog::entries().iter().filter_map(|entry| {
+        let schedule = entry.generate(model).ok()?;
+        let verdict = replay(model, &schedule);
+        let makespan = verdict.is_valid().then_some(verdict.timing)??.metrics.makespan;
+        Some((entry.name, makespan))
+    });
+    valid.min_by_key(|&(_, makespan)| makespan)
+}
+
+/// Equal stages under every placement, and the shipped profiles.
+fn problems() -> Result<Vec<(String, Model)>, Box<dyn Error>> {
+    let mut problems = Vec::new();
+    for times in TIMES {
+        let [forward, input, weight, latency] = times;
+        for (devices, microbatches) in SIZES {
+            for (name, placement) in [
+                ("v", Placement::v(devices)?),
+                ("linear", Placement::linear(devices)?),
+                ("looped", Placement::looped(devices, 2)?),
+            ] {
+                // Beyond this the other placements only repeat what is seen before.
+                if devices > 8 && name != "v" {
+                    continue;
+                }
+                let name = format!("{name}-{forward}-{input}-{weight}-{latency}");
+                problems.push((name, Model::equal_stages(placement, microbatches, times)?));
+            }
+        }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/profiles");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_, std::io::Error>>()?;
+    files.sort();
+    for file in files {
+        let model = model::parse(&fs::read_to_string(&file)?)?;
+        problems.push((model.name().to_owned(), model));
+    }
+    Ok(problems)
+}
