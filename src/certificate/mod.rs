@@ -9,12 +9,16 @@
 mod area;
 mod bound;
 mod path;
+mod subset;
 mod turnover;
 mod window;
 
 pub use area::interval_bound;
-pub use bound::{Bound, BoundError, Metric, Reason, holds, lower_bound};
+pub use bound::{
+    Bound, BoundError, CHECK_STEPS, Metric, Reason, STEPS, holds, lower_bound, lower_bound_within, steady_bound,
+};
 pub use path::critical_path;
+pub use subset::Repetition;
 pub use window::Window;
 
 use crate::model::{Model, Stage, Units};

@@ -1,0 +1,137 @@
+//! DOCS
+
+mod chain;
+mod choose;
+mod programme;
+mod state;
+
+use chain::Chain;
+pub(super) use choose::{bound, steady};
+use num_rational::Ratio;
+use programme::Layer;
+pub(super) use programme::Steps;
+use serde::{Deserialize, Serialize};
+
+use super::Metric;
+use super::path::Paths;
+use crate::model::{Device, Model, Ticks};
+
+/// A repetition in the sets of states: after so many microbatches every state is later, by the growth
+/// at least, than a state of one period before with the same counts. So it is for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repetition {
+    /// After the start of so many microbatches.
+    pub after: u32,
+    /// So many microbatches before.
+    pub period: u32,
+    /// By so much later.
+    pub growth: Ticks,
+}
+
+impl Repetition {
+    /// The growth per microbatch.
+    #[must_use]
+    pub fn pace(self) -> Ratio<i64> {
+        Ratio::new(self.growth.0, i64::from(self.period))
+    }
+}
+
+/// The longest period that is looked for.
+const LONGEST_PERIOD: usize = 24;
+
+/// The sets of states of some devices.
+pub(super) struct Subset {
+    chain: Chain,
+    /// By microbatches begun.
+    layers: Vec<Layer>,
+}
+
+impl Subset {
+    /// With nothing begun. The devices are there and differ.
+    pub(super) fn new(model: &Model, paths: &Paths<'_>, devices: &[Device]) -> Self {
+        let chain = Chain::new(model, paths, devices);
+        let layers = vec![Layer::first(&chain)];
+        Self { chain, layers }
+    }
+
+    /// Begins microbatches up to so many; nothing when the steps run out first, or the caps are too
+    /// small.
+    pub(super) fn begin(&mut self, microbatches: u32, steps: &mut Steps) -> Option<()> {
+        while self.begun() < microbatches {
+            let next = self.layers.last()?.next(&self.chain, steps)?;
+            if next.is_empty() {
+                return None;
+            }
+            self.layers.push(next);
+        }
+        Some(())
+    }
+
+    /// Begins microbatches until the states repeat exactly, and tells how, or until so many have begun.
+    fn begin_until_repetition(&mut self, microbatches: u32, steps: &mut Steps) -> Option<Option<Repetition>> {
+        while self.begun() < microbatches {
+            self.begin(self.begun() + 1, steps)?;
+            let latest = &self.layers[self.layers.len() - 1];
+            for (period, earlier) in (1..).zip(self.layers[1..].iter().rev().skip(1)).take(LONGEST_PERIOD) {
+                if let Some(growth) = latest.shift_from(earlier) {
+                    return Some(Some(Repetition { after: self.begun(), period, growth }));
+                }
+            }
+        }
+        Some(None)
+    }
+
+    /// The repetition of the fastest growth that the sets of states so far prove, if any.
+    fn best_repetition(&self) -> Option<Repetition> {
+        let latest = self.layers.last()?;
+        (1..)
+            .zip(self.layers[1..].iter().rev().skip(1))
+            .take(LONGEST_PERIOD)
+            .filter_map(|(period, earlier)| {
+                let growth = latest.later_than(earlier).filter(|&growth| growth > Ticks::ZERO)?;
+                Some(Repetition { after: self.begun(), period, growth })
+            })
+            .reduce(|best, other| if other.pace() > best.pace() { other } else { best })
+    }
+
+    /// Whether the states repeat as claimed, where their sets have been computed so far.
+    pub(super) fn repeats(&self, claim: Repetition) -> bool {
+        let Repetition { after, period, growth } = claim;
+        let layer = |begun: u32| self.layers.get(begun as usize);
+        0 < period
+            && period < after
+            && growth >= Ticks::ZERO
+            && layer(after)
+                .zip(layer(after - period))
+                .and_then(|(later, earlier)| later.later_than(earlier))
+                .is_some_and(|shown| growth <= shown)
+    }
+
+    /// The least value of the metric with so many microbatches, all begun, or with the help of a
+    /// repetition that has been checked; nothing when the steps run out.
+    pub(super) fn value(
+        &self,
+        microbatches: u32,
+        repetition: Option<Repetition>,
+        metric: Metric,
+        steps: &mut Steps,
+    ) -> Option<Ticks> {
+        let head = match metric {
+            Metric::Makespan => self.chain.head,
+            Metric::DeviceSpan => Ticks::ZERO,
+        };
+        let (begun, growth) = match repetition {
+            None => (microbatches, Ticks::ZERO),
+            Some(Repetition { after, period, growth }) => {
+                let further = microbatches.checked_sub(after)?;
+                (after - period + further % period, growth * i64::from(further / period + 1))
+            }
+        };
+        Some(head + growth + self.layers.get(begun as usize)?.drained(&self.chain, metric, steps)?)
+    }
+
+    fn begun(&self) -> u32 {
+        u32::try_from(self.layers.len() - 1).expect("no more than microbatches, which are 32 bits")
+    }
+}
