@@ -91,7 +91,9 @@ pub enum BoundError {
     #[error("the bound rests on devices that are not in ascending order")]
     Order,
     /// It would take too long to check.
-    #[error("the bound takes more than {CHECK_STEPS} steps to check, or the caps are too small for any schedule")]
+    #[error(
+        "the bound takes more than {CHECK_STEPS} steps to check, or the caps are too small for any schedule"
+    )]
     TooLarge,
     /// The figures of the reason are not those of the model.
     #[error("the bound rests on figures that do not follow from the model: {0:?}")]
@@ -119,8 +121,20 @@ pub fn lower_bound_within(model: &Model, metric: Metric, steps: u64) -> Bound {
     let paths = Paths::new(model);
     Device::all(model.devices())
         .flat_map(|device| of_device(model, &paths, device, metric))
-        .chain(subset::bound(model, &paths, metric, Steps(steps)))
+        .chain(subset::best_bound(model, &paths, metric, Steps(steps)))
         .fold(alone(model, metric), |best, bound| if bound.value > best.value { bound } else { best })
+}
+
+/// The bound that some devices alone give; nothing when the steps run out, the caps are too small for
+/// any schedule, or the devices are not there or not in ascending order.
+///
+/// Devices without a cap, and stages that hold nothing, lead to ever more states.
+#[must_use]
+pub fn lower_bound_of(model: &Model, metric: Metric, devices: &[Device], steps: u64) -> Option<Bound> {
+    devices.iter().try_for_each(|&device| there(model, device)).ok()?;
+    let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
+    let paths = Paths::new(model);
+    ascend.then(|| subset::bound_of(model, &paths, metric, devices, &mut Steps(steps)))?
 }
 
 /// A lower bound on the time per microbatch in the long run, over **all** schedules under the caps,

@@ -15,7 +15,8 @@ mod window;
 
 pub use area::interval_bound;
 pub use bound::{
-    Bound, BoundError, CHECK_STEPS, Metric, Reason, STEPS, holds, lower_bound, lower_bound_within, steady_bound,
+    Bound, BoundError, CHECK_STEPS, Metric, Reason, STEPS, holds, lower_bound, lower_bound_of,
+    lower_bound_within, steady_bound,
 };
 pub use path::critical_path;
 pub use subset::Repetition;

@@ -63,10 +63,8 @@ pub(super) fn turns(model: &Model, paths: &Paths<'_>, device: Device) -> Vec<Tur
     let least = |kind| stages.iter().map(|&stage| model.duration(stage, kind)).min().unwrap_or_default();
     let until_weight = |stage: &Stage| least_held(model, *stage).min(model.retained_for_weight(*stage));
     let until_input = |stage: &Stage| least_held(model, *stage);
-    let counts = [
-        (stages.iter().map(until_weight).min(), Kind::B),
-        (stages.iter().map(until_input).min(), Kind::I),
-    ];
+    let counts =
+        [(stages.iter().map(until_weight).min(), Kind::B), (stages.iter().map(until_input).min(), Kind::I)];
     counts
         .into_iter()
         .filter_map(|(holds, backward)| {

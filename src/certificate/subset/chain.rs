@@ -69,7 +69,8 @@ impl Chain {
                 device,
                 is_forward: kind == Kind::F,
                 duration,
-                lag: next.map_or(Ticks::ZERO, |&(to, _, then)| start(to, then) - start(stage, kind) - duration),
+                lag: next
+                    .map_or(Ticks::ZERO, |&(to, _, then)| start(to, then) - start(stage, kind) - duration),
                 tail: if kind == Kind::F { paths.forward_tail(stage) } else { paths.input_tail(stage) },
             }
         });

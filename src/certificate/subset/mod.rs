@@ -6,7 +6,7 @@ mod programme;
 mod state;
 
 use chain::Chain;
-pub(super) use choose::{bound, steady};
+pub(super) use choose::{best_bound, bound_of, steady};
 use num_rational::Ratio;
 use programme::Layer;
 pub(super) use programme::Steps;
