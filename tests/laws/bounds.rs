@@ -2,7 +2,7 @@
 
 use bubbleproof::certificate::{
     Bound, BoundError, Metric, Reason, Repetition, holds, interval_bound, lower_bound, lower_bound_of,
-    lower_bound_within, steady_bound,
+    lower_bound_within,
 };
 use bubbleproof::model::{
     Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Units,
