@@ -1,6 +1,8 @@
-//! Lower bounds on what any schedule can reach, each a figure that can be recomputed by hand.
+//! Lower bounds on what any schedule can reach, each with the reason it rests on, and their check.
 //!
-//! No solver and no search: like `replay`, this module shares nothing with what proposes schedules.
+//! Most are closed forms that can be recomputed by hand; one follows the states of a few devices from
+//! microbatch to microbatch until they repeat. `docs/bounds.md` states them all as theorems, with
+//! proofs. No solver and no randomness: like `replay`, this module shares nothing with what proposes schedules.
 //!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
 //! shrinks what F holds; so the bounds, which allow I and W apart and count F with what it holds at

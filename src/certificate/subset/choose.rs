@@ -2,7 +2,7 @@
 
 use num_rational::Ratio;
 
-use super::{Steps, Subset};
+use super::{Followed, Steps, Subset};
 use crate::certificate::path::Paths;
 use crate::certificate::{Bound, Metric, Reason, least_held};
 use crate::model::{Device, Model, Units};
@@ -35,9 +35,10 @@ pub(in crate::certificate) fn bound_of(
 ) -> Option<Bound> {
     let mut subset = Subset::new(model, paths, devices);
     let mut first = steps.part(steps.0 / 2);
-    let repetition = match subset.begin_until_repetition(model.microbatches(), &mut first) {
-        Some(exact) => exact,
-        None => Some(subset.best_repetition()?),
+    let repetition = match subset.follow(model.microbatches(), &mut first) {
+        Followed::Wholly => None,
+        Followed::Repeating(repetition) => Some(repetition),
+        Followed::Partly => Some(subset.best_repetition()?),
     };
     let value = subset.value(model.microbatches(), repetition, metric, steps)?;
     steps.0 += first.0;
@@ -46,10 +47,16 @@ pub(in crate::certificate) fn bound_of(
 
 /// The fastest growth per microbatch in the long run that some devices alone show.
 pub(in crate::certificate) fn steady(model: &Model, paths: &Paths<'_>, steps: Steps) -> Option<Ratio<i64>> {
+    // As many as can begin without overflow, but no more than are likely to lead to a repetition.
+    let microbatches = (0..=10).rev().map(|power| 1 << power);
+    let microbatches = microbatches.into_iter().find(|&count| model.with_microbatches(count).is_ok())?;
     let (pace, ()) = grown(model, steps, |devices, part| {
         let mut subset = Subset::new(model, paths, devices);
-        let repetition = subset.begin_until_repetition(u32::MAX, part).flatten();
-        Some((repetition.or_else(|| subset.best_repetition())?.pace(), ()))
+        let repetition = match subset.follow(microbatches, part) {
+            Followed::Repeating(repetition) => repetition,
+            Followed::Wholly | Followed::Partly => subset.best_repetition()?,
+        };
+        Some((repetition.pace(), ()))
     })?;
     Some(pace)
 }

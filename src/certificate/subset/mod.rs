@@ -1,4 +1,22 @@
-//! DOCS
+//! **Some devices alone.** Keep the passes of some devices; those of the others become lags between them, a
+//! head before and tails behind. What is left is a relaxation of the whole, so its least makespan is
+//! a lower bound; with every device kept it is the optimum.
+//!
+//! It is found by a forward programme. All microbatches being alike, each stage runs each kind of pass
+//! first in, first out, without loss of generality. Passes are placed in the order of their starts;
+//! a state is how many microbatches wait where, and from when on they and the devices may go on. With
+//! equal counts a state that is no later anywhere admits every continuation of another one, which is
+//! dropped. So is a row of passes with a gap that a W, an I or an F without memory would fill: moving
+//! it there delays nothing, holds less, and lowers the sum of the starts.
+//!
+//! **Theorem.** Let layer n be the states right after the start of microbatch n. If each of them is later,
+//! by at least G, than a state of layer n-K with the same counts, then it is so for ever after, for
+//! one layer follows from another by a monotone and homogeneous map; with m >= n microbatches the end
+//! is at least G times `(m-n)/K + 1`, rounded down, after that of layer `n-K + (m-n) mod K`; and in the
+//! long run a microbatch takes at least G/K in *every* schedule, whether it repeats or not.
+//!
+//! For the device span, the kept device that begins first is measured, without head and tails.
+//! `docs/bounds.md` has the proofs, and statements that are false although they look true.
 
 mod chain;
 mod choose;
@@ -37,6 +55,16 @@ impl Repetition {
     }
 }
 
+/// How far the states have been followed.
+enum Followed {
+    /// To the last microbatch.
+    Wholly,
+    /// Until they repeated exactly.
+    Repeating(Repetition),
+    /// Until the steps ran out.
+    Partly,
+}
+
 /// The longest period that is looked for.
 const LONGEST_PERIOD: usize = 24;
 
@@ -68,26 +96,32 @@ impl Subset {
         Some(())
     }
 
-    /// Begins microbatches until the states repeat exactly, and tells how, or until so many have begun.
-    fn begin_until_repetition(&mut self, microbatches: u32, steps: &mut Steps) -> Option<Option<Repetition>> {
+    /// Begins microbatches until the states repeat exactly, or so many have begun.
+    fn follow(&mut self, microbatches: u32, steps: &mut Steps) -> Followed {
         while self.begun() < microbatches {
-            self.begin(self.begun() + 1, steps)?;
+            if self.begin(self.begun() + 1, steps).is_none() {
+                return Followed::Partly;
+            }
             let latest = &self.layers[self.layers.len() - 1];
-            for (period, earlier) in (1..).zip(self.layers[1..].iter().rev().skip(1)).take(LONGEST_PERIOD) {
+            for (period, earlier) in (1..).zip(self.earlier_layers()) {
                 if let Some(growth) = latest.shift_from(earlier) {
-                    return Some(Some(Repetition { after: self.begun(), period, growth }));
+                    return Followed::Repeating(Repetition { after: self.begun(), period, growth });
                 }
             }
         }
-        Some(None)
+        Followed::Wholly
+    }
+
+    /// The layers before the latest, latest first, as far back as periods are looked for.
+    fn earlier_layers(&self) -> impl Iterator<Item = &Layer> {
+        self.layers[1..].iter().rev().skip(1).take(LONGEST_PERIOD)
     }
 
     /// The repetition of the fastest growth that the sets of states so far prove, if any.
     fn best_repetition(&self) -> Option<Repetition> {
         let latest = self.layers.last()?;
         (1..)
-            .zip(self.layers[1..].iter().rev().skip(1))
-            .take(LONGEST_PERIOD)
+            .zip(self.earlier_layers())
             .filter_map(|(period, earlier)| {
                 let growth = latest.later_than(earlier).filter(|&growth| growth > Ticks::ZERO)?;
                 Some(Repetition { after: self.begun(), period, growth })
