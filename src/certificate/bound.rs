@@ -18,7 +18,8 @@ pub const STEPS: u64 = 4_000_000;
 pub const CHECK_STEPS: u64 = 40_000_000;
 
 /// What is bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// The last end over all devices.
     Makespan,

@@ -1,8 +1,10 @@
-//! Lower bounds on what any schedule can reach, each with the reason it rests on, and their check.
+//! Lower bounds on what any schedule can reach, each with the reason it rests on; and certificates,
+//! which state what is claimed of a schedule and are checked without believing any of it.
 //!
-//! Most are closed forms that can be recomputed by hand; one follows the states of a few devices from
-//! microbatch to microbatch until they repeat. `docs/bounds.md` states them all as theorems, with
-//! proofs. No solver and no randomness: like `replay`, this module shares nothing with what proposes schedules.
+//! Most bounds are closed forms that can be recomputed by hand; one follows the states of a few devices
+//! from microbatch to microbatch until they repeat. `docs/bounds.md` states them all as theorems, with
+//! proofs. No solver and no chance: like `replay`, this module shares nothing with what proposes
+//! schedules.
 //!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
 //! shrinks what F holds; so the bounds, which allow I and W apart and count F with what it holds at
@@ -10,6 +12,8 @@
 
 mod area;
 mod bound;
+mod check;
+mod file;
 mod path;
 mod subset;
 mod turnover;
@@ -20,6 +24,8 @@ pub use bound::{
     Bound, BoundError, CHECK_STEPS, Metric, Reason, STEPS, holds, lower_bound, lower_bound_of,
     lower_bound_within, steady_bound,
 };
+pub use check::{CertificateError, Checked, Claim, check};
+pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
 pub use path::critical_path;
 pub use subset::Repetition;
 pub use window::Window;
@@ -30,3 +36,6 @@ use crate::model::{Model, Stage, Units};
 fn least_held(model: &Model, stage: Stage) -> Units {
     model.checkpoint(stage).unwrap_or_else(|| model.activation(stage))
 }
+
+#[cfg(test)]
+mod tests;
