@@ -149,7 +149,7 @@ pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
     let paths = Paths::new(model);
     let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(model, &paths, device));
     turns
-        .map(|turn| turn.pace())
+        .map(turnover::Turn::pace)
         .chain(subset::steady(model, &paths, Steps(steps)))
         .fold(interval_bound(model), Ratio::max)
 }

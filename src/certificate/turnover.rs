@@ -9,7 +9,7 @@
 //! **Theorem.** `start(F_(k+q)) >= start(F_k) + P` with `P = tF + L + E*(tI + tW) + (E-1)*tF'`, where tF
 //! is the duration of that F, L the lag from its end to the I of its own stage, through the last
 //! stage and back, and tI + tW and tF' are the least of any stage of the device; and with
-//! `P = tF + min(L_s + tI_s + tW_s)` over the device's stages s, L_s being the lag to the I of s. So the last of the m
+//! `P = tF + min(L_s + tI_s + tW_s)` over the device's stages s, `L_s` being the lag to the I of s. So the last of the m
 //! forwards starts at least `floor((m-1)/q)*P + ((m-1) mod q)*tF` after the first, and the interval
 //! per microbatch is at least P/q in the long run.
 //!
@@ -21,7 +21,7 @@
 //! `F_(k+q)` over the device's r-th last forward before it: when it starts, at least `vk + E - r` Ws have
 //! ended, so for r < E it too comes after a W numbered k or more. All these passes, E Is, E Ws and E-1
 //! Fs, run on the device between `end(F_k) + L` and `start(F_(k+q))`, one of the Ws, of some stage s,
-//! no earlier than L_s and its I after `end(F_k)`.
+//! no earlier than `L_s` and its I after `end(F_k)`.
 //!
 //! With V placement, equal stages and M chunks on the last device P is L + 2S for even M and L + S for
 //! odd M, where S = tF + tI + tW and L = (d-1)(tF + tI + 2c).

@@ -23,11 +23,11 @@ mod choose;
 mod programme;
 mod state;
 
-use chain::Chain;
-pub(super) use choose::{best_bound, bound_of, steady};
+use self::chain::Chain;
+pub(super) use self::choose::{best_bound, bound_of, steady};
+use self::programme::Layer;
+pub(super) use self::programme::Steps;
 use num_rational::Ratio;
-use programme::Layer;
-pub(super) use programme::Steps;
 use serde::{Deserialize, Serialize};
 
 use super::Metric;
