@@ -1,8 +1,8 @@
 //! How fast building blocks and schedules are found. V placement; the measured profile is the 1.5B
 //! model of the zero-bubble paper (arXiv 2401.10241, table of profiled times), halved per chunk.
 
-use bubbleproof::certificate::{Metric, lower_bound};
-use bubbleproof::model::{Model, Placement, Units};
+use bubbleproof::certificate::{Metric, holds, lower_bound, lower_bound_of, lower_bound_within};
+use bubbleproof::model::{Device, Model, Placement, Units};
 use bubbleproof::optimize::{Options, Stop, optimize, zone};
 use divan::Bencher;
 use num_rational::Ratio;
@@ -60,8 +60,31 @@ fn optimize_unequal(bencher: Bencher, (devices, microbatches, cap): (u32, u32, i
     bencher.bench(|| optimize(&model, &options, &mut |_| ()));
 }
 
-#[divan::bench(args = [(8, 32), (64, 1024)])]
-fn bound(bencher: Bencher, (devices, microbatches): (u32, u32)) {
-    let model = model(devices, microbatches, MEASURED, Some(i64::from(devices)));
+#[divan::bench(args = [(4, 8, 4), (8, 8, 8), (8, 32, 8), (8, 1024, 8), (32, 32, 24), (64, 1024, 44), (64, 1024, 128)], consts = [0, 1, 2])]
+fn lower_bound_by_default<const COST: usize>(
+    bencher: Bencher,
+    (devices, microbatches, cap): (u32, u32, i64),
+) {
+    let model = model(devices, microbatches, COSTS[COST], Some(cap));
     bencher.bench(|| lower_bound(&model, Metric::Makespan));
+}
+
+#[divan::bench(args = [(8, 32), (64, 1024)])]
+fn lower_bound_by_closed_forms(bencher: Bencher, (devices, microbatches): (u32, u32)) {
+    let model = model(devices, microbatches, MEASURED, Some(i64::from(devices)));
+    bencher.bench(|| lower_bound_within(&model, Metric::Makespan, 0));
+}
+
+#[divan::bench(args = [2, 3, 4, 5, 6])]
+fn lower_bound_of_the_last_two_devices(bencher: Bencher, cap: i64) {
+    let model = model(4, 1024, UNEQUAL, Some(cap));
+    let devices = [Device(2), Device(3)];
+    bencher.bench(|| lower_bound_of(&model, Metric::Makespan, &devices, 100_000_000));
+}
+
+#[divan::bench(args = [4, 16, 64])]
+fn check_of_a_lower_bound(bencher: Bencher, devices: u32) {
+    let model = model(devices, 1024, UNEQUAL, Some(4));
+    let bound = lower_bound(&model, Metric::Makespan);
+    bencher.bench(|| holds(&model, Metric::Makespan, &bound));
 }

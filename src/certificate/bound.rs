@@ -1,11 +1,21 @@
 //! The bound on a metric: what it says, what it rests on, and whether that is so.
 
+use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
 use super::path::{Paths, critical_path};
+use super::subset::{self, Repetition, Steps, Subset};
 use super::window::Window;
-use super::{area, turnover, window};
+use super::{area, interval_bound, turnover, window};
 use crate::model::{Device, Model, Ticks};
+
+/// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
+/// of a second.
+pub const STEPS: u64 = 4_000_000;
+
+/// How many steps [`holds`] spends at most: more than it takes to find a bound with ten times
+/// [`STEPS`].
+pub const CHECK_STEPS: u64 = 40_000_000;
 
 /// What is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +68,13 @@ pub enum Reason {
         /// The device.
         device: Device,
     },
+    /// Some devices alone take as long, the others counted as lags between their passes.
+    Subset {
+        /// The devices, in ascending order.
+        devices: Vec<Device>,
+        /// How the states of the devices repeat, unless they are followed through all microbatches.
+        repetition: Option<Repetition>,
+    },
 }
 
 /// Why a bound does not hold for a model, or does not follow from its reason.
@@ -71,6 +88,14 @@ pub enum BoundError {
         /// How many there are.
         devices: u32,
     },
+    /// The reason names no devices, or not in ascending order.
+    #[error("the bound rests on devices that are not in ascending order")]
+    Order,
+    /// It would take too long to check.
+    #[error(
+        "the bound takes more than {CHECK_STEPS} steps to check, or the caps are too small for any schedule"
+    )]
+    TooLarge,
     /// The figures of the reason are not those of the model.
     #[error("the bound rests on figures that do not follow from the model: {0:?}")]
     Figures(Reason),
@@ -87,34 +112,102 @@ pub enum BoundError {
 /// The best of the bounds of this module on a metric, for the model's microbatches and caps.
 #[must_use]
 pub fn lower_bound(model: &Model, metric: Metric) -> Bound {
+    lower_bound_within(model, metric, STEPS)
+}
+
+/// As [`lower_bound`], with another number of steps: none leaves the closed forms, and more lead to
+/// bounds that are as good or better. Some ten million take a second.
+#[must_use]
+pub fn lower_bound_within(model: &Model, metric: Metric, steps: u64) -> Bound {
     let paths = Paths::new(model);
     Device::all(model.devices())
         .flat_map(|device| of_device(model, &paths, device, metric))
+        .chain(subset::best_bound(model, &paths, metric, Steps(steps)))
         .fold(alone(model, metric), |best, bound| if bound.value > best.value { bound } else { best })
+}
+
+/// The bound that some devices alone give; nothing when the steps run out, the caps are too small for
+/// any schedule, or the devices are not there or not in ascending order.
+///
+/// Devices without a cap, and stages that hold nothing, lead to ever more states.
+#[must_use]
+pub fn lower_bound_of(model: &Model, metric: Metric, devices: &[Device], steps: u64) -> Option<Bound> {
+    devices.iter().try_for_each(|&device| there(model, device)).ok()?;
+    let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
+    let paths = Paths::new(model);
+    ascend.then(|| subset::bound_of(model, &paths, metric, devices, &mut Steps(steps)))?
+}
+
+/// A lower bound on the time per microbatch in the long run, over **all** schedules under the caps,
+/// whether they repeat or not, and however many microbatches they repeat at a time: with m of them
+/// the makespan is at least m times this, less a constant.
+///
+/// At least [`interval_bound`], and better where memory is short; it spends as many steps as it is
+/// allowed.
+#[must_use]
+pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
+    let paths = Paths::new(model);
+    let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(model, &paths, device));
+    turns
+        .map(turnover::Turn::pace)
+        .chain(subset::steady(model, &paths, Steps(steps)))
+        .fold(interval_bound(model), Ratio::max)
 }
 
 /// Checks that a bound follows from its reason, and the reason from the model: every figure is
 /// worked out anew, none is believed.
 ///
 /// # Errors
-/// When the reason is not true of the model, or gives another value.
+/// When the reason is not true of the model, gives another value, or takes too long to check.
 pub fn holds(model: &Model, metric: Metric, bound: &Bound) -> Result<(), BoundError> {
     let shown = match &bound.reason {
         Reason::Alone => alone(model, metric).value,
         Reason::Windows { device, .. } | Reason::Turnover { device, .. } | Reason::Area { device } => {
-            let (device, devices) = (*device, model.devices());
-            if device.0 >= devices {
-                return Err(BoundError::Device { device, devices });
-            }
-            of_device(model, &Paths::new(model), device, metric)
+            there(model, *device)?;
+            of_device(model, &Paths::new(model), *device, metric)
                 .into_iter()
                 .filter(|shown| shown.reason == bound.reason)
                 .map(|shown| shown.value)
                 .max()
                 .ok_or_else(|| BoundError::Figures(bound.reason.clone()))?
         }
+        Reason::Subset { devices, repetition } => of_subset(model, metric, devices, *repetition)?,
     };
     if shown == bound.value { Ok(()) } else { Err(BoundError::Value { claimed: bound.value, shown }) }
+}
+
+fn there(model: &Model, device: Device) -> Result<(), BoundError> {
+    let devices = model.devices();
+    if device.0 < devices { Ok(()) } else { Err(BoundError::Device { device, devices }) }
+}
+
+/// The value that follows from a claim about some devices.
+fn of_subset(
+    model: &Model,
+    metric: Metric,
+    devices: &[Device],
+    repetition: Option<Repetition>,
+) -> Result<Ticks, BoundError> {
+    devices.iter().try_for_each(|&device| there(model, device))?;
+    if devices.is_empty() || !devices.is_sorted_by(|one, other| one < other) {
+        return Err(BoundError::Order);
+    }
+    let microbatches = model.microbatches();
+    let followed = repetition.map_or(microbatches, |claim| claim.after);
+    let figures = || {
+        let devices = devices.to_vec();
+        BoundError::Figures(Reason::Subset { devices, repetition })
+    };
+    if followed > microbatches {
+        return Err(figures());
+    }
+    let mut steps = Steps(CHECK_STEPS);
+    let mut subset = Subset::new(model, &Paths::new(model), devices);
+    subset.begin(followed, &mut steps).ok_or(BoundError::TooLarge)?;
+    if repetition.is_some_and(|claim| !subset.repeats(claim)) {
+        return Err(figures());
+    }
+    subset.value(microbatches, repetition, metric, &mut steps).ok_or(BoundError::TooLarge)
 }
 
 /// What one microbatch takes without waiting for any device.

@@ -1,7 +1,10 @@
-//! Lower bounds on what any schedule can reach, each a figure that can be recomputed by hand; and
-//! certificates, which state what is claimed of a schedule and are checked without believing any of it.
+//! Lower bounds on what any schedule can reach, each with the reason it rests on; and certificates,
+//! which state what is claimed of a schedule and are checked without believing any of it.
 //!
-//! No solver and no search: like `replay`, this module shares nothing with what proposes schedules.
+//! Most bounds are closed forms that can be recomputed by hand; one follows the states of a few devices
+//! from microbatch to microbatch until they repeat. `docs/bounds.md` states them all as theorems, with
+//! proofs. No solver and no chance: like `replay`, this module shares nothing with what proposes
+//! schedules.
 //!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
 //! shrinks what F holds; so the bounds, which allow I and W apart and count F with what it holds at
@@ -12,14 +15,19 @@ mod bound;
 mod check;
 mod file;
 mod path;
+mod subset;
 mod turnover;
 mod window;
 
 pub use area::interval_bound;
-pub use bound::{Bound, BoundError, Metric, Reason, holds, lower_bound};
+pub use bound::{
+    Bound, BoundError, CHECK_STEPS, Metric, Reason, STEPS, holds, lower_bound, lower_bound_of,
+    lower_bound_within, steady_bound,
+};
 pub use check::{CertificateError, Checked, Claim, check};
 pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
 pub use path::critical_path;
+pub use subset::Repetition;
 pub use window::Window;
 
 use crate::model::{Model, Stage, Units};

@@ -12,7 +12,7 @@ use super::optimize::SearchArgs;
 use super::output::Output;
 use super::progress::Progress;
 use super::size::ModelArgs;
-use crate::certificate::{Bound, Reason};
+use crate::certificate::{Bound, Reason, Repetition};
 use crate::model::Model;
 use crate::optimize::explain::{
     Conflict, Limit, Steady, Step, Stretch, Waits, critical_path, steady, stretches,
@@ -201,6 +201,22 @@ fn of_bound(model: &Model, bound: &Bound) -> Explained {
             ),
             vec![device.0],
         ),
+        Reason::Subset { devices, repetition } => {
+            let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
+            let which = match names.as_slice() {
+                [only] => format!("device {only} alone takes"),
+                names => format!("devices {} alone take", names.join(", ")),
+            };
+            let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
+                let so_many = super::violations::count(period as usize, "microbatch", "microbatches");
+                format!(", and from microbatch {after} on {growth} {unit} for {so_many}")
+            });
+            let message = format!(
+                "{which}, with the others as mere lags between their passes, at least \
+                 {value} {unit}{steady}"
+            );
+            (message, devices.iter().map(|device| device.0).collect())
+        }
     };
     Explained { kind: "bound", message, devices, passes: vec![] }
 }

@@ -1,7 +1,12 @@
 //! Lower bounds against the true optimum of small problems, found by trying all orders.
 
-use bubbleproof::certificate::{Bound, BoundError, Metric, Reason, holds, interval_bound, lower_bound};
-use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
+use bubbleproof::certificate::{
+    Bound, BoundError, Metric, Reason, Repetition, holds, interval_bound, lower_bound, lower_bound_of,
+    lower_bound_within,
+};
+use bubbleproof::model::{
+    Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Units,
+};
 use num_rational::Ratio;
 use proptest::prelude::*;
 
@@ -132,21 +137,72 @@ impl Search<'_> {
     }
 }
 
-/// Models small enough to try all orders, with caps that bind.
+/// Models small enough to try all orders, with caps that bind. Half of them hold one unit per stage, and
+/// some passes take no time.
 fn small() -> impl Strategy<Value = Model> {
-    let small = random::models(1).prop_filter("few passes", |model| model.stages() <= 4);
-    (small, 1..4_u32, 0..4_i64).prop_filter_map("few passes", |(model, microbatches, spare)| {
-        if model.stages() * microbatches > 6 {
-            return None;
-        }
-        let least: i64 = Device::all(model.devices())
-            .map(|device| model.placement().stages_of(device).iter().map(|&s| model.activation(s).0).sum())
-            .max()
-            .unwrap_or(0);
-        let model = model.with_microbatches(microbatches).ok()?;
-        model.with_uniform_capacity(Some(Units(least + spare))).ok()
+    let models = prop_oneof![random::models(0), random::models(1), v_of_two()];
+    let small = models.prop_filter("few passes", |model| model.stages() <= 4);
+    (small, 1..6_u32, 0..4_i64, any::<bool>()).prop_filter_map(
+        "few passes",
+        |(model, microbatches, spare, uniform)| {
+            if model.stages() * microbatches > 8 || (model.stages() > 2 && microbatches > 2) {
+                return None;
+            }
+            let model = model.with_microbatches(microbatches).ok()?;
+            let model = if uniform { one_unit_per_stage(&model) } else { model };
+            capped(&model, spare)
+        },
+    )
+}
+
+/// V placement on two devices, where the way back passes over a device that holds both stages.
+fn v_of_two() -> impl Strategy<Value = Model> {
+    let times = proptest::collection::vec((0..6_i64, 0..6_i64, 1..6_i64, 0..4_i64), 4);
+    times.prop_map(|times| {
+        let part = |of: fn(&(i64, i64, i64, i64)) -> i64| times.iter().map(|all| Ticks(of(all))).collect();
+        let model = Model::unit(Placement::v(2).expect("a placement"), 1).expect("a model");
+        let costs = Costs {
+            forward: part(|all| all.0),
+            backward_input: part(|all| all.1),
+            backward_weight: part(|all| all.2),
+            communication: times[1..].iter().map(|all| Ticks(all.3)).collect(),
+            ..model.costs().clone()
+        };
+        let memory = Memory { checkpoint: None, ..model.memory().clone() };
+        Model::new("v of two".to_owned(), None, model.placement().clone(), 1, costs, memory).expect("a model")
     })
 }
+
+fn one_unit_per_stage(model: &Model) -> Model {
+    let units = vec![Units(1); model.stages() as usize];
+    let memory = Memory {
+        activation: units.clone(),
+        retained_for_weight: units,
+        checkpoint: None,
+        ..model.memory().clone()
+    };
+    let (placement, costs) = (model.placement().clone(), model.costs().clone());
+    Model::new("one unit".to_owned(), None, placement, model.microbatches(), costs, memory).expect("a model")
+}
+
+/// The model with the least cap that allows a schedule on its fullest device, or a little more.
+fn capped(model: &Model, spare: i64) -> Option<Model> {
+    let least = Device::all(model.devices())
+        .map(|device| model.placement().stages_of(device).iter().map(|&s| model.activation(s).0).sum())
+        .max()
+        .unwrap_or(0_i64);
+    model.with_uniform_capacity(Some(Units(least + spare))).ok()
+}
+
+/// Every set of devices that is not empty.
+fn subsets(model: &Model) -> Vec<Vec<Device>> {
+    let every = 1..1_u32 << model.devices();
+    let members = |set: u32| Device::all(model.devices()).filter(move |device| set >> device.0 & 1 == 1);
+    every.map(|set| members(set).collect()).collect()
+}
+
+/// More steps than a small model takes.
+const ENOUGH: u64 = 1_000_000;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
@@ -162,6 +218,59 @@ proptest! {
             for kinds in kinds {
                 if let Some(optimum) = optimum(&model, &kinds, metric) {
                     prop_assert!(bound.value <= Ticks(optimum), "{metric:?}: {bound:?} but {optimum} is possible");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_schedule_is_shorter_than_what_some_devices_take(model in small()) {
+        for metric in [Metric::Makespan, Metric::DeviceSpan] {
+            let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], metric) else { continue };
+            for devices in subsets(&model) {
+                let bound = lower_bound_of(&model, metric, &devices, ENOUGH).expect("a small model");
+                prop_assert!(bound.value <= Ticks(optimum), "{metric:?}: {bound:?} but {optimum} is possible");
+                let every = devices.len() == model.devices() as usize && model.memory().checkpoint.is_none();
+                if every && (metric == Metric::Makespan || devices.len() == 1) {
+                    prop_assert_eq!(bound.value, Ticks(optimum), "nothing is left out");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn closed_forms_are_below_the_optimum_without_help(model in small()) {
+        for metric in [Metric::Makespan, Metric::DeviceSpan] {
+            let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], metric) else { continue };
+            let bound = lower_bound_within(&model, metric, 0);
+            prop_assert!(bound.value <= Ticks(optimum), "{metric:?}: {bound:?} but {optimum} is possible");
+        }
+    }
+
+    #[test]
+    fn what_repeats_gives_what_following_every_microbatch_gives(
+        model in small(), microbatches in 8..20_u32, after in 2..8_u32, period in 1..4_u32,
+    ) {
+        let model = one_unit_per_stage(&model).with_microbatches(microbatches).expect("a model");
+        for devices in subsets(&model).into_iter().filter(|devices| devices.len() <= 2) {
+            for metric in [Metric::Makespan, Metric::DeviceSpan] {
+                let shown = |repetition: Option<Repetition>| {
+                    let reason = Reason::Subset { devices: devices.clone(), repetition };
+                    match holds(&model, metric, &Bound { value: Ticks(-1), reason }) {
+                        Err(BoundError::Value { shown, .. }) => Some(shown),
+                        Err(BoundError::Figures(_)) => None,
+                        other => panic!("{other:?}"),
+                    }
+                };
+                let Some(bound) = lower_bound_of(&model, metric, &devices, ENOUGH) else { continue };
+                let followed = shown(None).expect("every microbatch can be followed");
+                // An exact repetition gives the very value, and one that is cut short no more.
+                prop_assert!(bound.value <= followed, "{bound:?} but {followed}");
+                prop_assert_eq!(holds(&model, metric, &bound), Ok(()));
+                let mut growth = 0;
+                while let Some(value) = shown(Some(Repetition { after, period, growth: Ticks(growth) })) {
+                    prop_assert!(value <= followed, "{value} but {followed}: {after} {period} {growth}");
+                    growth += 1;
                 }
             }
         }

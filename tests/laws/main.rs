@@ -7,6 +7,7 @@ mod blocks;
 mod bounds;
 mod executor;
 mod files;
+mod known_bounds;
 mod memory;
 mod naive;
 mod optimising;

@@ -1,0 +1,95 @@
+//! What is left of a pipeline when only some devices are kept.
+
+use std::collections::BTreeMap;
+
+use crate::certificate::least_held;
+use crate::certificate::path::Paths;
+use crate::model::{Device, Kind, Model, Stage, Ticks, Units};
+
+/// An F or an I of a kept stage: a link of the chain that every microbatch goes along.
+pub(super) struct Link {
+    /// The stage, as a position in [`Chain::stages`].
+    pub stage: usize,
+    /// The device, as a position among the kept ones.
+    pub device: usize,
+    pub is_forward: bool,
+    pub duration: Ticks,
+    /// From its end to the start of the next link: latencies, and the passes that were left out.
+    pub lag: Ticks,
+    /// From its end to the last end of what must follow it on any device, kept or not.
+    pub tail: Ticks,
+}
+
+/// A stage of a kept device.
+pub(super) struct Held {
+    pub device: usize,
+    /// The durations of its W.
+    pub weight: Ticks,
+    /// What a microbatch holds of it from F to I, at the least.
+    pub until_input: Units,
+    /// What it holds from I to W, at the least.
+    pub until_weight: Units,
+    /// Its F in the chain.
+    pub forward: usize,
+    /// Its I in the chain.
+    pub input: usize,
+}
+
+/// The passes of the kept devices.
+pub(super) struct Chain {
+    /// The earliest start of the first link.
+    pub head: Ticks,
+    pub links: Vec<Link>,
+    pub stages: Vec<Held>,
+    /// The caps of the kept devices.
+    pub capacity: Vec<Option<Units>>,
+}
+
+impl Chain {
+    /// The chain of some devices, which are there and differ.
+    pub(super) fn new(model: &Model, paths: &Paths<'_>, devices: &[Device]) -> Self {
+        let position: BTreeMap<Stage, usize> = devices
+            .iter()
+            .enumerate()
+            .flat_map(|(at, &device)| model.placement().stages_of(device).iter().map(move |&s| (s, at)))
+            .collect();
+        let forwards = position.iter().map(|(&stage, &device)| (stage, device, Kind::F));
+        let inputs = position.iter().rev().map(|(&stage, &device)| (stage, device, Kind::I));
+        let passes: Vec<(Stage, usize, Kind)> = forwards.chain(inputs).collect();
+        let start = |stage, kind| match kind {
+            Kind::F => paths.forward_head(stage),
+            _ => paths.input_head(stage),
+        };
+        let stages = position.len();
+        let links = passes.iter().enumerate().map(|(at, &(stage, device, kind))| {
+            let duration = model.duration(stage, kind);
+            let next = passes.get(at + 1);
+            Link {
+                stage: if at < stages { at } else { 2 * stages - 1 - at },
+                device,
+                is_forward: kind == Kind::F,
+                duration,
+                lag: next
+                    .map_or(Ticks::ZERO, |&(to, _, then)| start(to, then) - start(stage, kind) - duration),
+                tail: if kind == Kind::F { paths.forward_tail(stage) } else { paths.input_tail(stage) },
+            }
+        });
+        let held = position.iter().enumerate().map(|(at, (&stage, &device))| {
+            let until_input = least_held(model, stage);
+            Held {
+                device,
+                weight: model.duration(stage, Kind::W),
+                until_input,
+                until_weight: until_input.min(model.retained_for_weight(stage)),
+                forward: at,
+                input: 2 * stages - 1 - at,
+            }
+        });
+        Self {
+            head: passes.first().map_or(Ticks::ZERO, |&(stage, _, kind)| start(stage, kind)),
+            links: links.collect(),
+            stages: held.collect(),
+            capacity: devices.iter().map(|&device| model.capacity(device)).collect(),
+        }
+    }
+}

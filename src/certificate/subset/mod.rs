@@ -1,0 +1,171 @@
+//! **Some devices alone.** Keep the passes of some devices; those of the others become lags between them, a
+//! head before and tails behind. What is left is a relaxation of the whole, so its least makespan is
+//! a lower bound; with every device kept it is the optimum.
+//!
+//! It is found by a forward programme. All microbatches being alike, each stage runs each kind of pass
+//! first in, first out, without loss of generality. Passes are placed in the order of their starts;
+//! a state is how many microbatches wait where, and from when on they and the devices may go on. With
+//! equal counts a state that is no later anywhere admits every continuation of another one, which is
+//! dropped. So is a row of passes with a gap that a W, an I or an F without memory would fill: moving
+//! it there delays nothing, holds less, and lowers the sum of the starts.
+//!
+//! **Theorem.** Let layer n be the states right after the start of microbatch n. If each of them is later,
+//! by at least G, than a state of layer n-K with the same counts, then it is so for ever after, for
+//! one layer follows from another by a monotone and homogeneous map; with m >= n microbatches the end
+//! is at least G times `(m-n)/K + 1`, rounded down, after that of layer `n-K + (m-n) mod K`; and in the
+//! long run a microbatch takes at least G/K in *every* schedule, whether it repeats or not.
+//!
+//! For the device span, the kept device that begins first is measured, without head and tails.
+//! `docs/bounds.md` has the proofs, and statements that are false although they look true.
+
+mod chain;
+mod choose;
+mod programme;
+mod state;
+
+use self::chain::Chain;
+pub(super) use self::choose::{best_bound, bound_of, steady};
+use self::programme::Layer;
+pub(super) use self::programme::Steps;
+use num_rational::Ratio;
+use serde::{Deserialize, Serialize};
+
+use super::Metric;
+use super::path::Paths;
+use crate::model::{Device, Model, Ticks};
+
+/// A repetition in the sets of states: after so many microbatches every state is later, by the growth
+/// at least, than a state of one period before with the same counts. So it is for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repetition {
+    /// After the start of so many microbatches.
+    pub after: u32,
+    /// So many microbatches before.
+    pub period: u32,
+    /// By so much later.
+    pub growth: Ticks,
+}
+
+impl Repetition {
+    /// The growth per microbatch.
+    #[must_use]
+    pub fn pace(self) -> Ratio<i64> {
+        Ratio::new(self.growth.0, i64::from(self.period))
+    }
+}
+
+/// How far the states have been followed.
+enum Followed {
+    /// To the last microbatch.
+    Wholly,
+    /// Until they repeated exactly.
+    Repeating(Repetition),
+    /// Until the steps ran out.
+    Partly,
+}
+
+/// The longest period that is looked for.
+const LONGEST_PERIOD: usize = 24;
+
+/// The sets of states of some devices.
+pub(super) struct Subset {
+    chain: Chain,
+    /// By microbatches begun.
+    layers: Vec<Layer>,
+}
+
+impl Subset {
+    /// With nothing begun. The devices are there and differ.
+    pub(super) fn new(model: &Model, paths: &Paths<'_>, devices: &[Device]) -> Self {
+        let chain = Chain::new(model, paths, devices);
+        let layers = vec![Layer::first(&chain)];
+        Self { chain, layers }
+    }
+
+    /// Begins microbatches up to so many; nothing when the steps run out first, or the caps are too
+    /// small.
+    pub(super) fn begin(&mut self, microbatches: u32, steps: &mut Steps) -> Option<()> {
+        while self.begun() < microbatches {
+            let next = self.layers.last()?.next(&self.chain, steps)?;
+            if next.is_empty() {
+                return None;
+            }
+            self.layers.push(next);
+        }
+        Some(())
+    }
+
+    /// Begins microbatches until the states repeat exactly, or so many have begun.
+    fn follow(&mut self, microbatches: u32, steps: &mut Steps) -> Followed {
+        while self.begun() < microbatches {
+            if self.begin(self.begun() + 1, steps).is_none() {
+                return Followed::Partly;
+            }
+            let latest = &self.layers[self.layers.len() - 1];
+            for (period, earlier) in (1..).zip(self.earlier_layers()) {
+                if let Some(growth) = latest.shift_from(earlier) {
+                    return Followed::Repeating(Repetition { after: self.begun(), period, growth });
+                }
+            }
+        }
+        Followed::Wholly
+    }
+
+    /// The layers before the latest, latest first, as far back as periods are looked for.
+    fn earlier_layers(&self) -> impl Iterator<Item = &Layer> {
+        self.layers[1..].iter().rev().skip(1).take(LONGEST_PERIOD)
+    }
+
+    /// The repetition of the fastest growth that the sets of states so far prove, if any.
+    fn best_repetition(&self) -> Option<Repetition> {
+        let latest = self.layers.last()?;
+        (1..)
+            .zip(self.earlier_layers())
+            .filter_map(|(period, earlier)| {
+                let growth = latest.later_than(earlier).filter(|&growth| growth > Ticks::ZERO)?;
+                Some(Repetition { after: self.begun(), period, growth })
+            })
+            .reduce(|best, other| if other.pace() > best.pace() { other } else { best })
+    }
+
+    /// Whether the states repeat as claimed, where their sets have been computed so far.
+    pub(super) fn repeats(&self, claim: Repetition) -> bool {
+        let Repetition { after, period, growth } = claim;
+        let layer = |begun: u32| self.layers.get(begun as usize);
+        0 < period
+            && period < after
+            && growth >= Ticks::ZERO
+            && layer(after)
+                .zip(layer(after - period))
+                .and_then(|(later, earlier)| later.later_than(earlier))
+                .is_some_and(|shown| growth <= shown)
+    }
+
+    /// The least value of the metric with so many microbatches, all begun, or with the help of a
+    /// repetition that has been checked; nothing when the steps run out.
+    pub(super) fn value(
+        &self,
+        microbatches: u32,
+        repetition: Option<Repetition>,
+        metric: Metric,
+        steps: &mut Steps,
+    ) -> Option<Ticks> {
+        let head = match metric {
+            Metric::Makespan => self.chain.head,
+            Metric::DeviceSpan => Ticks::ZERO,
+        };
+        let (begun, growth) = match repetition {
+            None => (microbatches, Ticks::ZERO),
+            Some(Repetition { after, period, growth }) => {
+                let further = microbatches.checked_sub(after)?;
+                (after - period + further % period, growth * i64::from(further / period + 1))
+            }
+        };
+        Some(head + growth + self.layers.get(begun as usize)?.drained(&self.chain, metric, steps)?)
+    }
+
+    fn begun(&self) -> u32 {
+        u32::try_from(self.layers.len() - 1).expect("no more than microbatches, which are 32 bits")
+    }
+}

@@ -1,0 +1,157 @@
+//! The forward programme over sets of states.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::chain::Chain;
+use super::state::{Counts, Phase, State, Times, empty, with_end};
+use crate::certificate::Metric;
+use crate::model::Ticks;
+
+/// How much may still be computed: every state written down costs its length, and every comparison of
+/// two states costs one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::certificate) struct Steps(pub u64);
+
+impl Steps {
+    fn take(&mut self, count: usize) -> Option<()> {
+        let left = self.0.checked_sub(count as u64);
+        self.0 = left.unwrap_or(0);
+        left.map(|_| ())
+    }
+
+    /// So many of them as there are, at most, to be spent apart.
+    pub(super) fn part(&mut self, most: u64) -> Self {
+        let part = most.min(self.0);
+        self.0 -= part;
+        Self(part)
+    }
+}
+
+/// For every combination of counts, times none of which is as good as another everywhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Layer(BTreeMap<Counts, Vec<Times>>);
+
+impl Layer {
+    /// Before anything has begun.
+    pub(super) fn first(chain: &Chain) -> Self {
+        let (counts, times) = empty(chain);
+        Self(BTreeMap::from([(counts, vec![times])]))
+    }
+
+    /// All states right after the start of the next microbatch; nothing when the steps run out.
+    pub(super) fn next(&self, chain: &Chain, steps: &mut Steps) -> Option<Self> {
+        steps.take(1)?;
+        let mut open = Open::default();
+        for (counts, all) in &self.0 {
+            open.0.insert((Reverse(counts.remaining()), counts.clone()), all.clone());
+        }
+        let mut next = Self::default();
+        while let Some(((_, counts), all)) = open.0.pop_first() {
+            for times in &all {
+                let mut within = Some(());
+                State::new(chain, Phase::Feeding, &counts, times).for_each_next(|state| {
+                    let into = if state.begins {
+                        next.0.entry(state.counts).or_default()
+                    } else {
+                        open.at(state.counts)
+                    };
+                    within = within.and_then(|()| insert(into, state.times, steps));
+                });
+                within?;
+            }
+        }
+        for all in next.0.values_mut() {
+            all.sort_unstable();
+        }
+        Some(next)
+    }
+
+    /// The least end of all that is under way, counted from the start of the first link of the first
+    /// microbatch; nothing when the steps run out.
+    pub(super) fn drained(&self, chain: &Chain, metric: Metric, steps: &mut Steps) -> Option<Ticks> {
+        let mut open = Open::default();
+        for (counts, all) in &self.0 {
+            for times in all {
+                insert(open.at(counts.clone()), with_end(chain, times, metric), steps)?;
+            }
+        }
+        // The first link of the last microbatch is behind every state, so one of them is the end.
+        let mut least = None;
+        while let Some(((Reverse(remaining), counts), all)) = open.0.pop_first() {
+            for times in &all {
+                if remaining == 0 {
+                    let end = times[times.len() - 1];
+                    least = Some(least.map_or(end, |least: Ticks| least.min(end)));
+                    continue;
+                }
+                let mut within = Some(());
+                State::new(chain, Phase::Draining(metric), &counts, times).for_each_next(|state| {
+                    within = within.and_then(|()| insert(open.at(state.counts), state.times, steps));
+                });
+                within?;
+            }
+        }
+        least
+    }
+
+    /// The most by which every state here is later than some state of an earlier layer with the same
+    /// counts; nothing when for some state there is none.
+    pub(super) fn later_than(&self, earlier: &Self) -> Option<Ticks> {
+        let mut least: Option<Ticks> = None;
+        for (counts, all) in &self.0 {
+            let others = earlier.0.get(counts)?;
+            for times in all {
+                let most = others.iter().map(|other| distance(other, times)).max()?;
+                least = Some(least.map_or(most, |least| least.min(most)));
+            }
+        }
+        least
+    }
+
+    /// By how much this layer is later than another that is otherwise the same.
+    pub(super) fn shift_from(&self, earlier: &Self) -> Option<Ticks> {
+        let flat = |layer: &Self| layer.0.values().flatten().map(|times| times[0]).next();
+        let shift = flat(self)? - flat(earlier)?;
+        let same = |(one, other): (&Times, &Times)| {
+            one.len() == other.len() && one.iter().zip(other).all(|(&a, &b)| a - b == shift)
+        };
+        let equal = self.0.len() == earlier.0.len()
+            && self.0.iter().zip(&earlier.0).all(|((counts, all), (other, others))| {
+                counts == other && all.len() == others.len() && all.iter().zip(others).all(same)
+            });
+        equal.then_some(shift)
+    }
+
+    /// Whether no state leads here: the caps are too small.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// States that have not been gone on from, those with most to run first: a state follows only from
+/// states with more.
+#[derive(Default)]
+struct Open(BTreeMap<(Reverse<u64>, Counts), Vec<Times>>);
+
+impl Open {
+    fn at(&mut self, counts: Counts) -> &mut Vec<Times> {
+        self.0.entry((Reverse(counts.remaining()), counts)).or_default()
+    }
+}
+
+/// The least, over all instants, by which one state is later than another.
+fn distance(earlier: &[Ticks], later: &[Ticks]) -> Ticks {
+    later.iter().zip(earlier).map(|(&late, &early)| late - early).min().unwrap_or_default()
+}
+
+/// Adds times unless others are as good everywhere, and takes out those that are no better anywhere.
+fn insert(all: &mut Vec<Times>, times: Times, steps: &mut Steps) -> Option<()> {
+    steps.take(times.len() + all.len())?;
+    let as_good = |one: &Times, other: &Times| one.iter().zip(other).all(|(a, b)| a <= b);
+    if !all.iter().any(|other| as_good(other, &times)) {
+        all.retain(|other| !as_good(&times, other));
+        all.push(times);
+    }
+    Some(())
+}
