@@ -5,6 +5,7 @@
 //! what `replay` says of it, and the bound is `certificate`'s.
 
 mod feasible;
+pub mod finite;
 mod list;
 mod pace;
 mod plan;
@@ -22,7 +23,7 @@ pub use stop::{Interrupt, Stop};
 use crate::block::Block;
 use crate::certificate::{Bound, Metric, lower_bound};
 use crate::model::{Model, Ticks};
-use crate::replay::{Verdict, replay};
+use crate::replay::{Metrics, Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
 
 /// What to minimise. The other one decides between equals, then the peak memory.
@@ -42,6 +43,15 @@ impl Objective {
         match self {
             Self::Makespan => Metric::Makespan,
             Self::Span => Metric::DeviceSpan,
+        }
+    }
+
+    /// What it is of a replayed schedule.
+    #[must_use]
+    pub const fn of(self, metrics: &Metrics) -> Ticks {
+        match self {
+            Self::Makespan => metrics.makespan,
+            Self::Span => metrics.device_span,
         }
     }
 }
@@ -106,10 +116,7 @@ impl Solution {
     #[must_use]
     pub fn value(&self) -> Ticks {
         let timing = self.verdict.timing.as_ref();
-        timing.map_or(Ticks::ZERO, |timing| match self.objective {
-            Objective::Makespan => timing.metrics.makespan,
-            Objective::Span => timing.metrics.device_span,
-        })
+        timing.map_or(Ticks::ZERO, |timing| self.objective.of(&timing.metrics))
     }
 
     /// How much longer the schedule is than the bound, as a share of the bound.
