@@ -55,7 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let filter = arguments.next().unwrap_or_default();
     let seconds: f64 = arguments.next().map_or(Ok(60.0), |text| text.parse())?;
     let only = arguments.next();
-    println!("                             d   m  cap  F I W latency          record  start  bound  best  proved by                seconds");
+    println!(
+        "                             d   m  cap  F I W latency          record  start  bound  best  proved by                seconds"
+    );
     for &(name, placement, devices, microbatches, cap, times, record) in INSTANCES {
         if !name.contains(&filter) {
             continue;
@@ -64,14 +66,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             "v" => Placement::v(devices)?,
             _ => Placement::linear(devices)?,
         };
-        let model = Model::equal_stages(shape, microbatches, times)?.with_uniform_capacity(Some(Units(cap)))?;
+        let model =
+            Model::equal_stages(shape, microbatches, times)?.with_uniform_capacity(Some(Units(cap)))?;
         let objective = if name.contains("span") { Objective::Span } else { Objective::Makespan };
-        let options = Options { objective, effort: 2_000_000, ..Options::default() };
+        let options = Options { objective, effort: 2_000_000, exact_effort: 0, ..Options::default() };
         let start = optimize(&model, &options, &mut |_| ())?;
         let engines = Engine::ALL.iter().map(|engine| Some(*engine)).chain([None]);
         for engine in engines {
             let label = engine.map_or("both", Engine::name);
-            if only.as_ref().is_some_and(|only| !label.contains(only.as_str())) { continue; }
+            if only.as_ref().is_some_and(|only| !label.contains(only.as_str())) {
+                continue;
+            }
             let limits = Limits { stop: Stop::after(Duration::from_secs_f64(seconds)), effort: u64::MAX };
             let begin = Instant::now();
             let found = match engine {
@@ -79,7 +84,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 None => solve(&model, objective, &start.schedule, &limits),
             };
             let elapsed = begin.elapsed().as_secs_f64();
-            let prefix = format!("{name:12} {placement:6} {devices:10} {microbatches:3} {cap:4}  {times:?}  {record:6}  {:5}  {:5}", start.value(), start.bound.value);
+            let prefix = format!(
+                "{name:12} {placement:6} {devices:10} {microbatches:3} {cap:4}  {times:?}  {record:6}  {:5}  {:5}",
+                start.value(),
+                start.bound.value
+            );
             match found {
                 Ok(found) => println!(
                     "{prefix}  {:5}  {:18} of {label:18} {elapsed:8.3}",

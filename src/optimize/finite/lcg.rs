@@ -124,7 +124,8 @@ impl<'a> Encoding<'a> {
         let mut solver = Solver::default();
         let tag = solver.new_constraint_tag();
         // The incumbent itself is allowed: the search begins with it.
-        let value = solver.new_bounded_integer(narrow(task.lower.min(task.incumbent)), narrow(task.incumbent));
+        let value =
+            solver.new_bounded_integer(narrow(task.lower.min(task.incumbent)), narrow(task.incumbent));
         let mut starts = Vec::new();
         for row in &problem.rows {
             let mut copies = Vec::new();

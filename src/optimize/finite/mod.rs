@@ -179,8 +179,7 @@ pub fn solve_with(
         known: known.as_ref(),
         lower: problem.units_of(lower),
     };
-    let unchanged =
-        Outcome { schedule: incumbent.clone(), value, lower, proved_by: None, found_by: None };
+    let unchanged = Outcome { schedule: incumbent.clone(), value, lower, proved_by: None, found_by: None };
     if value <= lower {
         return Ok(unchanged);
     }
@@ -204,19 +203,23 @@ pub fn solve_with(
                 })
             })
             .collect();
-        handles.into_iter().map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
     let winner = race.winner();
     let best = match winner {
         Some(lane) => Some(lane),
-        None => (0..racers.len()).filter(|&lane| found[lane].best.is_some()).min_by_key(|&lane| {
-            found[lane].best.as_ref().map(|&(value, _)| value)
-        }),
+        None => (0..racers.len())
+            .filter(|&lane| found[lane].best.is_some())
+            .min_by_key(|&lane| found[lane].best.as_ref().map(|&(value, _)| value)),
     };
     let mut outcome = unchanged;
     if let Some((lane, (claimed, starts))) = best.and_then(|lane| Some((lane, found[lane].best.as_ref()?))) {
         outcome.schedule = problem.schedule(model, starts);
-        outcome.value = checked(model, objective, &outcome.schedule, problem.ticks_of(*claimed), racers[lane])?;
+        outcome.value =
+            checked(model, objective, &outcome.schedule, problem.ticks_of(*claimed), racers[lane])?;
         outcome.found_by = Some(racers[lane]);
     }
     if let Some(lane) = winner.filter(|_| problem.is_whole) {

@@ -84,7 +84,8 @@ impl Problem {
         problem.set_heads_and_tails(model, metric)?;
         problem.caps = Device::all(model.devices()).map(|device| problem.cap(model, device)).collect();
         let limited = Device::all(model.devices()).filter(|&device| problem.caps[device.index()].is_some());
-        let saves = |&stage: &Stage| model.checkpoint(stage).is_some_and(|kept| kept < model.activation(stage));
+        let saves =
+            |&stage: &Stage| model.checkpoint(stage).is_some_and(|kept| kept < model.activation(stage));
         for device in limited {
             let stages = model.placement().stages_of(device);
             problem.is_whole &= !stages.iter().any(saves);
@@ -114,7 +115,8 @@ impl Problem {
         // A device's span counts from its first start.
         let mut origins = vec![0; self.devices.len()];
         if metric == Metric::DeviceSpan {
-            let lowest = |device| *model.placement().stages_of(device).iter().min().expect("it holds a stage");
+            let lowest =
+                |device| *model.placement().stages_of(device).iter().min().expect("it holds a stage");
             for device in Device::all(model.devices()) {
                 // Its first pass starts at its head in all schedules if every pass before it is the
                 // first of its own device; the lowest stages are then the first d stages.
@@ -171,9 +173,7 @@ impl Problem {
         for (order, starts) in schedule.orders().iter().zip(starts) {
             for (pass, &start) in order.iter().zip(starts) {
                 let start = start.0 / self.scale;
-                let row = |kind| {
-                    self.rows.iter().position(|row| row.stage == pass.stage && row.kind == kind)
-                };
+                let row = |kind| self.rows.iter().position(|row| row.stage == pass.stage && row.kind == kind);
                 match pass.kind {
                     Kind::R => return None,
                     Kind::B => {
@@ -234,7 +234,8 @@ fn rows(model: &Model) -> Result<Vec<Row>, FiniteError> {
         tail: i64::MIN,
     };
     for stage in Stage::all(model.stages()) {
-        let needs = stage.0.checked_sub(1).map(|before| (before as usize, model.latency_after(Stage(before)).0));
+        let needs =
+            stage.0.checked_sub(1).map(|before| (before as usize, model.latency_after(Stage(before)).0));
         rows.push(Row { acquires: model.activation(stage).0, ..row(stage, Kind::F, Vec::from_iter(needs)) });
     }
     for stage in Stage::all(model.stages()).rev() {

@@ -74,9 +74,7 @@ impl<'a> Pace<'a> {
     /// Counts a step; tells whether the engine has to end.
     pub fn step(&mut self) -> bool {
         self.steps += 1;
-        if self.steps > self.limits.effort
-            || (self.steps.is_multiple_of(LOOK) && self.limits.stop.is_due())
-        {
+        if self.steps > self.limits.effort || (self.steps.is_multiple_of(LOOK) && self.limits.stop.is_due()) {
             return true;
         }
         if self.steps < self.epoch_end {

@@ -35,7 +35,9 @@ struct Device {
 impl Bounds {
     pub fn new(problem: &Problem) -> Self {
         let device = |(rows, cap): (&Vec<usize>, &Option<i64>)| match *cap {
-            Some(cap) => Device { live_work: live_work(problem, rows, cap), turnover: turnover(problem, rows, cap) },
+            Some(cap) => {
+                Device { live_work: live_work(problem, rows, cap), turnover: turnover(problem, rows, cap) }
+            }
             None => Device::default(),
         };
         let devices = problem.devices.iter().zip(&problem.caps).map(device).collect();
@@ -79,7 +81,8 @@ impl Bounds {
                 let placed = &state.starts[before];
                 let distance = problem.rows[before].duration + lag;
                 next = next.max(placed.get(copy).copied().unwrap_or(self.next[before]) + distance);
-                last = last.max(placed.get(problem.copies - 1).copied().unwrap_or(self.last[before]) + distance);
+                last =
+                    last.max(placed.get(problem.copies - 1).copied().unwrap_or(self.last[before]) + distance);
             }
             self.next[at] = next;
             self.last[at] = last.max(next + (left - 1) * row.duration);
@@ -117,7 +120,8 @@ fn left(problem: &Problem, state: &State, row: usize) -> i64 {
 }
 
 fn last_window(problem: &Problem, state: &State, rows: &[usize], device: usize, live_work: i64) -> i64 {
-    let forwards = rows.iter().filter(|&&row| problem.rows[row].kind == Kind::F && left(problem, state, row) > 0);
+    let forwards =
+        rows.iter().filter(|&&row| problem.rows[row].kind == Kind::F && left(problem, state, row) > 0);
     let Some(tail) = forwards.map(|&row| problem.rows[row].tail).min() else { return i64::MIN };
     let work: i64 = rows.iter().map(|&row| left(problem, state, row) * problem.rows[row].duration).sum();
     state.free[device] + (work - live_work) + tail

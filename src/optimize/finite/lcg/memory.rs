@@ -70,8 +70,9 @@ impl Encoding<'_> {
                 continue;
             }
             let order = |copy| self.before((row, copy), forward);
-            let least =
-                (0..self.problem.copies).take_while(|&copy| matches!(order(copy), Order::Fixed(true))).count();
+            let least = (0..self.problem.copies)
+                .take_while(|&copy| matches!(order(copy), Order::Fixed(true)))
+                .count();
             let open = (least..self.problem.copies).take_while(|&copy| matches!(order(copy), Order::Open(_)));
             let most = least + open.count();
             left -= amount * count(least);
@@ -79,13 +80,15 @@ impl Encoding<'_> {
                 tallies.push(Tally { row, amount, least, most });
             }
         }
-        let most: i64 = tallies.iter().map(|tally| tally.amount.max(0) * count(tally.most - tally.least)).sum();
+        let most: i64 =
+            tallies.iter().map(|tally| tally.amount.max(0) * count(tally.most - tally.least)).sum();
         if most <= left {
             return;
         }
         // The last one is the one that must release; the largest range saves the most clauses.
         tallies.sort_by_key(|tally| (tally.amount < 0, tally.most - tally.least));
-        let clauses = tallies.iter().rev().skip(1).map(|tally| tally.most - tally.least + 1).product::<usize>();
+        let clauses =
+            tallies.iter().rev().skip(1).map(|tally| tally.most - tally.least + 1).product::<usize>();
         if clauses <= MAX_CLAUSES {
             let mut reasons = Vec::new();
             self.post_clauses(forward, &tallies, left, &mut reasons);
