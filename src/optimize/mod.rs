@@ -70,8 +70,8 @@ pub struct Options {
     pub seed: u64,
     /// How many passes are placed in all, over all candidates, before the search ends by itself.
     pub effort: usize,
-    /// How many steps each engine for whole schedules ([`finite`]) takes at most, where the search has
-    /// not met the bound. None: 0.
+    /// How much work each engine for whole schedules ([`finite`]) does at most, where the search has not
+    /// met the bound, in units of about a microsecond. None: 0.
     pub exact_effort: u64,
 }
 
@@ -83,7 +83,7 @@ impl Default for Options {
             interrupt: Interrupt::default(),
             seed: 0,
             effort: 30_000_000,
-            exact_effort: 200_000,
+            exact_effort: 4_000_000,
         }
     }
 }

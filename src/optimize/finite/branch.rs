@@ -29,19 +29,17 @@ use bounds::Bounds;
 /// The largest time that the memory of states can hold.
 const MAX_TIME: i64 = 1 << 31;
 
-/// The most passes: the search is as deep.
-const MAX_PASSES: usize = 4000;
+/// The most passes times devices. The search is as deep as there are passes; with more, and with more
+/// devices sooner, it does not come to an end anyway.
+const MAX_SIZE: usize = 8000;
 
 /// The most states that are remembered, in times kept for them.
 const MAX_REMEMBERED: usize = 60_000_000;
 
-/// Nodes that count as one step: a step of the other engine takes so much longer.
-const NODES_PER_STEP: u32 = 4;
-
 /// Whether the problem is within the engine's limits.
 pub fn accepts(problem: &Problem, incumbent: i64) -> bool {
     let lags: i64 = problem.rows.iter().flat_map(|row| row.needs.iter().map(|&(_, lag)| lag)).sum();
-    incumbent + lags < MAX_TIME && problem.rows.len() * problem.copies <= MAX_PASSES
+    incumbent + lags < MAX_TIME && problem.rows.len() * problem.copies * problem.devices.len() <= MAX_SIZE
 }
 
 /// Enumerates all orders that could be better than the incumbent.
@@ -68,7 +66,8 @@ struct Search<'a, 'b, 'c> {
     problem: &'a Problem,
     lower: i64,
     pace: &'b mut Pace<'c>,
-    nodes: u32,
+    /// What a node counts for: it looks at every row a few times.
+    work: u64,
     bounds: Bounds,
     best: i64,
     best_starts: Option<Starts>,
@@ -108,7 +107,7 @@ impl<'a, 'b, 'c> Search<'a, 'b, 'c> {
             problem,
             lower: task.lower,
             pace,
-            nodes: 0,
+            work: 1 + u64::try_from(rows).unwrap_or(u64::MAX) / 4,
             bounds: Bounds::new(problem),
             best: task.incumbent,
             best_starts: None,
@@ -120,8 +119,7 @@ impl<'a, 'b, 'c> Search<'a, 'b, 'c> {
 
     /// Searches everything that can follow the state.
     fn node(&mut self) -> Result<(), Ended> {
-        self.nodes += 1;
-        if self.nodes.is_multiple_of(NODES_PER_STEP) && self.pace.step() {
+        if self.pace.spend(self.work) {
             return Err(Ended);
         }
         if self.state.left == 0 {

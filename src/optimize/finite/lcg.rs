@@ -18,7 +18,7 @@ mod brancher;
 mod memory;
 
 use pumpkin_solver::Solver;
-use pumpkin_solver::conflict_resolvers::resolvers::ResolutionResolver;
+use pumpkin_solver::conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
 use pumpkin_solver::core::constraints::Constraint;
 use pumpkin_solver::core::predicates::{Predicate, PredicateConstructor};
 use pumpkin_solver::core::proof::ConstraintTag;
@@ -37,7 +37,7 @@ use brancher::Guided;
 const MAX_TIME: i64 = 1 << 28;
 
 /// The most literals that are posted.
-const MAX_LITERALS: usize = 400_000;
+const MAX_LITERALS: usize = 80_000;
 
 /// Whether the problem is within the engine's limits.
 pub fn accepts(problem: &Problem, incumbent: i64) -> bool {
@@ -58,7 +58,10 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
         return Found { is_proved: true, ..found };
     };
     let mut brancher = Guided::new(&encoding.solver, encoding.warm_start(task));
-    let mut resolver = ResolutionResolver::default();
+    // Of the two ways to shorten what is learnt from a conflict, the recursive one: the crate's default
+    // has been seen to write steps into its proofs that do not follow.
+    let mut resolver = ResolutionResolver::new(AnalysisMode::OneUIP, true, false);
+    let step = u64::try_from(task.problem.rows.len() * task.problem.copies).unwrap_or(u64::MAX);
     let mut best = task.incumbent;
     // The incumbent is found first: from then on branching keeps close to it.
     let mut target = if task.known.is_some() { best } else { best - 1 };
@@ -66,7 +69,7 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
         if target < task.lower || !encoding.require(target) {
             return Found { is_proved: true, ..found };
         }
-        let mut termination = Termination(pace);
+        let mut termination = Termination { pace, step };
         match encoding.solver.satisfy(&mut brancher, &mut termination, &mut resolver) {
             SatisfactionResult::Satisfiable(answer) => {
                 let solution = answer.solution();
@@ -89,12 +92,16 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
     }
 }
 
-/// The solver asks whether to stop once per decision or conflict: that is its step.
-struct Termination<'a, 'b>(&'a mut Pace<'b>);
+/// The solver asks whether to stop before every decision and after every conflict. What it does
+/// between two questions grows with the number of passes.
+struct Termination<'a, 'b> {
+    pace: &'a mut Pace<'b>,
+    step: u64,
+}
 
 impl TerminationCondition for Termination<'_, '_> {
     fn should_stop(&mut self) -> bool {
-        self.0.step()
+        self.pace.spend(self.step)
     }
 }
 

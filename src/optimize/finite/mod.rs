@@ -4,7 +4,7 @@
 //! Two engines that share nothing but the statement of the problem (the `problem` module here) search for a
 //! better schedule than the one known until they have excluded all: lazy clause generation (`lcg`,
 //! where the crate is built with that feature) and a branch and bound (`branch and bound`). They run
-//! at once and keep pace: each counts its own steps, neither is an epoch of steps ahead of the other,
+//! at once and keep pace: each counts its own work, neither is more than an epoch of work ahead of the other,
 //! and the first epoch at whose end one of them has a proof decides. So the answer, down to the
 //! schedule and to who proved it, does not depend on how fast the machine runs them, unless the time
 //! limit comes first.
@@ -118,7 +118,7 @@ pub enum FiniteError {
 pub struct Limits {
     /// When to stop with the best schedule found so far.
     pub stop: Stop,
-    /// How many steps (about as many decisions) each engine takes at most.
+    /// How much work each engine does at most, in units of about a microsecond.
     pub effort: u64,
 }
 

@@ -1,7 +1,8 @@
 //! Engines side by side, in an order of events that does not depend on how fast they run.
 //!
-//! Every engine counts its steps. The count is cut into epochs, each a little longer than the one
-//! before, and at the end of an epoch an engine waits until the others have come as far or have ended.
+//! Every engine counts its work, in units that take about a microsecond on the machine at hand when
+//! this was written. The count is cut into epochs, each a little longer than the one before, and at the
+//! end of an epoch an engine waits until the others have come as far or have ended.
 //! An engine that has ended with a proof in an epoch ends the others at the end of that epoch. Who
 //! proves first, in epochs, is then a property of the problem.
 
@@ -10,14 +11,14 @@ use std::time::Duration;
 
 use super::Limits;
 
-/// Steps in the first epoch.
-const FIRST: u64 = 512;
+/// Work in the first epoch.
+const FIRST: u64 = 20_000;
 
-/// An epoch ends after so many parts of all steps before it more.
+/// An epoch grows by such a part of all work before it.
 const GROWTH: u64 = 4;
 
-/// How often, in steps, the clock and the interrupt are looked at.
-const LOOK: u64 = 16;
+/// After how much work the clock and the interrupt are looked at.
+const LOOK: u64 = 5_000;
 
 /// How long a waiting engine sleeps before it looks at the clock and the interrupt.
 const NAP: Duration = Duration::from_millis(10);
@@ -56,31 +57,38 @@ impl Race {
     }
 }
 
-/// The steps of one engine.
+/// The work of one engine.
 #[derive(Debug)]
 pub struct Pace<'a> {
     race: &'a Race,
     lane: usize,
     limits: &'a Limits,
-    steps: u64,
+    done: u64,
+    next_look: u64,
     epoch_end: u64,
 }
 
 impl<'a> Pace<'a> {
     pub fn new(race: &'a Race, lane: usize, limits: &'a Limits) -> Self {
-        Self { race, lane, limits, steps: 0, epoch_end: FIRST }
+        Self { race, lane, limits, done: 0, next_look: 0, epoch_end: FIRST }
     }
 
-    /// Counts a step; tells whether the engine has to end.
-    pub fn step(&mut self) -> bool {
-        self.steps += 1;
-        if self.steps > self.limits.effort || (self.steps.is_multiple_of(LOOK) && self.limits.stop.is_due()) {
+    /// Counts work that is about to be done; tells whether the engine has to end instead.
+    pub fn spend(&mut self, work: u64) -> bool {
+        self.done += work;
+        if self.done > self.limits.effort {
             return true;
         }
-        if self.steps < self.epoch_end {
+        if self.done >= self.next_look {
+            self.next_look = self.done + LOOK;
+            if self.limits.stop.is_due() {
+                return true;
+            }
+        }
+        if self.done < self.epoch_end {
             return false;
         }
-        self.epoch_end += FIRST + self.epoch_end / GROWTH;
+        self.epoch_end = self.done + FIRST + self.done / GROWTH;
         self.meet()
     }
 

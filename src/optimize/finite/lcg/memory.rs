@@ -19,7 +19,7 @@ use super::{Encoding, Order, count, narrow};
 use crate::optimize::finite::problem::Problem;
 
 /// The most clauses for one F.
-const MAX_CLAUSES: usize = 600;
+const MAX_CLAUSES: usize = 1200;
 
 /// The largest sum of amounts.
 const MAX_AMOUNT: i64 = 1 << 28;

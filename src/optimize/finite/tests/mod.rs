@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn the_same_search_gives_the_same_outcome_however_the_engines_are_timed(
         model in cases::small(),
-        effort in 100..5_000_u64,
+        effort in 1_000..100_000_u64,
     ) {
         let start = serial(&model, false);
         let limits = Limits { effort, ..unlimited() };
