@@ -208,18 +208,17 @@ impl<'a> Encoding<'a> {
         let problem = self.problem;
         let mut orders = Vec::with_capacity(problem.copies * problem.copies);
         for (j, k) in itertools::iproduct!(0..problem.copies, 0..problem.copies) {
-            orders.push(match problem.fixed_order((first, j), (second, k)) {
-                Some(before) => Order::Fixed(before),
-                None => {
-                    let literal = self.solver.new_literal();
-                    let (one, other) = (self.starts[first][j], self.starts[second][k]);
-                    let forth = self.distance(one, other, problem.rows[first].duration);
-                    let back = self.distance(other, one, problem.rows[second].duration);
-                    forth.implied_by(&mut self.solver, literal);
-                    back.implied_by(&mut self.solver, !literal);
-                    Order::Open(literal)
-                }
-            });
+            if let Some(before) = problem.fixed_order((first, j), (second, k)) {
+                orders.push(Order::Fixed(before));
+                continue;
+            }
+            let literal = self.solver.new_literal();
+            let (one, other) = (self.starts[first][j], self.starts[second][k]);
+            let forth = self.distance(one, other, problem.rows[first].duration);
+            let back = self.distance(other, one, problem.rows[second].duration);
+            forth.implied_by(&mut self.solver, literal);
+            back.implied_by(&mut self.solver, !literal);
+            orders.push(Order::Open(literal));
         }
         self.orders[first * problem.rows.len() + second] = orders;
     }

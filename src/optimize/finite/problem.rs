@@ -139,13 +139,15 @@ impl Problem {
 
     /// Whether copy `j` of row `a` comes before copy `k` of row `b`, where all schedules agree on it.
     pub fn fixed_order(&self, (a, j): (usize, usize), (b, k): (usize, usize)) -> Option<bool> {
-        if (a == b && j < k) || (self.precedes[a][b] && j <= k) {
-            return Some(true);
+        if a == b {
+            Some(j < k)
+        } else if self.precedes[a][b] && j <= k {
+            Some(true)
+        } else if self.precedes[b][a] && k <= j {
+            Some(false)
+        } else {
+            None
         }
-        if (a == b && j >= k) || (self.precedes[b][a] && k <= j) {
-            return Some(false);
-        }
-        None
     }
 
     /// Ticks as units of time, rounded up.
@@ -188,7 +190,9 @@ impl Problem {
                 }
             }
         }
-        found.iter_mut().for_each(|starts| starts.sort_unstable());
+        for starts in &mut found {
+            starts.sort_unstable();
+        }
         found.iter().all(|starts| starts.len() == self.copies).then_some(found)
     }
 
@@ -270,8 +274,8 @@ fn closure(rows: &[Row]) -> Vec<Vec<bool>> {
     let mut precedes = vec![vec![false; rows.len()]; rows.len()];
     for (after, row) in rows.iter().enumerate() {
         for &(before, _) in &row.needs {
-            for first in 0..rows.len() {
-                precedes[first][after] |= first == before || precedes[first][before];
+            for (first, behind) in precedes.iter_mut().enumerate() {
+                behind[after] |= first == before || behind[before];
             }
         }
     }
