@@ -4,6 +4,7 @@
 //! their forwards; the best are improved by filling gaps. All of that only proposes: the answer is
 //! what `replay` says of it, and the bound is `certificate`'s.
 
+pub mod explain;
 mod feasible;
 pub mod finite;
 mod list;
@@ -21,7 +22,7 @@ pub use feasible::Infeasible;
 pub use stop::{Interrupt, Stop};
 
 use crate::block::Block;
-use crate::certificate::{Bound, Metric, lower_bound};
+use crate::certificate::{Bound, Certificate, Metric, Optimality, lower_bound};
 use crate::model::{Model, Ticks};
 use crate::replay::{Metrics, Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
@@ -159,6 +160,21 @@ impl Solution {
         self.proof != Proof::None
     }
 
+    /// The solution with its certificate in the schedule.
+    fn certified(mut self, model: &Model) -> Self {
+        let optimality = match self.proof {
+            Proof::None => Optimality::Open,
+            Proof::Bound => Optimality::Bound,
+            Proof::Exhaustive(engine) => {
+                Optimality::Search { engine: engine.name().to_owned(), none_below: self.value() }
+            }
+        };
+        let Self { schedule, verdict, bound, objective, .. } = &self;
+        let certificate = Certificate::of(model, schedule, verdict, objective.metric(), bound, optimality);
+        self.schedule.certificate = certificate.map(|certificate| certificate.to_json());
+        self
+    }
+
     /// The time per microbatch that the replayed schedule keeps in its steady phase, in ticks, if it
     /// has one: in the middle third of the microbatches, every pass follows the same pass one (two,
     /// three, four) microbatches before at one and the same distance.
@@ -217,7 +233,8 @@ pub fn optimize(
         engine: engine.clone(),
         ..Provenance::default()
     });
-    Ok(Solution { schedule, verdict, bound, proof, block, engine, objective: options.objective })
+    let solution = Solution { schedule, verdict, bound, proof, block, engine, objective: options.objective };
+    Ok(solution.certified(model))
 }
 
 /// Proves the best schedule optimal, or puts a better one in its place, where an exact search can.
