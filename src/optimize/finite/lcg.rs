@@ -42,18 +42,23 @@ const MAX_LITERALS: usize = 80_000;
 /// Whether the problem is within the engine's limits.
 pub fn accepts(problem: &Problem, incumbent: i64) -> bool {
     let lags = problem.rows.iter().flat_map(|row| row.needs.iter().map(|&(_, lag)| lag)).max().unwrap_or(0);
-    let literals: usize = problem
-        .devices
-        .iter()
-        .map(|rows| rows.len() * rows.len().saturating_sub(1) / 2 * problem.copies * problem.copies)
-        .sum();
     let origin = problem.rows.iter().map(|row| row.tail.abs()).max().unwrap_or(0);
-    incumbent + origin + lags < MAX_TIME && literals <= MAX_LITERALS && memory::fits(problem)
+    incumbent + origin + lags < MAX_TIME && literals(problem) <= MAX_LITERALS && memory::fits(problem)
+}
+
+/// At most so many pairs of copies on a device are of open order.
+fn literals(problem: &Problem) -> usize {
+    let pairs = problem.devices.iter().map(|rows| rows.len() * rows.len().saturating_sub(1) / 2);
+    pairs.sum::<usize>() * problem.copies * problem.copies
 }
 
 /// Lowers the incumbent until nothing is better or the pace says to end.
 pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
     let mut found = Found::default();
+    // To post a literal with its constraints takes a few microseconds.
+    if pace.spend(2 * u64::try_from(literals(task.problem)).unwrap_or(u64::MAX)) {
+        return found;
+    }
     let Some(mut encoding) = Encoding::new(task) else {
         return Found { is_proved: true, ..found };
     };
@@ -61,7 +66,8 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
     // Of the two ways to shorten what is learnt from a conflict, the recursive one: the crate's default
     // has been seen to write steps into its proofs that do not follow.
     let mut resolver = ResolutionResolver::new(AnalysisMode::OneUIP, true, false);
-    let step = u64::try_from(task.problem.rows.len() * task.problem.copies).unwrap_or(u64::MAX);
+    let (passes, literals) = (task.problem.rows.len() * task.problem.copies, literals(task.problem));
+    let step = u64::try_from(passes + literals / 40).unwrap_or(u64::MAX);
     let mut best = task.incumbent;
     // The incumbent is found first: from then on branching keeps close to it.
     let mut target = if task.known.is_some() { best } else { best - 1 };
@@ -93,7 +99,7 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
 }
 
 /// The solver asks whether to stop before every decision and after every conflict. What it does
-/// between two questions grows with the number of passes.
+/// between two questions grows with the number of passes and of literals.
 struct Termination<'a, 'b> {
     pace: &'a mut Pace<'b>,
     step: u64,
