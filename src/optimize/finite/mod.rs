@@ -257,6 +257,7 @@ struct Task<'a> {
     /// The value of the known schedule: only better ones count.
     incumbent: i64,
     /// Its starts, unless it recomputes.
+    #[cfg_attr(not(feature = "lcg"), expect(dead_code, reason = "asked by lazy clause generation alone"))]
     known: Option<&'a Starts>,
     /// No value is below.
     lower: i64,
