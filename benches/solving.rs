@@ -56,7 +56,7 @@ fn least_interval_by_smt(bencher: Bencher, devices: u32) {
 #[divan::bench(args = [(4, 16, 5), (8, 32, 10), (16, 64, 24)], sample_count = 3)]
 fn optimize_unequal(bencher: Bencher, (devices, microbatches, cap): (u32, u32, i64)) {
     let model = model(devices, microbatches, UNEQUAL, Some(cap));
-    let options = Options { effort: 1_000_000, ..Options::default() };
+    let options = Options { effort: 1_000_000, exact_effort: 0, ..Options::default() };
     bencher.bench(|| optimize(&model, &options, &mut |_| ()));
 }
 

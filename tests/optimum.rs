@@ -32,7 +32,7 @@ fn under_the_memory_of_v_min_unequal_passes_have_shorter_intervals_than_v_min() 
 fn the_optimal_block_of_five_devices_becomes_a_schedule_with_a_steady_phase_of_eighteen_ticks() {
     let model = profile("uneven-342").resized(5).and_then(|model| model.with_microbatches(64));
     let model = capped(&model.expect("the same on every device"), 6);
-    let options = Options { effort: 300_000, ..Options::default() };
+    let options = Options { effort: 300_000, exact_effort: 0, ..Options::default() };
     let solution = optimize(&model, &options, &mut |_| ()).expect("the cap is feasible");
     assert_eq!(solution.interval(), Some(Ratio::from_integer(18)));
     assert!(solution.verdict.peak_memory_max() <= Units(6));
@@ -57,7 +57,7 @@ fn every_shipped_profile_has_a_schedule_at_every_share_of_the_memory_of_1f1b() {
         let whole = catalog::one_f_one_b_memory(&model);
         for (share, of) in [(1, 1), (3, 4), (1, 2), (1, 3)] {
             let model = capped(&model, whole.0 * share / of);
-            let options = Options { effort: 1, ..Options::default() };
+            let options = Options { effort: 1, exact_effort: 0, ..Options::default() };
             let solution = optimize(&model, &options, &mut |_| ()).expect("the cap is feasible");
             assert!(solution.verdict.is_valid());
             assert!(solution.value() >= solution.bound.value);

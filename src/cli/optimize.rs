@@ -14,7 +14,7 @@ use super::output::{Output, Target};
 use super::progress::Progress;
 use super::size::ModelArgs;
 use crate::model::Model;
-use crate::optimize::{self, Objective, OptimizeError, Options, Solution, Stop};
+use crate::optimize::{self, Objective, OptimizeError, Options, Proof, Solution, Stop};
 use crate::schedule::{self, Schedule};
 
 /// The options of `optimize`.
@@ -106,6 +106,8 @@ struct Found<'a> {
     gap: f64,
     gap_exact: String,
     optimal: bool,
+    proof: Option<String>,
+    certified_bound: i64,
     interval: Option<Interval>,
     engine: &'a str,
     model: &'a str,
@@ -190,10 +192,12 @@ impl<'a> Found<'a> {
             feasible: true,
             figures: Figures::of(&solution.verdict),
             objective,
-            lower_bound: solution.bound.value.0,
+            lower_bound: solution.lower().0,
             gap: decimal(solution.gap()),
             gap_exact: fraction(solution.gap()),
             optimal: solution.is_optimal(),
+            proof: proof(solution.proof),
+            certified_bound: solution.bound.value.0,
             interval: solution.interval().map(Interval),
             engine: &solution.engine,
             model: model.name(),
@@ -208,6 +212,15 @@ impl<'a> Found<'a> {
     }
 }
 
+/// What proved optimality, as JSON names it.
+fn proof(proof: Proof) -> Option<String> {
+    match proof {
+        Proof::None => None,
+        Proof::Bound => Some("bound".to_owned()),
+        Proof::Exhaustive(engine) => Some(format!("exhaustive search ({})", engine.name())),
+    }
+}
+
 impl fmt::Display for Found<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -218,10 +231,12 @@ impl fmt::Display for Found<'_> {
         write!(out, "{}", Lines { verdict: &self.solution.verdict, model: self.described })?;
         let unit = self.time_unit;
         writeln!(out, "  {:<12}  {} {unit} on the {}", "lower bound", self.lower_bound, self.objective)?;
-        let gap = if self.optimal {
-            "none: no schedule under these caps is better".to_owned()
-        } else {
-            format!("{} at most", percentage(self.solution.gap()))
+        let gap = match self.solution.proof {
+            Proof::Bound => "none: no schedule under these caps is better".to_owned(),
+            Proof::Exhaustive(engine) => {
+                format!("none: exhaustive search ({}) found no better schedule", engine.name())
+            }
+            Proof::None => format!("{} at most", percentage(self.solution.gap())),
         };
         writeln!(out, "  {:<12}  {gap}", "gap")?;
         if let Some(interval) = &self.interval {

@@ -6,6 +6,7 @@
 
 pub mod explain;
 mod feasible;
+pub mod finite;
 mod list;
 mod pace;
 mod plan;
@@ -23,7 +24,7 @@ pub use stop::{Interrupt, Stop};
 use crate::block::Block;
 use crate::certificate::{Bound, Certificate, Metric, Optimality, lower_bound};
 use crate::model::{Model, Ticks};
-use crate::replay::{Verdict, replay};
+use crate::replay::{Metrics, Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
 
 /// What to minimise. The other one decides between equals, then the peak memory.
@@ -45,6 +46,15 @@ impl Objective {
             Self::Span => Metric::DeviceSpan,
         }
     }
+
+    /// What it is of a replayed schedule.
+    #[must_use]
+    pub const fn of(self, metrics: &Metrics) -> Ticks {
+        match self {
+            Self::Makespan => metrics.makespan,
+            Self::Span => metrics.device_span,
+        }
+    }
 }
 
 /// How to search.
@@ -61,6 +71,9 @@ pub struct Options {
     pub seed: u64,
     /// How many passes are placed in all, over all candidates, before the search ends by itself.
     pub effort: usize,
+    /// How much work each engine for whole schedules ([`finite`]) does at most, where the search has not
+    /// met the bound, in units of about a microsecond. None: 0.
+    pub exact_effort: u64,
 }
 
 impl Default for Options {
@@ -71,6 +84,7 @@ impl Default for Options {
             interrupt: Interrupt::default(),
             seed: 0,
             effort: 30_000_000,
+            exact_effort: 4_000_000,
         }
     }
 }
@@ -86,6 +100,17 @@ pub struct Progress {
     pub bound: Ticks,
 }
 
+/// What proves that no schedule under the caps is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// Nothing: there may be a better one.
+    None,
+    /// The value meets the bound.
+    Bound,
+    /// An engine has searched through all schedules: see [`finite`] for what that is worth.
+    Exhaustive(finite::Engine),
+}
+
 /// A schedule that keeps to the caps, replayed, with a lower bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solution {
@@ -93,8 +118,10 @@ pub struct Solution {
     pub schedule: Schedule,
     /// What replay says of it: valid, with its times.
     pub verdict: Verdict,
-    /// No schedule under the caps is better than this.
+    /// No schedule under the caps is better than this, which can be recomputed by hand.
     pub bound: Bound,
+    /// What proves that no schedule is better than this one, if anything does.
+    pub proof: Proof,
     /// The building block it came from, directly or by the order of its forwards, if from one.
     pub block: Option<Block>,
     /// What found it.
@@ -107,28 +134,41 @@ impl Solution {
     #[must_use]
     pub fn value(&self) -> Ticks {
         let timing = self.verdict.timing.as_ref();
-        timing.map_or(Ticks::ZERO, |timing| match self.objective {
-            Objective::Makespan => timing.metrics.makespan,
-            Objective::Span => timing.metrics.device_span,
-        })
+        timing.map_or(Ticks::ZERO, |timing| self.objective.of(&timing.metrics))
     }
 
-    /// How much longer the schedule is than the bound, as a share of the bound.
+    /// No schedule under the caps is better than this: the bound, or the value itself where an engine
+    /// has proved it optimal.
+    #[must_use]
+    pub fn lower(&self) -> Ticks {
+        match self.proof {
+            Proof::None | Proof::Bound => self.bound.value,
+            Proof::Exhaustive(_) => self.value(),
+        }
+    }
+
+    /// How much longer the schedule is than the best that is not excluded, as a share of that.
     #[must_use]
     pub fn gap(&self) -> Ratio<i128> {
-        let (value, bound) = (i128::from(self.value().0), i128::from(self.bound.value.0.max(1)));
-        Ratio::new(value - bound, bound)
+        let (value, lower) = (i128::from(self.value().0), i128::from(self.lower().0.max(1)));
+        Ratio::new(value - lower, lower)
     }
 
-    /// Whether the bound proves that no schedule is better.
+    /// Whether it is proved that no schedule is better.
     #[must_use]
     pub fn is_optimal(&self) -> bool {
-        self.value() == self.bound.value
+        self.proof != Proof::None
     }
 
     /// The solution with its certificate in the schedule.
     fn certified(mut self, model: &Model) -> Self {
-        let optimality = if self.is_optimal() { Optimality::Bound } else { Optimality::Open };
+        let optimality = match self.proof {
+            Proof::None => Optimality::Open,
+            Proof::Bound => Optimality::Bound,
+            Proof::Exhaustive(engine) => {
+                Optimality::Search { engine: engine.name().to_owned(), none_below: self.value() }
+            }
+        };
         let Self { schedule, verdict, bound, objective, .. } = &self;
         let certificate = Certificate::of(model, schedule, verdict, objective.metric(), bound, optimality);
         self.schedule.certificate = certificate.map(|certificate| certificate.to_json());
@@ -175,9 +215,11 @@ pub fn optimize(
     feasible::check(model)?;
     let bound = lower_bound(model, options.objective.metric());
     let stop = Stop::on(options.interrupt.clone()).within(options.time_limit);
-    let mut search = search::Search::new(model, options, bound.value, stop, progress);
+    let mut search = search::Search::new(model, options, bound.value, stop.clone(), progress);
     search.run();
-    let search::Best { schedule, engine, block } = search.into_best();
+    let mut best = search.into_best();
+    let proof = prove(model, options, &bound, &stop, &mut best, progress)?;
+    let search::Best { schedule, engine, block } = best;
 
     let verdict = replay(model, &schedule);
     if !verdict.is_valid() {
@@ -191,6 +233,45 @@ pub fn optimize(
         engine: engine.clone(),
         ..Provenance::default()
     });
-    let solution = Solution { schedule, verdict, bound, block, engine, objective: options.objective };
+    let solution = Solution { schedule, verdict, bound, proof, block, engine, objective: options.objective };
     Ok(solution.certified(model))
+}
+
+/// Proves the best schedule optimal, or puts a better one in its place, where an exact search can.
+fn prove(
+    model: &Model,
+    options: &Options,
+    bound: &Bound,
+    stop: &Stop,
+    best: &mut search::Best,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Proof, OptimizeError> {
+    let metrics = replay(model, &best.schedule).timing.map(|timing| timing.metrics);
+    let Some(value) = metrics.map(|metrics| options.objective.of(&metrics)) else { return Ok(Proof::None) };
+    if value == bound.value {
+        return Ok(Proof::Bound);
+    }
+    if options.exact_effort == 0 || stop.is_due() {
+        return Ok(Proof::None);
+    }
+    progress(&Progress { step: "exact search".to_owned(), best: Some(value), bound: bound.value });
+    let limits = finite::Limits { stop: stop.clone(), effort: options.exact_effort };
+    let found = match finite::solve(model, options.objective, &best.schedule, &limits) {
+        Ok(found) => found,
+        Err(finite::FiniteError::Rejected { engine, reason }) => {
+            return Err(OptimizeError::Rejected { engine: engine.to_owned(), reason });
+        }
+        // Not every model has an exact search; the schedule stands without.
+        Err(_) => return Ok(Proof::None),
+    };
+    if let Some(engine) = found.found_by {
+        engine.name().clone_into(&mut best.engine);
+        best.schedule = found.schedule;
+        best.block = None;
+    }
+    Ok(match found.proved_by {
+        _ if found.value == bound.value => Proof::Bound,
+        Some(engine) => Proof::Exhaustive(engine),
+        None => Proof::None,
+    })
 }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::random;
 
 fn quick(objective: Objective) -> Options {
-    Options { objective, effort: 20_000, ..Options::default() }
+    Options { objective, effort: 20_000, exact_effort: 50_000, ..Options::default() }
 }
 
 /// Caps from the least that one microbatch needs upwards.

@@ -1,0 +1,273 @@
+//! Whole schedules, exactly: a schedule that no other under the caps is better than, with the proof
+//! by exhaustion that there is none.
+//!
+//! Two engines that share nothing but the statement of the problem (the `problem` module here) search for a
+//! better schedule than the one known until they have excluded all: lazy clause generation (`lcg`,
+//! where the crate is built with that feature) and a branch and bound (`branch and bound`). They run
+//! at once and keep pace: each counts its own work, neither is more than an epoch of work ahead of the other,
+//! and the first epoch at whose end one of them has a proof decides. So the answer, down to the
+//! schedule and to who proved it, does not depend on how fast the machine runs them, unless the time
+//! limit comes first.
+//!
+//! What a proof is worth: it rests on the engine that gives it. Every schedule is replayed, so a value
+//! is never claimed that no schedule has; but that nothing is better cannot be replayed. Tests hold
+//! the engines against each other and against plain enumeration.
+//!
+//! What is exact: all orders of F, I and W, hence also of full backward passes. Recomputation is left
+//! out. Where it could save memory that is short, a schedule found here may be better than the one
+//! known, but nothing is proved: see [`Outcome::lower`].
+
+mod branch;
+#[cfg(feature = "lcg")]
+mod lcg;
+mod problem;
+mod race;
+#[cfg(test)]
+mod tests;
+
+use std::thread;
+
+use super::{Objective, Stop};
+use crate::certificate::lower_bound;
+use crate::model::{Device, Model, Pass, Ticks};
+use crate::replay::replay;
+use crate::schedule::Schedule;
+use problem::{Problem, Starts};
+use race::{Pace, Race};
+
+/// An engine for whole schedules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Lazy clause generation: best in general.
+    #[cfg(feature = "lcg")]
+    Lcg,
+    /// Branch and bound over the orders as they grow: best at few devices and many microbatches.
+    Branch,
+}
+
+impl Engine {
+    /// All engines, the one first whose schedule is taken when several prove the same at once.
+    pub const ALL: &'static [Self] = &[
+        #[cfg(feature = "lcg")]
+        Self::Lcg,
+        Self::Branch,
+    ];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            #[cfg(feature = "lcg")]
+            Self::Lcg => "lcg",
+            Self::Branch => "branch and bound",
+        }
+    }
+
+    fn accepts(self, problem: &Problem, incumbent: i64) -> bool {
+        match self {
+            #[cfg(feature = "lcg")]
+            Self::Lcg => lcg::accepts(problem, incumbent),
+            Self::Branch => branch::accepts(problem, incumbent),
+        }
+    }
+
+    fn solve(self, task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
+        match self {
+            #[cfg(feature = "lcg")]
+            Self::Lcg => lcg::solve(task, pace),
+            Self::Branch => branch::solve(task, pace),
+        }
+    }
+}
+
+/// Why there is no exact search for a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FiniteError {
+    /// An F or an I that takes no time: orders that wait for each other in a circle would have times.
+    #[error("`{0}` takes no time: the exact search needs a positive duration of every F and I")]
+    NoDuration(Pass),
+    /// The span of a device counts from a start that depends on the schedule.
+    #[error("the first start on device {0} depends on the schedule: its span cannot be minimised exactly")]
+    FirstStartVaries(Device),
+    /// Without recomputation no schedule keeps to the caps.
+    #[error("device {0} keeps to its cap only by recomputation, which the exact search leaves out")]
+    NeedsRecomputation(Device),
+    /// Times, amounts or numbers of passes beyond the limits of every engine.
+    #[error("{passes} passes within {value} ticks are too many or too long for every engine")]
+    TooLarge {
+        /// The number of passes.
+        passes: usize,
+        /// The value of the schedule that is known.
+        value: Ticks,
+    },
+    /// The schedule to start from is not valid for the model.
+    #[error("the schedule to start from is not valid: {0}")]
+    Incumbent(String),
+    /// An engine proposed a schedule that replay rejects or measures otherwise: a defect of this program.
+    #[error("internal error: {engine} proposed a schedule that replay rejects: {reason}")]
+    Rejected {
+        /// The engine.
+        engine: &'static str,
+        /// What replay said.
+        reason: String,
+    },
+}
+
+/// How far to go.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// When to stop with the best schedule found so far.
+    pub stop: Stop,
+    /// How much work each engine does at most, in units of about a microsecond.
+    pub effort: u64,
+}
+
+/// What the engines found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The best schedule: the one to start from unless a better one was found.
+    pub schedule: Schedule,
+    /// Its value, as replay measures it.
+    pub value: Ticks,
+    /// No schedule is better than this: the value itself where that is proved, else the bound of
+    /// [`lower_bound`].
+    pub lower: Ticks,
+    /// The engine that proved that no schedule is better.
+    pub proved_by: Option<Engine>,
+    /// The engine that found the schedule, if it is better than the one to start from.
+    pub found_by: Option<Engine>,
+}
+
+/// Searches for a better schedule than a known one until there is none.
+///
+/// # Errors
+/// When the model has no exact search ([`FiniteError`] says why), the known schedule is not valid, or
+/// an engine proposes a schedule that replay rejects.
+pub fn solve(
+    model: &Model,
+    objective: Objective,
+    incumbent: &Schedule,
+    limits: &Limits,
+) -> Result<Outcome, FiniteError> {
+    solve_with(Engine::ALL, model, objective, incumbent, limits)
+}
+
+/// [`solve`] with some of the engines only.
+///
+/// # Errors
+/// As for [`solve`].
+pub fn solve_with(
+    engines: &[Engine],
+    model: &Model,
+    objective: Objective,
+    incumbent: &Schedule,
+    limits: &Limits,
+) -> Result<Outcome, FiniteError> {
+    let verdict = replay(model, incumbent);
+    let Some(timing) = verdict.timing.as_ref().filter(|_| verdict.is_valid()) else {
+        let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
+        return Err(FiniteError::Incumbent(reason));
+    };
+    let value = objective.of(&timing.metrics);
+    let lower = lower_bound(model, objective.metric()).value;
+    let problem = Problem::new(model, objective.metric())?;
+    let known = problem.starts_of(incumbent, &timing.starts);
+    // A known schedule that recomputes may have a value that is no multiple of the scale.
+    let task = Task {
+        problem: &problem,
+        incumbent: problem.units_of(value),
+        known: known.as_ref(),
+        lower: problem.units_of(lower),
+    };
+    let unchanged = Outcome { schedule: incumbent.clone(), value, lower, proved_by: None, found_by: None };
+    if value <= lower {
+        return Ok(unchanged);
+    }
+    let racers: Vec<Engine> =
+        engines.iter().copied().filter(|engine| engine.accepts(&problem, task.incumbent)).collect();
+    if racers.is_empty() {
+        return Err(FiniteError::TooLarge { passes: incumbent.len(), value });
+    }
+    let race = Race::new(racers.len());
+    let found: Vec<Found> = thread::scope(|scope| {
+        let handles: Vec<_> = racers
+            .iter()
+            .enumerate()
+            .map(|(lane, &engine)| {
+                let (task, race) = (&task, &race);
+                scope.spawn(move || {
+                    let mut pace = Pace::new(race, lane, limits);
+                    let found = engine.solve(task, &mut pace);
+                    pace.end(found.is_proved);
+                    found
+                })
+            })
+            .collect();
+        handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let winner = race.winner();
+    let best = match winner {
+        Some(lane) => Some(lane),
+        None => (0..racers.len())
+            .filter(|&lane| found[lane].best.is_some())
+            .min_by_key(|&lane| found[lane].best.as_ref().map(|&(value, _)| value)),
+    };
+    let mut outcome = unchanged;
+    if let Some((lane, (claimed, starts))) = best.and_then(|lane| Some((lane, found[lane].best.as_ref()?))) {
+        outcome.schedule = problem.schedule(model, starts);
+        outcome.value =
+            checked(model, objective, &outcome.schedule, problem.ticks_of(*claimed), racers[lane])?;
+        outcome.found_by = Some(racers[lane]);
+    }
+    if let Some(lane) = winner.filter(|_| problem.is_whole) {
+        outcome.proved_by = Some(racers[lane]);
+        outcome.lower = outcome.value;
+    }
+    Ok(outcome)
+}
+
+/// The value of a schedule that an engine proposes, which is at most what the engine says.
+fn checked(
+    model: &Model,
+    objective: Objective,
+    schedule: &Schedule,
+    claimed: Ticks,
+    engine: Engine,
+) -> Result<Ticks, FiniteError> {
+    let verdict = replay(model, schedule);
+    let engine = engine.name();
+    if let Some(violation) = verdict.violations.first() {
+        return Err(FiniteError::Rejected { engine, reason: violation.to_string() });
+    }
+    let value = verdict.timing.map_or(Ticks::ZERO, |timing| objective.of(&timing.metrics));
+    if value > claimed {
+        let reason = format!("it takes {value} ticks, not {claimed}");
+        return Err(FiniteError::Rejected { engine, reason });
+    }
+    Ok(value)
+}
+
+/// What an engine starts from.
+#[derive(Debug, Clone)]
+struct Task<'a> {
+    problem: &'a Problem,
+    /// The value of the known schedule: only better ones count.
+    incumbent: i64,
+    /// Its starts, unless it recomputes.
+    #[cfg_attr(not(feature = "lcg"), expect(dead_code, reason = "asked by lazy clause generation alone"))]
+    known: Option<&'a Starts>,
+    /// No value is below.
+    lower: i64,
+}
+
+/// What an engine found.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    /// The best schedule better than the known one, with its value.
+    best: Option<(i64, Starts)>,
+    /// Whether nothing is better than that, or than the known one where there is none.
+    is_proved: bool,
+}

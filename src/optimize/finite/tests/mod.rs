@@ -1,0 +1,195 @@
+//! The engines against figures on record, against plain enumeration, and against each other.
+
+mod brute;
+mod cases;
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::{Placement, Units};
+use crate::optimize::feasible::serial;
+use crate::optimize::{Interrupt, Options, optimize};
+
+fn unlimited() -> Limits {
+    Limits { stop: Stop::default(), effort: u64::MAX }
+}
+
+fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
+    let model = Model::equal_stages(placement, microbatches, times).expect("a model");
+    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+}
+
+/// What an engine finds from one microbatch after the other. `None` where it is not proved.
+fn proved(engine: Engine, model: &Model, objective: Objective) -> Option<Ticks> {
+    let start = serial(model, false);
+    let found = solve_with(&[engine], model, objective, &start, &unlimited()).expect("an exact search");
+    let verdict = replay(model, &found.schedule);
+    assert!(verdict.is_valid(), "{:?}", verdict.violations);
+    assert_eq!(objective.of(&verdict.timing.expect("it is valid").metrics), found.value);
+    assert!(found.value >= found.lower);
+    (found.value == found.lower).then_some(found.value)
+}
+
+/// V placement, a unit of memory per stage, no latency: found with a third engine (CP-SAT) beside two
+/// like these while the method was tried out.
+#[test]
+fn the_engines_prove_the_makespans_on_record() {
+    let unit = [1, 1, 1, 0];
+    let unequal = [3, 4, 2, 0];
+    for (devices, microbatches, cap, times, makespan) in [
+        (2, 8, 3, unit, 51),
+        (3, 8, 4, unit, 53),
+        (4, 8, 5, unit, 56),
+        (4, 8, 6, unit, 53),
+        (4, 8, 3, unequal, 286),
+        (4, 8, 4, unequal, 200),
+        (4, 1, 4, unequal, 58),
+        (4, 2, 4, unequal, 66),
+        (4, 5, 4, unequal, 137),
+        (4, 7, 4, unequal, 179),
+    ] {
+        let model = capped(Placement::v(devices).expect("a placement"), microbatches, times, cap);
+        let options = Options { effort: 20_000, exact_effort: 0, ..Options::default() };
+        let start = optimize(&model, &options, &mut |_| ()).expect("the cap is feasible").schedule;
+        let found = solve(&model, Objective::Makespan, &start, &unlimited()).expect("an exact search");
+        let case = format!("d = {devices}, m = {microbatches}, cap {cap}, {times:?}");
+        assert_eq!((found.value, found.lower), (Ticks(makespan), Ticks(makespan)), "{case}");
+    }
+}
+
+/// Linear placement under a cap of three stages, found by a mixed-integer programme.
+#[test]
+fn every_engine_proves_the_device_spans_on_record() {
+    for (times, span) in [([1, 1, 1, 0], 31), ([3, 4, 2, 0], 101), ([6, 3, 7, 2], 184)] {
+        let model = capped(Placement::linear(4).expect("a placement"), 8, times, 3);
+        for &engine in Engine::ALL {
+            assert_eq!(proved(engine, &model, Objective::Span), Some(Ticks(span)), "{engine:?} {times:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Plain enumeration knows nothing of rows, of first in first out, of bounds or of dominance.
+    #[test]
+    fn every_engine_finds_the_optimum_of_plain_enumeration(model in cases::tiny(), span: bool) {
+        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let expected = brute::optimum(&model, objective);
+        for &engine in Engine::ALL {
+            match Problem::new(&model, objective.metric()) {
+                Err(FiniteError::FirstStartVaries(_)) => prop_assert!(span),
+                problem => {
+                    prop_assert!(problem.is_ok());
+                    prop_assert_eq!(proved(engine, &model, objective), Some(expected), "{:?}", engine);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_engines_agree_on_problems_beyond_enumeration(model in cases::small(), span: bool) {
+        let objective = if span { Objective::Span } else { Objective::Makespan };
+        if Problem::new(&model, objective.metric()).is_ok() {
+            let values: BTreeSet<_> =
+                Engine::ALL.iter().map(|&engine| proved(engine, &model, objective)).collect();
+            prop_assert!(values.len() == 1 && !values.contains(&None), "{:?}", values);
+        }
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn the_same_search_gives_the_same_outcome_however_the_engines_are_timed(
+        model in cases::small(),
+        effort in 1_000..60_000_u64,
+    ) {
+        let start = serial(&model, false);
+        let limits = Limits { effort, ..unlimited() };
+        let solve = || solve(&model, Objective::Makespan, &start, &limits).expect("an exact search");
+        prop_assert_eq!(solve(), solve());
+    }
+}
+
+/// An hour in nanoseconds does not fit 32 bits; what counts is what is left once common factors are out.
+#[test]
+fn times_of_any_size_are_solved_where_common_factors_leave_little_and_refused_elsewhere() {
+    let linear = || Placement::linear(4).expect("a placement");
+    let hour = 3_600_000_000_000;
+    let model = capped(linear(), 8, [3 * hour, 4 * hour, 2 * hour, 0], 3);
+    for &engine in Engine::ALL {
+        assert_eq!(proved(engine, &model, Objective::Span), Some(Ticks(101 * hour)), "{engine:?}");
+    }
+    let model = capped(linear(), 8, [3 * hour, 4 * hour + 1, 2 * hour, 0], 3);
+    let found = solve(&model, Objective::Span, &serial(&model, false), &unlimited());
+    assert!(matches!(found, Err(FiniteError::TooLarge { passes: 96, .. })), "{found:?}");
+}
+
+#[test]
+fn a_raised_interrupt_ends_the_search_with_the_schedule_it_started_from() {
+    let model = capped(Placement::v(6).expect("a placement"), 12, [3, 4, 2, 0], 6);
+    let start = serial(&model, false);
+    let interrupt = Interrupt::default();
+    interrupt.raise();
+    let limits = Limits { stop: Stop::on(interrupt), effort: u64::MAX };
+    let found = solve(&model, Objective::Makespan, &start, &limits).expect("an exact search");
+    assert_eq!((found.proved_by, found.found_by), (None, None));
+    assert_eq!(found.schedule, start);
+    assert!(found.lower < found.value);
+}
+
+#[test]
+fn a_deadline_is_kept_in_the_middle_of_a_search() {
+    let model = capped(Placement::v(8).expect("a placement"), 16, [3, 4, 2, 0], 6);
+    let start = serial(&model, false);
+    let stop = Stop::after(std::time::Duration::from_millis(100));
+    let found = solve(&model, Objective::Makespan, &start, &Limits { stop, effort: u64::MAX });
+    let found = found.expect("an exact search");
+    assert_eq!(found.proved_by, None);
+    assert!(replay(&model, &found.schedule).is_valid());
+}
+
+#[test]
+fn what_has_no_exact_search_is_refused_for_the_right_reason() {
+    let linear = |times| Model::equal_stages(Placement::linear(2).expect("a placement"), 2, times);
+    let listed = |lists: &[&[u32]]| {
+        let lists =
+            lists.iter().map(|list| list.iter().copied().map(crate::model::Stage).collect()).collect();
+        Model::equal_stages(Placement::new(lists).expect("a placement"), 2, [1, 1, 1, 0])
+    };
+    let start = |model: &Model| serial(model, model.memory().checkpoint.is_some());
+    let cases = [
+        (linear([0, 1, 1, 0]), Objective::Makespan, "`0F0` takes no time"),
+        (linear([1, 0, 1, 0]), Objective::Makespan, "`1I0` takes no time"),
+        (
+            listed(&[&[0, 2], &[1], &[3]]),
+            Objective::Span,
+            "the first start on device 2 depends on the schedule",
+        ),
+    ];
+    for (model, objective, reason) in cases {
+        let model = model.expect("a model");
+        let error = solve(&model, objective, &start(&model), &unlimited()).expect_err(reason).to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    let model = linear([1, 1, 1, 0]).expect("a model");
+    let other = Schedule::new(model.placement().clone(), 2, vec![Vec::new(); 2]).expect("a schedule");
+    let error = solve(&model, Objective::Makespan, &other, &unlimited()).expect_err("nothing runs");
+    assert!(matches!(error, FiniteError::Incumbent(_)), "{error}");
+}
+
+#[test]
+fn nothing_is_proved_where_recomputation_could_save_memory() {
+    let model = Model::unit(Placement::linear(2).expect("a placement"), 4).expect("a model");
+    let free = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("no cap");
+    assert_eq!(free.lower, free.value);
+    let model = model.with_uniform_capacity(Some(Units(1))).expect("a cap");
+    let short = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("it fits");
+    assert_eq!(short.proved_by, None);
+    assert_eq!(short.lower, lower_bound(&model, Objective::Makespan.metric()).value);
+}
