@@ -216,6 +216,7 @@ mod solvers {
             Err(
                 error @ (EncodeError::NoDuration(_)
                 | EncodeError::TooManyStages(_)
+                | EncodeError::Period { .. }
                 | EncodeError::NotPositive(_)
                 | EncodeError::Overflow),
             ) => Err(Error::Usage { message: error.to_string(), help: None }),

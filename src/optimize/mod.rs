@@ -7,6 +7,7 @@
 mod feasible;
 mod list;
 mod pace;
+pub mod periodic;
 mod plan;
 mod search;
 mod stop;
