@@ -126,6 +126,11 @@ impl Bounds {
             let last = scale.interval - scale.least(problem.durations()[link.after]);
             bounds.at_most(link.before, link.after, last);
         }
+        for &(a, b) in problem.pairs().iter().filter(|&&(a, b)| problem.in_turn(a, b)) {
+            let ticks = scale.least(problem.durations()[a]);
+            bounds.at_most(b, a, -ticks);
+            bounds.at_most(a, b, scale.interval - ticks);
+        }
         bounds
     }
 

@@ -83,9 +83,8 @@ impl Orders {
 
     /// The shift of every pair of the problem, as `encode` defines them.
     pub fn shifts(&self, problem: &Problem) -> Vec<i64> {
-        let shift = |&(a, b): &(usize, usize)| {
-            self.turn[a] - self.turn[b] + i64::from(self.slot[b] < self.slot[a])
-        };
+        let shift =
+            |&(a, b): &(usize, usize)| self.turn[a] - self.turn[b] + i64::from(self.slot[b] < self.slot[a]);
         problem.pairs().iter().map(shift).collect()
     }
 
