@@ -33,20 +33,27 @@ pub(super) struct Pacer<'a> {
     links: Vec<Vec<usize>>,
     /// By pass: its device.
     device: Vec<usize>,
-    /// By pass: a start, in parts of a tick; a good guess to begin with.
+    /// By pass: a start, in parts of a tick. Those of the last orders are a good guess for the next.
     starts: Vec<i64>,
     parts: i64,
     /// By pass: what last raised its start, and why.
     raised_by: Vec<Option<(usize, Wait)>>,
     queue: VecDeque<usize>,
     queued: Vec<bool>,
-    /// The largest sum of durations and latencies along a path.
-    longest: i64,
+    /// By pass: from where it was reached last, while looking for a cycle.
+    seen: Vec<usize>,
 }
 
 impl<'a> Pacer<'a> {
-    /// Starts stay below this in parts of a tick, and so can be added.
-    const MOST: i64 = 1 << 60;
+    /// The most parts in an interval and in all passes one after another. Between two looks at the
+    /// starts each pass raises others a few times, by at most a few thousand intervals.
+    const MOST_PARTS: i64 = 1 << 40;
+
+    /// The most parts of a start.
+    const MOST_START: i64 = 1 << 61;
+
+    /// The most repetitions between neighbours.
+    const MOST_TURNS: i64 = 1 << 10;
 
     pub fn new(problem: &'a Problem) -> Self {
         let passes = problem.passes().len();
@@ -69,34 +76,37 @@ impl<'a> Pacer<'a> {
             raised_by: vec![None; passes],
             queue: VecDeque::new(),
             queued: vec![false; passes],
-            longest: problem.serial(),
+            seen: vec![0; passes],
         }
     }
 
-    /// The least interval of the orders that is not below `floor`; nothing when they are a deadlock.
-    pub fn pace(&mut self, orders: &Orders, floor: Ratio<i64>) -> Option<Pace> {
-        let (mut interval, mut critical) = (floor, Vec::new());
+    /// The least interval of the orders that is not below `floor`; nothing when it is above `most`,
+    /// the orders are a deadlock, or numbers become too large.
+    pub fn pace(&mut self, orders: &Orders, floor: Ratio<i64>, most: Option<Ratio<i64>>) -> Option<Pace> {
+        let mut pace = Pace { interval: floor, critical: Vec::new() };
         loop {
-            match self.settle(orders, interval) {
-                Settled::Feasible => return Some(Pace { interval, critical }),
+            match self.settle(orders, pace.interval)? {
+                Settled::Feasible => return Some(pace),
                 Settled::Cycle { weight, turns, places } => {
                     if turns <= 0 {
                         return None;
                     }
-                    (interval, critical) = (Ratio::new(weight, turns), places);
+                    pace = Pace { interval: Ratio::new(weight, turns), critical: places };
+                    if most.is_some_and(|most| pace.interval > most) {
+                        return None;
+                    }
                 }
-                Settled::TooLarge => return None,
             }
         }
     }
 
     /// Raises starts until nothing is too early at an interval, or a cycle is found that never lets
-    /// it end. Any starts will do to begin with.
-    fn settle(&mut self, orders: &Orders, interval: Ratio<i64>) -> Settled {
+    /// it end; nothing when numbers become too large. Any starts will do to begin with.
+    fn settle(&mut self, orders: &Orders, interval: Ratio<i64>) -> Option<Settled> {
         let (numer, denom) = (*interval.numer(), *interval.denom());
-        let size = denom.checked_mul(self.longest).filter(|&size| size < Self::MOST / 1024);
-        if size.is_none() || numer > Self::MOST / 1024 {
-            return Settled::TooLarge;
+        let all = denom.checked_mul(self.problem.serial())?;
+        if all > Self::MOST_PARTS || numer > Self::MOST_PARTS {
+            return None;
         }
         if self.parts != denom {
             for start in &mut self.starts {
@@ -111,26 +121,33 @@ impl<'a> Pacer<'a> {
         let mut raised = 0;
         while let Some(before) = self.queue.pop_front() {
             self.queued[before] = false;
-            let place = Neighbours { device: self.device[before], slot: orders.slot_of(before) };
-            let (_, next, turns) = orders.at(place);
-            let duration = self.problem.durations()[before];
-            raised += i64::from(self.raise(before, next, Wait::Turn, duration * denom + turns * numer));
-            for at in 0..self.links[before].len() {
-                let link = self.problem.links()[self.links[before][at]];
-                let wait = Wait::Link(self.links[before][at]);
-                raised += i64::from(self.raise(before, link.after, wait, link.lag * denom));
+            let (_, next, turns) = orders.at(self.place(orders, before));
+            if turns.abs() > Self::MOST_TURNS {
+                return None;
             }
-            if raised >= self.starts.len() as i64 {
+            let distance = self.problem.durations()[before] * denom + turns * numer;
+            raised += usize::from(self.raise(before, next, Wait::Turn, distance));
+            for at in 0..self.links[before].len() {
+                let at = self.links[before][at];
+                let link = self.problem.links()[at];
+                raised += usize::from(self.raise(before, link.after, Wait::Link(at), link.lag * denom));
+            }
+            if raised >= self.starts.len() {
                 raised = 0;
-                if let Some(cycle) = self.cycle(orders) {
-                    return cycle;
+                if let Some(entry) = self.pass_on_a_cycle() {
+                    return Some(self.around(orders, entry));
                 }
-                if self.starts.iter().any(|start| start.abs() > Self::MOST) {
-                    return Settled::TooLarge;
+                if self.starts.iter().any(|start| start.abs() > Self::MOST_START) {
+                    self.starts.fill(0);
+                    return None;
                 }
             }
         }
-        Settled::Feasible
+        Some(Settled::Feasible)
+    }
+
+    fn place(&self, orders: &Orders, pass: usize) -> Neighbours {
+        Neighbours { device: self.device[pass], slot: orders.slot(pass) }
     }
 
     fn raise(&mut self, before: usize, after: usize, wait: Wait, distance: i64) -> bool {
@@ -147,23 +164,26 @@ impl<'a> Pacer<'a> {
         true
     }
 
-    /// A cycle among what raised what: its length is positive.
-    fn cycle(&self, orders: &Orders) -> Option<Settled> {
-        let mut seen = vec![usize::MAX; self.starts.len()];
+    /// A pass that has, by way of others, raised itself: around such a cycle passes wait longer than
+    /// the interval allows.
+    fn pass_on_a_cycle(&mut self) -> Option<usize> {
+        const UNSEEN: usize = usize::MAX;
+        self.seen.fill(UNSEEN);
         for first in 0..self.starts.len() {
             let mut pass = first;
-            while seen[pass] == usize::MAX {
-                seen[pass] = first;
+            while self.seen[pass] == UNSEEN {
+                self.seen[pass] = first;
                 let Some((before, _)) = self.raised_by[pass] else { break };
                 pass = before;
             }
-            if seen[pass] == first && self.raised_by[pass].is_some() {
-                return Some(self.around(orders, pass));
+            if self.seen[pass] == first && self.raised_by[pass].is_some() {
+                return Some(pass);
             }
         }
         None
     }
 
+    /// The cycle of what raised what through a pass.
     fn around(&self, orders: &Orders, entry: usize) -> Settled {
         let (mut weight, mut turns, mut places, mut pass) = (0, 0, Vec::new(), entry);
         loop {
@@ -171,7 +191,7 @@ impl<'a> Pacer<'a> {
             match wait {
                 Wait::Link(at) => weight += self.problem.links()[at].lag,
                 Wait::Turn => {
-                    let place = Neighbours { device: self.device[before], slot: orders.slot_of(before) };
+                    let place = self.place(orders, before);
                     weight += self.problem.durations()[before];
                     turns -= orders.at(place).2;
                     places.push(place);
@@ -194,11 +214,10 @@ enum Settled {
         turns: i64,
         places: Vec<Neighbours>,
     },
-    TooLarge,
 }
 
-/// `value * numer / denom`, rounded down.
+/// `value * numer / denom`, about; 0 for what is too large.
 fn scaled(value: i64, numer: i64, denom: i64) -> i64 {
     let exact = i128::from(value) * i128::from(numer) / i128::from(denom);
-    i64::try_from(exact).unwrap_or_default()
+    i64::try_from(exact).ok().filter(|start| start.abs() <= Pacer::MOST_START).unwrap_or_default()
 }

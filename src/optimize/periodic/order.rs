@@ -6,17 +6,17 @@ use crate::model::Kind;
 
 /// The order of every device.
 ///
-/// A device's order has no beginning and no end. Cut into intervals of as many positions as the
-/// device has passes, every interval holds one copy of each: pass `p` of repetition `r` stands at
-/// position `slot[p] + (r + turn[p]) * passes`.
+/// A device's order has no beginning and no end. Cut into stretches of as many positions as the
+/// device has passes in an interval, every stretch holds one copy of each: pass `p` of repetition `r`
+/// stands at position `slot[p] + (r + turn[p]) * passes`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Orders {
     /// By device and slot.
-    pub circles: Vec<Vec<usize>>,
+    circles: Vec<Vec<usize>>,
     /// By pass.
-    slot: Vec<usize>,
+    slots: Vec<usize>,
     /// By pass.
-    pub turn: Vec<i64>,
+    turns: Vec<i64>,
 }
 
 /// Two passes next to each other: the one at a slot of a device, and the one after it.
@@ -27,7 +27,7 @@ pub(super) struct Neighbours {
 }
 
 impl Orders {
-    /// One microbatch after the other. It holds least of all.
+    /// One microbatch after the other. No order holds less.
     pub fn serial(problem: &Problem) -> Self {
         let rank = |&pass: &usize| {
             let pass = problem.passes()[pass];
@@ -39,29 +39,61 @@ impl Orders {
             };
             (pass.microbatch, within)
         };
-        let circles = problem.groups().iter().map(|group| {
-            let mut circle = group.clone();
+        let mut circles = problem.groups().to_vec();
+        let passes = problem.passes().len();
+        let mut slots = vec![0; passes];
+        for circle in &mut circles {
             circle.sort_unstable_by_key(rank);
-            circle
-        });
-        let circles: Vec<Vec<usize>> = circles.collect();
-        let mut slot = vec![0; problem.passes().len()];
-        for circle in &circles {
-            for (at, &pass) in circle.iter().enumerate() {
-                slot[pass] = at;
+            for (slot, &pass) in circle.iter().enumerate() {
+                slots[pass] = slot;
             }
         }
-        Self { circles, slot, turn: vec![0; problem.passes().len()] }
+        Self { circles, slots, turns: vec![0; passes] }
     }
 
-    /// The two passes of a place, and by how many repetitions the second is ahead of the first there:
-    /// `o_second - o_first >= duration of first + turns * T`.
+    /// The same order, of one microbatch per interval, for a problem of more.
+    pub fn repeated(&self, one: &Problem, several: &Problem) -> Self {
+        let period = i64::from(several.period());
+        let (of_copy, passes) = (one.passes().len(), several.passes().len());
+        let mut repeated =
+            Self { circles: several.groups().to_vec(), slots: vec![0; passes], turns: vec![0; passes] };
+        for (device, circle) in self.circles.iter().enumerate() {
+            for copy in 0..several.period() as usize {
+                for (slot, &pass) in circle.iter().enumerate() {
+                    let stretch = i64::try_from(copy).unwrap_or_default() + self.turns[pass];
+                    let within = usize::try_from(stretch.rem_euclid(period)).unwrap_or_default();
+                    let (pass, slot) = (copy * of_copy + pass, within * circle.len() + slot);
+                    repeated.turns[pass] = stretch.div_euclid(period);
+                    repeated.slots[pass] = slot;
+                    repeated.circles[device][slot] = pass;
+                }
+            }
+        }
+        repeated
+    }
+
+    /// How many devices there are.
+    pub fn devices(&self) -> usize {
+        self.circles.len()
+    }
+
+    /// How many passes a device has in an interval.
+    pub fn passes(&self, device: usize) -> usize {
+        self.circles[device].len()
+    }
+
+    /// The slot of a pass on its device.
+    pub fn slot(&self, pass: usize) -> usize {
+        self.slots[pass]
+    }
+
+    /// The two passes of a place, and by how many repetitions the second's number lies ahead there:
+    /// `o_second - o_first >= duration of first + repetitions * T`.
     pub fn at(&self, place: Neighbours) -> (usize, usize, i64) {
         let circle = &self.circles[place.device];
-        let first = circle[place.slot];
         let wraps = place.slot + 1 == circle.len();
-        let second = circle[if wraps { 0 } else { place.slot + 1 }];
-        (first, second, self.turn[second] - self.turn[first] - i64::from(wraps))
+        let (first, second) = (circle[place.slot], circle[if wraps { 0 } else { place.slot + 1 }]);
+        (first, second, self.turns[second] - self.turns[first] - i64::from(wraps))
     }
 
     /// Lets the two passes of a place change their order. Done twice, it changes nothing.
@@ -71,31 +103,29 @@ impl Orders {
         let wraps = place.slot + 1 == circle.len();
         let next = if wraps { 0 } else { place.slot + 1 };
         circle.swap(place.slot, next);
-        (self.slot[first], self.slot[second]) = (next, place.slot);
-        self.turn[first] += i64::from(wraps);
-        self.turn[second] -= i64::from(wraps);
+        (self.slots[first], self.slots[second]) = (next, place.slot);
+        self.turns[first] += i64::from(wraps);
+        self.turns[second] -= i64::from(wraps);
     }
 
-    /// The slot of a pass on its device.
-    pub fn slot_of(&self, pass: usize) -> usize {
-        self.slot[pass]
-    }
-
-    /// The shift of every pair of the problem, as `encode` defines them.
+    /// The shift of every pair of the problem, as the encodings define it.
     pub fn shifts(&self, problem: &Problem) -> Vec<i64> {
-        let shift =
-            |&(a, b): &(usize, usize)| self.turn[a] - self.turn[b] + i64::from(self.slot[b] < self.slot[a]);
+        let shift = |&(a, b): &(usize, usize)| {
+            self.turns[a] - self.turns[b] + i64::from(self.slots[b] < self.slots[a])
+        };
         problem.pairs().iter().map(shift).collect()
     }
 
-    /// The most that a device holds; `held` is by pass what it leaves live.
-    pub fn peak(&self, device: usize, held: &[i64]) -> i64 {
+    /// The most that a device holds, in units; `held` is by pass what it leaves live.
+    pub fn peak(&self, device: usize, held: &[i64]) -> i128 {
         let circle = &self.circles[device];
-        // Before slot 0 there have been `-turn` more repetitions of a pass than of one without turns.
-        let mut live: i64 = circle.iter().map(|&pass| -self.turn[pass] * held[pass]).sum();
+        // A pass without turns has run once in each stretch before the first slot; another one
+        // `turn` times less. What a copy acquires it releases, so only the difference counts.
+        let units = |pass: usize| i128::from(held[pass]);
+        let mut live: i128 = circle.iter().map(|&pass| -i128::from(self.turns[pass]) * units(pass)).sum();
         let mut peak = live;
         for &pass in circle {
-            live += held[pass];
+            live += units(pass);
             peak = peak.max(live);
         }
         peak
