@@ -2,20 +2,39 @@
 
 use std::time::Duration;
 
+use super::periodic::{self, Effort};
 use super::{Stop, zone};
 use crate::block::Block;
 use crate::certificate::interval_bound;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Shape, Stage};
 use crate::schedule::Schedule;
 
-/// Blocks of least interval under the caps, with what found them.
-pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
-    if model.placement().shape() == Shape::V {
-        return zone::least_interval(model, stop)
-            .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)]);
+/// Blocks of least interval under the caps, with what found them: of one microbatch per interval, and
+/// of more where those need less time for each.
+pub(super) fn blocks(model: &Model, effort: Effort, stop: &Stop) -> Vec<(String, Block)> {
+    let mut found = if model.placement().shape() == Shape::V {
+        zone::least_interval(model, stop)
+            .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)])
+    } else {
+        by_milp(model, stop.remaining())
+    };
+    let of_one = found.first().map(|(_, block)| block.interval());
+    // A schedule of few microbatches is hardly ever in its steady phase.
+    let long = model.microbatches() >= model.devices().max(2 * MOST_PERIOD);
+    if let Some(interval) = of_one.filter(|_| long && model.stages() <= MOST_PERIODIC_STAGES) {
+        let shorter = periodic::shorter(model, interval, MOST_PERIOD, effort, stop);
+        found.extend(
+            shorter.into_iter().map(|answer| (format!("periodic {}", answer.block.period()), answer.block)),
+        );
     }
-    by_milp(model, stop.remaining())
+    found
 }
+
+/// The most microbatches per interval of a block that is looked for.
+const MOST_PERIOD: u32 = 3;
+
+/// The most stages for which blocks of several microbatches per interval are looked for.
+const MOST_PERIODIC_STAGES: u32 = 32;
 
 /// The orders of forwards of V blocks with uniform offsets: on each device chunk 1 follows chunk 0
 /// at a distance that grows towards the first device, by twice the forward for V-Min, three times

@@ -7,8 +7,8 @@
 //!
 //! **What is searched.** For given orders of the devices a block is a system of differences, and its
 //! least interval the largest ratio of a cycle of passes that wait for each other, an exact rational;
-//! its memory follows from the orders alone. So the search moves through orders that keep to the caps,
-//! from one to the next by swapping two neighbours, mostly on the cycle that sets the interval: no
+//! its memory follows from the orders alone. So the search moves through orders, from one to the next by
+//! swapping two neighbours, mostly on the cycle that sets the interval: no
 //! other swap can shorten it.
 //!
 //! **Swaps on that cycle never deadlock.** Around it no pass waits longer than it must. Were there,
@@ -17,8 +17,10 @@
 //!
 //! **When a step is taken.** If the interval does not grow, or is no longer than it was a fixed number
 //! of steps ago (late acceptance: Burke and Bykov, 2017). That needs neither temperatures nor floats:
-//! the same seed gives the same block everywhere. Runs follow each other, from orders in which each
-//! microbatch runs alone, with ever longer memories, until the steps are used up.
+//! the same seed gives the same block everywhere. Runs follow each other with ever longer memories until
+//! the steps are used up, in turn from the best orders so far (at first those of a best block of one
+//! microbatch per interval) and from orders in which every microbatch runs alone. Caps may be exceeded
+//! on the way, at a price.
 //!
 //! A search proves nothing; the interval is called optimal only where it meets
 //! [`interval_bound`](crate::certificate::interval_bound).
@@ -29,7 +31,7 @@ mod order;
 
 use num_rational::Ratio;
 
-use super::Stop;
+use super::{Stop, zone};
 use crate::certificate::interval_bound;
 use crate::encode::{Answer, Bound, Claim, EncodeError, Outcome, Problem, answer};
 use crate::model::Model;
@@ -53,7 +55,8 @@ impl Default for Effort {
     }
 }
 
-/// The part of all steps that is spent on one microbatch per interval, to begin with the best of those.
+/// Where the exact programme does not give the best block of one microbatch per interval to begin with,
+/// one of so many steps is spent on finding a good one.
 const FIRST_SHARE: usize = 10;
 
 /// The block of least interval found under the caps of the model, over blocks of `period` microbatches
@@ -75,14 +78,17 @@ pub fn least_interval(
     }
     let bound = interval_bound(model);
     let floor = Ratio::new(*bound.numer(), *bound.denom()) * i64::from(period);
-    let mut orders = Orders::serial(&problem);
-    let mut steps = effort.steps;
+    let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
     if period > 1 {
         let one = Problem::new(model)?;
-        let share = steps / FIRST_SHARE;
-        let climb = Climb::new(&one, Orders::serial(&one), floor / i64::from(period), effort.seed);
-        orders = climb.run(share, stop).repeated(&one, &problem);
-        steps -= share;
+        let exact = zone::least_interval(model, stop).ok();
+        let of_one = exact.and_then(|best| Orders::of(&one, &best.block)).unwrap_or_else(|| {
+            let share = steps / FIRST_SHARE;
+            steps -= share;
+            let floor = floor / i64::from(period);
+            Climb::new(&one, Orders::serial(&one), floor, effort.seed).run(share, stop)
+        });
+        orders = of_one.repeated(&one, &problem);
     }
     let orders = Climb::new(&problem, orders, floor, effort.seed).run(steps, stop);
     let answer = answer(model, &problem, &orders.shifts(&problem), Claim::default())?;

