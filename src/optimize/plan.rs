@@ -9,25 +9,29 @@ use crate::certificate::interval_bound;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Shape, Stage};
 use crate::schedule::Schedule;
 
-/// Blocks of least interval under the caps, with what found them: of one microbatch per interval, and
-/// of more where those need less time for each.
-pub(super) fn blocks(model: &Model, effort: Effort, stop: &Stop) -> Vec<(String, Block)> {
-    let mut found = if model.placement().shape() == Shape::V {
-        zone::least_interval(model, stop)
-            .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)])
-    } else {
-        by_milp(model, stop.remaining())
-    };
-    let of_one = found.first().map(|(_, block)| block.interval());
-    // A schedule of few microbatches is hardly ever in its steady phase.
-    let long = model.microbatches() >= model.devices().max(2 * MOST_PERIOD);
-    if let Some(interval) = of_one.filter(|_| long && model.stages() <= MOST_PERIODIC_STAGES) {
-        let shorter = periodic::shorter(model, interval, MOST_PERIOD, effort, stop);
-        found.extend(
-            shorter.into_iter().map(|answer| (format!("periodic {}", answer.block.period()), answer.block)),
-        );
+/// Blocks of one microbatch per interval and least interval under the caps, with what found them.
+pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
+    if model.placement().shape() == Shape::V {
+        return zone::least_interval(model, stop)
+            .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)]);
     }
-    found
+    by_milp(model, stop.remaining())
+}
+
+/// Blocks of several microbatches per interval that need less time for each than a block of one, with
+/// what found them. A schedule of few microbatches is hardly ever in its steady phase.
+pub(super) fn periodic_blocks(
+    model: &Model,
+    of_one: &Block,
+    effort: Effort,
+    stop: &Stop,
+) -> Vec<(String, Block)> {
+    let few = model.microbatches() < model.devices().max(2 * MOST_PERIOD);
+    if few || model.stages() > MOST_PERIODIC_STAGES {
+        return Vec::new();
+    }
+    let shorter = periodic::shorter(model, of_one.interval(), MOST_PERIOD, effort, stop);
+    shorter.into_iter().map(|answer| (format!("periodic {}", answer.block.period()), answer.block)).collect()
 }
 
 /// The most microbatches per interval of a block that is looked for.

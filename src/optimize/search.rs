@@ -92,9 +92,13 @@ impl<'a> Search<'a> {
         }
         let mut plans: Vec<(String, Schedule, Option<Block>)> = Vec::new();
         self.tell("building blocks");
-        let effort = Effort { seed: self.seed, steps: self.effort / BLOCK_SHARE };
-        for (engine, block) in plan::blocks(self.model, effort, &self.stop.within(self.stop.remaining() / 2))
-        {
+        let stop = self.stop.within(self.stop.remaining() / 2);
+        let mut blocks = plan::blocks(self.model, &stop);
+        if let Some((_, of_one)) = blocks.first() {
+            let effort = Effort { seed: self.seed, steps: self.effort / BLOCK_SHARE };
+            blocks.extend(plan::periodic_blocks(self.model, of_one, effort, &stop));
+        }
+        for (engine, block) in blocks {
             let Ok(schedule) = block.expand(self.model, self.model.microbatches()) else { continue };
             self.offer(schedule.clone(), &format!("{engine} block"), Some(&block));
             plans.push((format!("{engine} block"), schedule, Some(block)));
