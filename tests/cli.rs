@@ -394,6 +394,7 @@ fn what_people_read() {
         ("check_other_problem", &["check", CERTIFIED, "--model", V_MODEL]),
         ("check_without_certificate", &["check", SCHEDULE]),
         ("block_exact", &["block", V_MODEL]),
+        ("block_periodic", &["block", V_MODEL, "--memory", "4", "--microbatches-per-interval", "2"]),
         ("block_of_a_family", &["block", FAMILY, "--devices", "4"]),
         ("render", &["render", SCHEDULE, "--model", MODEL]),
         ("unknown_schedule", &["compare", MODEL, "--schedules", "2f2b"]),
