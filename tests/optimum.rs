@@ -80,8 +80,7 @@ fn many_microbatches_keep_the_interval_of_a_block_of_two() {
     let model = capped(&model, 4);
     let best = zone::least_interval(&model, &Stop::default()).expect("a block");
     assert_eq!(best.interval, Ratio::from_integer(8));
-    let options = Options { effort: 9_000_000, ..Options::default() };
-    let solution = optimize(&model, &options, &mut |_| ()).expect("the cap is feasible");
+    let solution = optimize(&model, &Options::default(), &mut |_| ()).expect("the cap is feasible");
     assert_eq!(solution.interval(), Some(Ratio::from_integer(7)));
     // In copies of a block of one microbatch the last would not even have begun.
     assert!(solution.value() < Ticks(31 * 8), "{}", solution.value());

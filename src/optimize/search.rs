@@ -14,7 +14,7 @@ use crate::schedule::Schedule;
 const IMPROVED: usize = 6;
 
 /// The effort for one swap in the search for a block of several microbatches per interval.
-const BLOCK_SHARE: usize = 300;
+const BLOCK_SHARE: usize = 1000;
 
 /// What justifying a schedule costs, in times of placing its passes.
 const JUSTIFY_EFFORT: usize = 40;
