@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bubbleproof::catalog;
-use bubbleproof::model::{self, Model, Ticks, Units};
+use bubbleproof::model::{self, Model, Placement, Ticks, Units};
 use bubbleproof::optimize::{Options, Stop, optimize, zone};
 use bubbleproof::replay::replay;
 use num_rational::Ratio;
@@ -69,4 +69,21 @@ fn every_shipped_profile_has_a_schedule_at_every_share_of_the_memory_of_1f1b() {
             }
         }
     }
+}
+
+#[test]
+fn many_microbatches_keep_the_interval_of_a_block_of_two() {
+    // The least makespans of 8, 10 and 12 microbatches are 69, 83 and 97 (found by an exact programme
+    // over all schedules): 7 more for each further one.
+    let placement = Placement::v(5).expect("a placement");
+    let model = Model::equal_stages(placement, 32, [1, 1, 1, 0]).expect("a model");
+    let model = capped(&model, 4);
+    let best = zone::least_interval(&model, &Stop::default()).expect("a block");
+    assert_eq!(best.interval, Ratio::from_integer(8));
+    let solution = optimize(&model, &Options::default(), &mut |_| ()).expect("the cap is feasible");
+    assert_eq!(solution.interval(), Some(Ratio::from_integer(7)));
+    // In copies of a block of one microbatch the last would not even have begun.
+    assert!(solution.value() < Ticks(31 * 8), "{}", solution.value());
+    assert!(solution.verdict.peak_memory_max() <= Units(4));
+    assert_eq!(solution.block.map(|block| block.period()), Some(2));
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use num_rational::Ratio;
 use serde::{Serialize, Serializer};
 
-use super::block_engine::{Engine, Found, Goal, solve};
+use super::block_engine::{Engine, Found, Goal, of, solve};
 use super::cap::Cap;
 use super::error::{Error, Status};
 use super::input::Input;
@@ -57,7 +57,14 @@ struct BlockSearch {
     #[arg(long, value_enum, value_name = "WHAT")]
     minimize: Option<Aim>,
 
-    /// What to solve with; without it, `exact` for V placement, otherwise `milp` or `smt`
+    /// How many microbatches an interval has; the interval is then the time of all of them
+    ///
+    /// Where memory is short, blocks of 2 or 3 can need less time per microbatch than any block of 1.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    microbatches_per_interval: u32,
+
+    /// What to solve with; without it, `exact` for V placement, otherwise `milp` or `smt`; for the
+    /// least interval of several microbatches, `search`
     #[arg(long, value_enum)]
     engine: Option<Engine>,
 
@@ -111,9 +118,10 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     }
     let model = args.cap.apply(model)?;
     let goal = args.search.goal(&model)?;
-    let engine = args.search.engine.map_or_else(|| Engine::default_for(&model), Ok)?;
+    let period = args.search.microbatches_per_interval;
+    let engine = args.search.engine.map_or_else(|| Engine::default_for(&model, goal, period), Ok)?;
     let progress = Progress::start(format!("{engine}: {goal}"));
-    let found = solve(&model, engine, goal, args.search.time_limit)?;
+    let found = solve(&model, engine, goal, period, args.search.time_limit)?;
     drop(progress);
     match found {
         Found::Block { block, proven, bound, notes } => {
@@ -159,14 +167,25 @@ impl BlockSearch {
             Aim::Memory => Goal::LeastMemory {
                 interval: match self.interval {
                     Some(Pace::Every(ticks)) => ticks,
-                    Some(Pace::Work) | None => model.most_work(),
+                    Some(Pace::Work) | None => {
+                        let work = model.most_work().0.checked_mul(i64::from(self.microbatches_per_interval));
+                        Ticks(work.ok_or_else(|| {
+                            Error::usage(
+                                "the work of so many microbatches is too long to be counted",
+                                "choose a coarser unit of time, or fewer microbatches per interval",
+                            )
+                        })?)
+                    }
                 },
             },
         })
     }
 
     fn is_default(&self) -> bool {
-        self.interval.is_none() && self.minimize.is_none() && self.engine.is_none()
+        self.interval.is_none()
+            && self.minimize.is_none()
+            && self.engine.is_none()
+            && self.microbatches_per_interval == 1
     }
 }
 
@@ -250,6 +269,7 @@ impl fmt::Display for Unknown {
 #[derive(Serialize)]
 struct Report<'a> {
     interval: Interval,
+    interval_per_microbatch: Interval,
     peak_memory: Vec<i64>,
     peak_memory_max: Option<i64>,
     /// By device: what lifespans alone would allow (arXiv 2405.15362, Eq. 1).
@@ -294,6 +314,7 @@ impl<'a> Report<'a> {
         let (peak_memory, paper_bound) = (amounts(peak), amounts(block.paper_bound(model)));
         Self {
             interval: Interval(block.interval()),
+            interval_per_microbatch: Interval(block.interval() / i64::from(block.period())),
             peak_memory_max: peak_memory.iter().max().copied(),
             peak_memory,
             paper_bound_max: paper_bound.iter().max().copied(),
@@ -334,13 +355,17 @@ impl fmt::Display for Report<'_> {
         let (time, memory) = (self.time_unit, self.memory_unit);
         let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
         line("block", format!("{}, {} devices", self.name.unwrap_or("unnamed"), self.devices))?;
-        line("interval", format!("{} {time}", self.interval))?;
+        let each = match self.period {
+            1 => String::new(),
+            _ => format!(" for {}, {} for each", of(self.period), self.interval_per_microbatch),
+        };
+        line("interval", format!("{} {time}{each}", self.interval))?;
         if let Some(peak) = self.peak_memory_max {
             let bound = self.paper_bound_max.unwrap_or_default();
             line("peak memory", format!("{peak} {memory}; from lifespans alone: {bound}"))?;
         }
         let proof = match (&self.bound, self.proven) {
-            (_, true) => "no block of one microbatch per interval is better".to_owned(),
+            (_, true) => format!("no block of {} per interval is better", of(self.period)),
             (Some(bound), false) => format!("not proven: no block is better than {bound}"),
             (None, false) => "not asked for".to_owned(),
         };

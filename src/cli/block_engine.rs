@@ -11,6 +11,7 @@ use super::number::Interval;
 use crate::block::Block;
 use crate::model::{Model, Shape, Ticks};
 use crate::optimize::Stop;
+use crate::optimize::periodic::{self, Effort};
 use crate::optimize::zone::{self, ZoneError};
 
 /// What finds a block.
@@ -22,6 +23,9 @@ pub enum Engine {
     Milp,
     /// An SMT problem, decided by Z3 in exact arithmetic; any placement
     Smt,
+    /// A local search for the least interval, in exact arithmetic; any placement, and fast where there
+    /// are several microbatches per interval, but it proves only what the interval bound shows
+    Search,
 }
 
 impl fmt::Display for Engine {
@@ -30,6 +34,7 @@ impl fmt::Display for Engine {
             Self::Exact => "exact",
             Self::Milp => "milp",
             Self::Smt => "smt",
+            Self::Search => "search",
         })
     }
 }
@@ -38,7 +43,7 @@ impl Engine {
     /// Whether this build has it.
     const fn is_there(self) -> bool {
         match self {
-            Self::Exact => true,
+            Self::Exact | Self::Search => true,
             Self::Milp => cfg!(feature = "milp"),
             Self::Smt => cfg!(feature = "smt"),
         }
@@ -47,14 +52,15 @@ impl Engine {
     /// The engine to take for a model when none is asked for.
     ///
     /// # Errors
-    /// When this build has none for its placement.
-    pub fn default_for(model: &Model) -> Result<Self, Error> {
+    /// When this build has none for its placement and the goal.
+    pub fn default_for(model: &Model, goal: Goal, period: u32) -> Result<Self, Error> {
         let solver = [Self::Milp, Self::Smt].into_iter().find(|engine| engine.is_there());
         match (model.placement().shape(), solver) {
-            (Shape::V, _) => Ok(Self::Exact),
+            (Shape::V, _) if period == 1 => Ok(Self::Exact),
+            _ if period > 1 && goal == Goal::LeastInterval => Ok(Self::Search),
             (_, Some(engine)) => Ok(engine),
             (shape, None) => Err(Error::usage(
-                format!("this build has no engine for {shape} placement"),
+                format!("this build has no engine for {shape} placement and {goal}"),
                 "build it with the feature milp or smt",
             )),
         }
@@ -107,15 +113,33 @@ pub enum Found {
     Nothing,
 }
 
-/// Asks an engine.
+/// Asks an engine, for blocks of `period` microbatches per interval.
 ///
 /// # Errors
-/// When this build lacks it, it cannot take the model, or its answer is wrong.
-pub fn solve(model: &Model, engine: Engine, goal: Goal, limit: Duration) -> Result<Found, Error> {
+/// When this build lacks it, it cannot take the model or the goal, or its answer is wrong.
+pub fn solve(
+    model: &Model,
+    engine: Engine,
+    goal: Goal,
+    period: u32,
+    limit: Duration,
+) -> Result<Found, Error> {
     match engine {
+        Engine::Exact if period > 1 => Err(Error::usage(
+            "the engine `exact` knows only blocks of one microbatch per interval",
+            "leave out --engine, or take another one",
+        )),
         Engine::Exact => by_programme(model, goal, limit),
-        Engine::Milp => by_milp(model, goal, limit),
-        Engine::Smt => by_smt(model, goal, limit),
+        Engine::Milp => by_milp(model, goal, period, limit),
+        Engine::Smt => by_smt(model, goal, period, limit),
+        Engine::Search if goal != Goal::LeastInterval => Err(Error::usage(
+            format!("the engine `search` looks for the least interval under caps, not for {goal}"),
+            "say --minimize interval, or take another engine",
+        )),
+        Engine::Search => {
+            let outcome = periodic::least_interval(model, period, Effort::default(), &Stop::after(limit));
+            encoded::found(outcome, goal, period)
+        }
     }
 }
 
@@ -147,19 +171,19 @@ fn missing(engine: Engine) -> Error {
 }
 
 #[cfg(not(feature = "milp"))]
-fn by_milp(_model: &Model, _goal: Goal, _limit: Duration) -> Result<Found, Error> {
+fn by_milp(_model: &Model, _goal: Goal, _period: u32, _limit: Duration) -> Result<Found, Error> {
     Err(missing(Engine::Milp))
 }
 
 #[cfg(not(feature = "smt"))]
-fn by_smt(_model: &Model, _goal: Goal, _limit: Duration) -> Result<Found, Error> {
+fn by_smt(_model: &Model, _goal: Goal, _period: u32, _limit: Duration) -> Result<Found, Error> {
     Err(missing(Engine::Smt))
 }
 
 #[cfg(feature = "milp")]
-fn by_milp(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
-    let outcome = crate::encode::milp::solve(model, solvers::objective(goal), limit);
-    let mut found = solvers::found(outcome, goal)?;
+fn by_milp(model: &Model, goal: Goal, period: u32, limit: Duration) -> Result<Found, Error> {
+    let outcome = crate::encode::milp::solve_periodic(model, period, encoded::objective(goal), limit);
+    let mut found = encoded::found(outcome, goal, period)?;
     if let Found::Block { proven: true, notes, .. } = &mut found {
         notes.push(
             "the block is checked exactly, but HiGHS proves in floating point that none is better; \
@@ -171,21 +195,29 @@ fn by_milp(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
 }
 
 #[cfg(feature = "smt")]
-fn by_smt(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
-    solvers::found(crate::encode::smt::solve(model, solvers::objective(goal), limit), goal)
+fn by_smt(model: &Model, goal: Goal, period: u32, limit: Duration) -> Result<Found, Error> {
+    let outcome = crate::encode::smt::solve_periodic(model, period, encoded::objective(goal), limit);
+    encoded::found(outcome, goal, period)
 }
 
-/// What both solvers have in common.
-#[cfg(any(feature = "milp", feature = "smt"))]
-mod solvers {
+/// So many microbatches, in words.
+pub fn of(period: u32) -> String {
+    if period == 1 { "one microbatch".to_owned() } else { format!("{period} microbatches") }
+}
+
+/// What the engines that share an encoding have in common.
+mod encoded {
     use num_rational::Ratio;
 
-    use super::{Found, Goal};
+    use super::{Found, Goal, of};
     use crate::cli::error::Error;
     use crate::cli::number::Interval;
-    use crate::encode::{Bound, EncodeError, Objective, Outcome};
+    #[cfg(any(feature = "milp", feature = "smt"))]
+    use crate::encode::Objective;
+    use crate::encode::{Bound, EncodeError, Outcome};
 
     /// The goal as the encodings name it.
+    #[cfg(any(feature = "milp", feature = "smt"))]
     pub fn objective(goal: Goal) -> Objective {
         match goal {
             Goal::LeastMemory { interval } => Objective::LeastMemory { interval },
@@ -193,8 +225,8 @@ mod solvers {
         }
     }
 
-    /// What the outcome of a solver says.
-    pub fn found(outcome: Result<Outcome, EncodeError>, goal: Goal) -> Result<Found, Error> {
+    /// What the outcome of an engine says.
+    pub fn found(outcome: Result<Outcome, EncodeError>, goal: Goal, period: u32) -> Result<Found, Error> {
         match outcome {
             Ok(Outcome::Optimal(answer)) => {
                 Ok(Found::Block { block: answer.block, proven: true, bound: None, notes: Vec::new() })
@@ -209,13 +241,14 @@ mod solvers {
             Ok(Outcome::Bounded { answer: None, .. }) => Ok(Found::Nothing),
             Ok(Outcome::Infeasible) => Ok(Found::Infeasible(match goal {
                 Goal::LeastMemory { interval } => {
-                    format!("no block of one microbatch per interval of {interval} keeps to the caps")
+                    format!("no block of {} per interval of {interval} keeps to the caps", of(period))
                 }
-                Goal::LeastInterval => "no block of one microbatch per interval keeps to the caps".to_owned(),
+                Goal::LeastInterval => format!("no block of {} per interval keeps to the caps", of(period)),
             })),
             Err(
                 error @ (EncodeError::NoDuration(_)
                 | EncodeError::TooManyStages(_)
+                | EncodeError::Period { .. }
                 | EncodeError::NotPositive(_)
                 | EncodeError::Overflow),
             ) => Err(Error::Usage { message: error.to_string(), help: None }),

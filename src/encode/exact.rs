@@ -49,7 +49,8 @@ pub fn answer(model: &Model, problem: &Problem, shifts: &[i64], claim: Claim) ->
         offsets.push((pass, Ticks(narrow(start)?)));
     }
     let (length, parts) = (narrow(*interval.numer())?, narrow(*interval.denom())?);
-    let block = Block::periodic(problem.placement().clone(), 1, parts, Ticks(length), offsets)?;
+    let block =
+        Block::periodic(problem.placement().clone(), problem.period(), parts, Ticks(length), offsets)?;
     let claimed = problem.peaks(shifts).into_iter().map(narrow).collect::<Result<Vec<_>, _>>()?;
     verified(model, block, &claimed, claim.peak)
 }

@@ -10,6 +10,8 @@
 //! given this is a linear programme in integers; divided by T, with `u = o/T` and `r = 1/T`, it is
 //! one in which T is free.
 //!
+//! With K microbatches per interval every pass has K copies in the block, and nothing else changes.
+//!
 //! Two engines solve it independently, [`milp`] (`HiGHS`) and [`smt`] (Z3). What either finds counts
 //! only after the integers alone have been turned into a block in exact arithmetic.
 
@@ -30,17 +32,17 @@ use num_rational::Ratio;
 use crate::block::{Block, BlockError, Fault};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 
-/// What to optimise. The caps of the model hold in either case. Among the optimal blocks a shortest
+/// What to optimise, over blocks of K microbatches per interval. The caps of the model hold in either case. Among the optimal blocks a shortest
 /// one is looked for in what is left of the time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
-    /// The least largest peak of a device, at a given interval in ticks. (Units are compared across
+    /// The least largest peak of a device, at a given interval in ticks (of all K microbatches). (Units are compared across
     /// devices: the memory of all devices is counted in the same unit.)
     LeastMemory {
         /// The interval T.
         interval: Ticks,
     },
-    /// The least interval, a rational number of ticks, under the caps of the model.
+    /// The least interval of K microbatches, a rational number of ticks, under the caps of the model.
     LeastInterval,
 }
 
@@ -154,6 +156,14 @@ pub enum EncodeError {
     /// Too large a pipeline.
     #[error("{0} stages are more than the {max} that can be encoded", max = Problem::MAX_STAGES)]
     TooManyStages(u32),
+    /// No microbatch in an interval, or too many.
+    #[error("{period} microbatches per interval cannot be encoded: with so many stages, 1 to {most} can")]
+    Period {
+        /// How many were asked for.
+        period: u32,
+        /// The most that can be encoded for the stages.
+        most: u32,
+    },
     /// The interval asked for is not positive.
     #[error("an interval of {0} ticks is not positive")]
     NotPositive(Ticks),

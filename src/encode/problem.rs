@@ -1,5 +1,7 @@
 //! The passes of a block, what they wait for, and what they hold: the data of every encoding.
 
+use std::ops::Range;
+
 use num_integer::Integer;
 
 use super::EncodeError;
@@ -50,13 +52,21 @@ impl Live {
     }
 }
 
-/// A model as the encodings see it: one microbatch, with passes numbered from 0.
+/// A model as the encodings see it: the microbatches of one interval, with passes numbered from 0,
+/// copy by copy.
 ///
 /// Every stage has F, I and W. Where W takes no time it is fused with I into B: running W at once
 /// delays nothing and holds least.
+///
+/// **First in, first out.** Of each stage and kind the copies follow each other, the next interval's
+/// first after this one's last. That is no loss of generality: sorted by their starts, the passes of
+/// a stage and kind run at the same instants; the j-th start of a pass lies no earlier behind the
+/// j-th start of what it waits for than before, as no more of its starts than of the other's ends
+/// lie before any instant; and memory depends on those instants alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     placement: Placement,
+    period: u32,
     passes: Vec<Pass>,
     durations: Vec<i64>,
     groups: Vec<Vec<usize>>,
@@ -74,50 +84,71 @@ impl Problem {
     /// The most stages: bounds are closed over all pairs of passes, in cubic time.
     pub const MAX_STAGES: u32 = 256;
 
-    /// The problem of a model. Its microbatches and its recomputation play no part.
+    /// The problem of one microbatch per interval of a model. The model's number of microbatches and
+    /// its recomputation play no part.
     ///
     /// # Errors
     /// When F or I of a stage takes no time, or there are too many stages.
     pub fn new(model: &Model) -> Result<Self, EncodeError> {
+        Self::periodic(model, 1)
+    }
+
+    /// The problem of `period` microbatches per interval.
+    ///
+    /// # Errors
+    /// When F or I of a stage takes no time, or there are too many stages, or no microbatch or too
+    /// many for so many stages.
+    pub fn periodic(model: &Model, period: u32) -> Result<Self, EncodeError> {
         let stages = model.stages();
         if stages > Self::MAX_STAGES {
             return Err(EncodeError::TooManyStages(stages));
         }
+        let most = Self::MAX_STAGES / stages;
+        if period == 0 || period > most {
+            return Err(EncodeError::Period { period, most });
+        }
         let mut passes = Vec::new();
-        let mut of_stage = Vec::new();
-        for stage in Stage::all(stages) {
-            let fused = model.duration(stage, Kind::W).0 == 0;
-            let kinds: &[Kind] = if fused { &[Kind::F, Kind::B] } else { &[Kind::F, Kind::I, Kind::W] };
-            of_stage.push(passes.len()..passes.len() + kinds.len());
-            for &kind in kinds {
-                let pass = Pass::new(stage, kind, Microbatch(0));
-                if model.duration(stage, kind).0 == 0 {
-                    return Err(EncodeError::NoDuration(pass));
+        let mut of_copy: Vec<Vec<Range<usize>>> = Vec::new();
+        for copy in Microbatch::all(period) {
+            let mut of_stage = Vec::new();
+            for stage in Stage::all(stages) {
+                let fused = model.duration(stage, Kind::W).0 == 0;
+                let kinds: &[Kind] = if fused { &[Kind::F, Kind::B] } else { &[Kind::F, Kind::I, Kind::W] };
+                of_stage.push(passes.len()..passes.len() + kinds.len());
+                for &kind in kinds {
+                    let pass = Pass::new(stage, kind, copy);
+                    if model.duration(stage, kind).0 == 0 {
+                        return Err(EncodeError::NoDuration(pass));
+                    }
+                    passes.push(pass);
                 }
-                passes.push(pass);
             }
+            of_copy.push(of_stage);
         }
         let durations: Vec<i64> = passes.iter().map(|pass| model.duration(pass.stage, pass.kind).0).collect();
-        let groups: Vec<Vec<usize>> = model
-            .placement()
-            .lists()
+        let ranges_of = |stage: Stage| of_copy.iter().map(move |of_stage| of_stage[stage.index()].clone());
+        let lists = model.placement().lists();
+        let groups: Vec<Vec<usize>> = lists
             .iter()
-            .map(|stages| stages.iter().flat_map(|stage| of_stage[stage.index()].clone()).collect())
+            .map(|stages| stages.iter().flat_map(|&stage| ranges_of(stage)).flatten().collect())
             .collect();
         let (slots, first_pair, pairs) = number_pairs(&groups, passes.len());
-        let mut links = chain(model, &of_stage, &durations);
+        let mut links: Vec<Link> =
+            of_copy.iter().flat_map(|of_stage| chain(model, of_stage, &durations)).collect();
         let chain = links.len();
-        for range in of_stage.iter().filter(|range| range.len() == 3) {
+        for range in of_copy.iter().flatten().filter(|range| range.len() == 3) {
             let (before, after) = (range.start + 1, range.start + 2);
             links.push(Link { before, after, lag: durations[before] });
         }
-        let holds = model.placement().lists().iter().map(|stages| {
-            let of = |stage: &Stage| holds_of(model, &passes, of_stage[stage.index()].clone());
-            stages.iter().flat_map(of).collect()
+        let holds = lists.iter().map(|stages| {
+            let ranges = stages.iter().flat_map(|&stage| ranges_of(stage));
+            ranges.flat_map(|range| holds_of(model, &passes, range)).collect()
         });
         let caps = Device::all(model.devices()).map(|device| model.capacity(device).map(|cap| cap.0));
+        let most_work = model.most_work().0.checked_mul(i64::from(period)).ok_or(EncodeError::Overflow)?;
         Ok(Self {
             placement: model.placement().clone(),
+            period,
             durations,
             slots,
             first_pair,
@@ -126,10 +157,23 @@ impl Problem {
             chain,
             holds: holds.collect(),
             caps: caps.collect(),
-            most_work: model.most_work().0,
+            most_work,
             groups,
             passes,
         })
+    }
+
+    /// The number of microbatches in one interval, K.
+    #[must_use]
+    pub const fn period(&self) -> u32 {
+        self.period
+    }
+
+    /// Whether two passes are of one stage and kind: of different copies, first in, first out.
+    #[must_use]
+    pub fn in_turn(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.passes[a], self.passes[b]);
+        a.stage == b.stage && a.kind == b.kind
     }
 
     /// Which device holds which stages.
@@ -150,14 +194,15 @@ impl Problem {
         &self.durations
     }
 
-    /// The pairs of passes that share a device. Each has an integer `k` in the encoding.
+    /// The pairs of passes that share a device, of two copies of one pass the earlier first. Each has
+    /// an integer `k` in the encoding; `k = 0` for passes [in turn](Self::in_turn).
     #[must_use]
     pub fn pairs(&self) -> &[(usize, usize)] {
         &self.pairs
     }
 
-    /// The dependencies: the chain of all Fs and then all Is, first to last, and W after its I.
-    /// They imply all others.
+    /// The dependencies: for every copy the chain of all Fs and then all Is, first to last, and W after
+    /// its I. They imply all others.
     #[must_use]
     pub fn links(&self) -> &[Link] {
         &self.links
@@ -193,19 +238,20 @@ impl Problem {
         &self.caps
     }
 
-    /// The most work of a device, in ticks: no interval is shorter.
+    /// The most work of a device in an interval, in ticks: no interval is shorter.
     #[must_use]
     pub const fn most_work(&self) -> i64 {
         self.most_work
     }
 
-    /// An interval in which one microbatch runs alone: its passes one after another.
+    /// An interval in which every microbatch runs alone: all passes one after another.
     #[must_use]
     pub fn serial(&self) -> i64 {
+        // Every pass but the last of a copy's chain is waited for once, and every W takes its turn.
         let alone: i64 = self.weight_links().iter().map(|link| self.durations[link.after]).sum();
         let chain: i64 = self.chain().iter().map(|link| link.lag).sum();
         let last = self.chain().last().map_or(0, |link| self.durations[link.after]);
-        chain + last + alone
+        chain + last * i64::from(self.period) + alone
     }
 
     /// The largest amount of which all memory is a multiple, in units.
@@ -220,7 +266,8 @@ impl Problem {
     #[must_use]
     pub fn overfull(&self) -> Option<Device> {
         let exceeds = |(holds, cap): (&Vec<Hold>, &Option<i64>)| {
-            let held: i64 = holds.iter().map(|hold| hold.units).sum();
+            let first = holds.iter().filter(|hold| self.passes[hold.from].microbatch == Microbatch(0));
+            let held: i64 = first.map(|hold| hold.units).sum();
             cap.is_some_and(|cap| held > cap)
         };
         self.holds.iter().zip(&self.caps).position(exceeds).map(Device::at)
@@ -289,7 +336,7 @@ fn number_pairs(groups: &[Vec<usize>], passes: usize) -> (Vec<usize>, Vec<usize>
 }
 
 /// The links of all Fs from the first stage to the last and all Is (or Bs) back.
-fn chain(model: &Model, of_stage: &[std::ops::Range<usize>], durations: &[i64]) -> Vec<Link> {
+fn chain(model: &Model, of_stage: &[Range<usize>], durations: &[i64]) -> Vec<Link> {
     let down = of_stage.iter().map(|range| range.start);
     let up = of_stage.iter().rev().map(|range| range.start + 1);
     let order: Vec<usize> = down.chain(up).collect();
@@ -309,7 +356,7 @@ fn chain(model: &Model, of_stage: &[std::ops::Range<usize>], durations: &[i64]) 
 }
 
 /// What a stage holds: one part for each backward pass that releases something.
-fn holds_of(model: &Model, passes: &[Pass], range: std::ops::Range<usize>) -> Vec<Hold> {
+fn holds_of(model: &Model, passes: &[Pass], range: Range<usize>) -> Vec<Hold> {
     let from = range.start;
     debug_assert_eq!(
         acquired(model, passes[from], false),

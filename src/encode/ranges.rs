@@ -3,7 +3,9 @@
 //! **Normal form.** If a link of the chain of all Fs and Is has a slack of T or more, everything
 //! behind it can start T earlier: no residue changes, no lifespan grows, and so no device holds more.
 //! The same for W after its I. So a slack below T is no loss of generality, and with it every
-//! difference of offsets is bounded.
+//! difference of offsets is bounded. (With several microbatches per interval the copies of a pass may
+//! then have to be sorted again, first in, first out; that keeps the sum of all offsets, and the step
+//! before lowered it, so it comes to an end.)
 //!
 //! **Area.** Averaged over an interval a device holds `sum units * span / T`, which is at most its
 //! limit; and every lifespan is at least its critical path. So no lifespan exceeds what the others
@@ -77,7 +79,9 @@ impl Ranges {
     /// The ranges under a limit per device, or nothing when no block is feasible.
     pub fn of(problem: &Problem, scale: Scale, limits: &[Option<i64>]) -> Option<Self> {
         let mut bounds = Bounds::new(problem, scale);
-        let mut shifts = vec![(i64::MIN, i64::MAX); problem.pairs().len()];
+        let any = (i64::MIN, i64::MAX);
+        let turns = problem.pairs().iter().map(|&(a, b)| if problem.in_turn(a, b) { (0, 0) } else { any });
+        let mut shifts: Vec<(i64, i64)> = turns.collect();
         bounds.close()?;
         for _ in 0..Self::ROUNDS {
             let before = shifts.clone();
@@ -121,6 +125,11 @@ impl Bounds {
         for link in problem.weight_links() {
             let last = scale.interval - scale.least(problem.durations()[link.after]);
             bounds.at_most(link.before, link.after, last);
+        }
+        for &(a, b) in problem.pairs().iter().filter(|&&(a, b)| problem.in_turn(a, b)) {
+            let ticks = scale.least(problem.durations()[a]);
+            bounds.at_most(b, a, -ticks);
+            bounds.at_most(a, b, scale.interval - ticks);
         }
         bounds
     }

@@ -26,13 +26,27 @@ use super::ranges::{Ranges, Scale, limits, refuted_limit};
 use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, Rejection, answer};
 use crate::model::{Device, Model, Ticks, Units};
 
-/// An optimal block of the model, within the time limit. Three quarters of it at most are spent on
+/// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of it at most are spent on
 /// the objective, the rest on a shortest block.
 ///
 /// # Errors
 /// When the model cannot be encoded, Z3 fails, or its answer does not stand up to the exact check.
 pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Outcome, EncodeError> {
-    let problem = Problem::new(model)?;
+    solve_periodic(model, 1, objective, limit)
+}
+
+/// The same over blocks of `period` microbatches per interval, which can have a shorter interval per
+/// microbatch or need less memory than blocks of one.
+///
+/// # Errors
+/// As [`solve`]; also when there is no microbatch or there are too many.
+pub fn solve_periodic(
+    model: &Model,
+    period: u32,
+    objective: Objective,
+    limit: Duration,
+) -> Result<Outcome, EncodeError> {
+    let problem = Problem::periodic(model, period)?;
     let start = Instant::now();
     let search = Search { model, problem: &problem, deadline: start + limit * 3 / 4 };
     let outcome = match objective {

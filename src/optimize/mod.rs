@@ -9,6 +9,7 @@ mod feasible;
 pub mod finite;
 mod list;
 mod pace;
+pub mod periodic;
 mod plan;
 mod search;
 mod stop;

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use super::periodic::{self, Effort};
 use super::{Stop, zone};
 use crate::block::Block;
 use crate::certificate::interval_bound;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Shape, Stage};
 use crate::schedule::Schedule;
 
-/// Blocks of least interval under the caps, with what found them.
+/// Blocks of one microbatch per interval and least interval under the caps, with what found them.
 pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     if model.placement().shape() == Shape::V {
         return zone::least_interval(model, stop)
@@ -16,6 +17,28 @@ pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     }
     by_milp(model, stop.remaining())
 }
+
+/// Blocks of several microbatches per interval that need less time for each than a block of one, with
+/// what found them. A schedule of few microbatches is hardly ever in its steady phase.
+pub(super) fn periodic_blocks(
+    model: &Model,
+    of_one: &Block,
+    effort: Effort,
+    stop: &Stop,
+) -> Vec<(String, Block)> {
+    let few = model.microbatches() < model.devices().max(2 * MOST_PERIOD);
+    if few || model.stages() > MOST_PERIODIC_STAGES {
+        return Vec::new();
+    }
+    let shorter = periodic::shorter(model, of_one.interval(), MOST_PERIOD, effort, stop);
+    shorter.into_iter().map(|answer| (format!("periodic {}", answer.block.period()), answer.block)).collect()
+}
+
+/// The most microbatches per interval of a block that is looked for.
+const MOST_PERIOD: u32 = 3;
+
+/// The most stages for which blocks of several microbatches per interval are looked for.
+const MOST_PERIODIC_STAGES: u32 = 32;
 
 /// The orders of forwards of V blocks with uniform offsets: on each device chunk 1 follows chunk 0
 /// at a distance that grows towards the first device, by twice the forward for V-Min, three times

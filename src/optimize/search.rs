@@ -2,6 +2,7 @@
 
 use super::feasible::serial;
 use super::list::{list_schedule, rules};
+use super::periodic::Effort;
 use super::plan;
 use super::{Objective, Options, Progress, Stop};
 use crate::block::{Block, Timeline, justify, order_peak, squeeze};
@@ -11,6 +12,9 @@ use crate::schedule::Schedule;
 
 /// How many of the candidates are improved.
 const IMPROVED: usize = 6;
+
+/// The effort for one swap in the search for a block of several microbatches per interval.
+const BLOCK_SHARE: usize = 1000;
 
 /// What justifying a schedule costs, in times of placing its passes.
 const JUSTIFY_EFFORT: usize = 40;
@@ -48,6 +52,7 @@ pub(super) struct Search<'a> {
     candidates: Vec<Candidate>,
     placed: usize,
     effort: usize,
+    seed: u64,
     random: fastrand::Rng,
 }
 
@@ -69,6 +74,7 @@ impl<'a> Search<'a> {
             candidates: Vec::new(),
             placed: 0,
             effort: options.effort,
+            seed: options.seed,
             random: fastrand::Rng::with_seed(options.seed),
         }
     }
@@ -86,7 +92,13 @@ impl<'a> Search<'a> {
         }
         let mut plans: Vec<(String, Schedule, Option<Block>)> = Vec::new();
         self.tell("building blocks");
-        for (engine, block) in plan::blocks(self.model, &self.stop.within(self.stop.remaining() / 2)) {
+        let stop = self.stop.within(self.stop.remaining() / 2);
+        let mut blocks = plan::blocks(self.model, &stop);
+        if let Some((_, of_one)) = blocks.first() {
+            let effort = Effort { seed: self.seed, steps: self.effort / BLOCK_SHARE };
+            blocks.extend(plan::periodic_blocks(self.model, of_one, effort, &stop));
+        }
+        for (engine, block) in blocks {
             let Ok(schedule) = block.expand(self.model, self.model.microbatches()) else { continue };
             self.offer(schedule.clone(), &format!("{engine} block"), Some(&block));
             plans.push((format!("{engine} block"), schedule, Some(block)));

@@ -23,7 +23,7 @@ use crate::model::{Model, Ticks, Units};
 /// which `HiGHS` satisfies rows and integrality.
 pub const MARGIN: f64 = 1e-6;
 
-/// An optimal block of the model, within the time limit. Three quarters of it at most are spent on
+/// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of it at most are spent on
 /// the objective, the rest on a shortest block.
 ///
 /// An interval is called optimal when the exact one of the block agrees with the bound of `HiGHS` up
@@ -33,7 +33,21 @@ pub const MARGIN: f64 = 1e-6;
 /// When the model cannot be encoded, `HiGHS` fails, or its answer does not stand up to the exact
 /// check.
 pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Outcome, EncodeError> {
-    let problem = Problem::new(model)?;
+    solve_periodic(model, 1, objective, limit)
+}
+
+/// The same over blocks of `period` microbatches per interval, which can have a shorter interval per
+/// microbatch or need less memory than blocks of one.
+///
+/// # Errors
+/// As [`solve`]; also when there is no microbatch or there are too many.
+pub fn solve_periodic(
+    model: &Model,
+    period: u32,
+    objective: Objective,
+    limit: Duration,
+) -> Result<Outcome, EncodeError> {
+    let problem = Problem::periodic(model, period)?;
     let start = Instant::now();
     let search = Search { model, problem: &problem, deadline: start + limit * 3 / 4 };
     let outcome = match objective {

@@ -2,19 +2,21 @@
 
 use super::*;
 
-/// The least largest peak at an interval, under the caps of the model.
-pub fn least_memory(model: &Model, interval: i64) -> Option<i64> {
-    let mut search = Search::new(model, interval);
+/// The least largest peak at an interval of so many microbatches, under the caps of the model. Nothing
+/// is said of the order of the microbatches.
+pub fn least_memory(model: &Model, period: u32, interval: i64) -> Option<i64> {
+    let mut search = Search::new(model, period, interval);
     search.place(0);
     search.best
 }
 
 /// Whether there are few enough blocks of an interval to enumerate: on a device, about as many as
 /// ways to deal the idle ticks out between its passes, and all shifts of the devices.
-pub fn is_affordable(model: &Model, interval: i64) -> bool {
+pub fn is_affordable(model: &Model, period: u32, interval: i64) -> bool {
     let device = |device| {
-        let passes = 3 * i64::try_from(model.placement().stages_of(device).len()).expect("few stages");
-        let idle = interval - model.work(device).0;
+        let stages = i64::try_from(model.placement().stages_of(device).len()).expect("few stages");
+        let passes = 3 * stages * i64::from(period);
+        let idle = interval - model.work(device).0 * i64::from(period);
         (1..=passes).map(|pass| pass + idle).fold(1_i64, i64::saturating_mul)
     };
     let ways = Device::all(model.devices()).map(device).fold(1_i64, i64::saturating_mul);
@@ -24,7 +26,7 @@ pub fn is_affordable(model: &Model, interval: i64) -> bool {
 
 struct Search<'a> {
     model: &'a Model,
-    /// The order in which passes are placed: the chain, then every W.
+    /// The order in which passes are placed: the chain of every copy, then every W.
     order: Vec<Pass>,
     interval: i64,
     starts: Vec<(Pass, i64)>,
@@ -32,12 +34,16 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(model: &'a Model, interval: i64) -> Self {
-        let pass = |stage: u32, kind| Pass::new(Stage(stage), kind, Microbatch(0));
+    fn new(model: &'a Model, period: u32, interval: i64) -> Self {
         let stages = model.stages();
-        let mut order: Vec<Pass> = (0..stages).map(|stage| pass(stage, Kind::F)).collect();
-        order.extend((0..stages).rev().map(|stage| pass(stage, Kind::I)));
-        order.extend((0..stages).map(|stage| pass(stage, Kind::W)));
+        let mut order = Vec::new();
+        for copy in Microbatch::all(period) {
+            order.extend(Stage::all(stages).map(|stage| Pass::new(stage, Kind::F, copy)));
+            order.extend((0..stages).rev().map(|stage| Pass::new(Stage(stage), Kind::I, copy)));
+        }
+        for copy in Microbatch::all(period) {
+            order.extend(Stage::all(stages).map(|stage| Pass::new(stage, Kind::W, copy)));
+        }
         Self { model, order, interval, starts: Vec::new(), best: None }
     }
 
@@ -55,7 +61,8 @@ impl<'a> Search<'a> {
         let needs = if pass.kind == Kind::W {
             Some(pass.with_kind(Kind::I))
         } else {
-            position.checked_sub(1).map(|before| self.order[before])
+            let before = position.checked_sub(1).map(|before| self.order[before]);
+            before.filter(|before| before.microbatch == pass.microbatch)
         };
         let earliest = needs.map_or(0, |needs| {
             let latency = if needs.stage == pass.stage {
@@ -93,7 +100,9 @@ impl<'a> Search<'a> {
         let mut most = 0;
         for device in Device::all(self.model.devices()) {
             let stages = self.model.placement().stages_of(device);
-            let peak = stages.iter().map(|&started| self.live(started, stages)).max().unwrap_or(0);
+            let starts =
+                self.starts.iter().filter(|(pass, _)| pass.kind == Kind::F && stages.contains(&pass.stage));
+            let peak = starts.map(|&(_, now)| self.live(now, stages)).max().unwrap_or(0);
             if self.model.capacity(device).is_some_and(|cap| peak > cap.0) {
                 return;
             }
@@ -102,21 +111,24 @@ impl<'a> Search<'a> {
         self.best = Some(self.best.map_or(most, |best| best.min(most)));
     }
 
-    fn live(&self, started: Stage, stages: &[Stage]) -> i64 {
-        let pass = |stage, kind| Pass::new(stage, kind, Microbatch(0));
-        let now = self.start(pass(started, Kind::F));
+    fn live(&self, now: i64, stages: &[Stage]) -> i64 {
         let mut held = 0;
-        for &stage in stages {
-            let retained = self.model.retained_for_weight(stage).0;
-            for (kind, units) in [(Kind::I, self.model.activation(stage).0 - retained), (Kind::W, retained)] {
-                let last = pass(stage, kind);
-                let end = self.start(last) + self.length(last);
-                let copies = (-16..16).filter(|copy| {
-                    let shift = copy * self.interval;
-                    self.start(pass(stage, Kind::F)) + shift <= now && now < end + shift
-                });
-                held += units * i64::try_from(copies.count()).expect("few copies");
+        for &(last, start) in &self.starts {
+            let retained = self.model.retained_for_weight(last.stage).0;
+            let units = match last.kind {
+                Kind::I => self.model.activation(last.stage).0 - retained,
+                Kind::W => retained,
+                _ => continue,
+            };
+            if !stages.contains(&last.stage) {
+                continue;
             }
+            let (first, end) = (self.start(last.with_kind(Kind::F)), start + self.length(last));
+            let copies = (-16..16).filter(|copy| {
+                let shift = copy * self.interval;
+                first + shift <= now && now < end + shift
+            });
+            held += units * i64::try_from(copies.count()).expect("few copies");
         }
         held
     }

@@ -72,8 +72,8 @@ proptest! {
         let objective = Objective::LeastMemory { interval: Ticks(interval) };
         let [milp, smt] = both(&model, objective).map(|outcome| proved(&outcome, objective));
         prop_assert_eq!(milp, smt);
-        if brute::is_affordable(&model, interval) {
-            prop_assert_eq!(smt, brute::least_memory(&model, interval).map(Ratio::from_integer));
+        if brute::is_affordable(&model, 1, interval) {
+            prop_assert_eq!(smt, brute::least_memory(&model, 1, interval).map(Ratio::from_integer));
         }
     }
 
@@ -85,8 +85,8 @@ proptest! {
         // A whole interval is feasible from the least one on, and no earlier.
         let least = smt.map_or(model.most_work().0, |interval| interval.ceil().to_integer());
         for interval in [least - 1, least] {
-            if brute::is_affordable(&model, interval) {
-                let feasible = interval >= model.most_work().0 && brute::least_memory(&model, interval).is_some();
+            if brute::is_affordable(&model, 1, interval) {
+                let feasible = interval >= model.most_work().0 && brute::least_memory(&model, 1, interval).is_some();
                 prop_assert_eq!(feasible, smt.is_some() && interval == least);
             }
         }
@@ -134,7 +134,7 @@ fn amounts_of_bytes_are_as_exact_as_small_ones() {
     let times = [vec![1; 4], vec![1; 4], vec![1; 4], vec![1; 3]];
     let model = model(v(2), times, [sizes, retained], vec![None; 2]);
     let objective = Objective::LeastMemory { interval: Ticks(6) };
-    let expected = brute::least_memory(&model, 6).expect("a block");
+    let expected = brute::least_memory(&model, 1, 6).expect("a block");
     let smt = smt::solve(&model, objective, AMPLE).expect("an outcome");
     assert_eq!(proved(&smt, objective), Some(Ratio::from_integer(expected)));
     // HiGHS cannot tell such sizes apart to the byte, and says so.

@@ -5,6 +5,8 @@ use crate::model::{Costs, Kind, Memory, Microbatch, Placement, Stage};
 mod brute;
 #[cfg(all(feature = "milp", feature = "smt"))]
 mod engines;
+#[cfg(all(feature = "milp", feature = "smt"))]
+mod periodic;
 
 /// A model with values of its own for every stage.
 fn model(placement: Placement, times: [Vec<i64>; 4], held: [Vec<i64>; 2], caps: Vec<Option<i64>>) -> Model {

@@ -1,0 +1,100 @@
+//! Several microbatches per interval: the engines against each other and against enumeration.
+
+use std::time::Duration;
+
+use super::*;
+
+const AMPLE: Duration = Duration::from_secs(60);
+
+fn linear(devices: u32) -> Placement {
+    Placement::linear(devices).expect("a placement")
+}
+
+fn capped(placement: &Placement, times: [i64; 4], cap: i64) -> Model {
+    uniform(placement, times).with_uniform_capacity(Some(Units(cap))).expect("a model")
+}
+
+fn both(model: &Model, period: u32, objective: Objective) -> [Outcome; 2] {
+    [milp::solve_periodic, smt::solve_periodic]
+        .map(|solve| solve(model, period, objective, AMPLE).expect("an outcome"))
+}
+
+/// The interval, in ticks, of the proved optimum of either engine.
+fn least_interval(model: &Model, period: u32) -> Option<Ratio<i64>> {
+    let [milp, smt] = both(model, period, Objective::LeastInterval).map(|outcome| match outcome {
+        Outcome::Optimal(answer) => Some(answer.interval),
+        Outcome::Infeasible => None,
+        Outcome::Bounded { .. } => panic!("there is time enough: {outcome:?}"),
+    });
+    assert_eq!(milp, smt);
+    smt
+}
+
+#[test]
+fn enumeration_without_first_in_first_out_finds_no_better_memory() {
+    for (devices, period, times, spare) in [
+        (1, 2, [1, 1, 1, 0], 2),
+        (1, 2, [2, 1, 3, 0], 2),
+        (1, 3, [1, 1, 1, 0], 0),
+        (2, 2, [1, 1, 1, 0], 0),
+        (2, 2, [1, 1, 1, 1], 0),
+    ] {
+        let model = uniform(&linear(devices), times);
+        for spare in 0..=spare {
+            let interval = model.most_work().0 * i64::from(period) + spare;
+            let expected = brute::least_memory(&model, period, interval);
+            for outcome in both(&model, period, Objective::LeastMemory { interval: Ticks(interval) }) {
+                let Outcome::Optimal(answer) = outcome else { panic!("{outcome:?}") };
+                assert_eq!(Some(answer.peak_max().0), expected, "{devices} {period} {times:?} {interval}");
+                assert_eq!(answer.block.period(), period);
+            }
+        }
+    }
+}
+
+#[test]
+fn enumeration_without_first_in_first_out_finds_no_shorter_interval() {
+    for (devices, period, times, cap) in
+        [(1, 2, [2, 1, 3, 0], 1), (1, 3, [1, 1, 1, 0], 2), (2, 2, [1, 1, 1, 0], 2), (2, 2, [1, 1, 1, 1], 2)]
+    {
+        let model = capped(&linear(devices), times, cap);
+        let least = least_interval(&model, period).expect("a block").ceil().to_integer();
+        for interval in [least - 1, least] {
+            if brute::is_affordable(&model, period, interval) && interval >= model.most_work().0 {
+                let found = brute::least_memory(&model, period, interval).is_some();
+                assert_eq!(found, interval == least, "{devices} {period} {times:?} {cap}");
+            }
+        }
+    }
+}
+
+#[test]
+fn both_engines_agree_on_several_microbatches_per_interval() {
+    let v = |devices| Placement::v(devices).expect("a placement");
+    let looped = Placement::looped(2, 2).expect("a placement");
+    for (placement, times, cap) in [
+        (v(1), [1, 1, 1, 0], 2),
+        (v(2), [1, 1, 1, 0], 2),
+        (v(2), [3, 4, 2, 1], 3),
+        (v(2), [1, 2, 0, 1], 3),
+        (looped, [1, 1, 1, 0], 3),
+        (linear(3), [3, 4, 2, 1], 2),
+        (linear(3), [1, 2, 4, 1], 2),
+    ] {
+        let model = capped(&placement, times, cap);
+        let (one, two) = (least_interval(&model, 1), least_interval(&model, 2));
+        // Two copies of a block of one microbatch are a block of two.
+        assert!(two <= one.map(|one| one * 2), "{times:?} {cap}: {two:?} against {one:?}");
+    }
+}
+
+#[test]
+fn an_interval_without_microbatches_or_with_too_many_is_refused() {
+    let model = uniform(&linear(4), [1, 1, 1, 0]);
+    for period in [0, 65] {
+        let refused = Err(EncodeError::Period { period, most: 64 });
+        for solve in [milp::solve_periodic, smt::solve_periodic] {
+            assert_eq!(solve(&model, period, Objective::LeastInterval, AMPLE), refused);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Blocks of several microbatches per interval, for any placement, durations, latencies and memory.
+//!
+//! Below the memory at which no device idles in the steady phase, blocks of K = 2 or 3 microbatches
+//! per interval beat every block of one: with equal durations, V placement over five devices and a
+//! cap of four chunk activations, 7 ticks per microbatch instead of 8 (found by an exact programme
+//! over all schedules, which also shows that 7 cannot be beaten).
+//!
+//! **What is searched.** For given orders of the devices a block is a system of differences, and its
+//! least interval the largest ratio of a cycle of passes that wait for each other, an exact rational;
+//! its memory follows from the orders alone. So the search moves through orders, from one to the next by
+//! swapping two neighbours, mostly on the cycle that sets the interval: no
+//! other swap can shorten it.
+//!
+//! **Swaps on that cycle never deadlock.** Around it no pass waits longer than it must. Were there,
+//! besides the swapped pair `u, v` itself, another way on which v waits for u, in as many or fewer
+//! repetitions, it would be longer than u takes, and v would start later than right after u.
+//!
+//! **When a step is taken.** If the interval does not grow, or is no longer than it was a fixed number
+//! of steps ago (late acceptance: Burke and Bykov, 2017). That needs neither temperatures nor floats:
+//! the same seed gives the same block everywhere. Runs follow each other with ever longer memories until
+//! the steps are used up, in turn from the best orders so far (at first those of a best block of one
+//! microbatch per interval) and from orders in which every microbatch runs alone. Caps may be exceeded
+//! on the way, at a price.
+//!
+//! A search proves nothing; the interval is called optimal only where it meets
+//! [`interval_bound`](crate::certificate::interval_bound).
+
+mod climb;
+mod cycle;
+mod order;
+
+use num_rational::Ratio;
+
+use super::{Stop, zone};
+use crate::certificate::interval_bound;
+use crate::encode::{Answer, Bound, Claim, EncodeError, Outcome, Problem, answer};
+use crate::model::Model;
+
+use climb::Climb;
+use order::Orders;
+
+/// How hard to search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Decides between choices that nothing else decides.
+    pub seed: u64,
+    /// How many swaps are tried in all.
+    pub steps: usize,
+}
+
+impl Default for Effort {
+    /// Enough for eight devices and two microbatches per interval.
+    fn default() -> Self {
+        Self { seed: 0, steps: 1_000_000 }
+    }
+}
+
+/// Where the exact programme does not give the best block of one microbatch per interval to begin with,
+/// one of so many steps is spent on finding a good one.
+const FIRST_SHARE: usize = 10;
+
+/// The block of least interval found under the caps of the model, over blocks of `period` microbatches
+/// per interval: optimal where the interval bound proves it. Without a time limit that comes first, the
+/// same effort gives the same block.
+///
+/// # Errors
+/// When the model cannot be encoded: a pass takes no time, or there are too many stages and
+/// microbatches, or the times are too large.
+pub fn least_interval(
+    model: &Model,
+    period: u32,
+    effort: Effort,
+    stop: &Stop,
+) -> Result<Outcome, EncodeError> {
+    let problem = Problem::periodic(model, period)?;
+    if problem.overfull().is_some() {
+        return Ok(Outcome::Infeasible);
+    }
+    let bound = interval_bound(model);
+    let floor = Ratio::new(*bound.numer(), *bound.denom()) * i64::from(period);
+    let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
+    if period > 1 {
+        let one = Problem::new(model)?;
+        let exact = zone::least_interval(model, stop).ok();
+        let of_one = exact.and_then(|best| Orders::of(&one, &best.block)).unwrap_or_else(|| {
+            let share = steps / FIRST_SHARE;
+            steps -= share;
+            let floor = floor / i64::from(period);
+            Climb::new(&one, Orders::serial(&one), floor, effort.seed).run(share, stop)
+        });
+        orders = of_one.repeated(&one, &problem);
+    }
+    let orders = Climb::new(&problem, orders, floor, effort.seed).run(steps, stop);
+    let answer = answer(model, &problem, &orders.shifts(&problem), Claim::default())?;
+    Ok(if answer.interval <= floor {
+        Outcome::Optimal(answer)
+    } else {
+        Outcome::Bounded { answer: Some(answer), bound: Bound::Interval(floor) }
+    })
+}
+
+/// The blocks of two and more microbatches per interval, up to `most`, that need less time per
+/// microbatch than `interval` and than each other, in the order of their microbatches. Nothing can need
+/// less than the interval bound, so nothing is looked for when `interval` meets it.
+#[must_use]
+pub fn shorter(model: &Model, interval: Ratio<i64>, most: u32, effort: Effort, stop: &Stop) -> Vec<Answer> {
+    let floor = interval_bound(model);
+    let (mut least, mut found) = (interval, Vec::new());
+    for period in 2..=most {
+        if least <= floor || stop.is_due() {
+            break;
+        }
+        let Ok(outcome) = least_interval(model, period, effort, stop) else { break };
+        let (Outcome::Optimal(answer) | Outcome::Bounded { answer: Some(answer), .. }) = outcome else {
+            continue;
+        };
+        let each = answer.interval / i64::from(period);
+        if each < least {
+            least = each;
+            found.push(answer);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

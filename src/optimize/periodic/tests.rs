@@ -1,0 +1,213 @@
+use proptest::prelude::*;
+
+use super::cycle::Pacer;
+use super::order::Neighbours;
+use super::*;
+use crate::block::Fault;
+use crate::model::{Placement, Units};
+use crate::optimize::zone;
+
+fn capped(placement: Placement, times: [i64; 4], cap: i64) -> Model {
+    let model = Model::equal_stages(placement, 1, times).expect("a model");
+    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+}
+
+fn v(devices: u32, [forward, input, weight]: [i64; 3], cap: i64) -> Model {
+    capped(Placement::v(devices).expect("a placement"), [forward, input, weight, 0], cap)
+}
+
+fn found(model: &Model, period: u32, effort: Effort) -> Answer {
+    let outcome = least_interval(model, period, effort, &Stop::default()).expect("an outcome");
+    let answer = outcome.answer().expect("a block").clone();
+    assert_eq!(answer.block.faults(model), Vec::<Fault>::new());
+    assert_eq!(answer.block.period(), period);
+    answer
+}
+
+/// The interval per microbatch.
+fn pace(model: &Model, period: u32, effort: Effort) -> Ratio<i64> {
+    found(model, period, effort).interval / i64::from(period)
+}
+
+#[test]
+fn several_microbatches_per_interval_beat_every_block_of_one() {
+    // Durations, devices, cap; the optimum of one microbatch per interval; how many do better, and how
+    // much (each found by an exact programme over all schedules or bounded by one).
+    for (times, devices, cap, one, period, several) in [
+        ([1, 1, 1], 5, 4, 8, 2, (7, 1)),
+        ([1, 1, 1], 7, 4, 10, 2, (9, 1)),
+        ([1, 1, 1], 8, 6, 8, 2, (7, 1)),
+        ([1, 1, 1], 5, 5, 7, 3, (20, 3)),
+        ([3, 4, 2], 6, 4, 29, 2, (57, 2)),
+    ] {
+        let model = v(devices, times, cap);
+        let exact = zone::least_interval(&model, &Stop::default()).expect("a block");
+        assert_eq!(exact.interval, Ratio::from_integer(one));
+        let effort = Effort { seed: 0, steps: 120_000 };
+        assert_eq!(
+            pace(&model, period, effort),
+            Ratio::new(several.0, several.1),
+            "{times:?} {devices} {cap}"
+        );
+    }
+}
+
+#[test]
+fn one_microbatch_per_interval_is_found_as_the_exact_programme_finds_it() {
+    for (times, devices, cap) in [([1, 1, 1], 3, 3), ([1, 1, 1], 5, 4), ([3, 4, 2], 3, 4), ([3, 4, 2], 4, 3)]
+    {
+        let model = v(devices, times, cap);
+        let exact = zone::least_interval(&model, &Stop::default()).expect("a block");
+        let effort = Effort { seed: 0, steps: 50_000 };
+        assert_eq!(pace(&model, 1, effort), exact.interval, "{times:?} {devices} {cap}");
+    }
+}
+
+#[test]
+fn what_one_microbatch_per_interval_reaches_is_never_missed_with_several() {
+    // So tight that a search alone hardly finds it.
+    let model = v(5, [3, 4, 2], 6);
+    for period in 2..=3 {
+        assert_eq!(pace(&model, period, Effort { seed: 0, steps: 0 }), Ratio::from_integer(18));
+    }
+}
+
+#[test]
+fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
+    let effort = Effort { seed: 0, steps: 20_000 };
+    let outcome = |cap| least_interval(&v(3, [1, 1, 1], cap), 2, effort, &Stop::default());
+    assert!(matches!(outcome(4), Ok(Outcome::Optimal(answer)) if answer.interval == Ratio::from_integer(12)));
+    assert!(matches!(outcome(2), Ok(Outcome::Bounded { answer: Some(_), .. })));
+    assert_eq!(outcome(1), Ok(Outcome::Infeasible));
+}
+
+#[test]
+fn without_steps_or_time_there_is_the_block_of_microbatches_alone() {
+    let model = capped(Placement::linear(4).expect("a placement"), [3, 4, 2, 0], 2);
+    let alone = found(&model, 2, Effort { seed: 0, steps: 0 });
+    assert_eq!(alone.peak, vec![Units(1); 4]);
+    let now = Stop::after(std::time::Duration::ZERO);
+    let outcome = least_interval(&model, 2, Effort::default(), &now).expect("an outcome");
+    assert_eq!(outcome.answer(), Some(&alone));
+}
+
+#[test]
+fn the_same_seed_finds_the_same_block() {
+    let model = v(5, [1, 1, 1], 4);
+    let effort = |seed| Effort { seed, steps: 40_000 };
+    assert_eq!(found(&model, 2, effort(7)), found(&model, 2, effort(7)));
+    assert_ne!(found(&model, 2, effort(7)).block, found(&model, 2, effort(8)).block);
+}
+
+#[test]
+fn nothing_shorter_is_looked_for_where_the_bound_is_met() {
+    let model = v(3, [1, 1, 1], 4);
+    let least = interval_bound(&model);
+    assert_eq!(shorter(&model, least, 4, Effort::default(), &Stop::default()), []);
+}
+
+#[test]
+fn bytes_and_microseconds_are_searched_as_exactly_as_small_numbers() {
+    let small = v(5, [1, 1, 1], 4);
+    let scale = 98_765_i64;
+    let times = [scale, scale, scale, 0];
+    let large = capped(Placement::v(5).expect("a placement"), times, 4);
+    let effort = Effort { seed: 3, steps: 20_000 };
+    assert_eq!(pace(&large, 2, effort), pace(&small, 2, effort) * scale);
+}
+
+/// Orders after random swaps, deadlocks and caps notwithstanding.
+fn disturbed(problem: &Problem, swaps: &[(usize, usize)]) -> Orders {
+    let mut orders = Orders::serial(problem);
+    for &(device, slot) in swaps {
+        let device = device % orders.devices();
+        let place = Neighbours { device, slot: slot % orders.passes(device) };
+        let (first, second, _) = orders.at(place);
+        if !problem.in_turn(first, second) {
+            orders.swap(place);
+        }
+    }
+    orders
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn interval_and_memory_of_any_orders_are_those_of_their_block(
+        shape in 0..3_usize,
+        times in prop::array::uniform4(1..=5_i64),
+        period in 1..=3_u32,
+        swaps in prop::collection::vec((0..4_usize, 0..64_usize), 0..60),
+    ) {
+        let placement = [Placement::v(3), Placement::linear(4), Placement::looped(2, 3)];
+        let placement = placement.into_iter().nth(shape).expect("one of them").expect("a placement");
+        let model = Model::equal_stages(placement, 1, times).expect("a model");
+        let problem = Problem::periodic(&model, period).expect("a problem");
+        let orders = disturbed(&problem, &swaps);
+        let floor = Ratio::from_integer(problem.most_work());
+        let mut pacer = Pacer::new(&problem);
+        // Starts left over from other orders must not matter.
+        pacer.pace(&Orders::serial(&problem), floor, None);
+        let pace = pacer.pace(&orders, floor, None);
+        match answer(&model, &problem, &orders.shifts(&problem), Claim::default()) {
+            Ok(answer) => {
+                prop_assert_eq!(pace.map(|pace| pace.interval), Some(answer.interval));
+                let mut held = vec![0; problem.passes().len()];
+                for hold in problem.holds().iter().flatten() {
+                    held[hold.from] += hold.units;
+                    held[hold.until] -= hold.units;
+                }
+                let peaks = (0..orders.devices()).map(|device| orders.peak(device, &held));
+                prop_assert!(peaks.eq(answer.peak.iter().map(|units| i128::from(units.0))));
+            }
+            Err(EncodeError::Rejected(_)) => prop_assert_eq!(pace, None),
+            Err(error) => prop_assert!(false, "{}", error),
+        }
+    }
+
+    #[test]
+    fn a_swap_on_the_critical_cycle_never_deadlocks(
+        times in prop::array::uniform4(1..=5_i64),
+        period in 1..=3_u32,
+        choices in prop::collection::vec(0..64_usize, 1..60),
+    ) {
+        let model = Model::equal_stages(Placement::v(3).expect("a placement"), 1, times).expect("a model");
+        let problem = Problem::periodic(&model, period).expect("a problem");
+        let floor = Ratio::from_integer(problem.most_work());
+        let (mut pacer, mut orders) = (Pacer::new(&problem), Orders::serial(&problem));
+        for choice in choices {
+            let pace = pacer.pace(&orders, floor, None);
+            prop_assert!(pace.is_some());
+            let critical = pace.map(|pace| pace.critical).unwrap_or_default();
+            let Some(&place) = critical.get(choice % critical.len().max(1)) else { break };
+            let (first, second, repetitions) = orders.at(place);
+            let waits = problem.links().iter().any(|link| (link.before, link.after) == (first, second));
+            if !(problem.in_turn(first, second) || waits && repetitions == 0) {
+                orders.swap(place);
+            }
+        }
+    }
+}
+
+#[cfg(feature = "smt")]
+#[test]
+fn at_small_sizes_the_search_finds_what_the_solvers_prove() {
+    use crate::encode::smt;
+    let linear = |devices| Placement::linear(devices).expect("a placement");
+    let looped = Placement::looped(2, 2).expect("a placement");
+    for (placement, times, cap) in [
+        (Placement::v(2).expect("a placement"), [3, 4, 2, 1], 3),
+        (Placement::v(2).expect("a placement"), [1, 2, 0, 1], 3),
+        (looped, [1, 1, 1, 0], 3),
+        (linear(3), [3, 4, 2, 1], 2),
+        (linear(3), [1, 2, 4, 1], 2),
+    ] {
+        let model = capped(placement, times, cap);
+        let limit = std::time::Duration::from_secs(60);
+        let proved = smt::solve_periodic(&model, 2, crate::encode::Objective::LeastInterval, limit);
+        let Ok(Outcome::Optimal(proved)) = proved else { panic!("{proved:?}") };
+        let ours = found(&model, 2, Effort { seed: 0, steps: 30_000 });
+        assert_eq!(ours.interval, proved.interval, "{times:?} {cap}");
+    }
+}
