@@ -34,7 +34,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds = arguments.next().map_or(Ok(10), |text| text.parse())?;
     let options = Options { time_limit: Duration::from_secs(seconds), ..Options::default() };
     fs::create_dir_all(&folder)?;
-    println!("| problem | d | m | cap | makespan | bound | gap | proved by | s | best of the catalogue | longer |");
+    println!(
+        "| problem | d | m | cap | makespan | bound | gap | proved by | s | best of the catalogue | longer |"
+    );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- | ---: |");
     for (name, model) in problems()? {
         let whole = one_f_one_b_memory(&model);
@@ -52,11 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 continue;
             };
             print_row(&name, &model, cap, &solution, begin.elapsed());
-            let file = folder.join(format!(
-                "{name}-d{}-m{}-cap{cap}.json",
-                model.devices(),
-                model.microbatches()
-            ));
+            let file =
+                folder.join(format!("{name}-d{}-m{}-cap{cap}.json", model.devices(), model.microbatches()));
             schedule::write(&solution.schedule, File::create(file)?)?;
         }
     }

@@ -1,6 +1,8 @@
 //! Certificates: what is claimed of a schedule, and what the claims rest on, in a form that travels
 //! with the schedule.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -149,5 +151,9 @@ pub(super) fn digest_of_schedule(schedule: &Schedule) -> String {
 }
 
 pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    for byte in Sha256::digest(bytes) {
+        write!(text, "{byte:02x}").expect("a string takes everything");
+    }
+    text
 }
