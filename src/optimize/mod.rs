@@ -4,14 +4,20 @@
 //! their forwards; the best are improved by filling gaps. All of that only proposes: the answer is
 //! what `replay` says of it, and the bound is `certificate`'s.
 
+mod anneal;
+mod crew;
+mod dense;
 mod feasible;
+mod fill;
 mod list;
 mod pace;
 mod plan;
 mod search;
 mod stop;
+mod stretch;
 pub mod zone;
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use num_rational::Ratio;
@@ -60,6 +66,8 @@ pub struct Options {
     pub seed: u64,
     /// How many passes are placed in all, over all candidates, before the search ends by itself.
     pub effort: usize,
+    /// How many threads search. The answer does not depend on it.
+    pub threads: NonZeroUsize,
 }
 
 impl Default for Options {
@@ -69,7 +77,8 @@ impl Default for Options {
             time_limit: Duration::from_secs(60),
             interrupt: Interrupt::default(),
             seed: 0,
-            effort: 30_000_000,
+            effort: 400_000_000,
+            threads: NonZeroUsize::MIN,
         }
     }
 }
