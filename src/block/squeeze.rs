@@ -37,6 +37,11 @@ impl Cells {
         self.stages as usize * Kind::COUNT * self.microbatches as usize
     }
 
+    /// The number of stages and kinds.
+    pub(super) fn classes(self) -> usize {
+        self.stages as usize * Kind::COUNT
+    }
+
     pub(super) fn cell(self, pass: Pass) -> usize {
         (pass.stage.index() * Kind::COUNT + pass.kind as usize) * self.microbatches as usize
             + pass.microbatch.index()

@@ -50,6 +50,12 @@ pub(super) fn from_block(model: &Model, block: &Block) -> Schedule {
     let repeated = block
         .expand(model, model.microbatches())
         .expect("a model has at least one microbatch and not too many passes");
+    let over = |device| {
+        model.capacity(device).is_some_and(|cap| order_peak(model, repeated.order(device)) > cap)
+    };
+    if Device::all(model.devices()).any(over) {
+        return repeated;
+    }
     let limits: Vec<Units> = Device::all(model.devices())
         .zip(block.steady_peak(model))
         .map(|(device, steady)| {

@@ -20,12 +20,14 @@ pub(super) struct Annealing<'a> {
     /// Pairs of neighbours on a longest chain: device and place of the second.
     critical: Vec<(usize, usize)>,
     random: fastrand::Rng,
+    /// How much worse a move may be in the beginning, in typical durations.
+    heat: f64,
     /// Passes placed so far: what the work is measured in.
     pub placed: usize,
 }
 
 impl<'a> Annealing<'a> {
-    pub(super) fn new(dense: &'a Dense, orders: Orders, seed: u64) -> Self {
+    pub(super) fn new(dense: &'a Dense, orders: Orders, heat: f64, seed: u64) -> Self {
         let mut annealing = Self {
             dense,
             orders,
@@ -33,6 +35,7 @@ impl<'a> Annealing<'a> {
             places: vec![0; dense.classes.len() * dense.microbatches as usize],
             critical: Vec::new(),
             random: fastrand::Rng::with_seed(seed),
+            heat,
             placed: 0,
         };
         for device in 0..annealing.orders.len() {
@@ -81,7 +84,7 @@ impl<'a> Annealing<'a> {
             };
             #[expect(clippy::cast_precision_loss, reason = "the share of the work done steers, nothing more")]
             let left = 1.0 - self.placed as f64 / work as f64;
-            let temperature = typical * 0.4 * left.max(0.02);
+            let temperature = typical * self.heat * left.max(0.02);
             #[expect(clippy::cast_possible_truncation, reason = "a few durations long")]
             let worse = (-self.random.f64().max(1e-9).ln() * temperature) as i64;
             self.shift(device, from, to);

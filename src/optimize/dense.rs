@@ -174,12 +174,6 @@ impl Dense {
         turned
     }
 
-    /// The same problem with another number of microbatches.
-    pub(super) fn with_microbatches(&self, microbatches: u32) -> Self {
-        let work = self.work.iter().map(|work| work / i64::from(self.microbatches) * i64::from(microbatches));
-        Self { microbatches, work: work.collect(), ..self.clone() }
-    }
-
     /// The number of passes.
     pub(super) fn passes(&self) -> usize {
         self.on_device.iter().map(Vec::len).sum::<usize>() * self.microbatches as usize

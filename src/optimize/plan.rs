@@ -10,15 +10,14 @@ use crate::block::Block;
 use crate::certificate::interval_bound;
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
-/// Blocks of least interval under the caps and, where they are found at once, under tighter ones, with
-/// what found them. What a tighter cap gives is good for a looser one too, and its shorter warm-up may
+/// Blocks of least interval within shares of the caps, with what found them. What a tighter cap gives is good for a looser one too, and its shorter warm-up may
 /// make up for a longer interval.
-pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
+pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {
     if model.placement().shape() != Shape::V {
-        return by_milp(model, stop.remaining());
+        return if shares.contains(&SHARES[0]) { by_milp(model, stop.remaining()) } else { Vec::new() };
     }
     let mut found: Vec<(String, Block)> = Vec::new();
-    for share in TIGHTER {
+    for share in shares {
         let tighter = |device| {
             let cap = model.capacity(device)?;
             Some(Units(i64::try_from(i128::from(cap.0) * share.0 / share.1).unwrap_or(cap.0)))
@@ -35,8 +34,11 @@ pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     found
 }
 
-/// The shares of the caps for which blocks are looked for.
-const TIGHTER: [(i128, i128); 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
+/// A share of a cap: numerator and denominator.
+pub(super) type Share = (i128, i128);
+
+/// The shares of the caps for which blocks are looked for, all of them first.
+pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
 
 /// Orders of forwards as in a block with uniform offsets: from stage to stage the forward takes
 /// `growth` times as long as it must, so that the lifespans of the stages of a device grow with it. For

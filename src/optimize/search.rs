@@ -4,6 +4,8 @@
 //! [stretched](super::stretch). The work is divided into pieces that know nothing of each other and
 //! are the same for any number of threads.
 
+use std::ops::Range;
+
 use super::anneal::Annealing;
 use super::crew::divided;
 use super::dense::{Dense, Orders, Times};
@@ -74,6 +76,22 @@ impl Pool {
         self.0.get(KEPT - 1).map(|worst| worst.score)
     }
 }
+
+/// Where the forwards of a list schedule come from.
+struct Plan {
+    forwards: Orders,
+    engine: String,
+    block: Option<usize>,
+}
+
+impl Plan {
+    fn new(forwards: Orders, engine: &str) -> Self {
+        Self { forwards, engine: engine.to_owned(), block: None }
+    }
+}
+
+/// Blocks within tighter caps are looked for up to so many devices.
+const FEW_DEVICES: u32 = 16;
 
 /// A problem in both directions of time, with some stages recomputed.
 struct Variant {
@@ -222,73 +240,98 @@ impl<'a> Search<'a> {
                 candidate.into_iter().for_each(|candidate| arena.pool.take(candidate));
             }
         }
-        let plans = self.collect();
-        self.list(&plans);
+        // What is found at once comes first: it may be as good as can be.
+        let mut plans = Vec::new();
+        self.blocks(&mut plans, &plan::SHARES[..1]);
+        let arena = self.arena();
+        let uniform = plan::uniform(&arena.model, &arena.variants[0].forward);
+        plans.extend(uniform.into_iter().map(|forwards| Plan::new(forwards, "uniform offsets")));
+        self.list(&plans, 0..1);
+        self.justify();
+        self.stretch();
+        self.catalogue(&mut plans);
+        if self.arena().model.devices() <= FEW_DEVICES {
+            self.blocks(&mut plans, &plan::SHARES[1..]);
+        }
+        self.list(&plans, 0..usize::MAX);
         self.justify();
         self.stretch();
         self.improve();
         self.stretch();
         if self.few.is_some() {
-            self.tell("catalogue");
-            for entry in catalog::entries() {
-                if self.is_done() {
-                    return;
-                }
-                let Ok(schedule) = entry.generate(&self.whole.model) else { continue };
-                let candidate = self.whole.candidate(&schedule, entry.name, None);
-                candidate.into_iter().for_each(|candidate| self.whole.pool.take(candidate));
-            }
+            self.whole_catalogue();
         }
     }
 
-    /// Blocks and named schedules; they are candidates, and their forwards are plans.
-    fn collect(&mut self) -> Vec<(Orders, String, Option<usize>)> {
-        let mut plans = Vec::new();
-        let mut add = |this: &mut Self, schedule: &Schedule, engine: &str, block| {
-            let arena = this.few.as_mut().unwrap_or(&mut this.whole);
-            this.placed += schedule.len();
-            let orders = arena.variants.iter().find_map(|variant| variant.forward.orders_of(schedule));
-            if let Some(orders) = &orders {
-                plans.push((plan_of(orders), engine.to_owned(), block));
-            }
-            let candidate = arena.candidate(schedule, engine, block);
-            candidate.into_iter().for_each(|candidate| arena.pool.take(candidate));
-        };
+    /// Takes a schedule as a candidate, and its forwards as a plan.
+    fn add(&mut self, plans: &mut Vec<Plan>, schedule: &Schedule, engine: &str, block: Option<usize>) {
+        self.placed += schedule.len();
+        let arena = self.arena();
+        let orders = arena.variants.iter().find_map(|variant| variant.forward.orders_of(schedule));
+        if let Some(orders) = &orders {
+            plans.push(Plan { block, ..Plan::new(plan_of(orders), engine) });
+        }
+        let candidate = arena.candidate(schedule, engine, block);
+        candidate.into_iter().for_each(|candidate| arena.pool.take(candidate));
+    }
+
+    /// Blocks of least interval within shares of the caps.
+    fn blocks(&mut self, plans: &mut Vec<Plan>, shares: &[plan::Share]) {
+        if self.is_done() {
+            return;
+        }
         self.tell("building blocks");
         let model = self.arena().model.clone();
-        for (engine, block) in plan::blocks(&model, &self.stop.within(self.stop.remaining() / 2)) {
-            let engine = format!("{engine} block");
+        let stop = self.stop.within(self.stop.remaining() / 4);
+        for (engine, block) in plan::blocks(&model, shares, &stop) {
             let Ok(schedule) = block.expand(&model, model.microbatches()) else { continue };
+            if self.blocks.contains(&block) {
+                continue;
+            }
             self.blocks.push(block);
             let block = self.blocks.len() - 1;
-            add(self, &schedule, &engine, Some(block));
+            self.add(plans, &schedule, &format!("{engine} block"), Some(block));
         }
-        self.tell("catalogue");
-        for entry in catalog::entries() {
-            if self.stop.is_due() {
-                break;
-            }
-            if let Ok(schedule) = entry.generate(&model) {
-                add(self, &schedule, entry.name, None);
-            }
-        }
-        let arena = self.arena();
-        let uniform = plan::uniform(&arena.model, &arena.variants[0].forward);
-        plans.extend(uniform.into_iter().map(|plan| (plan, "uniform offsets".to_owned(), None)));
-        plans
     }
 
-    /// List scheduling along every plan by every rule within every set of limits, as far as a part of
+    /// The named schedules.
+    fn catalogue(&mut self, plans: &mut Vec<Plan>) {
+        self.tell("catalogue");
+        let model = self.arena().model.clone();
+        for entry in catalog::entries() {
+            if self.is_done() {
+                return;
+            }
+            if let Ok(schedule) = entry.generate(&model) {
+                self.add(plans, &schedule, entry.name, None);
+            }
+        }
+    }
+
+    /// The named schedules of all microbatches, where fewer were searched.
+    fn whole_catalogue(&mut self) {
+        self.tell("catalogue");
+        for entry in catalog::entries() {
+            if self.is_done() {
+                return;
+            }
+            let Ok(schedule) = entry.generate(&self.whole.model) else { continue };
+            let candidate = self.whole.candidate(&schedule, entry.name, None);
+            candidate.into_iter().for_each(|candidate| self.whole.pool.take(candidate));
+        }
+    }
+
+    /// List scheduling along every plan by every rule within some sets of limits, as far as a part of
     /// the effort goes.
-    fn list(&mut self, plans: &[(Orders, String, Option<usize>)]) {
+    fn list(&mut self, plans: &[Plan], sets: Range<usize>) {
         self.tell("list scheduling");
-        let share = self.placed + self.options.effort / 4;
+        let share = self.placed + self.options.effort / 8;
         let arena = self.few.as_ref().unwrap_or(&self.whole);
         let limits: Vec<Vec<Vec<i64>>> =
             arena.variants.iter().map(|variant| plan::limits(&arena.model, &variant.forward)).collect();
         let most = limits.iter().map(Vec::len).max().unwrap_or(0);
         let mut pieces: Vec<(usize, &[i64], Rule, usize)> = Vec::new();
-        for at in 0..most {
+        for at in sets.start..sets.end.min(most) {
             for rule in rules() {
                 for (variant, limits) in limits.iter().enumerate() {
                     let Some(limits) = limits.get(at) else { continue };
@@ -303,8 +346,8 @@ impl<'a> Search<'a> {
             let arena = self.few.as_ref().unwrap_or(&self.whole);
             let threshold = arena.pool.threshold();
             let found = divided(self.options.threads, batch, |&(variant, limits, rule, plan)| {
-                let (plan, engine, block) = &plans[plan];
-                let orders = list_schedule(&arena.variants[variant].forward, plan, limits, rule)?;
+                let Plan { forwards, engine, block } = &plans[plan];
+                let orders = list_schedule(&arena.variants[variant].forward, forwards, limits, rule)?;
                 let engine = format!("list scheduling along {engine}");
                 let candidate = arena.judged(orders, Origin { engine, block: *block, variant })?;
                 threshold.is_none_or(|worst| candidate.score < worst).then_some(candidate)
@@ -346,24 +389,19 @@ impl<'a> Search<'a> {
             let left = (self.options.effort - self.placed) / BATCH + 1;
             let mut random = fastrand::Rng::with_seed(self.options.seed ^ (round << 32));
             let parents = arena.pool.0.len();
-            // Better candidates more often.
-            let pieces: Vec<(usize, u64)> = (0..BATCH)
-                .map(|_| (random.usize(..parents).min(random.usize(..parents)), random.u64(..)))
+            let pieces: Vec<Piece> = (0..BATCH)
+                .map(|at| {
+                    // Better candidates more often.
+                    let parent = random.usize(..parents).min(random.usize(..parents));
+                    Piece { parent, heat: HEATS.get(at).copied(), seed: random.u64(..) }
+                })
                 .collect();
-            let found = divided(self.options.threads, &pieces, |&(parent, seed)| {
-                let parent = &arena.pool.0[parent];
-                let variant = &arena.variants[parent.origin.variant];
-                let mut annealing = Annealing::new(&variant.forward, parent.orders.clone(), seed);
-                let value = |makespan, span| arena.value(makespan, span).0;
-                let orders = annealing.run(share.min(left), value, target, &|| stop.is_due());
-                let annealed = arena.judged(orders, parent.origin.improved());
-                let filled = annealed.as_ref().map(|candidate| arena.justified(candidate, &|| stop.is_due()));
-                let (filled, placed) = filled.unwrap_or((None, 0));
-                ([annealed, filled], placed + annealing.placed)
+            let found = divided(self.options.threads, &pieces, |piece| {
+                arena.improved(piece, share.min(left), target, &|| stop.is_due())
             });
             for (candidates, placed) in found {
                 self.placed += placed;
-                for candidate in candidates.into_iter().flatten() {
+                for candidate in candidates {
                     self.arena().pool.take(candidate);
                 }
             }
@@ -411,6 +449,103 @@ impl Arena {
         crate::certificate::lower_bound(&self.model, self.objective.metric()).value.0
     }
 }
+
+impl Arena {
+    /// What a piece of work makes of its parent, and how many passes were placed for it.
+    fn improved(
+        &self,
+        piece: &Piece,
+        work: usize,
+        target: i64,
+        due: &dyn Fn() -> bool,
+    ) -> (Vec<Candidate>, usize) {
+        let parent = &self.pool.0[piece.parent];
+        match piece.heat {
+            Some(heat) => self.annealed(parent, heat, piece.seed, work, target, due),
+            None => self.replanned(parent, piece.seed, work, target, due),
+        }
+    }
+
+    fn annealed(
+        &self,
+        parent: &Candidate,
+        heat: f64,
+        seed: u64,
+        work: usize,
+        target: i64,
+        due: &dyn Fn() -> bool,
+    ) -> (Vec<Candidate>, usize) {
+        let dense = &self.variants[parent.origin.variant].forward;
+        let mut annealing = Annealing::new(dense, parent.orders.clone(), heat, seed);
+        let orders = annealing.run(work, |makespan, span| self.value(makespan, span).0, target, due);
+        let annealed = self.judged(orders, parent.origin.improved());
+        let filled = annealed.as_ref().map(|candidate| self.justified(candidate, due));
+        let (filled, placed) = filled.unwrap_or((None, 0));
+        (annealed.into_iter().chain(filled).collect(), placed + annealing.placed)
+    }
+
+    /// Schedules anew along the forwards of a candidate, a few of them out of turn, and goes on from
+    /// what is no worse.
+    fn replanned(
+        &self,
+        parent: &Candidate,
+        seed: u64,
+        work: usize,
+        target: i64,
+        due: &dyn Fn() -> bool,
+    ) -> (Vec<Candidate>, usize) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let dense = &self.variants[parent.origin.variant].forward;
+        let rules = rules();
+        let mut placed = 0;
+        let mut best: Option<Candidate> = None;
+        while placed < work && !due() {
+            let from = best.as_ref().unwrap_or(parent);
+            if from.score.0 <= target {
+                break;
+            }
+            let mut plan = plan_of(&from.orders);
+            disturb(&mut plan, &mut random);
+            let rule = rules[random.usize(..rules.len())];
+            placed += 4 * dense.passes();
+            let Some(orders) = list_schedule(dense, &plan, &dense.limits, rule) else { continue };
+            let Some(candidate) = self.judged(orders, parent.origin.improved()) else { continue };
+            let (filled, more) = self.justified(&candidate, due);
+            placed += more;
+            let reached = filled.unwrap_or(candidate);
+            if best.as_ref().is_none_or(|best| reached.score <= best.score) {
+                best = Some(reached);
+            }
+        }
+        (best.into_iter().collect(), placed)
+    }
+}
+
+/// Moves a few forwards of one device before others of another stage.
+fn disturb(plan: &mut Orders, random: &mut fastrand::Rng) {
+    let device = random.usize(..plan.len());
+    let order = &mut plan[device];
+    for _ in 0..=random.usize(..3) {
+        let from = random.usize(..order.len());
+        let to = from.saturating_sub(1 + random.usize(..4));
+        // Microbatches of a stage stay first in, first out.
+        if order[to..from].iter().all(|item| item.class != order[from].class) {
+            order[to..=from].rotate_right(1);
+        }
+    }
+}
+
+/// A piece of the work of improving.
+struct Piece {
+    /// Which candidate.
+    parent: usize,
+    /// How hot the annealing begins; without, forwards are planned anew.
+    heat: Option<f64>,
+    seed: u64,
+}
+
+/// How hot annealing begins, by piece: cool ones keep what is good, hot ones find other ways.
+const HEATS: [f64; 5] = [0.1, 0.2, 0.4, 0.4, 0.8];
 
 /// The sets of stages that are tried as those which are recomputed: none, all, and those below a stage,
 /// whose activations live longest.
