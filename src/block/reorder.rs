@@ -29,10 +29,24 @@ const LOOKAHEAD: usize = 96;
 /// # Errors
 /// When the schedule cannot run.
 pub fn reorder(model: &Model, schedule: &Schedule, limits: &[Units]) -> Result<(Schedule, Timeline), Stuck> {
+    reorder_until(model, schedule, limits, &|| false)
+}
+
+/// As [`reorder`], but `due` may end it before all gaps are filled; it is asked between rounds. The
+/// result is a schedule in any case, and no longer than the one given.
+///
+/// # Errors
+/// When the schedule cannot run.
+pub fn reorder_until(
+    model: &Model,
+    schedule: &Schedule,
+    limits: &[Units],
+    due: &dyn Fn() -> bool,
+) -> Result<(Schedule, Timeline), Stuck> {
     let cells = Cells::of(schedule);
     let mut orders = schedule.orders().to_vec();
     for _ in 0..ROUNDS {
-        if !fill_all(model, &mut orders, cells, limits, Direction::Forward)? {
+        if due() || !fill_all(model, &mut orders, cells, limits, Direction::Forward)? {
             break;
         }
     }

@@ -85,9 +85,10 @@ pub(super) fn earliest(
     let mut starts: Vec<Vec<Ticks>> = orders.iter().map(|order| Vec::with_capacity(order.len())).collect();
     let mut waiting: Vec<usize> = (0..orders.len()).rev().collect();
     while let Some(device) = waiting.pop() {
-        let mut free = starts[device].len().checked_sub(1).map_or(Some(Ticks::ZERO), |before| {
-            ends[cells.cell(orders[device][before])]
-        });
+        let mut free = starts[device]
+            .len()
+            .checked_sub(1)
+            .map_or(Some(Ticks::ZERO), |before| ends[cells.cell(orders[device][before])]);
         while let (Some(&pass), Some(from)) = (orders[device].get(starts[device].len()), free) {
             let arrival = |(other, latency)| ends[cells.cell(other)].map(|end: Ticks| end + latency);
             let Some(start) = direction

@@ -32,7 +32,10 @@ pub(super) fn divided<P: Sync, R: Send>(
         }
     });
     let taken = |place: Mutex<Option<R>>| {
-        place.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).expect("every piece is worked on")
+        place
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .expect("every piece is worked on")
     };
     done.into_iter().map(taken).collect()
 }

@@ -131,7 +131,8 @@ impl Dense {
         let limits =
             Device::all(model.devices()).map(|device| model.capacity(device).unwrap_or(free).0).collect();
         let on_device: Vec<Vec<u32>> = on_device;
-        let work = on_device.iter().map(|list| list.iter().map(|&class| classes[class as usize].duration).sum());
+        let work =
+            on_device.iter().map(|list| list.iter().map(|&class| classes[class as usize].duration).sum());
         let work: Vec<i64> = work.collect();
         let mut dense =
             Self { microbatches: model.microbatches(), classes, limits, recomputed, on_device, work };
@@ -200,10 +201,14 @@ impl Dense {
     pub(super) fn peak(&self, orders: &Orders) -> i64 {
         let peak = |order: &Vec<Item>| {
             let mut live = 0;
-            order.iter().map(|&item| {
-                live += self.class_of(item).held;
-                live
-            }).max().unwrap_or(0)
+            order
+                .iter()
+                .map(|&item| {
+                    live += self.class_of(item).held;
+                    live
+                })
+                .max()
+                .unwrap_or(0)
         };
         orders.iter().map(peak).max().unwrap_or(0)
     }
@@ -249,8 +254,7 @@ impl Dense {
                 at += 1;
                 for &(fed, _) in &class.feeds {
                     let other = self.classes[fed as usize].device;
-                    if other != device
-                        && orders[other].get(next[other]) == Some(&Item { class: fed, ..item })
+                    if other != device && orders[other].get(next[other]) == Some(&Item { class: fed, ..item })
                     {
                         waiting.push(other);
                     }
@@ -280,16 +284,19 @@ impl Dense {
             .iter()
             .map(|order| {
                 let items = order.iter().flat_map(|pass| {
-                    let item = |kind| Item { class: class(pass.stage.0, kind), microbatch: pass.microbatch.0 };
+                    let item =
+                        |kind| Item { class: class(pass.stage.0, kind), microbatch: pass.microbatch.0 };
                     let then = (pass.kind == Kind::B).then(|| item(Kind::W));
                     std::iter::once(item(pass.kind)).chain(then)
                 });
                 items.collect()
             })
             .collect();
-        let alike = schedule.orders().iter().flatten().all(|pass| {
-            pass.kind != Kind::R || self.recomputed[pass.stage.index()]
-        });
+        let alike = schedule
+            .orders()
+            .iter()
+            .flatten()
+            .all(|pass| pass.kind != Kind::R || self.recomputed[pass.stage.index()]);
         (alike && orders.iter().map(Vec::len).sum::<usize>() == self.passes()).then_some(orders)
     }
 
@@ -311,7 +318,6 @@ pub(super) fn turned(orders: &mut Orders) {
         order.reverse();
     }
 }
-
 
 impl Dense {
     /// The mean duration of a pass, in ticks.

@@ -116,7 +116,8 @@ impl<'a> Justifier<'a> {
         let (mut at, mut free, mut moved) = (0, 0, false);
         while at < order.len() {
             if free < self.starts[at]
-                && let Some((from, start)) = self.candidate(dense, device, order, ends, (at, free, classes_left))
+                && let Some((from, start)) =
+                    self.candidate(dense, device, order, ends, (at, free, classes_left))
             {
                 let item = order[from];
                 let held = dense.class_of(item).held;

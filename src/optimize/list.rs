@@ -66,7 +66,8 @@ pub(super) fn list_schedule(dense: &Dense, plan: &[Vec<Item>], limits: &[i64], r
 
 /// The forwards of orders, which are a plan.
 pub(super) fn plan_of(orders: &Orders) -> Orders {
-    let forwards = |order: &Vec<Item>| order.iter().copied().filter(|item| named(item.class).1 == Kind::F).collect();
+    let forwards =
+        |order: &Vec<Item>| order.iter().copied().filter(|item| named(item.class).1 == Kind::F).collect();
     orders.iter().map(forwards).collect()
 }
 
@@ -100,7 +101,8 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(dense: &'a Dense, plan: &'a [Vec<Item>], limits: &[i64], rule: Rule) -> Self {
         let state = |(device, forwards): (usize, &'a Vec<Item>)| {
-            let held = |&class: &u32| if named(class).1 == Kind::R { dense.classes[class as usize].held } else { 0 };
+            let held =
+                |&class: &u32| if named(class).1 == Kind::R { dense.classes[class as usize].held } else { 0 };
             State {
                 order: Vec::with_capacity(forwards.len() * 3),
                 free: 0,
@@ -211,7 +213,8 @@ impl<'a> Run<'a> {
             Kind::F => {
                 let stages = u32::try_from(dense.recomputed.len()).expect("stages are counted in 32 bits");
                 if stage + 1 < stages {
-                    let (_, lag) = *of.feeds.iter().find(|(fed, _)| *fed == class(stage + 1, Kind::F)).expect("above");
+                    let (_, lag) =
+                        *of.feeds.iter().find(|(fed, _)| *fed == class(stage + 1, Kind::F)).expect("above");
                     let above = dense.classes[class(stage + 1, Kind::F) as usize].device;
                     self.events.push(Reverse((end + lag, above)));
                 } else {
@@ -223,7 +226,8 @@ impl<'a> Run<'a> {
                     state.weights.push_back(Item { class: class(stage, Kind::W), ..item });
                 }
                 if let Some(below) = stage.checked_sub(1) {
-                    let (_, lag) = *of.feeds.iter().find(|(fed, _)| *fed == class(below, Kind::I)).expect("below");
+                    let (_, lag) =
+                        *of.feeds.iter().find(|(fed, _)| *fed == class(below, Kind::I)).expect("below");
                     self.announce(below, item.microbatch, end + lag);
                 }
             }

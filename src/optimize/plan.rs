@@ -1,5 +1,6 @@
 //! Plans: where the forwards of a list schedule come from, and within which limits it is made.
 
+#[cfg(feature = "milp")]
 use std::time::Duration;
 
 use num_rational::Ratio;
@@ -14,7 +15,7 @@ use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 /// make up for a longer interval.
 pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {
     if model.placement().shape() != Shape::V {
-        return if shares.contains(&SHARES[0]) { by_milp(model, stop.remaining()) } else { Vec::new() };
+        return if shares.contains(&SHARES[0]) { by_milp(model, stop) } else { Vec::new() };
     }
     let mut found: Vec<(String, Block)> = Vec::new();
     for share in shares {
@@ -22,7 +23,9 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
             let cap = model.capacity(device)?;
             Some(Units(i64::try_from(i128::from(cap.0) * share.0 / share.1).unwrap_or(cap.0)))
         };
-        let Ok(tighter) = model.with_capacity(Device::all(model.devices()).map(tighter).collect()) else { continue };
+        let Ok(tighter) = model.with_capacity(Device::all(model.devices()).map(tighter).collect()) else {
+            continue;
+        };
         if stop.is_due() {
             break;
         }
@@ -71,7 +74,11 @@ fn forwards(model: &Model, dense: &Dense, interval: i64, growth: Ratio<i64>) -> 
         let step = i128::from((model.duration(stage, Kind::F) + model.latency_after(stage)).0);
         let placement = model.placement();
         let turn = placement.device_of(stage) == placement.device_of(Stage(stage.0 + 1));
-        let step = if turn { step * 4 } else { step * 4 * i128::from(*growth.numer()) / i128::from(*growth.denom()) };
+        let step = if turn {
+            step * 4
+        } else {
+            step * 4 * i128::from(*growth.numer()) / i128::from(*growth.denom())
+        };
         starts[stage.index() + 1] = starts[stage.index()] + step;
     }
     let order = |device| {
@@ -120,20 +127,40 @@ pub(super) fn limits(model: &Model, dense: &Dense) -> Vec<Vec<i64>> {
 /// The block of least interval as an integer programme, where that is small enough to be solved in
 /// moments. Only what is proved optimal counts: what is found when the time is up differs from run to
 /// run.
+///
+/// The solver cannot be interrupted, so it runs beside; when it is time to stop before it has ended, it
+/// is left to end by itself.
 #[cfg(feature = "milp")]
-fn by_milp(model: &Model, limit: Duration) -> Vec<(String, Block)> {
+fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
+    use std::sync::mpsc::{self, RecvTimeoutError};
+
     use crate::encode::{Objective, Outcome, milp};
     if model.stages() > MOST_STAGES {
         return Vec::new();
     }
-    match milp::solve(model, Objective::LeastInterval, limit.min(MOST_TIME)) {
-        Ok(Outcome::Optimal(answer)) => vec![("milp".to_owned(), answer.block)],
-        Ok(Outcome::Bounded { .. } | Outcome::Infeasible) | Err(_) => Vec::new(),
+    let (sender, receiver) = mpsc::channel();
+    let (model, limit) = (model.clone(), stop.remaining().min(MOST_TIME));
+    std::thread::spawn(move || {
+        // Nobody may be listening any more.
+        _ = sender.send(milp::solve(&model, Objective::LeastInterval, limit));
+    });
+    while !stop.is_due() {
+        match receiver.recv_timeout(GLANCE) {
+            Ok(Ok(Outcome::Optimal(answer))) => return vec![("milp".to_owned(), answer.block)],
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Ok(Outcome::Bounded { .. } | Outcome::Infeasible) | Err(_))
+            | Err(RecvTimeoutError::Disconnected) => break,
+        }
     }
+    Vec::new()
 }
 
+/// How often the solver is looked after.
+#[cfg(feature = "milp")]
+const GLANCE: Duration = Duration::from_millis(20);
+
 #[cfg(not(feature = "milp"))]
-fn by_milp(_: &Model, _: Duration) -> Vec<(String, Block)> {
+fn by_milp(_: &Model, _: &Stop) -> Vec<(String, Block)> {
     Vec::new()
 }
 

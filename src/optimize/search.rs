@@ -60,7 +60,9 @@ struct Pool(Vec<Candidate>);
 impl Pool {
     fn take(&mut self, candidate: Candidate) {
         let at = self.0.partition_point(|other| other.score <= candidate.score);
-        let known = self.0[..at].iter().any(|other| other.score == candidate.score && other.orders == candidate.orders);
+        let known = self.0[..at]
+            .iter()
+            .any(|other| other.score == candidate.score && other.orders == candidate.orders);
         if at < KEPT && !known {
             self.0.insert(at, candidate);
             self.0.truncate(KEPT);
@@ -183,8 +185,11 @@ impl Origin {
     /// What found it, after an improvement: it is no longer that of a name.
     fn improved(&self) -> Self {
         const SUFFIX: &str = ", improved";
-        let engine =
-            if self.engine.ends_with(SUFFIX) { self.engine.clone() } else { format!("{}{SUFFIX}", self.engine) };
+        let engine = if self.engine.ends_with(SUFFIX) {
+            self.engine.clone()
+        } else {
+            format!("{}{SUFFIX}", self.engine)
+        };
         Self { engine, ..self.clone() }
     }
 }
@@ -211,16 +216,19 @@ impl<'a> Search<'a> {
     ) -> Self {
         let enough = model.devices().saturating_mul(3).max(24);
         let fewer = core(model.microbatches(), enough);
-        let few = model.with_microbatches(fewer).ok().filter(|_| fewer < model.microbatches()).map(|few| {
-            Arena::new(few, model.microbatches() - fewer, options.objective)
-        });
+        let few = model
+            .with_microbatches(fewer)
+            .ok()
+            .filter(|_| fewer < model.microbatches())
+            .map(|few| Arena::new(few, model.microbatches() - fewer, options.objective));
         let whole = Arena::new(model.clone(), 0, options.objective);
         Self { options, bound, stop, progress, blocks: Vec::new(), whole, few, placed: 0 }
     }
 
     pub(super) fn into_best(self) -> Best {
         let best = self.whole.pool.0.into_iter().next().expect("the serial schedule keeps to feasible caps");
-        let schedule = self.whole.variants[best.origin.variant].forward.schedule(&self.whole.model, &best.orders);
+        let schedule =
+            self.whole.variants[best.origin.variant].forward.schedule(&self.whole.model, &best.orders);
         let block = best.origin.block.map(|at| self.blocks[at].clone());
         Best { schedule, engine: best.origin.engine, block }
     }
@@ -298,11 +306,12 @@ impl<'a> Search<'a> {
     fn catalogue(&mut self, plans: &mut Vec<Plan>) {
         self.tell("catalogue");
         let model = self.arena().model.clone();
+        let stop = self.stop.clone();
         for entry in catalog::entries() {
             if self.is_done() {
                 return;
             }
-            if let Ok(schedule) = entry.generate(&model) {
+            if let Ok(schedule) = entry.generate_until(&model, &|| stop.is_due()) {
                 self.add(plans, &schedule, entry.name, None);
             }
         }
@@ -315,7 +324,9 @@ impl<'a> Search<'a> {
             if self.is_done() {
                 return;
             }
-            let Ok(schedule) = entry.generate(&self.whole.model) else { continue };
+            let stop = &self.stop;
+            let made = entry.generate_until(&self.whole.model, &|| stop.is_due());
+            let Ok(schedule) = made else { continue };
             let candidate = self.whole.candidate(&schedule, entry.name, None);
             candidate.into_iter().for_each(|candidate| self.whole.pool.take(candidate));
         }
@@ -419,7 +430,9 @@ impl<'a> Search<'a> {
                 continue;
             }
             let Some(piece) = piece(dense, &candidate.orders, &times) else { continue };
-            let Some(orders) = stretched(&candidate.orders, &piece, few.missing / piece.period) else { continue };
+            let Some(orders) = stretched(&candidate.orders, &piece, few.missing / piece.period) else {
+                continue;
+            };
             if let Some(candidate) = self.whole.judged(orders, candidate.origin.clone()) {
                 self.whole.pool.take(candidate);
             }

@@ -78,13 +78,18 @@ fn cuts(
         .enumerate()
         .map(|(device, order)| {
             let before = |instant: i64| {
-                order.partition_point(|&item| times.ends[dense.cell(item)] - dense.class_of(item).duration < instant)
+                order.partition_point(|&item| {
+                    times.ends[dense.cell(item)] - dense.class_of(item).duration < instant
+                })
             };
             let (begin, end) = (before(from), before(to));
             for item in &order[begin..end] {
                 count[item.class as usize] += 1;
             }
-            dense.on_device[device].iter().all(|&class| count[class as usize] == period).then_some((begin, end))
+            dense.on_device[device]
+                .iter()
+                .all(|&class| count[class as usize] == period)
+                .then_some((begin, end))
         })
         .collect()
 }
