@@ -81,10 +81,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             let begin = Instant::now();
             let found = optimize(&model, &options, &mut |_| ())?;
             let seconds = begin.elapsed().as_secs_f64();
-            let gap = 100.0 * (found.value() - found.bound.value).0 as f64 / found.bound.value.0 as f64;
+            let gap = (found.gap() * 1000).round().to_integer();
+            let gap = format!("{}.{}%", gap / 10, gap % 10);
             let known = known.map_or_else(|| "-".to_owned(), |known| known.to_string());
             println!(
-                "{name:9}  {forward} {input} {weight}  {devices:4}  {microbatches:4}  {cap:3}  {known:>9}  {:6}  {:6}  {gap:4.1}%  {seconds:7.2}  {:17}  {}",
+                "{name:9}  {forward} {input} {weight}  {devices:4}  {microbatches:4}  {cap:3}  {known:>9}  {:6}  {:6}  {gap:>5}  {seconds:7.2}  {:17}  {}",
                 found.value(),
                 found.bound.value,
                 best_named(&model),

@@ -44,7 +44,7 @@ pub(super) struct Dense {
     /// The classes of each device.
     pub on_device: Vec<Vec<u32>>,
     /// How long each device works in all.
-    work: Vec<i64>,
+    pub work: Vec<i64>,
 }
 
 /// The kinds in the order in which they are numbered.

@@ -163,12 +163,11 @@ impl<'a> Justifier<'a> {
         // The most that is live from the gap up to the position looked at.
         let mut most = if at == 0 { 0 } else { self.live[at - 1] };
         let last = order.len().min(at + LOOKAHEAD * dense.on_device[device].len());
-        for from in at + 1..last {
+        for (from, &item) in order.iter().enumerate().take(last).skip(at + 1) {
             if unseen == 0 {
                 break;
             }
             most = most.max(self.live[from - 1]);
-            let item = order[from];
             let seen = &mut self.seen[item.class as usize];
             if *seen == self.gap {
                 continue;

@@ -1,8 +1,10 @@
 //! Optimisation: the best schedule under the caps, and how far from the best it can be.
 //!
-//! Candidates come from the catalogue, from optimal building blocks, and from list scheduling along
-//! their forwards; the best are improved by filling gaps. All of that only proposes: the answer is
-//! what `replay` says of it, and the bound is `certificate`'s.
+//! Candidates come from optimal building blocks, from list scheduling along orders of forwards, and
+//! from the catalogue; the best are improved by filling gaps, by annealing, and by disturbing their
+//! forwards. Of many microbatches, fewer are searched, and the steady phase of the best schedules is
+//! repeated. All of that only proposes: the answer is what `replay` says of it, and the bound is
+//! `certificate`'s.
 
 mod anneal;
 mod crew;
@@ -57,8 +59,8 @@ impl Objective {
 pub struct Options {
     /// What to minimise.
     pub objective: Objective,
-    /// When to stop with the best schedule found so far: the step in hand is ended first. A search
-    /// that ends before is the same every time.
+    /// When to stop with the best schedule found so far. A search that ends before is the same every
+    /// time.
     pub time_limit: Duration,
     /// Ends the search as the time limit does.
     pub interrupt: Interrupt,
@@ -161,8 +163,9 @@ pub enum OptimizeError {
 
 /// The best schedule found under the model's caps.
 ///
-/// Any caps that a serial execution keeps to give a schedule. Unless the time limit comes first, the
-/// result is never worse than a schedule of the catalogue that keeps to the caps.
+/// Any caps that a serial execution keeps to give a schedule. Unless the time limit or an interrupt
+/// comes first, the result is never worse than a schedule of the catalogue that keeps to the caps, and
+/// it is the same every time, with any number of threads.
 ///
 /// # Errors
 /// When the caps are too small for one microbatch alone.
@@ -192,3 +195,6 @@ pub fn optimize(
     });
     Ok(Solution { schedule, verdict, bound, block, engine, objective: options.objective })
 }
+
+#[cfg(test)]
+mod tests;

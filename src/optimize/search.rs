@@ -69,6 +69,12 @@ impl Pool {
         }
     }
 
+    fn extend(&mut self, candidates: impl IntoIterator<Item = Candidate>) {
+        for candidate in candidates {
+            self.take(candidate);
+        }
+    }
+
     fn best(&self) -> Option<i64> {
         self.0.first().map(|best| best.score.0)
     }
@@ -245,7 +251,7 @@ impl<'a> Search<'a> {
             let Self { whole, few, .. } = self;
             for arena in std::iter::once(whole).chain(few) {
                 let candidate = arena.candidate(&serial(&arena.model, recompute), "serial", None);
-                candidate.into_iter().for_each(|candidate| arena.pool.take(candidate));
+                arena.pool.extend(candidate);
             }
         }
         // What is found at once comes first: it may be as good as can be.
@@ -280,7 +286,7 @@ impl<'a> Search<'a> {
             plans.push(Plan { block, ..Plan::new(plan_of(orders), engine) });
         }
         let candidate = arena.candidate(schedule, engine, block);
-        candidate.into_iter().for_each(|candidate| arena.pool.take(candidate));
+        arena.pool.extend(candidate);
     }
 
     /// Blocks of least interval within shares of the caps.
@@ -317,9 +323,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The named schedules of all microbatches, where fewer were searched.
+    /// Blocks and named schedules of all microbatches, where fewer were searched.
     fn whole_catalogue(&mut self) {
         self.tell("catalogue");
+        for (at, block) in self.blocks.iter().enumerate() {
+            let Ok(schedule) = block.expand(&self.whole.model, self.whole.model.microbatches()) else {
+                continue;
+            };
+            let candidate = self.whole.candidate(&schedule, "building block", Some(at));
+            self.whole.pool.extend(candidate);
+        }
         for entry in catalog::entries() {
             if self.is_done() {
                 return;
@@ -328,7 +341,7 @@ impl<'a> Search<'a> {
             let made = entry.generate_until(&self.whole.model, &|| stop.is_due());
             let Ok(schedule) = made else { continue };
             let candidate = self.whole.candidate(&schedule, entry.name, None);
-            candidate.into_iter().for_each(|candidate| self.whole.pool.take(candidate));
+            self.whole.pool.extend(candidate);
         }
     }
 
@@ -365,9 +378,7 @@ impl<'a> Search<'a> {
             });
             let passes = arena.variants[0].forward.passes();
             self.placed += 4 * batch.len() * passes;
-            for candidate in found.into_iter().flatten() {
-                self.arena().pool.take(candidate);
-            }
+            self.arena().pool.extend(found.into_iter().flatten());
         }
     }
 
@@ -384,7 +395,7 @@ impl<'a> Search<'a> {
         });
         for (candidate, placed) in found {
             self.placed += placed;
-            candidate.into_iter().for_each(|candidate| self.arena().pool.take(candidate));
+            self.arena().pool.extend(candidate);
         }
     }
 
@@ -412,9 +423,7 @@ impl<'a> Search<'a> {
             });
             for (candidates, placed) in found {
                 self.placed += placed;
-                for candidate in candidates {
-                    self.arena().pool.take(candidate);
-                }
+                self.arena().pool.extend(candidates);
             }
             round += 1;
         }

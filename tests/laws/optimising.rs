@@ -67,6 +67,24 @@ proptest! {
     }
 
     #[test]
+    fn many_microbatches_give_a_valid_schedule_no_worse_than_the_catalogue(
+        model in capped(),
+        microbatches in 55..140_u32,
+    ) {
+        let model = model.with_microbatches(microbatches).expect("small times");
+        let options = quick(Objective::Makespan);
+        let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
+        prop_assert!(replay(&model, &solution.schedule).is_valid());
+        prop_assert_eq!(solution.schedule.microbatches(), microbatches);
+        prop_assert!(solution.value() >= solution.bound.value);
+        for entry in catalog::entries() {
+            let Ok(schedule) = entry.generate(&model) else { continue };
+            let named = replay(&model, &schedule).timing.expect("the catalogue is valid").metrics.makespan;
+            prop_assert!(solution.value() <= named, "{} is better", entry.name);
+        }
+    }
+
+    #[test]
     fn a_search_that_has_no_time_still_gives_a_schedule(model in capped()) {
         let options = Options { time_limit: Duration::ZERO, ..Options::default() };
         let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
