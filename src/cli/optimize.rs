@@ -20,7 +20,7 @@ use super::progress::Progress;
 use super::size::ModelArgs;
 use super::violations::count;
 use crate::model::{Device, Model};
-use crate::optimize::{self, Interrupt, Objective, OptimizeError, Options, Solution};
+use crate::optimize::{self, Interrupt, Objective, OptimizeError, Options, Solution, Stop};
 use crate::schedule::{self, Schedule};
 
 /// The options of `optimize`.
@@ -94,6 +94,11 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl SearchArgs {
+    /// When to stop what is done in the same time again.
+    pub fn stop(&self) -> Stop {
+        Stop::after(self.time_limit)
+    }
+
     /// Searches, telling where it stands.
     ///
     /// # Errors
