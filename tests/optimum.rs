@@ -87,3 +87,33 @@ fn many_microbatches_keep_the_interval_of_a_block_of_two() {
     assert!(solution.verdict.peak_memory_max() <= Units(4));
     assert_eq!(solution.block.map(|block| block.period()), Some(2));
 }
+
+/// Found while the methods were tried out or by an exact programme over small problems (V placement, one
+/// unit of memory per chunk activation): durations, devices, microbatches, cap, makespan. Ours may be
+/// shorter, never longer.
+const BEST_KNOWN: [([i64; 3], u32, u32, i64, i64); 12] = [
+    ([1, 1, 1], 2, 8, 3, 51),
+    ([1, 1, 1], 3, 8, 4, 53),
+    ([1, 1, 1], 3, 8, 5, 51),
+    ([1, 1, 1], 3, 8, 6, 50),
+    ([1, 1, 1], 4, 8, 5, 56),
+    ([1, 1, 1], 4, 8, 8, 51),
+    ([1, 1, 1], 8, 32, 8, 215),
+    ([1, 1, 1], 16, 32, 32, 207),
+    ([3, 4, 2], 4, 8, 7, 160),
+    ([3, 4, 2], 8, 8, 16, 172),
+    ([3, 4, 2], 8, 32, 10, 654),
+    ([3, 4, 2], 8, 32, 16, 613),
+];
+
+#[test]
+fn small_problems_reach_the_best_known_makespans() {
+    for ([forward, input, weight], devices, microbatches, cap, known) in BEST_KNOWN {
+        let placement = Placement::v(devices).expect("a placement");
+        let model =
+            Model::equal_stages(placement, microbatches, [forward, input, weight, 0]).expect("a model");
+        let options = Options { effort: 30_000_000, ..Options::default() };
+        let solution = optimize(&capped(&model, cap), &options, &mut |_| ()).expect("the cap is feasible");
+        assert!(solution.value() <= Ticks(known), "{devices} {microbatches} {cap}: {}", solution.value());
+    }
+}

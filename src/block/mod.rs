@@ -15,7 +15,7 @@ mod squeeze;
 
 pub use algebra::Fault;
 pub use memory::{acquired, order_peak, released};
-pub use reorder::{justify, reorder};
+pub use reorder::{justify, reorder, reorder_until};
 pub use squeeze::{Stuck, Timeline, squeeze};
 
 use num_rational::Ratio;

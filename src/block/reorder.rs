@@ -29,10 +29,24 @@ const LOOKAHEAD: usize = 96;
 /// # Errors
 /// When the schedule cannot run.
 pub fn reorder(model: &Model, schedule: &Schedule, limits: &[Units]) -> Result<(Schedule, Timeline), Stuck> {
+    reorder_until(model, schedule, limits, &|| false)
+}
+
+/// As [`reorder`], but `due` may end it before all gaps are filled; it is asked between rounds. The
+/// result is a schedule in any case, and no longer than the one given.
+///
+/// # Errors
+/// When the schedule cannot run.
+pub fn reorder_until(
+    model: &Model,
+    schedule: &Schedule,
+    limits: &[Units],
+    due: &dyn Fn() -> bool,
+) -> Result<(Schedule, Timeline), Stuck> {
     let cells = Cells::of(schedule);
     let mut orders = schedule.orders().to_vec();
     for _ in 0..ROUNDS {
-        if !fill_all(model, &mut orders, cells, limits, Direction::Forward)? {
+        if due() || !fill_all(model, &mut orders, cells, limits, Direction::Forward)? {
             break;
         }
     }
@@ -94,8 +108,14 @@ fn fill_all(
             ends[cells.cell(pass)] = Some(start + model.duration(pass.stage, pass.kind));
         }
     }
-    let mut moved = false;
+    let mut left = vec![0; cells.classes()];
+    let mut seen = vec![0; cells.classes()];
+    let (mut gap, mut moved) = (0, false);
     for ((order, starts), &limit) in orders.iter_mut().zip(starts).zip(limits) {
+        for pass in &*order {
+            left[class(*pass)] += 1;
+        }
+        let classes: std::collections::BTreeSet<usize> = order.iter().map(|pass| class(*pass)).collect();
         let stages = order.iter().map(|pass| pass.stage).collect::<std::collections::BTreeSet<_>>().len();
         let order_now = std::mem::take(order);
         let window = LOOKAHEAD * stages;
@@ -109,6 +129,10 @@ fn fill_all(
             order: order_now,
             starts,
             live,
+            left: &mut left,
+            classes: classes.len(),
+            seen: &mut seen,
+            gap: &mut gap,
             ends: &mut ends,
         };
         moved |= filling.fill();
@@ -116,6 +140,11 @@ fn fill_all(
     }
     turn(orders);
     Ok(moved)
+}
+
+/// The number of a stage and kind.
+fn class(pass: Pass) -> usize {
+    pass.stage.index() * Kind::COUNT + pass.kind as usize
 }
 
 /// One device while its gaps are being filled.
@@ -129,6 +158,13 @@ struct Filling<'a> {
     starts: Vec<Ticks>,
     /// What is live once each pass has started.
     live: Vec<Units>,
+    /// By class: how many passes are yet to come, and the gap for which the class was last looked at.
+    left: &'a mut [u32],
+    seen: &'a mut [u64],
+    /// Of how many classes passes are yet to come.
+    classes: usize,
+    /// How many gaps have been looked at.
+    gap: &'a mut u64,
     /// The end of every pass of the problem.
     ends: &'a mut [Option<Ticks>],
 }
@@ -147,7 +183,11 @@ impl Filling<'_> {
                 // The rest of the gap before the pass that was moved here may take another one.
                 continue;
             }
-            free = self.starts[at] + self.duration(self.order[at]);
+            let pass = self.order[at];
+            free = self.starts[at] + self.duration(pass);
+            let left = &mut self.left[class(pass)];
+            *left -= 1;
+            self.classes -= usize::from(*left == 0);
             at += 1;
         }
         moved
@@ -155,20 +195,26 @@ impl Filling<'_> {
 
     /// The pass that can start earliest in the gap before position `at`, and when. Of each stage
     /// and kind only the next one is tried: microbatches stay first in, first out.
-    fn candidate(&self, at: usize, free: Ticks) -> Option<(usize, Ticks)> {
+    fn candidate(&mut self, at: usize, free: Ticks) -> Option<(usize, Ticks)> {
         let mut best: Option<(usize, Ticks)> = None;
-        let mut seen: Vec<(u32, Kind)> = vec![(self.order[at].stage.0, self.order[at].kind)];
+        *self.gap += 1;
+        self.seen[class(self.order[at])] = *self.gap;
+        let mut unseen = self.classes - 1;
         // The most that is live from the gap up to the position looked at.
         let mut most = self.live_before(at);
         let last = self.order.len().min(at + self.window);
         for from in at + 1..last {
+            if unseen == 0 {
+                break;
+            }
             most = most.max(self.live[from - 1]);
             let pass = self.order[from];
-            let class = (pass.stage.0, pass.kind);
-            if seen.contains(&class) {
+            let seen = &mut self.seen[class(pass)];
+            if *seen == *self.gap {
                 continue;
             }
-            seen.push(class);
+            *seen = *self.gap;
+            unseen -= 1;
             if self.acquired(pass) > Units::ZERO && most + self.acquired(pass) > self.limit {
                 continue;
             }
@@ -180,6 +226,9 @@ impl Filling<'_> {
                 && best.is_none_or(|(_, earliest)| start < earliest)
             {
                 best = Some((from, start));
+                if start == free {
+                    break;
+                }
             }
         }
         best

@@ -37,6 +37,11 @@ impl Cells {
         self.stages as usize * Kind::COUNT * self.microbatches as usize
     }
 
+    /// The number of stages and kinds.
+    pub(super) fn classes(self) -> usize {
+        self.stages as usize * Kind::COUNT
+    }
+
     pub(super) fn cell(self, pass: Pass) -> usize {
         (pass.stage.index() * Kind::COUNT + pass.kind as usize) * self.microbatches as usize
             + pass.microbatch.index()
@@ -75,41 +80,40 @@ pub(super) fn earliest(
         }
     }
     let present = |pass: Pass| place[cells.cell(pass)].is_some();
-    let mut pending = vec![0_u8; cells.count()];
-    let mut ready = Vec::new();
-    for order in orders {
-        for (position, &pass) in order.iter().enumerate() {
-            let needs = direction.before(model, pass, present).count() + usize::from(position > 0);
-            pending[cells.cell(pass)] = u8::try_from(needs).expect("a pass needs at most five others");
-            if needs == 0 {
-                ready.push(pass);
+    // Each device goes on as far as it can: passes near in time are near in memory then.
+    let mut ends: Vec<Option<Ticks>> = vec![None; cells.count()];
+    let mut starts: Vec<Vec<Ticks>> = orders.iter().map(|order| Vec::with_capacity(order.len())).collect();
+    let mut waiting: Vec<usize> = (0..orders.len()).rev().collect();
+    while let Some(device) = waiting.pop() {
+        let mut free = starts[device]
+            .len()
+            .checked_sub(1)
+            .map_or(Some(Ticks::ZERO), |before| ends[cells.cell(orders[device][before])]);
+        while let (Some(&pass), Some(from)) = (orders[device].get(starts[device].len()), free) {
+            let arrival = |(other, latency)| ends[cells.cell(other)].map(|end: Ticks| end + latency);
+            let Some(start) = direction
+                .before(model, pass, present)
+                .map(arrival)
+                .try_fold(from, |latest, arrival| Some(latest.max(arrival?)))
+            else {
+                break;
+            };
+            starts[device].push(start);
+            free = Some(start + model.duration(pass.stage, pass.kind));
+            ends[cells.cell(pass)] = free;
+            for (next, _) in direction.after(model, pass, present) {
+                // Only what stands at the head of its device has waited for this.
+                let head = place[cells.cell(next)].map(|(other, at)| (other as usize, at as usize));
+                if let Some((other, at)) = head
+                    && other != device
+                    && starts[other].len() == at
+                {
+                    waiting.push(other);
+                }
             }
         }
     }
-    let mut starts: Vec<Vec<Ticks>> = orders.iter().map(|order| vec![Ticks::ZERO; order.len()]).collect();
-    let mut done = 0;
-    while let Some(pass) = ready.pop() {
-        done += 1;
-        let (device, position) = place[cells.cell(pass)].expect("only passes of the orders become ready");
-        let (device, position) = (device as usize, position as usize);
-        let end = starts[device][position] + model.duration(pass.stage, pass.kind);
-        let mut follow = |next: Pass, latency: Ticks| {
-            let cell = cells.cell(next);
-            let Some((device, position)) = place[cell] else { return };
-            let start = &mut starts[device as usize][position as usize];
-            *start = (*start).max(end + latency);
-            pending[cell] -= 1;
-            if pending[cell] == 0 {
-                ready.push(next);
-            }
-        };
-        if let Some(&next) = orders[device].get(position + 1) {
-            follow(next, Ticks::ZERO);
-        }
-        for (next, latency) in direction.after(model, pass, present) {
-            follow(next, latency);
-        }
-    }
+    let done: usize = starts.iter().map(Vec::len).sum();
     if done == total { Ok(starts) } else { Err(Stuck(total - done)) }
 }
 

@@ -73,7 +73,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "at most d",
         bubble: "no formula: at most that of ZB-H1 where ZB-H1 fits",
-        build: Build::Where(limited::zb_1p),
+        build: Build::Within(limited::zb_1p),
     },
     Entry {
         name: "zb-2p",
@@ -82,7 +82,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "at most 2d",
         bubble: "no formula: at most that of ZB-H2 where ZB-H2 fits",
-        build: Build::Where(limited::zb_2p),
+        build: Build::Within(limited::zb_2p),
     },
     Entry {
         name: "interleaved-1f1b",
@@ -100,7 +100,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Looped,
         memory: "about (v+1)d chunks",
         bubble: "(d-1)(F+I+W) of one chunk at best; grows with v",
-        build: Build::Always(looped::uniform),
+        build: Build::Improved(looped::uniform),
     },
     Entry {
         name: "looped-bfs",
@@ -118,7 +118,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::V,
         memory: "ceil((4d+2)/3) chunks",
         bubble: "about 6d units",
-        build: Build::Always(v::one_f_one_b_v),
+        build: Build::Improved(v::one_f_one_b_v),
     },
     Entry {
         name: "v-min",
@@ -127,7 +127,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::V,
         memory: "2*floor((d+4)/3) chunks",
         bubble: "about 4d units",
-        build: Build::Always(v::v_min),
+        build: Build::Improved(v::v_min),
     },
     Entry {
         name: "v-half",
@@ -136,7 +136,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::V,
         memory: "2*floor((d+2)/2) chunks",
         bubble: "about 3d units",
-        build: Build::Always(v::v_half),
+        build: Build::Improved(v::v_half),
     },
     Entry {
         name: "v-zb",
@@ -145,6 +145,6 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::V,
         memory: "2d chunks",
         bubble: "about none",
-        build: Build::Always(v::v_zb),
+        build: Build::Improved(v::v_zb),
     },
 ];

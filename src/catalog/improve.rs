@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use super::Due;
 use super::floor::{Floor, Rule};
 use super::schedule;
-use crate::block::{Timeline, reorder, squeeze};
+use crate::block::{Timeline, reorder_until, squeeze};
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 
@@ -17,13 +18,22 @@ const RUNS: &str = "orders of the catalogue follow the dependencies";
 pub(super) type Length = (Ticks, Ticks);
 
 /// The shortest of what a schedule becomes by letting its Ws float and by filling its gaps. The
-/// schedule must keep to the limits, and what is returned does, and is never longer.
-pub(super) fn improved(model: &Model, before: Schedule, limits: &[Units]) -> (Schedule, Length) {
+/// schedule must keep to the limits, and what is returned does, and is never longer. `due` ends it
+/// with the shortest so far.
+pub(super) fn improved(
+    model: &Model,
+    before: Schedule,
+    limits: &[Units],
+    due: Due<'_>,
+) -> (Schedule, Length) {
     let mut best = measured(model, before);
     for _ in 0..ROUNDS {
+        if due() {
+            break;
+        }
         let floated = shortest_float(model, &best.0, limits);
         let [filled, floated_and_filled] = [&best.0, &floated.0].map(|candidate| {
-            let (filled, timeline) = reorder(model, candidate, limits).expect(RUNS);
+            let (filled, timeline) = reorder_until(model, candidate, limits, due).expect(RUNS);
             (filled, length(model, &timeline))
         });
         let next = [filled, floated, floated_and_filled].into_iter().min_by_key(|(_, length)| *length);

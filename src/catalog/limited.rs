@@ -6,7 +6,7 @@
 
 use super::floor::{Floor, Rule};
 use super::improve::{Length, improved, measured, shortest_float};
-use super::{CatalogError, Needs, linear, one_f_one_b_memory, schedule};
+use super::{CatalogError, Due, Needs, linear, one_f_one_b_memory, schedule};
 use crate::block::order_peak;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::Schedule;
@@ -19,24 +19,24 @@ const FINALISTS: usize = 2;
 ///
 /// # Errors
 /// When some device has not the room for one microbatch.
-pub(super) fn zb_1p(model: &Model) -> Result<Schedule, CatalogError> {
-    within(model, "zb-1p", 1)
+pub(super) fn zb_1p(model: &Model, due: Due<'_>) -> Result<Schedule, CatalogError> {
+    within(model, "zb-1p", 1, due)
 }
 
 /// ZB-2p (arXiv 2401.10241, section 3.1): as ZB-1p, with twice the memory.
 ///
 /// # Errors
 /// When some device has not the room for one microbatch.
-pub(super) fn zb_2p(model: &Model) -> Result<Schedule, CatalogError> {
-    within(model, "zb-2p", 2)
+pub(super) fn zb_2p(model: &Model, due: Due<'_>) -> Result<Schedule, CatalogError> {
+    within(model, "zb-2p", 2, due)
 }
 
-fn within(model: &Model, name: &'static str, factor: i64) -> Result<Schedule, CatalogError> {
+fn within(model: &Model, name: &'static str, factor: i64, due: Due<'_>) -> Result<Schedule, CatalogError> {
     let limit = one_f_one_b_memory(model) * factor;
     let limits: Vec<Units> = Device::all(model.devices())
         .map(|device| model.capacity(device).map_or(limit, |capacity| capacity.min(limit)))
         .collect();
-    scheduled(model, name, &limits)
+    scheduled(model, name, &limits, due)
 }
 
 /// The schedule that the heuristic behind `zb-1p` and `zb-2p` finds within these limits, one per
@@ -54,10 +54,15 @@ pub fn memory_limited(model: &Model, limits: &[Units]) -> Result<Schedule, Catal
     if limits.len() != model.devices() as usize {
         return Err(CatalogError::Limits { found: limits.len(), devices: model.devices() });
     }
-    scheduled(model, name, limits)
+    scheduled(model, name, limits, &|| false)
 }
 
-fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Schedule, CatalogError> {
+fn scheduled(
+    model: &Model,
+    name: &'static str,
+    limits: &[Units],
+    due: Due<'_>,
+) -> Result<Schedule, CatalogError> {
     for (device, &limit) in Device::all(model.devices()).zip(limits) {
         let activation = model.activation(Stage(device.0));
         if activation > limit {
@@ -71,6 +76,9 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
     let listed = [Some(1), Some(2), None].map(|lead| listed(model, limits, lead));
     let mut candidates: Vec<(Schedule, Length)> = Vec::new();
     for candidate in published.chain(listed) {
+        if due() && !candidates.is_empty() {
+            break;
+        }
         candidates.push(shortest_float(model, &candidate, limits));
         candidates.push(measured(model, candidate));
     }
@@ -79,7 +87,7 @@ fn scheduled(model: &Model, name: &'static str, limits: &[Units]) -> Result<Sche
     candidates.truncate(FINALISTS);
     let (best, _) = candidates
         .into_iter()
-        .map(|(candidate, _)| improved(model, candidate, limits))
+        .map(|(candidate, _)| improved(model, candidate, limits, due))
         .min_by_key(|(_, length)| *length)
         .expect("list scheduling always gives candidates");
     Ok(best)

@@ -1,7 +1,7 @@
 //! Schedules for looped placement: stage s on device s mod d, v chunks per device.
 
 use super::v::from_block;
-use super::{blocks, schedule};
+use super::{Due, blocks, schedule};
 use crate::model::{Device, Kind, Microbatch, Model, Pass};
 use crate::schedule::Schedule;
 
@@ -58,8 +58,8 @@ fn group_slots(devices: u32, chunks: u32) -> u64 {
 ///
 /// Block: T = 3v at unit times, see [`block`](super::block). Memory: at most that of the block,
 /// about (v+1)d chunk activations on device 0.
-pub(super) fn uniform(model: &Model) -> Schedule {
-    from_block(model, &blocks::interleaved(model.placement()))
+pub(super) fn uniform(model: &Model, due: Due<'_>) -> Schedule {
+    from_block(model, &blocks::interleaved(model.placement()), due)
 }
 
 /// Looped breadth-first (Lamy-Poirier, arXiv 2211.05953): every chunk runs all microbatches before

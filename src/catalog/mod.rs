@@ -68,7 +68,14 @@ enum Build {
     Always(fn(&Model) -> Schedule),
     /// Some models of the right placement have none.
     Where(fn(&Model) -> Result<Schedule, CatalogError>),
+    /// Any model of the right placement has them, and they take some improving.
+    Improved(fn(&Model, Due<'_>) -> Schedule),
+    /// As `Improved`, where there is room.
+    Within(fn(&Model, Due<'_>) -> Result<Schedule, CatalogError>),
 }
+
+/// Tells whether it is time to end improving.
+type Due<'a> = &'a dyn Fn() -> bool;
 
 /// The placement that a schedule is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,6 +175,15 @@ impl Entry {
     /// When it is made for another placement, does not fit the caps of the model, or recomputes
     /// under a model that knows no checkpoints.
     pub fn generate(&self, model: &Model) -> Result<Schedule, CatalogError> {
+        self.generate_until(model, &|| false)
+    }
+
+    /// As [`generate`](Self::generate), but the improvement of warm-up and cool-down ends once `due`
+    /// says so: the schedule is then a longer one of the same memory.
+    ///
+    /// # Errors
+    /// As [`generate`](Self::generate).
+    pub fn generate_until(&self, model: &Model, due: &dyn Fn() -> bool) -> Result<Schedule, CatalogError> {
         let (name, needs) = (self.name, self.needs);
         if !needs.met_by(model.placement()) {
             return Err(CatalogError::NotThisPlacement { name, needs, has: model.placement().shape() });
@@ -175,6 +191,8 @@ impl Entry {
         let mut schedule = match self.build {
             Build::Always(build) => build(model),
             Build::Where(build) => build(model)?,
+            Build::Improved(build) => build(model, due),
+            Build::Within(build) => build(model, due)?,
         };
         for device in Device::all(model.devices()) {
             let holds = order_peak(model, schedule.order(device));

@@ -12,9 +12,10 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use super::size::ModelArgs;
 use super::table::Table;
+use super::violations::count;
 use crate::catalog::{self, CatalogError, Entry};
 use crate::model::Model;
-use crate::optimize::OptimizeError;
+use crate::optimize::{Interrupt, OptimizeError};
 use crate::replay::{Verdict, replay};
 
 /// The options of `compare`.
@@ -163,7 +164,7 @@ impl Row {
     }
 
     fn optimized(search: &SearchArgs, model: &Model, progress: &Progress) -> Result<Self, Error> {
-        let (verdict, error) = match search.run(model, progress) {
+        let (verdict, error) = match search.run(model, Interrupt::default(), progress) {
             Ok(solution) => (Some(solution.verdict), None),
             Err(OptimizeError::Infeasible(reason)) => (None, Some(reason.to_string())),
             Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
@@ -195,8 +196,12 @@ impl fmt::Display for Comparison<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
-            "{}: {} devices, {} microbatches; times in {}, memory in {}\n",
-            self.model, self.devices, self.microbatches, self.time_unit, self.memory_unit
+            "{}: {}, {}; times in {}, memory in {}\n",
+            self.model,
+            count(self.devices as usize, "device", "devices"),
+            count(self.microbatches as usize, "microbatch", "microbatches"),
+            self.time_unit,
+            self.memory_unit
         )?;
         let mut table = Table::new(["schedule", "makespan", "device span", "bubble rate", "peak memory"]);
         for row in &self.schedules {

@@ -17,7 +17,7 @@ use crate::model::Model;
 use crate::optimize::explain::{
     Conflict, Limit, Steady, Step, Stretch, Waits, critical_path, steady, stretches,
 };
-use crate::optimize::{OptimizeError, Solution};
+use crate::optimize::{Interrupt, OptimizeError, Solution};
 
 /// The options of `explain`.
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ struct Answer<'a> {
 pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read()?;
     let progress = Progress::start("starting");
-    let found = args.search.run(&model, &progress);
+    let found = args.search.run(&model, Interrupt::default(), &progress);
     let mut answer = Answer {
         feasible: true,
         reasons: Vec::new(),

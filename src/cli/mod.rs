@@ -16,6 +16,7 @@ mod excerpt;
 mod explain;
 mod figures;
 mod input;
+mod interrupt;
 mod json_place;
 mod number;
 mod optimize;
@@ -75,7 +76,8 @@ enum Command {
     ///
     /// Building blocks, the named schedules and list scheduling propose; an independent replay decides.
     /// The lower bound holds for every schedule of the model, so the gap says how much better any
-    /// schedule could be.
+    /// schedule could be. Ctrl-C ends the search with the best schedule found so far, which is printed
+    /// and written as if it had ended by itself.
     Optimize(optimize::OptimizeArgs),
 
     #[command(after_long_help = BLOCK_EXAMPLES)]

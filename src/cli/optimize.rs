@@ -1,20 +1,26 @@
 //! `optimize`: the best schedule under the caps, and how far from the best it can be.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use itertools::Itertools as _;
+use num_rational::Ratio;
 use serde::Serialize;
 
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines, decimal, fraction, percentage};
+use super::interrupt::on_ctrl_c;
 use super::number::Interval;
 use super::output::{Output, Target};
 use super::progress::Progress;
 use super::size::ModelArgs;
-use crate::model::Model;
-use crate::optimize::{self, Objective, OptimizeError, Options, Proof, Solution, Stop};
+use super::violations::count;
+use crate::model::{Device, Model};
+use crate::optimize::{self, Interrupt, Objective, OptimizeError, Options, Proof, Solution, Stop};
 use crate::schedule::{self, Schedule};
 
 /// The options of `optimize`.
@@ -45,6 +51,12 @@ pub struct SearchArgs {
     /// Decides between choices that nothing else decides
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+
+    /// The number of threads that search [default: as many as there are processors]
+    ///
+    /// A search that ends before its time limit gives the same answer with any number of them.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
 }
 
 /// What to minimise.
@@ -58,6 +70,14 @@ enum Goal {
 
 impl Goal {
     const fn name(self) -> &'static str {
+        match self {
+            Self::Makespan => "makespan",
+            Self::Span => "span",
+        }
+    }
+
+    /// The metric, as it is called in the figures.
+    const fn metric(self) -> &'static str {
         match self {
             Self::Makespan => "makespan",
             Self::Span => "device span",
@@ -80,16 +100,29 @@ impl SearchArgs {
     }
 
     /// Searches, telling where it stands.
-    pub fn run(&self, model: &Model, progress: &Progress) -> Result<Solution, OptimizeError> {
+    ///
+    /// # Errors
+    /// When the caps are too small, or the search is defective.
+    pub fn run(
+        &self,
+        model: &Model,
+        interrupt: Interrupt,
+        progress: &Progress,
+    ) -> Result<Solution, OptimizeError> {
         let objective = match self.objective {
             Goal::Makespan => Objective::Makespan,
             Goal::Span => Objective::Span,
         };
         let Self { time_limit, seed, .. } = *self;
-        let options = Options { objective, time_limit, seed, ..Options::default() };
+        let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = self.threads.unwrap_or_else(available);
+        let options = Options { objective, time_limit, interrupt, seed, threads, ..Options::default() };
         optimize::optimize(model, &options, &mut |state| {
-            let best = state.best.map_or_else(String::new, |best| format!(", best {best}"));
-            progress.step(format!("{}{best}, bound {}", state.step, state.bound));
+            let best = state.best.map_or_else(String::new, |best| {
+                let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
+                format!(", best {best}, gap {}", percentage(gap))
+            });
+            progress.step(format!("{}, bound {}{best}", state.step, state.bound));
         })
     }
 }
@@ -100,8 +133,9 @@ struct Found<'a> {
     feasible: bool,
     #[serde(flatten)]
     figures: Figures,
-    #[serde(skip)]
     objective: &'static str,
+    /// Of each device; null where there is none.
+    capacity: Vec<Option<i64>>,
     lower_bound: i64,
     gap: f64,
     gap_exact: String,
@@ -120,6 +154,8 @@ struct Found<'a> {
     described: &'a Model,
     #[serde(skip)]
     solution: &'a Solution,
+    #[serde(skip)]
+    metric: &'static str,
 }
 
 /// That no schedule keeps to the caps.
@@ -150,7 +186,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_deref().map(|path| output.target(path)).transpose()?;
     let model = args.model.read()?;
     let progress = Progress::start("starting");
-    let solved = args.search.run(&model, &progress);
+    let solved = args.search.run(&model, on_ctrl_c(), &progress);
     drop(progress);
     let mut solution = match solved {
         Ok(solution) => solution,
@@ -165,7 +201,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         target.write(|out| schedule::write(&solution.schedule, out))?;
     }
     if target != Some(Target::Stdout) {
-        output.print(&Found::of(&model, &solution, args.search.objective.name()))?;
+        output.print(&Found::of(&model, &solution, args.search.objective))?;
     }
     if let Some(Target::File(path)) = target
         && !output.is_json()
@@ -187,11 +223,14 @@ impl OptimizeArgs {
 }
 
 impl<'a> Found<'a> {
-    fn of(model: &'a Model, solution: &'a Solution, objective: &'static str) -> Self {
+    fn of(model: &'a Model, solution: &'a Solution, objective: Goal) -> Self {
         Self {
             feasible: true,
             figures: Figures::of(&solution.verdict),
-            objective,
+            objective: objective.name(),
+            capacity: Device::all(model.devices())
+                .map(|device| model.capacity(device).map(|cap| cap.0))
+                .collect(),
             lower_bound: solution.lower().0,
             gap: decimal(solution.gap()),
             gap_exact: fraction(solution.gap()),
@@ -208,6 +247,18 @@ impl<'a> Found<'a> {
             schedule: &solution.schedule,
             described: model,
             solution,
+            metric: objective.metric(),
+        }
+    }
+
+    /// The caps: one where they are all the same.
+    fn caps(&self) -> String {
+        let unit = self.memory_unit;
+        let of = |cap: &Option<i64>| cap.map_or_else(|| "none".to_owned(), |cap| cap.to_string());
+        match self.capacity.iter().all_equal_value() {
+            Ok(None) => "none".to_owned(),
+            Ok(Some(cap)) => format!("{cap} {unit} on each device"),
+            Err(_) => format!("{} {unit} on the devices in turn", self.capacity.iter().map(of).join(", ")),
         }
     }
 }
@@ -225,12 +276,17 @@ impl fmt::Display for Found<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
-            "{}: {} devices, {} microbatches, found by {}",
-            self.model, self.devices, self.microbatches, self.engine
+            "{}: {}, {}, found by {}",
+            self.model,
+            count(self.devices as usize, "device", "devices"),
+            count(self.microbatches as usize, "microbatch", "microbatches"),
+            self.engine
         )?;
         write!(out, "{}", Lines { verdict: &self.solution.verdict, model: self.described })?;
         let unit = self.time_unit;
-        writeln!(out, "  {:<12}  {} {unit} on the {}", "lower bound", self.lower_bound, self.objective)?;
+        writeln!(out, "  {:<12}  {}", "memory cap", self.caps())?;
+        writeln!(out, "  {:<12}  the {}", "minimised", self.metric)?;
+        writeln!(out, "  {:<12}  {} {unit} on the {}", "lower bound", self.lower_bound, self.metric)?;
         let gap = match self.solution.proof {
             Proof::Bound => "none: no schedule under these caps is better".to_owned(),
             Proof::Exhaustive(engine) => {

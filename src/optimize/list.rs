@@ -1,15 +1,15 @@
 //! List scheduling: building a schedule in the order of time from a plan of forwards.
 //!
-//! The order of the forwards on each device is taken from a plan that keeps to the caps; where the
-//! backward passes go is decided anew by a rule. A backward never needs memory, so running it early
-//! only helps: with the forwards of a plan that can run under the caps, the result cannot deadlock.
+//! The order of the forwards on each device is taken from a plan; where the backward passes go is
+//! decided anew by a rule. A backward never needs memory (with recomputation, room for it is kept
+//! free), so running it early only helps: with the forwards of a plan that can run within the limits,
+//! the result cannot deadlock.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::block::{acquired, released};
-use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
-use crate::schedule::Schedule;
+use super::dense::{Dense, Item, Orders, UNKNOWN, class, named};
+use crate::model::Kind;
 
 /// What a device does when it could do several things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,6 @@ pub(super) struct Rule {
     pub weight: Weight,
     /// Whether a W that makes room for a waiting F goes before an I.
     pub unlock: bool,
-    /// Whether every microbatch is recomputed.
-    pub recompute: bool,
 }
 
 /// What goes first when an F and an I are both ready.
@@ -45,115 +43,91 @@ pub(super) enum Weight {
 }
 
 /// All rules to try.
-pub(super) fn rules(recompute: bool) -> Vec<Rule> {
-    if recompute {
-        return [Prefer::Backward, Prefer::Forward]
-            .map(|prefer| Rule { prefer, weight: Weight::AtOnce, unlock: true, recompute })
-            .to_vec();
-    }
+pub(super) fn rules() -> Vec<Rule> {
     itertools::iproduct!(
         [Prefer::Backward, Prefer::Forward],
-        [Weight::AtOnce, Weight::WhenIdle, Weight::WhenItFits],
+        [Weight::WhenItFits, Weight::WhenIdle, Weight::AtOnce],
         [true, false]
     )
-    .map(|(prefer, weight, unlock)| Rule { prefer, weight, unlock, recompute })
+    .map(|(prefer, weight, unlock)| Rule { prefer, weight, unlock })
     .collect()
 }
 
-/// The schedule that a rule makes of a plan's forwards, or nothing when it cannot go on: then the
-/// plan does not keep to the caps.
-pub(super) fn list_schedule(model: &Model, plan: &Schedule, rule: Rule) -> Option<Schedule> {
-    let mut run = Run::new(model, plan, rule);
+/// The orders that a rule makes of a plan's forwards within limits, one per device; nothing when it
+/// cannot go on: then the plan does not keep to them.
+pub(super) fn list_schedule(dense: &Dense, plan: &[Vec<Item>], limits: &[i64], rule: Rule) -> Option<Orders> {
+    let mut run = Run::new(dense, plan, limits, rule);
     while let Some(Reverse((time, device))) = run.events.pop() {
         run.step(time, device);
     }
-    let passes: usize = run.devices.iter().map(|state| state.order.len()).sum();
-    let of_each = if rule.recompute { 4 } else { 3 };
-    let expected = model.stages() as usize * plan.microbatches() as usize * of_each;
-    if passes != expected {
-        return None;
-    }
-    let orders = run.devices.into_iter().map(|state| state.order).collect();
-    Schedule::new(plan.placement().clone(), plan.microbatches(), orders).ok()
+    let orders: Orders = run.devices.into_iter().map(|state| state.order).collect();
+    (orders.iter().map(Vec::len).sum::<usize>() == dense.passes()).then_some(orders)
+}
+
+/// The forwards of orders, which are a plan.
+pub(super) fn plan_of(orders: &Orders) -> Orders {
+    let forwards =
+        |order: &Vec<Item>| order.iter().copied().filter(|item| named(item.class).1 == Kind::F).collect();
+    orders.iter().map(forwards).collect()
 }
 
 /// One device while its order grows.
-struct State {
-    order: Vec<Pass>,
-    free: Ticks,
-    live: Units,
-    capacity: Option<Units>,
+struct State<'a> {
+    order: Vec<Item>,
+    free: i64,
+    live: i64,
+    limit: i64,
     /// What must stay free for the recomputation of any one stage.
-    reserve: Units,
-    forwards: VecDeque<Pass>,
-    /// When the next passes can start: gradients that have arrived or are on their way.
-    inputs: BinaryHeap<Reverse<(Ticks, Microbatch, Reverse<Stage>)>>,
-    /// The inputs that have arrived, the first microbatch's highest stage first.
-    arrived: BinaryHeap<Reverse<(Microbatch, Reverse<Stage>)>>,
-    weights: VecDeque<Pass>,
+    reserve: i64,
+    forwards: std::slice::Iter<'a, Item>,
+    /// When the next Is can start: gradients that have arrived or are on their way.
+    inputs: BinaryHeap<Reverse<(i64, u32, Reverse<u32>)>>,
+    /// Those that have arrived, the first microbatch's highest stage first.
+    arrived: BinaryHeap<Reverse<(u32, Reverse<u32>)>>,
+    weights: VecDeque<Item>,
     /// What must follow without a choice: the I and W of a recomputation.
-    bound: VecDeque<Pass>,
+    bound: VecDeque<Item>,
 }
 
 struct Run<'a> {
-    model: &'a Model,
+    dense: &'a Dense,
     rule: Rule,
-    microbatches: usize,
-    devices: Vec<State>,
-    /// By stage and microbatch: when the activation arrives, as far as is known.
-    activation_at: Vec<Option<Ticks>>,
-    /// By stage and microbatch: when F ends here, and when the gradient arrives.
-    forward_end: Vec<Option<Ticks>>,
-    gradient_at: Vec<Option<Ticks>>,
-    events: BinaryHeap<Reverse<(Ticks, Device)>>,
+    devices: Vec<State<'a>>,
+    /// The end of every pass that has started, by class and microbatch.
+    ends: Vec<i64>,
+    events: BinaryHeap<Reverse<(i64, usize)>>,
 }
 
 impl<'a> Run<'a> {
-    fn new(model: &'a Model, plan: &Schedule, rule: Rule) -> Self {
-        let microbatches = plan.microbatches() as usize;
-        let cells = model.stages() as usize * microbatches;
-        let state = |device| {
-            let stages = model.placement().stages_of(device);
-            let spare =
-                |&stage: &Stage| model.activation(stage) - model.checkpoint(stage).unwrap_or_default();
+    fn new(dense: &'a Dense, plan: &'a [Vec<Item>], limits: &[i64], rule: Rule) -> Self {
+        let state = |(device, forwards): (usize, &'a Vec<Item>)| {
+            let held =
+                |&class: &u32| if named(class).1 == Kind::R { dense.classes[class as usize].held } else { 0 };
             State {
-                order: Vec::new(),
-                free: Ticks::ZERO,
-                live: Units::ZERO,
-                capacity: model.capacity(device),
-                reserve: if rule.recompute {
-                    stages.iter().map(spare).max().unwrap_or_default()
-                } else {
-                    Units::ZERO
-                },
-                forwards: plan.order(device).iter().copied().filter(|pass| pass.kind == Kind::F).collect(),
+                order: Vec::with_capacity(forwards.len() * 3),
+                free: 0,
+                live: 0,
+                limit: limits[device],
+                reserve: dense.on_device[device].iter().map(held).max().unwrap_or(0),
+                forwards: forwards.iter(),
                 inputs: BinaryHeap::new(),
                 arrived: BinaryHeap::new(),
                 weights: VecDeque::new(),
                 bound: VecDeque::new(),
             }
         };
-        let mut activation_at = vec![None; cells];
-        activation_at[..microbatches].fill(Some(Ticks::ZERO));
         Self {
-            model,
+            dense,
             rule,
-            microbatches,
-            devices: Device::all(model.devices()).map(state).collect(),
-            activation_at,
-            forward_end: vec![None; cells],
-            gradient_at: vec![None; cells],
-            events: Device::all(model.devices()).map(|device| Reverse((Ticks::ZERO, device))).collect(),
+            devices: plan.iter().enumerate().map(state).collect(),
+            ends: vec![UNKNOWN; dense.classes.len() * dense.microbatches as usize],
+            events: (0..plan.len()).map(|device| Reverse((0, device))).collect(),
         }
     }
 
-    fn cell(&self, stage: Stage, microbatch: Microbatch) -> usize {
-        stage.index() * self.microbatches + microbatch.index()
-    }
-
     /// Lets a device start something at this time, if it is free and anything is ready.
-    fn step(&mut self, time: Ticks, device: Device) {
-        let state = &mut self.devices[device.index()];
+    fn step(&mut self, time: i64, device: usize) {
+        let state = &mut self.devices[device];
         if state.free > time {
             return;
         }
@@ -164,43 +138,41 @@ impl<'a> Run<'a> {
             state.inputs.pop();
             state.arrived.push(Reverse((microbatch, stage)));
         }
-        if let Some(pass) = self.choose(time, device) {
-            self.start(time, device, pass);
+        if let Some(item) = self.choose(time, device) {
+            self.start(time, device, item);
         }
     }
 
     /// What a free device starts now.
-    fn choose(&mut self, time: Ticks, device: Device) -> Option<Pass> {
-        let rule = self.rule;
-        if let Some(pass) = self.devices[device.index()].bound.pop_front() {
-            return Some(pass);
+    fn choose(&mut self, time: i64, device: usize) -> Option<Item> {
+        let (dense, rule) = (self.dense, self.rule);
+        if let Some(item) = self.devices[device].bound.pop_front() {
+            return Some(item);
         }
-        let forward = self.next_forward(device);
-        let (forward_at, room) = forward.map_or((None, false), |(_, at, room)| (at, room));
+        let (forward_at, room) = self.next_forward(device);
         let arrived_forward = forward_at.is_some_and(|at| at <= time);
-        let state = &mut self.devices[device.index()];
-        let has_input = !state.arrived.is_empty();
+        let state = &mut self.devices[device];
         let forward_ready = arrived_forward && room;
-
         if (rule.weight == Weight::AtOnce || (rule.unlock && arrived_forward && !room))
-            && let Some(pass) = state.weights.pop_front()
+            && let Some(item) = state.weights.pop_front()
         {
-            return Some(pass);
+            return Some(item);
         }
-        if forward_ready && (rule.prefer == Prefer::Forward || !has_input) {
-            return state.forwards.pop_front();
+        if forward_ready && (rule.prefer == Prefer::Forward || state.arrived.is_empty()) {
+            return state.forwards.next().copied();
         }
         if let Some(Reverse((microbatch, Reverse(stage)))) = state.arrived.pop() {
-            let input = Pass::new(stage, Kind::I, microbatch);
-            if !rule.recompute {
-                return Some(input);
+            let item = |kind| Item { class: class(stage, kind), microbatch };
+            if !dense.recomputed[stage as usize] {
+                return Some(item(Kind::I));
             }
-            state.bound.extend([input, input.with_kind(Kind::W)]);
-            return Some(input.with_kind(Kind::R));
+            state.bound.extend([item(Kind::I), item(Kind::W)]);
+            return Some(item(Kind::R));
         }
         let weight = *state.weights.front()?;
+        // A W that makes room is not held back: nothing else may ever happen.
         if rule.weight == Weight::WhenItFits {
-            let end = time + self.model.duration(weight.stage, Kind::W);
+            let end = time + dense.class_of(weight).duration;
             let next_input = state.inputs.peek().map(|&Reverse((at, ..))| at);
             let next_forward = forward_at.filter(|_| room);
             if [next_input, next_forward].into_iter().flatten().any(|at| at < end) {
@@ -210,64 +182,64 @@ impl<'a> Run<'a> {
         state.weights.pop_front()
     }
 
-    /// The plan's next forward of a device, when its input arrives if that is known, and whether
-    /// there is room for it.
-    fn next_forward(&self, device: Device) -> Option<(Pass, Option<Ticks>, bool)> {
-        let state = &self.devices[device.index()];
-        let pass = *state.forwards.front()?;
-        let at = self.activation_at[self.cell(pass.stage, pass.microbatch)];
-        let needed = state.live + acquired(self.model, pass, self.rule.recompute) + state.reserve;
-        Some((pass, at, state.capacity.is_none_or(|capacity| needed <= capacity)))
+    /// When the input of a device's next forward arrives, if that is known, and whether there is room.
+    fn next_forward(&self, device: usize) -> (Option<i64>, bool) {
+        let state = &self.devices[device];
+        let Some(&item) = state.forwards.as_slice().first() else { return (None, false) };
+        let class = self.dense.class_of(item);
+        let at = match class.needs.first() {
+            None => Some(0),
+            Some(&(need, lag)) => {
+                let end = self.ends[self.dense.cell(Item { class: need, ..item })];
+                (end != UNKNOWN).then_some(end + lag)
+            }
+        };
+        (at, class.held == 0 || state.live + class.held + state.reserve <= state.limit)
     }
 
-    fn start(&mut self, time: Ticks, device: Device, pass: Pass) {
-        let Pass { stage, kind, microbatch } = pass;
-        let end = time + self.model.duration(stage, kind);
-        let state = &mut self.devices[device.index()];
-        state.order.push(pass);
+    fn start(&mut self, time: i64, device: usize, item: Item) {
+        let dense = self.dense;
+        let of = dense.class_of(item);
+        let end = time + of.duration;
+        let state = &mut self.devices[device];
+        state.order.push(item);
         state.free = end;
-        state.live += acquired(self.model, pass, self.rule.recompute);
-        // Nothing else starts on this device before the end, so the release may be booked now.
-        state.live -= released(self.model, pass);
+        // Nothing else starts on this device before the end, so a release may be booked now.
+        state.live += of.held;
         self.events.push(Reverse((end, device)));
-        let cell = self.cell(stage, microbatch);
+        self.ends[dense.cell(item)] = end;
+        let (stage, kind) = named(item.class);
         match kind {
             Kind::F => {
-                self.forward_end[cell] = Some(end);
-                if stage.0 + 1 < self.model.stages() {
-                    let above = Stage(stage.0 + 1);
-                    let at = end + self.model.latency_after(stage);
-                    let above_cell = self.cell(above, microbatch);
-                    self.activation_at[above_cell] = Some(at);
-                    self.events.push(Reverse((at, self.model.placement().device_of(above))));
+                let stages = u32::try_from(dense.recomputed.len()).expect("stages are counted in 32 bits");
+                if stage + 1 < stages {
+                    let (_, lag) =
+                        *of.feeds.iter().find(|(fed, _)| *fed == class(stage + 1, Kind::F)).expect("above");
+                    let above = dense.classes[class(stage + 1, Kind::F) as usize].device;
+                    self.events.push(Reverse((end + lag, above)));
                 } else {
-                    self.gradient_at[cell] = Some(end);
+                    self.announce(stage, item.microbatch, end);
                 }
-                self.announce_input(stage, microbatch);
             }
             Kind::I => {
-                if !self.rule.recompute {
-                    self.devices[device.index()].weights.push_back(pass.with_kind(Kind::W));
+                if !dense.recomputed[stage as usize] {
+                    state.weights.push_back(Item { class: class(stage, Kind::W), ..item });
                 }
-                if stage.0 > 0 {
-                    let below = Stage(stage.0 - 1);
-                    let below_cell = self.cell(below, microbatch);
-                    self.gradient_at[below_cell] = Some(end + self.model.latency_after(below));
-                    self.announce_input(below, microbatch);
+                if let Some(below) = stage.checked_sub(1) {
+                    let (_, lag) =
+                        *of.feeds.iter().find(|(fed, _)| *fed == class(below, Kind::I)).expect("below");
+                    self.announce(below, item.microbatch, end + lag);
                 }
             }
             Kind::R | Kind::W | Kind::B => {}
         }
     }
 
-    /// Once both are known, tells a device when an I can start there.
-    fn announce_input(&mut self, stage: Stage, microbatch: Microbatch) {
-        let cell = self.cell(stage, microbatch);
-        if let (Some(forward), Some(gradient)) = (self.forward_end[cell], self.gradient_at[cell]) {
-            let at = forward.max(gradient);
-            let device = self.model.placement().device_of(stage);
-            self.devices[device.index()].inputs.push(Reverse((at, microbatch, Reverse(stage))));
-            self.events.push(Reverse((at, device)));
-        }
+    /// Tells a device when an I can start there. (Its own F has ended before: the gradient has come by
+    /// way of the stages above.)
+    fn announce(&mut self, stage: u32, microbatch: u32, at: i64) {
+        let device = self.dense.classes[class(stage, Kind::I) as usize].device;
+        self.devices[device].inputs.push(Reverse((at, microbatch, Reverse(stage))));
+        self.events.push(Reverse((at, device)));
     }
 }

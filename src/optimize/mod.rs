@@ -1,11 +1,17 @@
 //! Optimisation: the best schedule under the caps, and how far from the best it can be.
 //!
-//! Candidates come from the catalogue, from optimal building blocks, and from list scheduling along
-//! their forwards; the best are improved by filling gaps. All of that only proposes: the answer is
-//! what `replay` says of it, and the bound is `certificate`'s.
+//! Candidates come from optimal building blocks, from list scheduling along orders of forwards, and
+//! from the catalogue; the best are improved by filling gaps, by annealing, and by disturbing their
+//! forwards. Of many microbatches, fewer are searched, and the steady phase of the best schedules is
+//! repeated. All of that only proposes: the answer is what `replay` says of it, and the bound is
+//! `certificate`'s.
 
+mod anneal;
+mod crew;
+mod dense;
 pub mod explain;
 mod feasible;
+mod fill;
 pub mod finite;
 mod list;
 mod pace;
@@ -13,8 +19,10 @@ pub mod periodic;
 mod plan;
 mod search;
 mod stop;
+mod stretch;
 pub mod zone;
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use num_rational::Ratio;
@@ -23,7 +31,7 @@ pub use feasible::Infeasible;
 pub use stop::{Interrupt, Stop};
 
 use crate::block::Block;
-use crate::certificate::{Bound, Certificate, Metric, Optimality, lower_bound};
+use crate::certificate::{Bound, Certificate, Metric, Optimality, STEPS, lower_bound_within};
 use crate::model::{Model, Ticks};
 use crate::replay::{Metrics, Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
@@ -63,8 +71,8 @@ impl Objective {
 pub struct Options {
     /// What to minimise.
     pub objective: Objective,
-    /// When to stop with the best schedule found so far: the step in hand is ended first. A search
-    /// that ends before is the same every time.
+    /// When to stop with the best schedule found so far. A search that ends before is the same every
+    /// time.
     pub time_limit: Duration,
     /// Ends the search as the time limit does.
     pub interrupt: Interrupt,
@@ -75,6 +83,8 @@ pub struct Options {
     /// How much work each engine for whole schedules ([`finite`]) does at most, where the search has not
     /// met the bound, in units of about a microsecond. None: 0.
     pub exact_effort: u64,
+    /// How many threads search. The answer does not depend on it.
+    pub threads: NonZeroUsize,
 }
 
 impl Default for Options {
@@ -84,8 +94,9 @@ impl Default for Options {
             time_limit: Duration::from_secs(60),
             interrupt: Interrupt::default(),
             seed: 0,
-            effort: 30_000_000,
+            effort: 400_000_000,
             exact_effort: 4_000_000,
+            threads: NonZeroUsize::MIN,
         }
     }
 }
@@ -203,8 +214,9 @@ pub enum OptimizeError {
 
 /// The best schedule found under the model's caps.
 ///
-/// Any caps that a serial execution keeps to give a schedule. Unless the time limit comes first, the
-/// result is never worse than a schedule of the catalogue that keeps to the caps.
+/// Any caps that a serial execution keeps to give a schedule. Unless the time limit or an interrupt
+/// comes first, the result is never worse than a schedule of the catalogue that keeps to the caps, and
+/// it is the same every time, with any number of threads.
 ///
 /// # Errors
 /// When the caps are too small for one microbatch alone.
@@ -214,13 +226,23 @@ pub fn optimize(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
     feasible::check(model)?;
-    let bound = lower_bound(model, options.objective.metric());
+    let metric = options.objective.metric();
+    // The closed forms cost nothing; the rest only where they leave a gap.
+    let mut bound = lower_bound_within(model, metric, 0);
     let stop = Stop::on(options.interrupt.clone()).within(options.time_limit);
     let mut search = search::Search::new(model, options, bound.value, stop.clone(), progress);
-    search.run();
-    let mut best = search.into_best();
-    let proof = prove(model, options, &bound, &stop, &mut best, progress)?;
-    let search::Best { schedule, engine, block } = best;
+    search.propose();
+    if !search.is_done() {
+        bound = lower_bound_within(model, metric, STEPS.min(options.effort as u64 / EFFORT_PER_STEP));
+        search.raise(bound.value);
+    }
+    search.improve(options.effort / 8);
+    let proved_by = if search.is_done() { None } else { exhaust(model, options, &stop, &mut search)? };
+    if proved_by.is_none() {
+        search.improve(options.effort);
+        search.complete();
+    }
+    let search::Best { schedule, engine, block } = search.into_best();
 
     let verdict = replay(model, &schedule);
     if !verdict.is_valid() {
@@ -234,45 +256,44 @@ pub fn optimize(
         engine: engine.clone(),
         ..Provenance::default()
     });
+    let value = verdict.timing.as_ref().map(|timing| options.objective.of(&timing.metrics));
+    let proof = match proved_by {
+        _ if value == Some(bound.value) => Proof::Bound,
+        Some(engine) => Proof::Exhaustive(engine),
+        None => Proof::None,
+    };
     let solution = Solution { schedule, verdict, bound, proof, block, engine, objective: options.objective };
     Ok(solution.certified(model))
 }
 
+/// How much of the effort stands against a step of the lower bound at least.
+const EFFORT_PER_STEP: u64 = 100;
+
 /// Proves the best schedule optimal, or puts a better one in its place, where an exact search can.
-fn prove(
+fn exhaust(
     model: &Model,
     options: &Options,
-    bound: &Bound,
     stop: &Stop,
-    best: &mut search::Best,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<Proof, OptimizeError> {
-    let metrics = replay(model, &best.schedule).timing.map(|timing| timing.metrics);
-    let Some(value) = metrics.map(|metrics| options.objective.of(&metrics)) else { return Ok(Proof::None) };
-    if value == bound.value {
-        return Ok(Proof::Bound);
+    search: &mut search::Search<'_>,
+) -> Result<Option<finite::Engine>, OptimizeError> {
+    if options.exact_effort == 0 {
+        return Ok(None);
     }
-    if options.exact_effort == 0 || stop.is_due() {
-        return Ok(Proof::None);
-    }
-    progress(&Progress { step: "exact search".to_owned(), best: Some(value), bound: bound.value });
+    search.tell("exhaustive search");
     let limits = finite::Limits { stop: stop.clone(), effort: options.exact_effort };
-    let found = match finite::solve(model, options.objective, &best.schedule, &limits) {
+    let found = match finite::solve(model, options.objective, &search.best().schedule, &limits) {
         Ok(found) => found,
         Err(finite::FiniteError::Rejected { engine, reason }) => {
             return Err(OptimizeError::Rejected { engine: engine.to_owned(), reason });
         }
         // Not every model has an exact search; the schedule stands without.
-        Err(_) => return Ok(Proof::None),
+        Err(_) => return Ok(None),
     };
     if let Some(engine) = found.found_by {
-        engine.name().clone_into(&mut best.engine);
-        best.schedule = found.schedule;
-        best.block = None;
+        search.put(&found.schedule, engine.name());
     }
-    Ok(match found.proved_by {
-        _ if found.value == bound.value => Proof::Bound,
-        Some(engine) => Proof::Exhaustive(engine),
-        None => Proof::None,
-    })
+    Ok(found.proved_by)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,21 +1,42 @@
-//! Plans: where the forwards of a list schedule come from.
+//! Plans: where the forwards of a list schedule come from, and within which limits it is made.
 
+#[cfg(feature = "milp")]
 use std::time::Duration;
 
+use num_rational::Ratio;
+
+use super::dense::{Dense, Item, Orders, class};
 use super::periodic::{self, Effort};
 use super::{Stop, zone};
 use crate::block::Block;
 use crate::certificate::interval_bound;
-use crate::model::{Device, Kind, Microbatch, Model, Pass, Shape, Stage};
-use crate::schedule::Schedule;
+use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
-/// Blocks of one microbatch per interval and least interval under the caps, with what found them.
-pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
-    if model.placement().shape() == Shape::V {
-        return zone::least_interval(model, stop)
-            .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)]);
+/// Blocks of one microbatch per interval and least interval within shares of the caps, with what found
+/// them. What a tighter cap gives is good for a looser one too, and its shorter warm-up may make up for
+/// a longer interval.
+pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {
+    if model.placement().shape() != Shape::V {
+        return if shares.contains(&SHARES[0]) { by_milp(model, stop) } else { Vec::new() };
     }
-    by_milp(model, stop.remaining())
+    let mut found: Vec<(String, Block)> = Vec::new();
+    for share in shares {
+        let tighter = |device| {
+            let cap = model.capacity(device)?;
+            Some(Units(i64::try_from(i128::from(cap.0) * share.0 / share.1).unwrap_or(cap.0)))
+        };
+        let Ok(tighter) = model.with_capacity(Device::all(model.devices()).map(tighter).collect()) else {
+            continue;
+        };
+        if stop.is_due() {
+            break;
+        }
+        let Ok(best) = zone::least_interval(&tighter, stop) else { continue };
+        if found.iter().all(|(_, known)| *known != best.block) {
+            found.push(("exact".to_owned(), best.block));
+        }
+    }
+    found
 }
 
 /// Blocks of several microbatches per interval that need less time for each than a block of one, with
@@ -40,16 +61,24 @@ const MOST_PERIOD: u32 = 3;
 /// The most stages for which blocks of several microbatches per interval are looked for.
 const MOST_PERIODIC_STAGES: u32 = 32;
 
-/// The orders of forwards of V blocks with uniform offsets: on each device chunk 1 follows chunk 0
-/// at a distance that grows towards the first device, by twice the forward for V-Min, three times
-/// for V-Half, six times for V-ZB (arXiv 2405.15362, Table 1).
-pub(super) fn uniform_v(model: &Model) -> Vec<Schedule> {
-    if model.placement().shape() != Shape::V {
-        return Vec::new();
+/// A share of a cap: numerator and denominator.
+pub(super) type Share = (i128, i128);
+
+/// The shares of the caps for which blocks are looked for, all of them first.
+pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
+
+/// Orders of forwards as in a block with uniform offsets: from stage to stage the forward takes
+/// `growth` times as long as it must, so that the lifespans of the stages of a device grow with it. For
+/// V placement these are the paper's families: V-Min at 1, V-Half at 3/2, V-ZB at 3 (arXiv 2405.15362,
+/// Table 1).
+pub(super) fn uniform(model: &Model, dense: &Dense) -> Vec<Orders> {
+    if model.placement().shape() == Shape::Linear {
+        // The forwards of a single stage have one order.
+        return vec![forwards(model, dense, 1, Ratio::from_integer(1))];
     }
     let interval = interval_bound(model).ceil().to_integer();
-    // The paper's families hold a share of 1F1B's memory in proportion to the growth, all of it at
-    // six: those that fit the first device's cap best come first.
+    // A family holds a share of 1F1B's memory in proportion to its growth, all of it at three: those
+    // that fit the first device's cap best come first.
     let first = model.placement().stages_of(Device(0));
     let whole = i64::from(model.devices())
         .saturating_mul(first.iter().map(|&stage| model.activation(stage).0).sum::<i64>());
@@ -58,54 +87,104 @@ pub(super) fn uniform_v(model: &Model) -> Vec<Schedule> {
         _ => 12,
     };
     let mut growths: Vec<i64> = (4..=16).collect();
-    growths.sort_by_key(|halves| (halves - fitting).abs());
-    growths.into_iter().filter_map(|halves| forwards_only(model, interval, halves)).collect()
+    growths.sort_by_key(|quarters| (quarters - fitting).abs());
+    growths.into_iter().map(|quarters| forwards(model, dense, interval, Ratio::new(quarters, 4))).collect()
 }
 
-fn forwards_only(model: &Model, interval: i64, halves: i64) -> Option<Schedule> {
-    let devices = model.devices();
-    let turn = model.duration(Stage(devices - 1), Kind::F).0;
-    // From the last device back to the first: how far behind chunk 0 chunk 1 starts.
-    let mut distance = vec![turn; devices as usize];
-    for device in (0..devices - 1).rev() {
-        let stage = Stage(device);
-        let step = model.duration(stage, Kind::F).0 + model.latency_after(stage).0;
-        distance[stage.index()] = distance[stage.index() + 1] + step * halves / 2;
+fn forwards(model: &Model, dense: &Dense, interval: i64, growth: Ratio<i64>) -> Orders {
+    // When the forward of each stage starts; a turn within a device takes no longer than it must.
+    let mut starts = vec![0_i128; model.stages() as usize];
+    for stage in Stage::all(model.stages() - 1) {
+        let step = i128::from((model.duration(stage, Kind::F) + model.latency_after(stage)).0);
+        let placement = model.placement();
+        let turn = placement.device_of(stage) == placement.device_of(Stage(stage.0 + 1));
+        let step = if turn {
+            step * 4
+        } else {
+            step * 4 * i128::from(*growth.numer()) / i128::from(*growth.denom())
+        };
+        starts[stage.index() + 1] = starts[stage.index()] + step;
     }
-    let orders = Device::all(devices).map(|device| {
-        let (low, high) = (Stage(device.0), Stage(2 * devices - 1 - device.0));
-        let mut timed: Vec<(i64, Pass)> = Microbatch::all(model.microbatches())
-            .flat_map(|microbatch| {
-                let start = i64::from(microbatch.0) * interval;
-                [
-                    (start, Pass::new(low, Kind::F, microbatch)),
-                    (start + distance[device.index()], Pass::new(high, Kind::F, microbatch)),
-                ]
-            })
-            .collect();
-        timed.sort_unstable_by_key(|&(start, pass)| (start, pass));
-        timed.into_iter().map(|(_, pass)| pass).collect()
-    });
-    Schedule::new(model.placement().clone(), model.microbatches(), orders.collect()).ok()
+    let order = |device| {
+        let mut timed: Vec<(i128, Item)> = Vec::new();
+        for &stage in model.placement().stages_of(device) {
+            timed.extend((0..dense.microbatches).map(|microbatch| {
+                let start = starts[stage.index()] + 4 * i128::from(microbatch) * i128::from(interval);
+                (start, Item { class: class(stage.0, Kind::F), microbatch })
+            }));
+        }
+        timed.sort_unstable();
+        timed.into_iter().map(|(_, item)| item).collect()
+    };
+    Device::all(model.devices()).map(order).collect()
+}
+
+/// Limits to list schedules in, one per device: the caps first, then less, the same for all devices
+/// or less and less towards the last one, which needs the least.
+pub(super) fn limits(model: &Model, dense: &Dense) -> Vec<Vec<i64>> {
+    let devices = i64::from(model.devices());
+    let held = |device: usize| -> i64 {
+        dense.on_device[device].iter().map(|&class| dense.classes[class as usize].held.max(0)).sum()
+    };
+    // More than twice what 1F1B holds is never of use.
+    let most: Vec<i64> = (0..dense.limits.len())
+        .map(|device| dense.limits[device].min(held(device).saturating_mul(2 * devices)))
+        .collect();
+    let profiles = [(8, 8), (7, 8), (6, 8), (5, 8), (4, 8), (8, 4), (6, 3), (4, 2), (4, 1)];
+    let mut all: Vec<Vec<i64>> = Vec::new();
+    for (first, last) in profiles {
+        let limit = |device: usize| {
+            let behind = devices - 1 - i64::try_from(device).expect("devices are counted in 32 bits");
+            let span = (devices - 1).max(1);
+            let share = i128::from(first * behind + last * (span - behind));
+            let scaled = i128::from(most[device]) * share / i128::from(8 * span);
+            i64::try_from(scaled).unwrap_or(most[device]).max(held(device).min(most[device]))
+        };
+        let limits: Vec<i64> = (0..most.len()).map(limit).collect();
+        if !all.contains(&limits) {
+            all.push(limits);
+        }
+    }
+    all
 }
 
 /// The block of least interval as an integer programme, where that is small enough to be solved in
 /// moments. Only what is proved optimal counts: what is found when the time is up differs from run to
 /// run.
+///
+/// The solver cannot be interrupted, so it runs beside; when it is time to stop before it has ended, it
+/// is left to end by itself.
 #[cfg(feature = "milp")]
-fn by_milp(model: &Model, limit: Duration) -> Vec<(String, Block)> {
+fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
+    use std::sync::mpsc::{self, RecvTimeoutError};
+
     use crate::encode::{Objective, Outcome, milp};
     if model.stages() > MOST_STAGES {
         return Vec::new();
     }
-    match milp::solve(model, Objective::LeastInterval, limit.min(MOST_TIME)) {
-        Ok(Outcome::Optimal(answer)) => vec![("milp".to_owned(), answer.block)],
-        Ok(Outcome::Bounded { .. } | Outcome::Infeasible) | Err(_) => Vec::new(),
+    let (sender, receiver) = mpsc::channel();
+    let (model, limit) = (model.clone(), stop.remaining().min(MOST_TIME));
+    std::thread::spawn(move || {
+        // Nobody may be listening any more.
+        _ = sender.send(milp::solve(&model, Objective::LeastInterval, limit));
+    });
+    while !stop.is_due() {
+        match receiver.recv_timeout(GLANCE) {
+            Ok(Ok(Outcome::Optimal(answer))) => return vec![("milp".to_owned(), answer.block)],
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Ok(Outcome::Bounded { .. } | Outcome::Infeasible) | Err(_))
+            | Err(RecvTimeoutError::Disconnected) => break,
+        }
     }
+    Vec::new()
 }
 
+/// How often the solver is looked after.
+#[cfg(feature = "milp")]
+const GLANCE: Duration = Duration::from_millis(20);
+
 #[cfg(not(feature = "milp"))]
-fn by_milp(_: &Model, _: Duration) -> Vec<(String, Block)> {
+fn by_milp(_: &Model, _: &Stop) -> Vec<(String, Block)> {
     Vec::new()
 }
 

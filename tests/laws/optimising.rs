@@ -1,6 +1,9 @@
 //! The optimiser on random problems: always an answer that keeps to feasible caps, never worse than
 //! the catalogue, never better than the bound.
 
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
 use bubbleproof::catalog;
 use bubbleproof::certificate::Metric;
 use bubbleproof::model::{Device, Model, Units};
@@ -48,10 +51,44 @@ proptest! {
     }
 
     #[test]
-    fn the_same_problem_and_seed_give_the_same_schedule(model in capped(), seed: u64) {
-        let options = Options { seed, ..quick(Objective::Makespan) };
-        let solve = || optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
-        prop_assert_eq!(solve(), solve());
+    fn the_same_problem_and_seed_give_the_same_schedule_on_any_number_of_threads(
+        model in capped(),
+        seed: u64,
+    ) {
+        let solve = |threads| {
+            let threads = NonZeroUsize::new(threads).expect("positive");
+            let options = Options { seed, threads, ..quick(Objective::Makespan) };
+            optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits")
+        };
+        let alone = solve(1);
+        for threads in [1, 2, 4] {
+            prop_assert_eq!(&solve(threads), &alone, "{} threads", threads);
+        }
+    }
+
+    #[test]
+    fn many_microbatches_give_a_valid_schedule_no_worse_than_the_catalogue(
+        model in capped(),
+        microbatches in 55..140_u32,
+    ) {
+        let model = model.with_microbatches(microbatches).expect("small times");
+        let options = quick(Objective::Makespan);
+        let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
+        prop_assert!(replay(&model, &solution.schedule).is_valid());
+        prop_assert_eq!(solution.schedule.microbatches(), microbatches);
+        prop_assert!(solution.value() >= solution.bound.value);
+        for entry in catalog::entries() {
+            let Ok(schedule) = entry.generate(&model) else { continue };
+            let named = replay(&model, &schedule).timing.expect("the catalogue is valid").metrics.makespan;
+            prop_assert!(solution.value() <= named, "{} is better", entry.name);
+        }
+    }
+
+    #[test]
+    fn a_search_that_has_no_time_still_gives_a_schedule(model in capped()) {
+        let options = Options { time_limit: Duration::ZERO, ..Options::default() };
+        let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
+        prop_assert!(replay(&model, &solution.schedule).is_valid());
     }
 
     #[test]

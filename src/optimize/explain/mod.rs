@@ -38,7 +38,8 @@ const REPETITIONS: u32 = 8;
 /// in time.
 #[must_use]
 pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
-    let (_, block) = plan::blocks(model, &stop.within(stop.remaining() / 2)).into_iter().next()?;
+    let (_, block) =
+        plan::blocks(model, &plan::SHARES[..1], &stop.within(stop.remaining() / 2)).into_iter().next()?;
     let per_microbatch = block.interval() / i64::from(block.period());
     let work = model.most_work();
     let lossless = Ratio::from_integer(work.0);
