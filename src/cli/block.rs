@@ -18,7 +18,7 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use super::size::resized;
 use super::table::Table;
-use crate::block::Block;
+use crate::block::{Block, Passes};
 use crate::block::family::Family;
 use crate::model::{Device, Model, Stage, Ticks, Units};
 use crate::replay::replay;
@@ -113,7 +113,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let goal = args.search.goal(&model)?;
     let engine = args.search.engine.map_or_else(|| Engine::default_for(&model), Ok)?;
     let progress = Progress::start(format!("{engine}: {goal}"));
-    let found = solve(&model, engine, goal, args.search.time_limit)?;
+    let found = solve(&model, Passes::SPLIT, engine, goal, args.search.time_limit)?;
     drop(progress);
     match found {
         Found::Block { block, proven, bound, notes } => {

@@ -8,8 +8,8 @@ use num_rational::Ratio;
 
 use super::error::Error;
 use super::number::Interval;
-use crate::block::Block;
-use crate::model::{Model, Shape, Ticks};
+use crate::block::{Block, Passes};
+use crate::model::{Model, Ticks};
 use crate::optimize::Stop;
 use crate::optimize::zone::{self, ZoneError};
 
@@ -50,11 +50,13 @@ impl Engine {
     /// When this build has none for its placement.
     pub fn default_for(model: &Model) -> Result<Self, Error> {
         let solver = [Self::Milp, Self::Smt].into_iter().find(|engine| engine.is_there());
-        match (model.placement().shape(), solver) {
-            (Shape::V, _) => Ok(Self::Exact),
-            (_, Some(engine)) => Ok(engine),
-            (shape, None) => Err(Error::usage(
-                format!("this build has no engine for {shape} placement"),
+        if zone::is_applicable(model.placement()) {
+            return Ok(Self::Exact);
+        }
+        match solver {
+            Some(engine) => Ok(engine),
+            None => Err(Error::usage(
+                format!("this build has no engine for {} placement", model.placement().shape()),
                 "build it with the feature milp or smt",
             )),
         }
@@ -111,29 +113,29 @@ pub enum Found {
 ///
 /// # Errors
 /// When this build lacks it, it cannot take the model, or its answer is wrong.
-pub fn solve(model: &Model, engine: Engine, goal: Goal, limit: Duration) -> Result<Found, Error> {
+pub fn solve(model: &Model, passes: Passes, engine: Engine, goal: Goal, limit: Duration) -> Result<Found, Error> {
     match engine {
-        Engine::Exact => by_programme(model, goal, limit),
+        Engine::Exact => by_programme(model, passes, goal, limit),
         Engine::Milp => by_milp(model, goal, limit),
         Engine::Smt => by_smt(model, goal, limit),
     }
 }
 
-fn by_programme(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
+fn by_programme(model: &Model, passes: Passes, goal: Goal, limit: Duration) -> Result<Found, Error> {
     let stop = Stop::after(limit);
     let best = match goal {
-        Goal::LeastMemory { interval } => zone::least_memory(model, Ratio::from_integer(interval.0), &stop),
-        Goal::LeastInterval => zone::least_interval(model, &stop),
+        Goal::LeastMemory { interval } => zone::least_memory(model, passes, Ratio::from_integer(interval.0), &stop),
+        Goal::LeastInterval => zone::least_interval(model, passes, &stop),
     };
     match best {
         Ok(best) => Ok(Found::Block { block: best.block, proven: true, bound: None, notes: Vec::new() }),
         Err(ZoneError::TimeUp) => Ok(Found::Nothing),
         Err(error @ ZoneError::Infeasible(_)) => Ok(Found::Infeasible(error.to_string())),
-        Err(error @ ZoneError::NotV) => Err(Error::usage(
+        Err(error @ ZoneError::Placement) => Err(Error::usage(
             error.to_string(),
             format!("the engines of this build: {}", Engine::names_there()),
         )),
-        Err(error @ ZoneError::Overflow) => Err(Error::Usage { message: error.to_string(), help: None }),
+        Err(error @ (ZoneError::Overflow | ZoneError::NoDuration(_) | ZoneError::NotPositive(_))) => Err(Error::Usage { message: error.to_string(), help: None }),
         Err(error @ ZoneError::Rejected(_)) => Err(Error::Defect(format!("internal error: {error}"))),
     }
 }

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::{Stop, zone};
-use crate::block::Block;
+use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Shape, Stage};
 use crate::schedule::Schedule;
 
 /// Blocks of least interval under the caps, with what found them.
 pub(super) fn blocks(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
-    if model.placement().shape() == Shape::V {
-        return zone::least_interval(model, stop)
+    if zone::is_applicable(model.placement()) {
+        return zone::least_interval(model, Passes::SPLIT, stop)
             .map_or_else(|_| Vec::new(), |best| vec![("exact".to_owned(), best.block)]);
     }
     by_milp(model, stop.remaining())
