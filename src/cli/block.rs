@@ -18,8 +18,8 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use super::size::resized;
 use super::table::Table;
-use crate::block::{Block, Passes};
 use crate::block::family::Family;
+use crate::block::{Block, Passes};
 use crate::model::{Device, Model, Stage, Ticks, Units};
 use crate::replay::replay;
 
@@ -39,7 +39,39 @@ pub struct BlockArgs {
     cap: Cap,
 
     #[command(flatten)]
+    passes: PassArgs,
+
+    #[command(flatten)]
     search: BlockSearch,
+}
+
+/// Which passes every stage runs.
+#[derive(Debug, Args)]
+pub struct PassArgs {
+    /// One full backward B in place of I and W
+    #[arg(long)]
+    fused: bool,
+
+    /// Recompute every forward before its backward: F holds only the checkpoint of the model's
+    /// [recompute] table
+    #[arg(long)]
+    recompute: bool,
+}
+
+impl PassArgs {
+    /// The passes asked for.
+    ///
+    /// # Errors
+    /// When the model does not say what a checkpoint holds.
+    pub fn passes(&self, model: &Model) -> Result<Passes, Error> {
+        if self.recompute && model.memory().checkpoint.is_none() {
+            return Err(Error::usage(
+                "--recompute needs to know what a checkpoint holds",
+                "give the model a [recompute] table with `checkpoint`",
+            ));
+        }
+        Ok(Passes { fused: self.fused, recompute: self.recompute })
+    }
 }
 
 /// What to look for in a block, and how.
@@ -57,7 +89,7 @@ struct BlockSearch {
     #[arg(long, value_enum, value_name = "WHAT")]
     minimize: Option<Aim>,
 
-    /// What to solve with; without it, `exact` for V placement, otherwise `milp` or `smt`
+    /// What to solve with; without it, `exact` for linear and V placement, otherwise `milp` or `smt`
     #[arg(long, value_enum)]
     engine: Option<Engine>,
 
@@ -110,10 +142,11 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         model = resized(&model, devices)?;
     }
     let model = args.cap.apply(model)?;
-    let goal = args.search.goal(&model)?;
+    let passes = args.passes.passes(&model)?;
+    let goal = args.search.goal(&model, passes)?;
     let engine = args.search.engine.map_or_else(|| Engine::default_for(&model), Ok)?;
     let progress = Progress::start(format!("{engine}: {goal}"));
-    let found = solve(&model, Passes::SPLIT, engine, goal, args.search.time_limit)?;
+    let found = solve(&model, passes, engine, goal, args.search.time_limit)?;
     drop(progress);
     match found {
         Found::Block { block, proven, bound, notes } => {
@@ -141,7 +174,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
 }
 
 impl BlockSearch {
-    fn goal(&self, model: &Model) -> Result<Goal, Error> {
+    fn goal(&self, model: &Model, passes: Passes) -> Result<Goal, Error> {
         let capped = model.memory().capacity.iter().any(Option::is_some);
         let aim = match (self.minimize, self.interval) {
             (Some(Aim::Interval), Some(_)) => {
@@ -159,7 +192,7 @@ impl BlockSearch {
             Aim::Memory => Goal::LeastMemory {
                 interval: match self.interval {
                     Some(Pace::Every(ticks)) => ticks,
-                    Some(Pace::Work) | None => model.most_work(),
+                    Some(Pace::Work) | None => passes.most_work(model),
                 },
             },
         })
@@ -177,7 +210,8 @@ fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, 
             "say which with --devices N",
         ));
     };
-    if args.cap.is_given() || !args.search.is_default() {
+    let PassArgs { fused, recompute } = args.passes;
+    if args.cap.is_given() || fused || recompute || !args.search.is_default() {
         return Err(Error::usage(
             format!("{} is a block family, whose blocks are inspected as they are", family.name),
             "only --devices goes with a family; the other options look for the best block of a model",

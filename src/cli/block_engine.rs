@@ -16,7 +16,7 @@ use crate::optimize::zone::{self, ZoneError};
 /// What finds a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// A dynamic programme over the devices, for V placement: proves in exact arithmetic
+    /// A dynamic programme over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
     /// An integer programme, solved by `HiGHS` in floating point; any placement
     Milp,
@@ -113,7 +113,19 @@ pub enum Found {
 ///
 /// # Errors
 /// When this build lacks it, it cannot take the model, or its answer is wrong.
-pub fn solve(model: &Model, passes: Passes, engine: Engine, goal: Goal, limit: Duration) -> Result<Found, Error> {
+pub fn solve(
+    model: &Model,
+    passes: Passes,
+    engine: Engine,
+    goal: Goal,
+    limit: Duration,
+) -> Result<Found, Error> {
+    if engine != Engine::Exact && passes != Passes::SPLIT {
+        return Err(Error::usage(
+            format!("the engine {engine} finds blocks of F, I and W only"),
+            "--fused and --recompute need `--engine exact`, and a placement that it can follow",
+        ));
+    }
     match engine {
         Engine::Exact => by_programme(model, passes, goal, limit),
         Engine::Milp => by_milp(model, goal, limit),
@@ -124,7 +136,9 @@ pub fn solve(model: &Model, passes: Passes, engine: Engine, goal: Goal, limit: D
 fn by_programme(model: &Model, passes: Passes, goal: Goal, limit: Duration) -> Result<Found, Error> {
     let stop = Stop::after(limit);
     let best = match goal {
-        Goal::LeastMemory { interval } => zone::least_memory(model, passes, Ratio::from_integer(interval.0), &stop),
+        Goal::LeastMemory { interval } => {
+            zone::least_memory(model, passes, Ratio::from_integer(interval.0), &stop)
+        }
         Goal::LeastInterval => zone::least_interval(model, passes, &stop),
     };
     match best {
@@ -135,7 +149,9 @@ fn by_programme(model: &Model, passes: Passes, goal: Goal, limit: Duration) -> R
             error.to_string(),
             format!("the engines of this build: {}", Engine::names_there()),
         )),
-        Err(error @ (ZoneError::Overflow | ZoneError::NoDuration(_) | ZoneError::NotPositive(_))) => Err(Error::Usage { message: error.to_string(), help: None }),
+        Err(error @ (ZoneError::Overflow | ZoneError::NoDuration(_) | ZoneError::NotPositive(_))) => {
+            Err(Error::Usage { message: error.to_string(), help: None })
+        }
         Err(error @ ZoneError::Rejected(_)) => Err(Error::Defect(format!("internal error: {error}"))),
     }
 }

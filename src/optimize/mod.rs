@@ -5,6 +5,7 @@
 //! what `replay` says of it, and the bound is `certificate`'s.
 
 mod feasible;
+pub mod frontier;
 mod list;
 mod pace;
 mod plan;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use num_rational::Ratio;
 
 pub use feasible::Infeasible;
+pub use pace::steady_interval;
 pub use stop::{Interrupt, Stop};
 
 use crate::block::Block;
@@ -130,7 +132,7 @@ impl Solution {
     /// three, four) microbatches before at one and the same distance.
     #[must_use]
     pub fn interval(&self) -> Option<Ratio<i64>> {
-        pace::steady_interval(&self.schedule, self.verdict.timing.as_ref()?)
+        steady_interval(&self.schedule, self.verdict.timing.as_ref()?)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use num_rational::Ratio;
 
-use super::pattern::{NODES, Pattern, Step};
+use super::pattern::{Pattern, Step};
 use super::pipeline::{Interval, Pipeline};
 use super::ratio::{Link, least_ratio, potentials};
 use super::{Best, ZoneError};
-use crate::block::Block;
+use crate::block::{Block, BlockError};
 use crate::model::{Kind, Microbatch, Pass, Ticks, Units};
 
 /// Patterns for all devices, in the order of the pipeline, that go together at an interval.
@@ -48,7 +48,6 @@ impl Found<'_, '_> {
                     Step::Recompute(chunk) => (chunk, Kind::R),
                 };
                 if let Step::Node(node) = step {
-                    debug_assert!(node < NODES, "a node of the device");
                     chain[pipeline.position(device, node)] = first + at;
                 }
                 let pass = Pass::new(pipeline.stage(device, chunk), kind, Microbatch(0));
@@ -60,10 +59,6 @@ impl Found<'_, '_> {
                     length: pipeline.model.duration(pass.stage, kind).0,
                     height: copies[next] - copies[at] - i64::from(next == 0),
                 });
-            }
-            // A fused backward runs its W too; without one, a W is a step of its own.
-            if pipeline.passes.fused {
-                debug_assert!(passes[first..].iter().all(|pass| pass.kind != Kind::I), "no parts of B");
             }
         }
         for at in 1..chain.len() {
@@ -82,7 +77,10 @@ impl Found<'_, '_> {
         let offsets = passes.into_iter().zip(offsets.into_iter().map(Ticks));
         let model = self.pipeline.model;
         let block = Block::periodic(model.placement().clone(), 1, parts, Ticks(length), offsets)
-            .map_err(|_| ZoneError::Overflow)?
+            .map_err(|error| match error {
+                BlockError::Overflow => ZoneError::Overflow,
+                error => ZoneError::Rejected(error.to_string()),
+            })?
             .from_zero();
         let longest = model.costs().forward.iter().chain(&model.costs().backward_input);
         let longest = longest.chain(&model.costs().backward_weight).chain(&model.costs().communication).max();

@@ -208,13 +208,12 @@ fn coarse(value: Interval) -> Interval {
 }
 
 /// A scaled time: ticks multiplied by the denominator of an interval.
-trait Time:
-    Integer + Copy + std::ops::Neg<Output = Self> + From<i64> + TryFrom<i128> + TryInto<i64>
-{
-}
+trait Time: Integer + Copy + std::ops::Neg<Output = Self> + From<i64> + TryFrom<i128> + TryInto<i64> {}
 
 impl Time for i64 {}
 impl Time for i128 {}
 
+#[cfg(test)]
+mod differential;
 #[cfg(test)]
 mod tests;

@@ -14,8 +14,8 @@ pub(super) struct Figures {
     pub chunks: usize,
     /// Durations of the nodes.
     pub duration: [i64; NODES],
-    /// Durations of W, by chunk; 0 where there is none.
-    pub weight: [i64; 2],
+    /// Durations of W, by chunk, if it is a pass of its own.
+    pub weight: Option<[i64; 2]>,
     /// Durations of R, by chunk, if there is recomputation.
     pub recompute: Option<[i64; 2]>,
     /// What F acquires, by chunk.
@@ -103,7 +103,7 @@ pub(super) fn shapes(figures: &Figures) -> Vec<Shape> {
                 0..figures.nodes()
             }
         };
-        let [w, r] = [figures.weight, figures.recompute.unwrap_or_default()];
+        let [w, r] = [figures.weight, figures.recompute].map(Option::unwrap_or_default);
         for (w0, w1, r0, r1) in
             itertools::iproduct!(gaps(0, w[0]), gaps(1, w[1]), gaps(0, r[0]), gaps(1, r[1]))
         {
@@ -128,8 +128,10 @@ impl Shape {
         let (mut later, mut earlier) = ([0; 2], [0; 2]);
         for chunk in 0..figures.chunks {
             let backward = position[figures.backward(chunk)];
-            length[weight[chunk]] += figures.weight[chunk];
-            later[chunk] = i64::from(weight[chunk] < backward);
+            if let Some(durations) = figures.weight {
+                length[weight[chunk]] += durations[chunk];
+                later[chunk] = i64::from(weight[chunk] < backward);
+            }
             if let Some(durations) = figures.recompute {
                 length[recompute[chunk]] += durations[chunk];
                 earlier[chunk] = i64::from(recompute[chunk] >= backward);
@@ -149,7 +151,9 @@ impl Shape {
         let chunks = || (0..figures.chunks).rev();
         for at in 0..self.nodes {
             steps.push(Step::Node(self.order[at]));
-            steps.extend(chunks().filter(|&chunk| self.weight[chunk] == at).map(Step::Weight));
+            if figures.weight.is_some() {
+                steps.extend(chunks().filter(|&chunk| self.weight[chunk] == at).map(Step::Weight));
+            }
             if figures.recompute.is_some() {
                 steps.extend(chunks().filter(|&chunk| self.recompute[chunk] == at).map(Step::Recompute));
             }

@@ -27,11 +27,7 @@ impl Fold {
         let last = placement.stages() - 1;
         let single = placement.lists().iter().all(|stages| stages.len() == 1);
         let paired = |stages: &Vec<Stage>| stages.len() == 2 && stages[0].0 + stages[1].0 == last;
-        if single {
-            Some(Self::Line)
-        } else {
-            placement.lists().iter().all(paired).then_some(Self::V)
-        }
+        if single { Some(Self::Line) } else { placement.lists().iter().all(paired).then_some(Self::V) }
     }
 }
 
@@ -49,6 +45,8 @@ pub(super) struct Pipeline<'a> {
     pub serial: i64,
     /// No pass lies in a later repetition than this at any interval that is at least the work.
     pub most_copies: i64,
+    /// No link of the chain waits for more intervals than this.
+    pub most_wait: i64,
     pub stop: &'a Stop,
 }
 
@@ -90,10 +88,12 @@ impl<'a> Pipeline<'a> {
             .sum();
         let serial = reach[reach.len() - 1] + time(Stage(0), passes.backward()) + others;
         // No link of the chain needs to wait a whole interval: all that comes after it could be moved
-        // up by one. So a chain of n links is shorter than its durations and n intervals, and the
-        // interval is at least the most work.
+        // up by one. With recomputation a second one may be needed, for an R that lies within an
+        // interval before its backward has to stay behind its F. So a chain of n links is shorter than
+        // its durations and n (2n) intervals, and the interval is at least the most work.
+        let most_wait = if passes.recompute { 2 } else { 1 };
         let work = passes.most_work(model).0;
-        let most_copies = serial / work + 2 * i64::from(stages) + 2;
+        let most_copies = serial / work + 2 * most_wait * i64::from(stages) + 2;
         let mut lists: Vec<&Vec<Stage>> = model.placement().lists().iter().collect();
         lists.sort_unstable_by_key(|stages| stages.iter().min());
         let figures = lists.into_iter().map(|stages| {
@@ -101,7 +101,7 @@ impl<'a> Pipeline<'a> {
             figures_of(model, passes, stages, most_copies, [model.capacity(device).map(|cap| cap.0), limit])
         });
         let figures = figures.collect::<Result<_, _>>()?;
-        Ok(Self { model, passes, fold, figures, reach, serial, most_copies, stop })
+        Ok(Self { model, passes, fold, figures, reach, serial, most_copies, most_wait, stop })
     }
 
     /// The stage of a chunk of a device.
@@ -160,7 +160,8 @@ impl<'a> Pipeline<'a> {
     /// Whether no time, multiplied by the denominator of the interval, comes near the end of 64 bits.
     fn is_narrow(&self, interval: Interval) -> Result<bool, ZoneError> {
         let turns = interval.numer().checked_mul(i128::from(8 * (self.most_copies + 8)));
-        let chain = interval.denom().checked_mul(i128::from(self.serial)).and_then(|time| time.checked_mul(8));
+        let chain =
+            interval.denom().checked_mul(i128::from(self.serial)).and_then(|time| time.checked_mul(8));
         let most = turns.zip(chain).and_then(|(turns, chain)| turns.checked_add(chain));
         // Of 128 bits the sums of a few are as far from the end.
         let most = most.filter(|&most| most < i128::MAX / 64).ok_or(ZoneError::Overflow)?;
@@ -232,11 +233,10 @@ fn figures_of(
     // With this much nothing is ever held back.
     let everything = stages.iter().map(|&stage| model.activation(stage).0).sum::<i64>();
     let everything = everything.checked_mul(most_copies + 4).ok_or(ZoneError::Overflow)?;
-    let weight = |chunk| if passes.fused { 0 } else { time(chunk, Kind::W) };
     Ok(Figures {
         chunks,
         duration,
-        weight: by_chunk(&weight),
+        weight: (!passes.fused).then(|| by_chunk(&|chunk| time(chunk, Kind::W))),
         recompute: passes.recompute.then(|| by_chunk(&|chunk| time(chunk, Kind::R))),
         by_forward: by_chunk(&|chunk| acquired(model, pass(chunk, Kind::F), passes.recompute).0),
         by_recompute: by_chunk(&|chunk| {

@@ -14,8 +14,13 @@ fn least_memory_at_the_interval_of_the_work_is_as_known() {
     for (durations, known) in [([1, 1, 1], [3, 4, 4, 6, 6, 6, 8]), ([3, 4, 2], [4, 4, 6, 6, 8, 8, 10])] {
         for (devices, known) in (2..).zip(known) {
             let model = v(devices, durations, 0, None);
-            let best = least_memory(&model, Passes::SPLIT, Ratio::from_integer(model.most_work().0), &Stop::default())
-                .expect("a block");
+            let best = least_memory(
+                &model,
+                Passes::SPLIT,
+                Ratio::from_integer(model.most_work().0),
+                &Stop::default(),
+            )
+            .expect("a block");
             assert_eq!(best.peak, Units(known), "{durations:?} d = {devices}");
         }
     }
@@ -25,7 +30,8 @@ fn least_memory_at_the_interval_of_the_work_is_as_known() {
 fn least_interval_at_the_memory_of_v_min_is_as_known() {
     for (devices, known) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
         let cap = 2 * ((i64::from(devices) + 4) / 3);
-        let best = least_interval(&v(devices, [3, 4, 2], 0, Some(cap)), Passes::SPLIT, &Stop::default()).expect("a block");
+        let best = least_interval(&v(devices, [3, 4, 2], 0, Some(cap)), Passes::SPLIT, &Stop::default())
+            .expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(known), "d = {devices}");
     }
 }
@@ -34,12 +40,18 @@ fn least_interval_at_the_memory_of_v_min_is_as_known() {
 fn measured_profiles_have_the_known_optima() {
     for (durations, latency, known) in [([9261, 9043, 4669], 601, 57316), ([14859, 14722, 9964], 527, 90851)]
     {
-        let best = least_interval(&v(8, durations, latency, Some(8)), Passes::SPLIT, &Stop::default()).expect("a block");
+        let best = least_interval(&v(8, durations, latency, Some(8)), Passes::SPLIT, &Stop::default())
+            .expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(known));
         for devices in [8, 16, 32] {
             let model = v(devices, durations, latency, None);
-            let best = least_memory(&model, Passes::SPLIT, Ratio::from_integer(model.most_work().0), &Stop::default())
-                .expect("a block");
+            let best = least_memory(
+                &model,
+                Passes::SPLIT,
+                Ratio::from_integer(model.most_work().0),
+                &Stop::default(),
+            )
+            .expect("a block");
             assert_eq!(best.peak, Units(i64::from(devices) + 2), "d = {devices}");
         }
     }

@@ -63,10 +63,9 @@ pub(super) fn solve<T: Time>(
     for (device, figures) in pipeline.figures.iter().enumerate() {
         let place = |node| pipeline.position(device, node);
         let least = |from, to| scale.ticks(pipeline.lag(place(from), place(to)));
-        // No link of the chain waits for a whole interval.
         let most = |from, to| {
             let links = i64::try_from(place(to) - place(from)).unwrap_or(i64::MAX / 8);
-            least(from, to) + scale.turns(links)
+            least(from, to) + scale.turns(links * pipeline.most_wait)
         };
         let (least_x, least_z) = (least(F0, F1), least(I1, I0));
         let (most_x, most_z) = (most(F0, F1), most(I1, I0));
@@ -164,7 +163,11 @@ impl<T: Time> Layer<'_, T> {
             let by_memory = if holds[0] == 0 {
                 i64::MAX / 8
             } else {
-                i64::try_from(room.div_euclid(holds[0])).unwrap_or(if room < 0 { i64::MIN / 8 } else { i64::MAX / 8 })
+                i64::try_from(room.div_euclid(holds[0])).unwrap_or(if room < 0 {
+                    i64::MIN / 8
+                } else {
+                    i64::MAX / 8
+                })
             };
             let highest = top_sum.min(by_memory);
             let lowest = (bottom_x + copies_y + bottom_z).max(shape.least_copies[0]);
@@ -213,7 +216,8 @@ impl<T: Time> Layer<'_, T> {
             most_sum: -after[I0][F0],
         };
         // The closure only shrinks a zone: what is contained before it is so after it.
-        let contained = |reached: &[State<T>], zone: &Zone<T>| reached.iter().any(|other| other.zone.contains(zone));
+        let contained =
+            |reached: &[State<T>], zone: &Zone<T>| reached.iter().any(|other| other.zone.contains(zone));
         if contained(&self.reached, &zone_of(&after)) || !close(&mut after) {
             return;
         }
