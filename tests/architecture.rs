@@ -50,7 +50,8 @@ const TRUSTED: &[&str] = &["replay", "comm", "certificate"];
 const TRUSTED_MAY_IMPORT: &[&str] = &["model", "schedule", "replay"];
 
 /// The packages that the trusted base may use.
-const TRUSTED_PACKAGES: &[&str] = &["std", "num_integer", "num_rational", "serde", "serde_json", "thiserror"];
+const TRUSTED_PACKAGES: &[&str] =
+    &["std", "num_integer", "num_rational", "serde", "serde_json", "sha2", "thiserror"];
 
 /// Modules in which truth is decided: integers and exact rationals only.
 const EXACT: &[&str] = &["model", "schedule", "replay", "comm", "certificate", "block"];

@@ -15,6 +15,7 @@ const BROKEN: &str = "tests/cli/broken.json";
 const V_MODEL: &str = "tests/cli/v-342.toml";
 const FAMILY: &str = "models/blocks/v-half.toml";
 const RESIZED: &str = "tests/cli/resized.json";
+const CERTIFIED: &str = "tests/corpus/certificates/genuine.json";
 
 /// What a run of the tool left behind.
 struct Run {
@@ -111,6 +112,12 @@ fn the_answer_decides_the_exit_status() {
         (&["block", V_MODEL, "--interval", "8"], 1),
         (&["block", V_MODEL, "--interval", "9", "--minimize", "interval"], 2),
         (&["block", MODEL, "--engine", "exact"], 2),
+        (&["explain", MODEL], 0),
+        (&["explain", MODEL, "--memory", "0"], 1),
+        (&["check", CERTIFIED], 0),
+        (&["check", CERTIFIED, "--model", V_MODEL], 1),
+        (&["check", CERTIFIED, "--memory", "4"], 2),
+        (&["check", SCHEDULE], 1),
         (&["render", SCHEDULE], 0),
         (&["render", BROKEN], 1),
         (&["convert", SCHEDULE, "-o", "-", "--to", "json"], 0),
@@ -230,6 +237,13 @@ fn optimize_gives_the_keys_that_programs_rely_on_and_a_schedule_that_verifies() 
     assert_eq!(verified["valid"], true, "{verified}");
     for key in FIGURES {
         assert_eq!(verified[key], run[key], "{key}");
+    }
+    let checked = tool(&["check", file, "--model", V_MODEL, "--memory", "75%", "--devices", "2", "--json"]);
+    let checked = checked.json();
+    assert_eq!(checked["valid"], true, "{checked}");
+    assert_eq!(checked["claims"].as_array().map(Vec::len), Some(if run["optimal"] == true { 3 } else { 2 }));
+    for key in FIGURES {
+        assert_eq!(checked[key], run[key], "{key}");
     }
     let (value, bound) = (run["makespan"].as_i64(), run["lower_bound"].as_i64());
     assert!(bound <= value);
@@ -368,6 +382,11 @@ fn what_people_read() {
         ("compare_over_the_cap", &["compare", MODEL, "--memory", "1"]),
         ("optimize", &["optimize", MODEL]),
         ("optimize_infeasible", &["optimize", MODEL, "--memory", "0"]),
+        ("explain", &["explain", V_MODEL, "--devices", "4", "--memory", "4"]),
+        ("explain_infeasible", &["explain", MODEL, "--memory", "0"]),
+        ("check", &["check", CERTIFIED]),
+        ("check_other_problem", &["check", CERTIFIED, "--model", V_MODEL]),
+        ("check_without_certificate", &["check", SCHEDULE]),
         ("block_exact", &["block", V_MODEL]),
         ("block_fused", &["block", V_MODEL, "--fused"]),
         ("block_recompute_without_a_checkpoint", &["block", V_MODEL, "--recompute"]),
@@ -387,9 +406,19 @@ fn what_people_read() {
 
 #[test]
 fn help() {
-    for command in
-        ["", "optimize", "block", "verify", "replay", "compare", "render", "convert", "completions"]
-    {
+    for command in [
+        "",
+        "optimize",
+        "block",
+        "explain",
+        "verify",
+        "check",
+        "replay",
+        "compare",
+        "render",
+        "convert",
+        "completions",
+    ] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let run = tool(&arguments);
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{command}");

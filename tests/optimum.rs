@@ -23,7 +23,8 @@ fn under_the_memory_of_v_min_unequal_passes_have_shorter_intervals_than_v_min() 
     for (devices, interval) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
         let model = profile("uneven-342").resized(devices).expect("the same on every device");
         let model = capped(&model, 2 * ((i64::from(devices) + 4) / 3));
-        let best = zone::least_interval(&model, &Stop::default()).expect("a block");
+        let best = zone::least_interval(&model, bubbleproof::block::Passes::SPLIT, &Stop::default())
+            .expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(interval), "d = {devices}");
     }
 }

@@ -1,9 +1,33 @@
-//! Lower bounds on what any schedule can reach, each a figure that can be recomputed by hand.
+//! Lower bounds on what any schedule can reach, each a figure that can be recomputed by hand; and
+//! certificates, which state what is claimed of a schedule and are checked without believing any of it.
 //!
 //! No solver and no search: like `replay`, this module shares nothing with what proposes schedules.
+//!
+//! A full backward B is an I with its W right behind it, and recomputation only adds passes and
+//! shrinks what F holds; so the bounds, which allow I and W apart and count F with what it holds at
+//! least, hold for schedules with B and R as well.
 
+mod area;
 mod bound;
+mod check;
+mod file;
 mod path;
+mod turnover;
+mod window;
 
-pub use bound::{Bound, Metric, Reason, Window, interval_bound, lower_bound};
+pub use area::interval_bound;
+pub use bound::{Bound, BoundError, Metric, Reason, holds, lower_bound};
+pub use check::{CertificateError, Checked, Claim, check};
+pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
 pub use path::critical_path;
+pub use window::Window;
+
+use crate::model::{Model, Stage, Units};
+
+/// The least that a microbatch holds of a stage between F and the start of its backward.
+fn least_held(model: &Model, stage: Stage) -> Units {
+    model.checkpoint(stage).unwrap_or_else(|| model.activation(stage))
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,11 +7,13 @@
 mod block;
 mod block_engine;
 mod cap;
+mod check;
 mod compare;
 mod completions;
 mod convert;
 mod error;
 mod excerpt;
+mod explain;
 mod figures;
 mod frontier;
 mod input;
@@ -92,6 +94,15 @@ enum Command {
     /// and marked where they lie. The exit status is 3 when not every point was proved in time.
     Frontier(frontier::FrontierArgs),
 
+    #[command(after_long_help = EXPLAIN_EXAMPLES)]
+    /// Explain why caps are infeasible, or what keeps the schedule from being better
+    ///
+    /// For caps that no schedule keeps to: the device, what is live there, and the chain that holds it.
+    /// Otherwise: what sets the time per microbatch (a critical cycle, and the fewest caps and latencies
+    /// that rule out a steady phase without bubble), why the lower bound holds, and the chain of passes
+    /// that is as long as the makespan.
+    Explain(explain::ExplainArgs),
+
     #[command(after_long_help = VERIFY_EXAMPLES)]
     /// Check a schedule: every violation, each with its place
     ///
@@ -112,6 +123,14 @@ enum Command {
     ///
     /// One row for each device, time from left to right. The digit in a cell is the microbatch.
     Render(render::RenderArgs),
+
+    #[command(after_long_help = CHECK_EXAMPLES)]
+    /// Check the certificate that an optimised schedule carries, without any solver
+    ///
+    /// `optimize` writes into the schedule file what it claims: the problem, the figures, a lower bound
+    /// and why it holds. This derives every claim again and rejects whatever was altered. A claim that
+    /// only another search could confirm is shown as not checked.
+    Check(check::CheckArgs),
 
     #[command(after_long_help = CONVERT_EXAMPLES)]
     /// Write a schedule in another form: schedule file (JSON) or PyTorch's CSV
@@ -162,6 +181,13 @@ Examples:
   bubbleproof convert schedule.json -o schedule.csv
   bubbleproof convert schedule.csv -o - --to json";
 
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  bubbleproof explain model.toml --memory 50%
+  bubbleproof explain model.toml --memory 1
+      why no schedule fits into that
+  bubbleproof explain model.toml --json | jq '.reasons[] | select(.kind == \"conflict\")'";
+
 const VERIFY_EXAMPLES: &str = "\
 Examples:
   bubbleproof verify schedule.json
@@ -169,6 +195,12 @@ Examples:
   bubbleproof verify schedule.json --model model.toml --memory 50%
       with the times of a model and half of the memory that 1F1B needs
   bubbleproof verify schedule.json --json | jq '.violations[].message'";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  bubbleproof check schedule.json
+  bubbleproof check schedule.json --model model.toml --memory 50%
+      also that the certificate is about this model under this cap";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:
@@ -201,9 +233,12 @@ impl Command {
             Self::Optimize(args) => optimize::run(args, output),
             Self::Block(args) => block::run(args, output),
             Self::Frontier(args) => frontier::run(args, output),
+
+            Self::Explain(args) => explain::run(args, output),
             Self::Verify(args) => verify::run(args, output),
             Self::Replay(args) => replay::run(args, output),
             Self::Render(args) => render::run(args, output),
+            Self::Check(args) => check::run(args, output),
             Self::Convert(args) => convert::run(args, output),
             Self::Compare(args) => compare::run(args, output),
             Self::Completions(args) => completions::run(args, output),

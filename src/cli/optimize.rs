@@ -14,7 +14,7 @@ use super::output::{Output, Target};
 use super::progress::Progress;
 use super::size::ModelArgs;
 use crate::model::Model;
-use crate::optimize::{self, Objective, OptimizeError, Options, Solution};
+use crate::optimize::{self, Objective, OptimizeError, Options, Solution, Stop};
 use crate::schedule::{self, Schedule};
 
 /// The options of `optimize`.
@@ -74,6 +74,11 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl SearchArgs {
+    /// When to stop what is done in the same time again.
+    pub fn stop(&self) -> Stop {
+        Stop::after(self.time_limit)
+    }
+
     /// Searches, telling where it stands.
     pub fn run(&self, model: &Model, progress: &Progress) -> Result<Solution, OptimizeError> {
         let objective = match self.objective {

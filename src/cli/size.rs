@@ -61,6 +61,11 @@ pub struct Size {
 }
 
 impl Size {
+    /// Whether another size was asked for.
+    pub const fn is_given(&self) -> bool {
+        self.devices.is_some() || self.microbatches.is_some()
+    }
+
     /// The model at this size.
     ///
     /// # Errors

@@ -156,7 +156,7 @@ fn read_memory(
         },
         capacity: match get("capacity") {
             Some(value) => {
-                value.amounts(devices, "devices")?.into_iter().map(|cap| Some(Units(cap))).collect()
+                value.amounts_or_none(devices, "devices")?.into_iter().map(|cap| cap.map(Units)).collect()
             }
             None => vec![None; devices],
         },
@@ -169,8 +169,6 @@ fn read_unit(table: Option<&Table<'_>>, default: &str) -> Result<String, FileErr
 }
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
-///
-/// Caps that only some devices have cannot be written in a file: it then states none.
 #[must_use]
 pub fn print(model: &Model) -> String {
     let mut text = String::new();
@@ -218,8 +216,14 @@ pub fn print(model: &Model) -> String {
     let units = |values: &[Units]| one_or_list(values.iter().map(|units| units.0));
     line(format_args!("activation = {}", units(&memory.activation)));
     line(format_args!("retained_for_weight = {}", units(&memory.retained_for_weight)));
-    if let Some(capacity) = memory.capacity.iter().copied().collect::<Option<Vec<_>>>() {
-        line(format_args!("capacity = {}", units(&capacity)));
+    match memory.capacity.iter().copied().collect::<Option<Vec<_>>>() {
+        Some(capacity) => line(format_args!("capacity = {}", units(&capacity))),
+        None if memory.capacity.iter().any(Option::is_some) => {
+            let cap = |cap: &Option<Units>| cap.map_or("\"none\"".to_owned(), |cap| cap.to_string());
+            let caps: Vec<String> = memory.capacity.iter().map(cap).collect();
+            line(format_args!("capacity = [{}]", caps.join(", ")));
+        }
+        None => {}
     }
     if let Some(checkpoint) = &memory.checkpoint {
         line(format_args!("\n[recompute]\ncheckpoint = {}", units(checkpoint)));

@@ -345,13 +345,37 @@ impl<'doc> Value<'doc> {
     /// # Errors
     /// When it is something else, or the list has another length.
     pub fn amounts(&self, expected: usize, of: &'static str) -> Result<Vec<i64>, FileError> {
-        let Some(values) = self.list() else {
-            return Ok(vec![self.amount_or("an integer, or a list of integers")?; expected]);
-        };
-        if values.len() != expected {
-            let (key, found) = (self.key(), values.len());
-            return Err(self.error(Problem::Length { key, found, expected, of }));
+        match self.list() {
+            Some(values) => self.listed(&values, expected, of)?.iter().map(Value::amount).collect(),
+            None => Ok(vec![self.amount_or("an integer, or a list of integers")?; expected]),
         }
-        values.iter().map(Value::amount).collect()
+    }
+
+    /// As [`amounts`](Self::amounts), where a list may say "none" for things without one.
+    ///
+    /// # Errors
+    /// When it is something else, or the list has another length.
+    pub fn amounts_or_none(&self, expected: usize, of: &'static str) -> Result<Vec<Option<i64>>, FileError> {
+        let one = |value: &Value<'_>| match value.as_text() {
+            Some("none") => Ok(None),
+            _ => value.amount_or("an integer, or \"none\"").map(Some),
+        };
+        match self.list() {
+            Some(values) => self.listed(&values, expected, of)?.iter().map(one).collect(),
+            None => Ok(vec![Some(self.amount_or("an integer, or a list of integers")?); expected]),
+        }
+    }
+
+    fn listed<'a>(
+        &self,
+        values: &'a [Value<'doc>],
+        expected: usize,
+        of: &'static str,
+    ) -> Result<&'a [Value<'doc>], FileError> {
+        if values.len() == expected {
+            return Ok(values);
+        }
+        let (key, found) = (self.key(), values.len());
+        Err(self.error(Problem::Length { key, found, expected, of }))
     }
 }

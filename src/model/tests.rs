@@ -388,3 +388,13 @@ fn other_microbatches_and_caps_are_checked_like_those_of_a_file() {
     assert_eq!(model.work(Device(0)), Ticks(1 + 11 + 4 + 11));
     assert_eq!(model.most_work(), Ticks(27));
 }
+
+#[test]
+fn caps_of_some_devices_only_are_written_and_read() {
+    let model = parse(COMPLETE).expect("a model").with_capacity(vec![Some(Units(2000)), None]).expect("caps");
+    let text = print(&model);
+    assert!(text.contains("capacity = [2000, \"none\"]"), "{text}");
+    assert_eq!(parse(&text), Ok(model));
+    let error = parse(&text.replace("\"none\"", "\"all\"")).expect_err("no cap").to_string();
+    assert_eq!(error, "`memory.capacity[1]` must be an integer, or \"none\", but is the text \"all\"");
+}

@@ -4,6 +4,7 @@
 //! their forwards; the best are improved by filling gaps. All of that only proposes: the answer is
 //! what `replay` says of it, and the bound is `certificate`'s.
 
+pub mod explain;
 mod feasible;
 pub mod frontier;
 mod list;
@@ -22,7 +23,7 @@ pub use pace::steady_interval;
 pub use stop::{Interrupt, Stop};
 
 use crate::block::Block;
-use crate::certificate::{Bound, Metric, lower_bound};
+use crate::certificate::{Bound, Certificate, Metric, Optimality, lower_bound};
 use crate::model::{Model, Ticks};
 use crate::replay::{Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
@@ -127,6 +128,15 @@ impl Solution {
         self.value() == self.bound.value
     }
 
+    /// The solution with its certificate in the schedule.
+    fn certified(mut self, model: &Model) -> Self {
+        let optimality = if self.is_optimal() { Optimality::Bound } else { Optimality::Open };
+        let Self { schedule, verdict, bound, objective, .. } = &self;
+        let certificate = Certificate::of(model, schedule, verdict, objective.metric(), bound, optimality);
+        self.schedule.certificate = certificate.map(|certificate| certificate.to_json());
+        self
+    }
+
     /// The time per microbatch that the replayed schedule keeps in its steady phase, in ticks, if it
     /// has one: in the middle third of the microbatches, every pass follows the same pass one (two,
     /// three, four) microbatches before at one and the same distance.
@@ -183,5 +193,6 @@ pub fn optimize(
         engine: engine.clone(),
         ..Provenance::default()
     });
-    Ok(Solution { schedule, verdict, bound, block, engine, objective: options.objective })
+    let solution = Solution { schedule, verdict, bound, block, engine, objective: options.objective };
+    Ok(solution.certified(model))
 }

@@ -1,6 +1,6 @@
 //! Lower bounds against the true optimum of small problems, found by trying all orders.
 
-use bubbleproof::certificate::{Metric, interval_bound, lower_bound};
+use bubbleproof::certificate::{Bound, BoundError, Metric, Reason, holds, interval_bound, lower_bound};
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use num_rational::Ratio;
 use proptest::prelude::*;
@@ -168,6 +168,22 @@ proptest! {
     }
 
     #[test]
+    fn bounds_survive_being_written_down_and_hold_only_as_they_are(model in small(), off in 1..9_i64) {
+        for metric in [Metric::Makespan, Metric::DeviceSpan] {
+            let bound = lower_bound(&model, metric);
+            let text = serde_json::to_string(&bound).expect("JSON");
+            let read: Bound = serde_json::from_str(&text).expect("a bound");
+            prop_assert_eq!(&read, &bound, "{}", text);
+            prop_assert_eq!(holds(&model, metric, &read), Ok(()));
+            for claimed in [bound.value + Ticks(off), bound.value - Ticks(off)] {
+                let altered = Bound { value: claimed, ..bound.clone() };
+                let expected = Err(BoundError::Value { claimed, shown: bound.value });
+                prop_assert_eq!(holds(&model, metric, &altered), expected);
+            }
+        }
+    }
+
+    #[test]
     fn the_bound_on_the_interval_is_at_least_the_work(model in random::models(1)) {
         prop_assert!(interval_bound(&model) >= Ratio::from_integer(model.most_work().0));
     }
@@ -201,4 +217,31 @@ fn with_few_microbatches_the_papers_formula_is_false_and_the_bound_is_not() {
     let formula = 6 + 6 * 2 - 3 * 2 - 1;
     assert_eq!(formula, 11);
     assert!(lower_bound(&model, Metric::Makespan).value <= Ticks(9));
+}
+
+#[test]
+fn a_bound_whose_reason_is_altered_does_not_hold() {
+    let metric = Metric::Makespan;
+    let model = unit_v(3, 8, 3);
+    let altered = |text: &str| -> BoundError {
+        let bound: Bound = serde_json::from_str(text).expect("a bound");
+        holds(&model, metric, &bound).expect_err("an altered bound")
+    };
+    let genuine = |text: &str| serde_json::from_str::<Bound>(text).map(|bound| holds(&model, metric, &bound));
+    // q = 1, P = L + S: 2 devices further up and down, and what one chunk takes.
+    let turnover = r#"{"value": 62, "reason": {"turnover": {"device": 2, "held": 1, "turn": 7}}}"#;
+    assert!(matches!(genuine(turnover), Ok(Ok(()))), "{:?}", genuine(turnover));
+    for (from, to) in [(r#""turn": 7"#, r#""turn": 8"#), (r#""held": 1"#, r#""held": 2"#)] {
+        assert!(matches!(altered(&turnover.replace(from, to)), BoundError::Figures(Reason::Turnover { .. })));
+    }
+    let elsewhere = altered(&turnover.replace(r#""device": 2"#, r#""device": 3"#));
+    assert_eq!(elsewhere, BoundError::Device { device: Device(3), devices: 3 });
+    assert_eq!(
+        altered(&turnover.replace("62", "63")),
+        BoundError::Value { claimed: Ticks(63), shown: Ticks(62) }
+    );
+    assert!(matches!(
+        altered(r#"{"value": 62, "reason": "alone"}"#),
+        BoundError::Value { claimed: Ticks(62), .. }
+    ));
 }

@@ -1,0 +1,59 @@
+//! **Area bound.** What every microbatch holds for how long at the least, added up, fits into the cap
+//! times the span of the device.
+
+use num_integer::Integer;
+use num_rational::Ratio;
+
+use super::bound::{Bound, Metric, Reason};
+use super::least_held;
+use super::path::Paths;
+use crate::model::{Device, Kind, Model, Ticks, Units};
+
+/// The bound from the memory that a device fills: its span is at least all areas over its cap.
+pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Option<Bound> {
+    let capacity = model.capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
+    let lowest = *model.placement().stages_of(device).iter().min()?;
+    let head = match metric {
+        Metric::Makespan => paths.forward_head(lowest),
+        Metric::DeviceSpan => Ticks::ZERO,
+    };
+    let areas = area(model, paths, device).checked_mul(i128::from(model.microbatches()))?;
+    let span = i64::try_from(Integer::div_ceil(&areas, &i128::from(capacity.0))).ok()?;
+    Some(Bound { value: head.checked_add(Ticks(span))?, reason: Reason::Area { device } })
+}
+
+/// What one microbatch holds on a device, times for how long at the least.
+fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
+    let stages = model.placement().stages_of(device).iter();
+    stages
+        .map(|&stage| {
+            let forward = model.duration(stage, Kind::F);
+            let input = model.duration(stage, Kind::I);
+            let to_input = paths.input_head(stage) + input - paths.forward_head(stage);
+            // With recomputation only the checkpoint lives that long; the rest lives through R and I.
+            let long = least_held(model, stage);
+            let rest = model.activation(stage) - long;
+            let retained = model.retained_for_weight(stage);
+            let weight = model.duration(stage, Kind::W);
+            i128::from(long.0) * i128::from(to_input.0)
+                + i128::from(rest.0) * i128::from((forward + input).0)
+                + i128::from(retained.0) * i128::from(weight.0)
+        })
+        .sum()
+}
+
+/// A lower bound on the interval per microbatch of every schedule that repeats, under the caps.
+///
+/// The most work of any device; and the **area bound**: while one microbatch enters and one leaves
+/// per interval, the memory in use on a device averages `sum_s activation_s * lifespan_s / T`, and
+/// lifespans are at least the critical path from F to its backward.
+#[must_use]
+pub fn interval_bound(model: &Model) -> Ratio<i64> {
+    let paths = Paths::new(model);
+    let by_area = Device::all(model.devices()).filter_map(|device| {
+        let capacity = model.capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
+        let least = Ratio::new(area(model, &paths, device), i128::from(capacity.0));
+        Some(Ratio::new(i64::try_from(*least.numer()).ok()?, i64::try_from(*least.denom()).ok()?))
+    });
+    by_area.fold(Ratio::from_integer(model.most_work().0), Ratio::max)
+}

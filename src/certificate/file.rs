@@ -1,0 +1,153 @@
+//! Certificates: what is claimed of a schedule, and what the claims rest on, in a form that travels
+//! with the schedule.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Bound, Metric};
+use crate::model::{self, Model, Ticks};
+use crate::replay::{Metrics, Verdict};
+use crate::schedule::Schedule;
+
+/// The value of `format` in certificates of this version.
+pub const CERTIFICATE_FORMAT: &str = "bubbleproof-certificate-1";
+
+/// What is claimed of a schedule. Nothing in it is believed: [`check`](super::check) derives every
+/// claim again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// The digest of the statement.
+    pub(super) sha256: String,
+    pub(super) statement: Statement,
+}
+
+/// The contents of a certificate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Statement {
+    pub format: String,
+    /// The digest of `problem`, by which other files can name it.
+    pub problem_sha256: String,
+    /// The model with the sizes and caps that the schedule was made for, as the text of a model file.
+    pub problem: String,
+    /// The digest of the placement, the number of microbatches and the orders.
+    pub schedule_sha256: String,
+    /// What was minimised.
+    pub objective: Metric,
+    pub metrics: Figures,
+    /// A lower bound on the objective, and what it rests on.
+    pub bound: Bound,
+    pub optimality: Optimality,
+}
+
+/// What replay measured, in ticks and units; rates as `"num/den"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Figures {
+    pub makespan: i64,
+    pub device_span: i64,
+    pub bubble_rate: String,
+    pub idle_rate: String,
+    pub peak_memory: Vec<i64>,
+}
+
+/// What is known about how much better any schedule under the same caps can be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Optimality {
+    /// No more than the lower bound says.
+    Open,
+    /// The schedule is as good as the lower bound: no schedule is better.
+    Bound,
+    /// An exhaustive search has found nothing below a value. Unlike everything else in a certificate,
+    /// this cannot be checked without searching again.
+    Search {
+        /// What searched.
+        engine: String,
+        /// No schedule is better than this.
+        none_below: Ticks,
+    },
+}
+
+impl Figures {
+    pub fn of(metrics: &Metrics, verdict: &Verdict) -> Self {
+        Self {
+            makespan: metrics.makespan.0,
+            device_span: metrics.device_span.0,
+            bubble_rate: format!("{}/{}", metrics.bubble_rate.numer(), metrics.bubble_rate.denom()),
+            idle_rate: format!("{}/{}", metrics.idle_rate.numer(), metrics.idle_rate.denom()),
+            peak_memory: verdict.peak_memory.iter().map(|peak| peak.0).collect(),
+        }
+    }
+
+    pub const fn value(&self, objective: Metric) -> i64 {
+        match objective {
+            Metric::Makespan => self.makespan,
+            Metric::DeviceSpan => self.device_span,
+        }
+    }
+}
+
+impl Certificate {
+    /// States what is known of a schedule; nothing when replay has no times for it.
+    ///
+    /// `verdict` is what [`replay`](crate::replay::replay) says of the schedule under the model, `bound`
+    /// a lower bound on `objective`.
+    #[must_use]
+    pub fn of(
+        model: &Model,
+        schedule: &Schedule,
+        verdict: &Verdict,
+        objective: Metric,
+        bound: &Bound,
+        optimality: Optimality,
+    ) -> Option<Self> {
+        let problem = model::print(model);
+        let statement = Statement {
+            format: CERTIFICATE_FORMAT.to_owned(),
+            problem_sha256: digest(problem.as_bytes()),
+            problem,
+            schedule_sha256: digest_of_schedule(schedule),
+            objective,
+            metrics: Figures::of(&verdict.timing.as_ref()?.metrics, verdict),
+            bound: bound.clone(),
+            optimality,
+        };
+        Some(Self { sha256: digest_of_statement(&statement), statement })
+    }
+
+    /// The digest of the model that it is about, by which other files can name it.
+    #[must_use]
+    pub fn problem_digest(&self) -> &str {
+        &self.statement.problem_sha256
+    }
+
+    /// The JSON that a schedule file holds.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("a certificate has no keys but texts")
+    }
+}
+
+/// The digest by which a certificate names a model: that of the text of its model file.
+#[must_use]
+pub fn problem_digest(model: &Model) -> String {
+    digest(model::print(model).as_bytes())
+}
+
+pub(super) fn digest_of_statement(statement: &Statement) -> String {
+    digest(&serde_json::to_vec(statement).expect("a certificate has no keys but texts"))
+}
+
+/// What a schedule is, whatever it is called and wherever it comes from.
+pub(super) fn digest_of_schedule(schedule: &Schedule) -> String {
+    let lists = schedule.placement().lists().iter();
+    let lists: Vec<Vec<u32>> = lists.map(|stages| stages.iter().map(|stage| stage.0).collect()).collect();
+    let essence = (lists, schedule.microbatches(), schedule.orders());
+    digest(&serde_json::to_vec(&essence).expect("lists of numbers and texts"))
+}
+
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

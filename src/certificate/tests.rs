@@ -1,0 +1,243 @@
+//! Certificates that were tampered with. A digest alone protects nothing, since anybody can compute
+//! it anew: most of these have the right digests and say something false.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+
+use super::file::{Statement, digest, digest_of_schedule, digest_of_statement};
+use super::*;
+use crate::model::{self, Device, Kind, Pass, Ticks};
+use crate::replay::replay;
+use crate::schedule::{self, Schedule};
+
+/// Three devices of the 3,4,2 model, 12 microbatches, three quarters of 1F1B's memory; made by
+/// `bubbleproof optimize models/profiles/uneven-342.toml --devices 3 --microbatches 12 --memory 75%`.
+const GENUINE: &str = include_str!("../../tests/corpus/certificates/genuine.json");
+
+fn genuine() -> Schedule {
+    schedule::parse(GENUINE).expect("a schedule file")
+}
+
+fn certificate(schedule: &Schedule) -> Certificate {
+    serde_json::from_value(schedule.certificate.clone().expect("there is one")).expect("a certificate")
+}
+
+/// The schedule with another statement, whose digest is right.
+fn stating(mut schedule: Schedule, alter: impl FnOnce(&mut Statement)) -> Schedule {
+    let mut certificate = certificate(&schedule);
+    alter(&mut certificate.statement);
+    certificate.sha256 = digest_of_statement(&certificate.statement);
+    schedule.certificate = Some(certificate.to_json());
+    schedule
+}
+
+/// The schedule with its orders changed, and all digests made to match.
+fn ordered(schedule: &Schedule, alter: impl FnOnce(&mut Vec<Vec<Pass>>)) -> Schedule {
+    let mut orders = schedule.orders().to_vec();
+    alter(&mut orders);
+    let mut other = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders)
+        .expect("one order per device");
+    other.certificate = schedule.certificate.clone();
+    let sha256 = digest_of_schedule(&other);
+    stating(other, |statement| statement.schedule_sha256 = sha256)
+}
+
+/// The schedule with another problem, and all digests made to match.
+fn about(schedule: Schedule, from: &str, to: &str) -> Schedule {
+    stating(schedule, |statement| {
+        assert!(statement.problem.contains(from), "{}", statement.problem);
+        statement.problem = statement.problem.replace(from, to);
+        statement.problem_sha256 = digest(statement.problem.as_bytes());
+    })
+}
+
+#[test]
+fn a_genuine_certificate_is_accepted_with_and_without_its_model() {
+    let schedule = genuine();
+    let checked = check(&schedule, None).expect("it is genuine");
+    let value = Ticks(238);
+    assert_eq!(checked.claims, [Claim::Runs { value }, Claim::LowerBound { value }, Claim::Optimal]);
+    assert!(checked.claims.iter().all(Claim::is_checked));
+    check(&schedule, Some(&checked.problem)).expect("it is about this model");
+}
+
+#[test]
+fn what_only_a_search_could_confirm_is_not_called_checked() {
+    let searched = stating(genuine(), |statement| {
+        statement.optimality = Optimality::Search { engine: "lcg".to_owned(), none_below: Ticks(238) };
+    });
+    let claims = check(&searched, None).expect("nothing in it is false").claims;
+    let unchecked: Vec<&Claim> = claims.iter().filter(|claim| !claim.is_checked()).collect();
+    assert!(matches!(unchecked.as_slice(), [Claim::Searched { none_below: Ticks(238), .. }]));
+}
+
+type Tampered = (&'static str, Schedule);
+
+/// Altered without making the digests match.
+fn altered() -> Vec<Tampered> {
+    let json = |alter: &dyn Fn(&mut serde_json::Value)| {
+        let mut schedule = genuine();
+        alter(schedule.certificate.as_mut().expect("there is one"));
+        schedule
+    };
+    let mut without = genuine();
+    without.certificate = None;
+    let mut swapped = genuine().orders().to_vec();
+    swapped[0].swap(0, 1);
+    let mut reordered = Schedule::new(genuine().placement().clone(), 12, swapped).expect("a schedule");
+    reordered.certificate = genuine().certificate;
+    vec![
+        ("no certificate", without),
+        ("a list in place of a certificate", json(&|it| *it = serde_json::json!([]))),
+        ("a key too many", json(&|it| it["statement"]["verified"] = true.into())),
+        (
+            "a key too few",
+            json(&|it| _ = it["statement"].as_object_mut().expect("an object").remove("bound")),
+        ),
+        ("an unknown reason for the bound", json(&|it| it["statement"]["bound"]["reason"] = "trust".into())),
+        ("another format", json(&|it| it["statement"]["format"] = "bubbleproof-certificate-2".into())),
+        ("another makespan", json(&|it| it["statement"]["metrics"]["makespan"] = 237.into())),
+        ("another digest", json(&|it| it["sha256"] = "00".into())),
+        ("another order of the schedule", reordered),
+    ]
+}
+
+/// Altered by somebody who knows how to compute digests.
+fn forged() -> Vec<Tampered> {
+    let said = |alter: fn(&mut Statement)| stating(genuine(), alter);
+    vec![
+        ("a digest of another problem", said(|it| it.problem_sha256 = digest(b"another"))),
+        ("a problem that is no model", about(genuine(), "[time]", "[times]")),
+        ("a problem with a smaller cap", about(genuine(), "capacity = 4", "capacity = 3")),
+        ("a problem with a larger cap, under which the bound is lower", {
+            about(genuine(), "capacity = 4", "capacity = 6")
+        }),
+        ("a problem with faster forwards", about(genuine(), "forward = 3", "forward = 2")),
+        ("a problem with latency", about(genuine(), "communication = 0", "communication = 1")),
+        ("a problem of more microbatches", about(genuine(), "microbatches = 12", "microbatches = 13")),
+        ("a problem of another placement", about(genuine(), "\"v\"", "[[0, 1], [2, 3], [4, 5]]")),
+        ("a digest of another schedule", said(|it| it.schedule_sha256 = digest(b"another"))),
+        ("a pass before the one it needs", ordered(&genuine(), |orders| orders[2].swap(0, 1))),
+        ("a pass left out", ordered(&genuine(), |orders| _ = orders[1].pop())),
+        ("a pass done twice", {
+            ordered(&genuine(), |orders| {
+                let pass = orders[1][0];
+                orders[1].push(pass);
+            })
+        }),
+        ("a pass on another device", {
+            ordered(&genuine(), |orders| {
+                let pass = orders[0].pop().expect("a pass");
+                orders[1].push(pass);
+            })
+        }),
+        ("all forwards first, beyond the cap", {
+            ordered(&genuine(), |orders| orders[0].sort_by_key(|pass| pass.kind != Kind::F))
+        }),
+        ("a slower order of the last passes", {
+            ordered(&genuine(), |orders| {
+                let order = &mut orders[0];
+                let last = order.len() - 1;
+                order.swap(last - 2, last - 1);
+            })
+        }),
+        ("a shorter makespan", said(|it| it.metrics.makespan -= 1)),
+        ("a longer makespan", said(|it| it.metrics.makespan += 1)),
+        ("another device span", said(|it| it.metrics.device_span -= 1)),
+        ("another bubble rate", said(|it| it.metrics.bubble_rate = "0/1".to_owned())),
+        ("a bubble rate that is not reduced", said(|it| it.metrics.bubble_rate = "44/476".to_owned())),
+        ("another idle rate", said(|it| it.metrics.idle_rate = "1/100".to_owned())),
+        ("another peak memory", said(|it| it.metrics.peak_memory[0] = 3)),
+        ("the peak memory of one device left out", said(|it| _ = it.metrics.peak_memory.pop())),
+        ("another objective", said(|it| it.objective = Metric::DeviceSpan)),
+        ("a higher bound", said(|it| it.bound.value = Ticks(239))),
+        ("a lower bound than follows", said(|it| it.bound.value = Ticks(230))),
+        ("a bound for another reason", said(|it| it.bound.reason = Reason::Alone)),
+        ("a bound that rests on a device that is not there", {
+            said(|it| it.bound.reason = Reason::Area { device: Device(3) })
+        }),
+        ("a bound that rests on figures of its own", {
+            said(|it| match &mut it.bound.reason {
+                Reason::Windows { work, .. } => *work += Ticks(1),
+                other => panic!("the bound rests on {other:?}"),
+            })
+        }),
+        ("optimality by a bound that is not reached", {
+            said(|it| {
+                it.bound = Bound { value: Ticks(44), reason: Reason::Alone };
+            })
+        }),
+        ("a search that found nothing below more than the schedule takes", {
+            said(|it| {
+                it.optimality = Optimality::Search { engine: "lcg".to_owned(), none_below: Ticks(239) };
+            })
+        }),
+    ]
+}
+
+#[test]
+fn every_tampered_certificate_is_rejected_for_the_right_reason() {
+    let mut report = String::new();
+    for (heading, tampered) in [("altered", altered()), ("forged", forged())] {
+        writeln!(report, "{heading}").expect("a string takes everything");
+        for (name, schedule) in tampered {
+            let Err(rejected) = check(&schedule, None) else { panic!("accepted: {name}") };
+            writeln!(report, "  {name}:\n    {}", shortened(&rejected.to_string())).expect("a string");
+        }
+    }
+    insta::assert_snapshot!(report);
+}
+
+/// With digests cut short.
+fn shortened(text: &str) -> String {
+    let is_digest = |word: &&str| {
+        let word = word.trim_end_matches(',');
+        word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let short = |word: &str| if is_digest(&word) { "<digest>".to_owned() } else { word.to_owned() };
+    text.split(' ').map(short).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_certificate_about_another_model_than_the_one_asked_about_is_rejected() {
+    let schedule = genuine();
+    let problem = check(&schedule, None).expect("it is genuine").problem;
+    let other = problem.with_uniform_capacity(None).expect("no caps");
+    let rejected = check(&schedule, Some(&other));
+    assert!(matches!(rejected, Err(CertificateError::OtherProblem { .. })));
+}
+
+#[test]
+fn a_problem_with_caps_on_some_devices_only_is_stated_whole() {
+    let schedule = genuine();
+    let problem = check(&schedule, None).expect("it is genuine").problem;
+    let caps = vec![Some(model::Units(4)), None, Some(model::Units(4))];
+    let problem = problem.with_capacity(caps).expect("caps");
+    let verdict = replay(&problem, &schedule);
+    let bound = lower_bound(&problem, Metric::Makespan);
+    let certificate =
+        Certificate::of(&problem, &schedule, &verdict, Metric::Makespan, &bound, Optimality::Open);
+    let mut certified = schedule;
+    certified.certificate = certificate.map(|certificate| certificate.to_json());
+    assert_eq!(check(&certified, None).expect("it is true").problem, problem);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever byte of the certificate is changed: it is rejected, or says the same.
+    #[test]
+    fn no_byte_of_a_certificate_can_be_changed(at in 0..10_000_usize, to in 0x20..0x7f_u8) {
+        let schedule = genuine();
+        let text = serde_json::to_string(&schedule.certificate).expect("JSON");
+        let mut bytes = text.clone().into_bytes();
+        let at = at % bytes.len();
+        bytes[at] = to;
+        let Ok(json) = serde_json::from_slice::<serde_json::Value>(&bytes) else { return Ok(()) };
+        let same = Some(&json) == schedule.certificate.as_ref();
+        let mut changed = schedule;
+        changed.certificate = Some(json);
+        prop_assert_eq!(check(&changed, None).is_ok(), same);
+    }
+}

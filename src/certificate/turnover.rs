@@ -1,0 +1,78 @@
+//! **Turnover bound.** How long a device with little memory waits for what it holds to come back.
+//!
+//! Count, on one device with v stages, what is *out*: begun by an F, not yet ended by its W. If every
+//! stage holds at least h units from F to W and the cap is C, at most `M = floor(C/h)` are out at any
+//! instant. Let `q = floor(M/v)` and `E = v(q+1) - M`, so `1 <= E <= v`. Number the passes of each
+//! stage and kind by their starts, k = 0, 1, ...; `F_k` is the k-th forward of the device's highest
+//! stage.
+//!
+//! **Theorem.** `start(F_(k+q)) >= start(F_k) + P` with `P = tF + L + E*(tI + tW) + (E-1)*tF'`, where tF
+//! is the duration of that F, L the lag from its end to the I of its own stage, through the last
+//! stage and back, and tI + tW and tF' are the least of any stage of the device; and with
+//! `P = tF + min(L_s + tI_s + tW_s)` over the device's stages s, L_s being the lag to the I of s. So the last of the m
+//! forwards starts at least `floor((m-1)/q)*P + ((m-1) mod q)*tF` after the first, and the interval
+//! per microbatch is at least P/q in the long run.
+//!
+//! **Proof.** The first k+q+1 forwards of the highest stage are preceded by as many of every other
+//! stage of the device, so when `F_(k+q)` starts, at least `v(k+q+1)` forwards have started, this one
+//! included, and at least `v(k+q+1) - M = vk + E` Ws have ended. At most vk of them are numbered below
+//! k, so E have numbers of k or more, and their E Is as well, which start after the end of `F_k` and
+//! the lag L: their stages are not above the highest, so the lag to them is no less. Go back from
+//! `F_(k+q)` over the device's r-th last forward before it: when it starts, at least `vk + E - r` Ws have
+//! ended, so for r < E it too comes after a W numbered k or more. All these passes, E Is, E Ws and E-1
+//! Fs, run on the device between `end(F_k) + L` and `start(F_(k+q))`, one of the Ws, of some stage s,
+//! no earlier than L_s and its I after `end(F_k)`.
+//!
+//! With V placement, equal stages and M chunks on the last device P is L + 2S for even M and L + S for
+//! odd M, where S = tF + tI + tW and L = (d-1)(tF + tI + 2c).
+//!
+//! The same holds with "until I" for "until W": what is out ends with its I, every stage holds at
+//! least h units so long, and only the E Is and E-1 Fs run in between.
+
+use num_integer::Integer;
+
+use super::bound::{Bound, Metric, Reason};
+use super::least_held;
+use super::path::Paths;
+use crate::model::{Device, Kind, Model, Stage, Units};
+
+/// The turnover bounds of a device: counted until W, and counted until I.
+pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
+    let Some(capacity) = model.capacity(device) else { return Vec::new() };
+    let stages = model.placement().stages_of(device);
+    let lowest = *stages.iter().min().expect("a device holds a stage");
+    let highest = *stages.iter().max().expect("a device holds a stage");
+    let chunks = i64::try_from(stages.len()).expect("a device holds few stages");
+    let forward = model.duration(highest, Kind::F);
+    let lag = |to: Stage| paths.forward_to_weight(highest, to) - model.duration(to, Kind::B);
+    let least = |kind| stages.iter().map(|&stage| model.duration(stage, kind)).min().unwrap_or_default();
+    let until_weight = |stage: &Stage| least_held(model, *stage).min(model.retained_for_weight(*stage));
+    let until_input = |stage: &Stage| least_held(model, *stage);
+    let counts =
+        [(stages.iter().map(until_weight).min(), Kind::B), (stages.iter().map(until_input).min(), Kind::I)];
+    let (head, tail) = match metric {
+        Metric::Makespan => (paths.forward_head(highest), paths.forward_tail(highest)),
+        Metric::DeviceSpan => (
+            paths.forward_head(highest) - paths.forward_head(lowest),
+            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
+        ),
+    };
+    let later = i64::from(model.microbatches()) - 1;
+    counts
+        .into_iter()
+        .filter_map(|(holds, backward)| {
+            let holds = holds.filter(|&units| units > Units::ZERO)?;
+            let (held, over) = Integer::div_mod_floor(&(capacity.0 / holds.0), &chunks);
+            if held == 0 {
+                return None;
+            }
+            let ended = chunks - over;
+            let several = lag(highest) + least(backward) * ended + least(Kind::F) * (ended - 1);
+            let one = stages.iter().map(|&to| lag(to) + model.duration(to, backward)).min()?;
+            let turn = forward + several.max(one);
+            // At most all microbatches' own critical paths and the device's work: no sum overflows.
+            let value = head + turn * (later / held) + forward * (later % held + 1) + tail;
+            Some(Bound { value, reason: Reason::Turnover { device, held, turn } })
+        })
+        .collect()
+}

@@ -1,0 +1,145 @@
+//! **Window bound.** Let `U1` be the most work a device can do in its first `t1` ticks and `U2` the
+//! most in its last `t2`. If all its work is more than `U1 + U2`, the two windows do not overlap,
+//! the device idles at least `t1 - U1` in the first and `t2 - U2` in the last, and the span is at
+//! least `work + (t1 - U1) + (t2 - U2)`. Without the condition the statement is false: two devices
+//! with V placement, one microbatch, two units of memory and unit times need 9 ticks, the formula
+//! says 11.
+//!
+//! Each window is taken in two ways: up to the head (or from the tail) of the device, where it can do
+//! nothing; or up to the first backward (from the last forward) it can meet, where it can do nothing
+//! but forwards (backwards), as many as its memory holds. On the last device of a V placement with
+//! equal stages and no latency this is
+//! `m*work + (d-1)tF + [(d+1)tF + (d-1)tI - M*tF]+ + [(d-1)tF + 2d*tI + tW - M*(tI+tW)]+`, at unit
+//! times the `6n+6p-3k-1` of arXiv 2405.15362, Figure 13.
+
+use num_integer::Integer;
+use serde::{Deserialize, Serialize};
+
+use super::bound::{Bound, Metric, Reason};
+use super::least_held;
+use super::path::Paths;
+use crate::model::{Device, Kind, Model, Ticks, Units};
+
+/// A stretch of time at the beginning or the end of a device's span.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// How long it is.
+    pub length: Ticks,
+    /// The most work that fits into it.
+    pub work: Ticks,
+}
+
+impl Window {
+    /// The least idle time in it.
+    #[must_use]
+    pub fn idle(self) -> Ticks {
+        self.length - self.work
+    }
+}
+
+/// The window bounds of one device, one for each choice of windows that cannot overlap.
+pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
+    let work = model.work(device) * i64::from(model.microbatches());
+    let stages = model.placement().stages_of(device);
+    let lowest = *stages.iter().min().expect("a device holds a stage");
+    let highest = *stages.iter().max().expect("a device holds a stage");
+    // The lowest stage's F is the first pass of every microbatch on the device; the highest stage's
+    // I is the first backward. No F ends later than `from_last_forward` before the end.
+    let (head, to_first_input, from_last_forward) = match metric {
+        Metric::Makespan => {
+            (paths.forward_head(lowest), paths.input_head(highest), paths.forward_tail(highest))
+        }
+        Metric::DeviceSpan => (
+            Ticks::ZERO,
+            paths.input_head(highest) - paths.forward_head(lowest),
+            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
+        ),
+    };
+    // Without its Ws the device ends with an I, and at the least what follows that comes after.
+    let microbatches = i64::from(model.microbatches());
+    let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
+    let after_last_input = match metric {
+        Metric::Makespan => stages.iter().map(|&stage| paths.input_tail(stage)).min(),
+        Metric::DeviceSpan => stages.iter().map(|&stage| model.duration(stage, Kind::W)).min(),
+    };
+    let first = Window { length: head, work: Ticks::ZERO };
+    let last = Window { length: after_last_input.unwrap_or_default(), work: Ticks::ZERO };
+    let work_without_weights = work - weights * microbatches;
+    let without_weights = Bound {
+        value: work_without_weights + first.idle() + last.idle(),
+        reason: Reason::Windows { device, work: work_without_weights, first, last },
+    };
+    let forwards = forward_fill(model, device).min(to_first_input - head);
+    let backwards = backward_fill(model, device).min(from_last_forward);
+    let firsts =
+        [Window { length: head, work: Ticks::ZERO }, Window { length: to_first_input, work: forwards }];
+    let lasts = [Window::default(), Window { length: from_last_forward, work: backwards }];
+    firsts
+        .into_iter()
+        .flat_map(|first| lasts.into_iter().map(move |last| (first, last)))
+        .filter(|(first, last)| work > first.work + last.work)
+        .map(|(first, last)| Bound {
+            value: work + first.idle() + last.idle(),
+            reason: Reason::Windows { device, work, first, last },
+        })
+        .chain([without_weights])
+        .collect()
+}
+
+/// Something a device may do while it holds memory for it.
+struct Item {
+    work: Ticks,
+    holds: Units,
+}
+
+/// The most forward work a device can do before its first release.
+fn forward_fill(model: &Model, device: Device) -> Ticks {
+    let stages = model.placement().stages_of(device);
+    let items = stages
+        .iter()
+        .map(|&stage| Item { work: model.duration(stage, Kind::F), holds: least_held(model, stage) });
+    let all = stages.iter().map(|&stage| model.duration(stage, Kind::F)).sum::<Ticks>();
+    fill(model, device, &items.collect::<Vec<_>>(), all)
+}
+
+/// The most backward work a device can do after its last F: what it may still hold by then.
+fn backward_fill(model: &Model, device: Device) -> Ticks {
+    let stages = model.placement().stages_of(device);
+    let items = stages.iter().flat_map(|&stage| {
+        [
+            Item { work: model.duration(stage, Kind::B), holds: least_held(model, stage) },
+            Item { work: model.duration(stage, Kind::W), holds: model.retained_for_weight(stage) },
+        ]
+    });
+    let all = stages.iter().map(|&stage| model.duration(stage, Kind::B)).sum::<Ticks>();
+    fill(model, device, &items.collect::<Vec<_>>(), all)
+}
+
+/// At least the work of any collection of items that the device's memory holds at once. `all` is the
+/// work of one microbatch, which every microbatch does at most once.
+fn fill(model: &Model, device: Device, items: &[Item], all: Ticks) -> Ticks {
+    let microbatches = i64::from(model.microbatches());
+    let total = all * microbatches;
+    let Some(capacity) = model.capacity(device) else { return total };
+    let free: Ticks =
+        items.iter().filter(|item| item.holds == Units::ZERO).map(|item| item.work * microbatches).sum();
+    let heavy: Vec<&Item> = items.iter().filter(|item| item.holds > Units::ZERO).collect();
+    // However the memory is shared, no unit of it carries more work than the densest item ...
+    let by_density = heavy.iter().map(|item| wide_product(capacity, item.work, item.holds)).max();
+    // ... and there are no more items than of the lightest, none with more work than the longest.
+    let lightest = heavy.iter().map(|item| item.holds.0).min();
+    let longest = heavy.iter().map(|item| item.work).max();
+    let by_count = lightest.zip(longest).map(|(holds, work)| {
+        wide_product(capacity, work, Units(1)).min(i128::from(capacity.0 / holds) * i128::from(work.0))
+    });
+    let bound = [by_density, by_count].into_iter().flatten().min().unwrap_or(0);
+    // Beyond `total` the bound says nothing, so it may be cut there before it is narrowed.
+    let bound = bound.min(i128::from(total.0));
+    total.min(free + Ticks(i64::try_from(bound).expect("at most the total, which is 64 bits")))
+}
+
+/// `capacity * work / holds`, rounded down, without overflow.
+fn wide_product(capacity: Units, work: Ticks, holds: Units) -> i128 {
+    Integer::div_floor(&(i128::from(capacity.0) * i128::from(work.0)), &i128::from(holds.0))
+}

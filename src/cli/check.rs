@@ -1,0 +1,133 @@
+//! `check`: the certificate that a schedule carries, derived again.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::cap::Cap;
+use super::error::{Error, Status};
+use super::figures::{Figures, Lines};
+use super::input::{read_model, read_schedule};
+use super::output::Output;
+use super::progress::Progress;
+use super::size::Size;
+use crate::certificate::{self, Checked, Claim, Metric};
+use crate::model::Model;
+
+/// The options of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The schedule file with its certificate; `-` reads standard input
+    #[arg(value_name = "SCHEDULE")]
+    schedule: PathBuf,
+
+    /// The model file that the certificate must be about
+    #[arg(long, value_name = "MODEL")]
+    model: Option<PathBuf>,
+
+    #[command(flatten)]
+    size: Size,
+
+    #[command(flatten)]
+    cap: Cap,
+}
+
+/// A claim, as it is printed.
+#[derive(Debug, Serialize)]
+struct Line {
+    /// Whether it was derived again, rather than only read.
+    checked: bool,
+    claim: String,
+}
+
+/// What was found out, as it is printed.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    valid: bool,
+    claims: Vec<Line>,
+    /// Why it is rejected.
+    reason: Option<String>,
+    #[serde(flatten)]
+    figures: Figures,
+    #[serde(skip)]
+    checked: Option<&'a Checked>,
+}
+
+/// Checks a certificate.
+///
+/// # Errors
+/// When a file or an option is wrong.
+pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
+    let progress = Progress::start("checking the certificate");
+    let schedule = read_schedule(&args.schedule)?;
+    let model = args.model()?;
+    let checked = certificate::check(&schedule, model.as_ref());
+    drop(progress);
+    let answer = match &checked {
+        Ok(checked) => Answer {
+            valid: true,
+            claims: checked.claims.iter().map(|claim| line(claim, checked)).collect(),
+            reason: None,
+            figures: Figures::of(&checked.verdict),
+            checked: Some(checked),
+        },
+        Err(reason) => Answer {
+            valid: false,
+            claims: Vec::new(),
+            reason: Some(reason.to_string()),
+            figures: Figures::none(),
+            checked: None,
+        },
+    };
+    output.print(&answer)?;
+    Ok(Status::of(answer.valid))
+}
+
+impl CheckArgs {
+    /// The model that the certificate must be about, if any.
+    fn model(&self) -> Result<Option<Model>, Error> {
+        match &self.model {
+            Some(path) => Ok(Some(self.cap.apply(self.size.apply(read_model(path)?)?)?)),
+            None if self.size.is_given() || self.cap.is_given() => Err(Error::usage(
+                "--devices, --microbatches and --memory change a model, but none is given",
+                "say which with --model",
+            )),
+            None => Ok(None),
+        }
+    }
+}
+
+fn line(claim: &Claim, checked: &Checked) -> Line {
+    let metric = match checked.objective {
+        Metric::Makespan => "makespan",
+        Metric::DeviceSpan => "device span",
+    };
+    let unit = &checked.problem.costs().unit;
+    let text = match claim {
+        Claim::Runs { value } => {
+            format!("the schedule runs within its caps, with a {metric} of {value} {unit}")
+        }
+        Claim::LowerBound { value } => format!("no schedule has a {metric} below {value} {unit}"),
+        Claim::Optimal => "so no schedule under these caps is better".to_owned(),
+        Claim::Searched { engine, none_below } => {
+            format!("exhaustive search ({engine}) found no {metric} below {none_below} {unit}")
+        }
+    };
+    Line { checked: claim.is_checked(), claim: text }
+}
+
+impl fmt::Display for Answer<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(reason) = &self.reason {
+            return writeln!(out, "rejected: {reason}");
+        }
+        let Some(Checked { problem, verdict, .. }) = self.checked else { return Ok(()) };
+        writeln!(out, "accepted: {}", problem.name())?;
+        for Line { checked, claim } in &self.claims {
+            writeln!(out, "  {:<12}  {claim}", if *checked { "checked" } else { "not checked" })?;
+        }
+        write!(out, "{}", Lines { verdict, model: problem })
+    }
+}

@@ -1,0 +1,265 @@
+//! `explain`: why caps are infeasible, or what sets the interval, the bound and the makespan.
+
+use std::fmt::{self, Write as _};
+
+use clap::Args;
+use num_rational::Ratio;
+use serde::Serialize;
+
+use super::error::{Error, Status};
+use super::number::Interval;
+use super::optimize::SearchArgs;
+use super::output::Output;
+use super::progress::Progress;
+use super::size::ModelArgs;
+use crate::certificate::{Bound, Reason};
+use crate::model::Model;
+use crate::optimize::explain::{
+    Conflict, Limit, Steady, Step, Stretch, Waits, critical_path, steady, stretches,
+};
+use crate::optimize::{OptimizeError, Solution};
+
+/// The options of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
+    search: SearchArgs,
+}
+
+/// One thing that is so, and why.
+#[derive(Debug, Serialize)]
+struct Explained {
+    /// What it is about: `infeasible`, `interval`, `conflict`, `cycle`, `bound` or `path`.
+    kind: &'static str,
+    /// All of it in sentences.
+    message: String,
+    /// The devices that it names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    devices: Vec<u32>,
+    /// The passes that it names, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    passes: Vec<String>,
+}
+
+/// What was found out, as it is printed.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    feasible: bool,
+    reasons: Vec<Explained>,
+    interval: Option<Interval>,
+    makespan: Option<i64>,
+    lower_bound: Option<i64>,
+    model: &'a str,
+    devices: u32,
+    microbatches: u32,
+    time_unit: &'a str,
+    memory_unit: &'a str,
+}
+
+/// Finds the best schedule, and says what keeps it from being better.
+///
+/// # Errors
+/// When a file or an option is wrong, or the search is defective.
+pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
+    let model = args.model.read()?;
+    let progress = Progress::start("starting");
+    let found = args.search.run(&model, &progress);
+    let mut answer = Answer {
+        feasible: true,
+        reasons: Vec::new(),
+        interval: None,
+        makespan: None,
+        lower_bound: None,
+        model: model.name(),
+        devices: model.devices(),
+        microbatches: model.microbatches(),
+        time_unit: &model.costs().unit,
+        memory_unit: &model.memory().unit,
+    };
+    match found {
+        Err(OptimizeError::Infeasible(reason)) => {
+            answer.feasible = false;
+            answer.reasons.push(Explained {
+                kind: "infeasible",
+                message: reason.to_string(),
+                devices: vec![reason.device.0],
+                passes: vec![reason.at.to_string()],
+            });
+        }
+        Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
+        Ok(solution) => {
+            progress.step("what sets the interval");
+            if let Some(steady) = steady(&model, &args.search.stop()) {
+                answer.interval = Some(Interval(steady.interval));
+                answer.reasons.extend(of_steady(&model, &steady));
+            }
+            answer.makespan = solution.verdict.timing.as_ref().map(|timing| timing.metrics.makespan.0);
+            answer.lower_bound = Some(solution.bound.value.0);
+            answer.reasons.push(of_bound(&model, &solution.bound));
+            answer.reasons.extend(of_path(&model, &solution));
+        }
+    }
+    drop(progress);
+    output.print(&answer)?;
+    Ok(Status::of(answer.feasible))
+}
+
+/// What sets the time per microbatch.
+fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
+    let Steady { work, interval, cycle, conflict, enough } = steady;
+    let unit = &model.costs().unit;
+    let spent = Interval(*interval);
+    let message = if *interval == Ratio::from_integer(work.0) {
+        format!("{spent} {unit} per microbatch: as much as the busiest device works, so there is no bubble")
+    } else {
+        format!("{spent} {unit} per microbatch in the best block found; the busiest device works {work}")
+    };
+    let mut reasons = vec![Explained { kind: "interval", message, devices: vec![], passes: vec![] }];
+    if let Some(conflict) = conflict {
+        let mut reason = of_conflict(model, conflict);
+        if let Some(enough) = enough {
+            let memory = &model.memory().unit;
+            _ = write!(reason.message, "; {enough} {memory} on every device would do");
+        }
+        reasons.push(reason);
+    }
+    if let Some(Stretch::Cycle { turn, ticks, microbatches, .. }) = cycle {
+        let so_many = super::violations::count(*microbatches as usize, "microbatch", "microbatches");
+        reasons.push(Explained {
+            kind: "cycle",
+            message: format!("{ticks} {unit} for {so_many}: {}", chain(turn)),
+            devices: vec![],
+            passes: names(turn),
+        });
+    }
+    reasons
+}
+
+fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
+    let (time, memory) = (&model.costs().unit, &model.memory().unit);
+    let limits: Vec<String> = conflict
+        .limits
+        .iter()
+        .map(|limit| match limit {
+            Limit::Cap(device, cap) => format!("the cap of device {device} ({cap} {memory})"),
+            Limit::Latency(stage, latency) => {
+                format!("the latency between stages {stage} and {} ({latency} {time})", stage.0 + 1)
+            }
+        })
+        .collect();
+    let devices = conflict.limits.iter().filter_map(|limit| match limit {
+        Limit::Cap(device, _) => Some(device.0),
+        Limit::Latency(..) => None,
+    });
+    let work = model.most_work();
+    let fewest = if conflict.smallest { ", and no fewer limits conflict" } else { "" };
+    let message = match limits.as_slice() {
+        [] => format!("no block repeats every {work} {time}, whatever the caps and latencies"),
+        [only] => format!("{only} alone rules out {work} {time} per microbatch"),
+        [but_last @ .., last] => format!(
+            "{} and {last} together rule out {work} {time} per microbatch: without any one of them it is \
+             possible{fewest}",
+            but_last.join(", ")
+        ),
+    };
+    Explained { kind: "conflict", message, devices: devices.collect(), passes: vec![] }
+}
+
+/// Why no schedule is shorter than the lower bound.
+fn of_bound(model: &Model, bound: &Bound) -> Explained {
+    let unit = &model.costs().unit;
+    let value = bound.value;
+    let (message, devices) = match &bound.reason {
+        Reason::Alone => (format!("one microbatch alone takes {value} {unit}"), vec![]),
+        Reason::Windows { device, work, first, last } => (
+            format!(
+                "device {device} works {work} {unit}, and must idle {} at the beginning (its first {} have room \
+                 for {} of work) and {} at the end (its last {} for {}): at least {value}",
+                first.idle(),
+                first.length,
+                first.work,
+                last.idle(),
+                last.length,
+                last.work
+            ),
+            vec![device.0],
+        ),
+        Reason::Turnover { device, held, turn } => (
+            format!(
+                "device {device} has room for so few microbatches that each of its forwards comes at least \
+                 {turn} {unit} after the one {held} before: at least {value}"
+            ),
+            vec![device.0],
+        ),
+        Reason::Area { device } => (
+            format!(
+                "what the microbatches hold on device {device}, times for how long at the least, fills its \
+                 memory for at least {value} {unit}"
+            ),
+            vec![device.0],
+        ),
+    };
+    Explained { kind: "bound", message, devices, passes: vec![] }
+}
+
+/// The chain of passes that is as long as the makespan.
+fn of_path(model: &Model, solution: &Solution) -> Option<Explained> {
+    let timing = solution.verdict.timing.as_ref()?;
+    let path = critical_path(model, &solution.schedule, timing);
+    let unit = &model.costs().unit;
+    let mut message = format!("the passes that add up to the makespan, with the {unit} at which they start:");
+    for stretch in stretches(&path) {
+        match stretch {
+            Stretch::Once(steps) => _ = write!(message, "\n{:>8}  {}", steps[0].start.0, chain(&steps)),
+            Stretch::Cycle { turn, times, ticks, .. } => {
+                _ = write!(
+                    message,
+                    "\n{:>8}  {times} times, every {ticks}: {}",
+                    turn[0].start.0,
+                    chain(&turn)
+                );
+            }
+        }
+    }
+    let ends = timing.metrics.makespan;
+    _ = write!(message, "\n{ends:>8}  end");
+    Some(Explained { kind: "path", message, devices: vec![], passes: names(&path) })
+}
+
+/// Passes with what each waits for.
+fn chain(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for (position, step) in steps.iter().enumerate() {
+        text.push_str(match step.waits {
+            Waits::Nothing => "",
+            Waits::Dependency { .. } => "> ",
+            Waits::Memory => "# ",
+            Waits::Device => "| ",
+        });
+        text.push_str(&step.pass.to_string());
+        if position + 1 < steps.len() {
+            text.push(' ');
+        }
+    }
+    text
+}
+
+fn names(steps: &[Step]) -> Vec<String> {
+    steps.iter().map(|step| step.pass.to_string()).collect()
+}
+
+impl fmt::Display for Answer<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "{}: {} devices, {} microbatches", self.model, self.devices, self.microbatches)?;
+        for Explained { kind, message, .. } in &self.reasons {
+            writeln!(out, "  {kind:<12}  {message}")?;
+        }
+        if self.feasible {
+            writeln!(out, "\n> needs the pass before it   # waits for its memory   | waits for its device")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Explanations: what sets the interval and the makespan, and which limits stand in the way.
+
+mod conflict;
+mod path;
+
+use num_rational::Ratio;
+
+pub use conflict::{Conflict, Limit};
+pub use path::{Step, Stretch, Waits, critical_path, stretches};
+
+use super::zone::{self, ZoneError};
+use super::{Stop, plan};
+use crate::block::Passes;
+use crate::model::{Model, Ticks, Units};
+use crate::replay::replay;
+
+/// What sets the time per microbatch of the steady phase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Steady {
+    /// The most work that a device has per microbatch, in ticks: no interval is shorter.
+    pub work: Ticks,
+    /// The interval of the best block found, in ticks.
+    pub interval: Ratio<i64>,
+    /// The passes that go round in it: one turn of the critical cycle of the repeated block, if one
+    /// was found.
+    pub cycle: Option<Stretch>,
+    /// The limits that no block can keep to all at once without a bubble. Nothing when the block has
+    /// none, or when it could not be decided.
+    pub conflict: Option<Conflict>,
+    /// The memory that would be enough for a steady phase without bubble, the same on every device,
+    /// in units, where that is known.
+    pub enough: Option<Units>,
+}
+
+/// How many times as many microbatches as stages show the critical cycle of a block.
+const REPETITIONS: u32 = 8;
+
+/// What sets the interval of the best block found under the model's caps; nothing when none was found
+/// in time.
+#[must_use]
+pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
+    let (_, block) = plan::blocks(model, &stop.within(stop.remaining() / 2)).into_iter().next()?;
+    let per_microbatch = block.interval() / i64::from(block.period());
+    let work = model.most_work();
+    let lossless = Ratio::from_integer(work.0);
+    let (conflict, enough) = if per_microbatch > lossless {
+        let conflict = conflict::conflict(model, |model| is_possible(model, lossless, stop));
+        let free = model.with_uniform_capacity(None).ok()?;
+        (conflict, zone::least_memory(&free, Passes::SPLIT, lossless, stop).ok().map(|best| best.peak))
+    } else {
+        (None, None)
+    };
+    let microbatches = (REPETITIONS * model.stages()).max(32);
+    let cycle = model.with_microbatches(microbatches).ok().and_then(|model| {
+        let schedule = block.expand(&model, microbatches).ok()?;
+        let timing = replay(&model, &schedule).timing?;
+        let turns = |stretch: &Stretch| match stretch {
+            Stretch::Cycle { times, ticks, .. } => i64::try_from(*times).map_or(0, |times| times * ticks.0),
+            Stretch::Once(_) => 0,
+        };
+        let parts = stretches(&critical_path(&model, &schedule, &timing));
+        parts.into_iter().filter(|part| turns(part) > 0).max_by_key(turns)
+    });
+    Some(Steady { work, interval: per_microbatch, cycle, conflict, enough })
+}
+
+/// Whether a model has a block at an interval, as far as that can be told exactly and in time.
+fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
+    match zone::least_memory(model, Passes::SPLIT, interval, stop) {
+        Ok(_) => Some(true),
+        Err(ZoneError::Infeasible(_)) => Some(false),
+        Err(ZoneError::Placement) => by_solver(model, interval, stop),
+        Err(
+            ZoneError::TimeUp
+            | ZoneError::Overflow
+            | ZoneError::Rejected(_)
+            | ZoneError::NoDuration(_)
+            | ZoneError::NotPositive(_),
+        ) => None,
+    }
+}
+
+#[cfg(feature = "smt")]
+fn by_solver(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
+    use crate::encode::{Objective, Outcome, smt};
+    let objective = Objective::LeastMemory { interval: Ticks(interval.to_integer()) };
+    match smt::solve(model, objective, stop.remaining()).ok()? {
+        Outcome::Infeasible => Some(false),
+        outcome => outcome.answer().map(|_| true),
+    }
+}
+
+#[cfg(not(feature = "smt"))]
+fn by_solver(_model: &Model, _interval: Ratio<i64>, _stop: &Stop) -> Option<bool> {
+    None
+}
+
+#[cfg(test)]
+mod tests;
