@@ -111,7 +111,7 @@ fn the_answer_decides_the_exit_status() {
         (&["block", V_MODEL, "--memory", "1"], 1),
         (&["block", V_MODEL, "--interval", "8"], 1),
         (&["block", V_MODEL, "--interval", "9", "--minimize", "interval"], 2),
-        (&["block", MODEL, "--engine", "exact"], 2),
+        (&["block", MODEL, "--engine", "exact"], 0),
         (&["explain", MODEL], 0),
         (&["explain", MODEL, "--memory", "0"], 1),
         (&["check", CERTIFIED], 0),
