@@ -1,6 +1,7 @@
 //! How fast building blocks and schedules are found. V placement; the measured profile is the 1.5B
 //! model of the zero-bubble paper (arXiv 2401.10241, table of profiled times), halved per chunk.
 
+use bubbleproof::block::Passes;
 use bubbleproof::certificate::{Metric, holds, lower_bound, lower_bound_of, lower_bound_within};
 use bubbleproof::model::{Device, Model, Placement, Units};
 use bubbleproof::optimize::{Options, Stop, optimize, zone};
@@ -24,17 +25,34 @@ fn model(devices: u32, microbatches: u32, times: [i64; 4], cap: Option<i64>) -> 
 
 const COSTS: [[i64; 4]; 3] = [UNIT, UNEQUAL, MEASURED];
 
-#[divan::bench(args = [8, 16, 32], consts = [0, 1, 2])]
+#[divan::bench(args = [8, 16, 32, 64], consts = [0, 1, 2])]
 fn least_memory_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
     let model = model(devices, 1, COSTS[COST], None);
     let work = Ratio::from_integer(model.most_work().0);
-    bencher.bench(|| zone::least_memory(&model, work, &Stop::default()));
+    bencher.bench(|| zone::least_memory(&model, Passes::SPLIT, work, &Stop::default()));
 }
 
-#[divan::bench(args = [8, 16, 32], consts = [0, 1, 2])]
+#[divan::bench(args = [8, 16, 32, 64], consts = [0, 1, 2])]
 fn least_interval_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
     let model = model(devices, 1, COSTS[COST], Some(i64::from(devices)));
-    bencher.bench(|| zone::least_interval(&model, &Stop::default()));
+    bencher.bench(|| zone::least_interval(&model, Passes::SPLIT, &Stop::default()));
+}
+
+/// Random durations up to 30000 and latencies up to 6000 at 32 devices, under random caps: the same
+/// for everybody, from the least that fits to full throughput.
+#[divan::bench(args = 0..8, sample_count = 3)]
+fn least_interval_of_random_profiles(bencher: Bencher, profile: u64) {
+    let mut state = profile;
+    let mut below = |end: i64| {
+        // Constants of Knuth's MMIX generator.
+        for _ in 0..4 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        }
+        i64::try_from(state >> 33).expect("31 bits") % end
+    };
+    let times = [1 + below(30_000), 1 + below(30_000), 1 + below(30_000), below(6001)];
+    let model = model(32, 1, times, Some(2 + below(40)));
+    bencher.bench(|| zone::least_interval(&model, Passes::SPLIT, &Stop::default()));
 }
 
 #[cfg(feature = "milp")]

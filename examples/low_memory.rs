@@ -12,6 +12,7 @@
 use std::error::Error;
 use std::time::Instant;
 
+use bubbleproof::block::Passes;
 use bubbleproof::certificate::interval_bound;
 use bubbleproof::model::{Model, Placement, Units};
 use bubbleproof::optimize::periodic::{Effort, least_interval};
@@ -41,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let model = Model::equal_stages(Placement::v(devices)?, 1, [forward, input, weight, 0])?;
         let model = model.with_uniform_capacity(Some(Units(cap)))?;
         let begin = Instant::now();
-        let one = zone::least_interval(&model, &Stop::default())?.interval;
+        let one = zone::least_interval(&model, Passes::SPLIT, &Stop::default())?.interval;
         let mut several = Vec::new();
         for period in 2..=3 {
             let outcome = least_interval(&model, period, Effort { seed: 0, steps }, &Stop::default())?;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use bubbleproof::block::Passes;
 use bubbleproof::catalog;
 use bubbleproof::model::{self, Model, Placement, Ticks, Units};
 use bubbleproof::optimize::{Options, Stop, optimize, zone};
@@ -23,7 +24,8 @@ fn under_the_memory_of_v_min_unequal_passes_have_shorter_intervals_than_v_min() 
     for (devices, interval) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
         let model = profile("uneven-342").resized(devices).expect("the same on every device");
         let model = capped(&model, 2 * ((i64::from(devices) + 4) / 3));
-        let best = zone::least_interval(&model, &Stop::default()).expect("a block");
+        let best = zone::least_interval(&model, bubbleproof::block::Passes::SPLIT, &Stop::default())
+            .expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(interval), "d = {devices}");
     }
 }
@@ -78,7 +80,7 @@ fn many_microbatches_keep_the_interval_of_a_block_of_two() {
     let placement = Placement::v(5).expect("a placement");
     let model = Model::equal_stages(placement, 32, [1, 1, 1, 0]).expect("a model");
     let model = capped(&model, 4);
-    let best = zone::least_interval(&model, &Stop::default()).expect("a block");
+    let best = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
     assert_eq!(best.interval, Ratio::from_integer(8));
     let solution = optimize(&model, &Options::default(), &mut |_| ()).expect("the cap is feasible");
     assert_eq!(solution.interval(), Some(Ratio::from_integer(7)));

@@ -10,11 +10,13 @@ mod direction;
 mod expand;
 pub mod family;
 mod memory;
+mod passes;
 mod reorder;
 mod squeeze;
 
 pub use algebra::Fault;
 pub use memory::{acquired, order_peak, released};
+pub use passes::Passes;
 pub use reorder::{justify, reorder, reorder_until};
 pub use squeeze::{Stuck, Timeline, squeeze};
 

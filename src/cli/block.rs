@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use num_rational::Ratio;
 use serde::{Serialize, Serializer};
 
-use super::block_engine::{Engine, Found, Goal, of, solve};
+use super::block_engine::{Engine, Found, Goal, Request, of, solve};
 use super::cap::Cap;
 use super::error::{Error, Status};
 use super::input::Input;
@@ -18,8 +18,8 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use super::size::resized;
 use super::table::Table;
-use crate::block::Block;
 use crate::block::family::Family;
+use crate::block::{Block, Passes};
 use crate::model::{Device, Model, Stage, Ticks, Units};
 use crate::replay::replay;
 
@@ -39,7 +39,39 @@ pub struct BlockArgs {
     cap: Cap,
 
     #[command(flatten)]
+    passes: PassArgs,
+
+    #[command(flatten)]
     search: BlockSearch,
+}
+
+/// Which passes every stage runs.
+#[derive(Debug, Args)]
+pub struct PassArgs {
+    /// One full backward B in place of I and W
+    #[arg(long)]
+    fused: bool,
+
+    /// Recompute every forward before its backward: F holds only the checkpoint of the model's
+    /// [recompute] table
+    #[arg(long)]
+    recompute: bool,
+}
+
+impl PassArgs {
+    /// The passes asked for.
+    ///
+    /// # Errors
+    /// When the model does not say what a checkpoint holds.
+    pub fn passes(&self, model: &Model) -> Result<Passes, Error> {
+        if self.recompute && model.memory().checkpoint.is_none() {
+            return Err(Error::usage(
+                "--recompute needs to know what a checkpoint holds",
+                "give the model a [recompute] table with `checkpoint`",
+            ));
+        }
+        Ok(Passes { fused: self.fused, recompute: self.recompute })
+    }
 }
 
 /// What to look for in a block, and how.
@@ -63,7 +95,7 @@ struct BlockSearch {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     microbatches_per_interval: u32,
 
-    /// What to solve with; without it, `exact` for V placement, otherwise `milp` or `smt`; for the
+    /// What to solve with; without it, `exact` for linear and V placement, otherwise `milp` or `smt`; for the
     /// least interval of several microbatches, `search`
     #[arg(long, value_enum)]
     engine: Option<Engine>,
@@ -117,11 +149,12 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         model = resized(&model, devices)?;
     }
     let model = args.cap.apply(model)?;
-    let goal = args.search.goal(&model)?;
-    let period = args.search.microbatches_per_interval;
-    let engine = args.search.engine.map_or_else(|| Engine::default_for(&model, goal, period), Ok)?;
+    let passes = args.passes.passes(&model)?;
+    let goal = args.search.goal(&model, passes)?;
+    let request = Request { passes, goal, period: args.search.microbatches_per_interval };
+    let engine = args.search.engine.map_or_else(|| Engine::default_for(&model, request), Ok)?;
     let progress = Progress::start(format!("{engine}: {goal}"));
-    let found = solve(&model, engine, goal, period, args.search.time_limit)?;
+    let found = solve(&model, engine, request, args.search.time_limit)?;
     drop(progress);
     match found {
         Found::Block { block, proven, bound, notes } => {
@@ -149,7 +182,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
 }
 
 impl BlockSearch {
-    fn goal(&self, model: &Model) -> Result<Goal, Error> {
+    fn goal(&self, model: &Model, passes: Passes) -> Result<Goal, Error> {
         let capped = model.memory().capacity.iter().any(Option::is_some);
         let aim = match (self.minimize, self.interval) {
             (Some(Aim::Interval), Some(_)) => {
@@ -168,7 +201,8 @@ impl BlockSearch {
                 interval: match self.interval {
                     Some(Pace::Every(ticks)) => ticks,
                     Some(Pace::Work) | None => {
-                        let work = model.most_work().0.checked_mul(i64::from(self.microbatches_per_interval));
+                        let work =
+                            passes.most_work(model).0.checked_mul(i64::from(self.microbatches_per_interval));
                         Ticks(work.ok_or_else(|| {
                             Error::usage(
                                 "the work of so many microbatches is too long to be counted",
@@ -196,7 +230,8 @@ fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, 
             "say which with --devices N",
         ));
     };
-    if args.cap.is_given() || !args.search.is_default() {
+    let PassArgs { fused, recompute } = args.passes;
+    if args.cap.is_given() || fused || recompute || !args.search.is_default() {
         return Err(Error::usage(
             format!("{} is a block family, whose blocks are inspected as they are", family.name),
             "only --devices goes with a family; the other options look for the best block of a model",

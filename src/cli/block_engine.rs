@@ -8,8 +8,8 @@ use num_rational::Ratio;
 
 use super::error::Error;
 use super::number::Interval;
-use crate::block::Block;
-use crate::model::{Model, Shape, Ticks};
+use crate::block::{Block, Passes};
+use crate::model::{Model, Ticks};
 use crate::optimize::Stop;
 use crate::optimize::periodic::{self, Effort};
 use crate::optimize::zone::{self, ZoneError};
@@ -17,7 +17,7 @@ use crate::optimize::zone::{self, ZoneError};
 /// What finds a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// A dynamic programme over the devices, for V placement: proves in exact arithmetic
+    /// A dynamic programme over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
     /// An integer programme, solved by `HiGHS` in floating point; any placement
     Milp,
@@ -52,15 +52,16 @@ impl Engine {
     /// The engine to take for a model when none is asked for.
     ///
     /// # Errors
-    /// When this build has none for its placement and the goal.
-    pub fn default_for(model: &Model, goal: Goal, period: u32) -> Result<Self, Error> {
+    /// When this build has none for its placement and what is asked.
+    pub fn default_for(model: &Model, request: Request) -> Result<Self, Error> {
+        let Request { goal, period, .. } = request;
         let solver = [Self::Milp, Self::Smt].into_iter().find(|engine| engine.is_there());
-        match (model.placement().shape(), solver) {
-            (Shape::V, _) if period == 1 => Ok(Self::Exact),
+        match solver {
+            _ if period == 1 && zone::is_applicable(model.placement()) => Ok(Self::Exact),
             _ if period > 1 && goal == Goal::LeastInterval => Ok(Self::Search),
-            (_, Some(engine)) => Ok(engine),
-            (shape, None) => Err(Error::usage(
-                format!("this build has no engine for {shape} placement and {goal}"),
+            Some(engine) => Ok(engine),
+            None => Err(Error::usage(
+                format!("this build has no engine for {} placement and {goal}", model.placement().shape()),
                 "build it with the feature milp or smt",
             )),
         }
@@ -93,6 +94,17 @@ impl fmt::Display for Goal {
     }
 }
 
+/// What is asked of an engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// Which passes the block has.
+    pub passes: Passes,
+    /// What to look for.
+    pub goal: Goal,
+    /// How many microbatches an interval has.
+    pub period: u32,
+}
+
 /// What an engine found.
 #[derive(Debug)]
 pub enum Found {
@@ -113,23 +125,24 @@ pub enum Found {
     Nothing,
 }
 
-/// Asks an engine, for blocks of `period` microbatches per interval.
+/// Asks an engine.
 ///
 /// # Errors
-/// When this build lacks it, it cannot take the model or the goal, or its answer is wrong.
-pub fn solve(
-    model: &Model,
-    engine: Engine,
-    goal: Goal,
-    period: u32,
-    limit: Duration,
-) -> Result<Found, Error> {
+/// When this build lacks it, it cannot take the model or what is asked, or its answer is wrong.
+pub fn solve(model: &Model, engine: Engine, request: Request, limit: Duration) -> Result<Found, Error> {
+    let Request { passes, goal, period } = request;
+    if engine != Engine::Exact && passes != Passes::SPLIT {
+        return Err(Error::usage(
+            format!("the engine {engine} finds blocks of F, I and W only"),
+            "--fused and --recompute need `--engine exact`, and a placement that it can follow",
+        ));
+    }
     match engine {
         Engine::Exact if period > 1 => Err(Error::usage(
             "the engine `exact` knows only blocks of one microbatch per interval",
             "leave out --engine, or take another one",
         )),
-        Engine::Exact => by_programme(model, goal, limit),
+        Engine::Exact => by_programme(model, passes, goal, limit),
         Engine::Milp => by_milp(model, goal, period, limit),
         Engine::Smt => by_smt(model, goal, period, limit),
         Engine::Search if goal != Goal::LeastInterval => Err(Error::usage(
@@ -143,21 +156,25 @@ pub fn solve(
     }
 }
 
-fn by_programme(model: &Model, goal: Goal, limit: Duration) -> Result<Found, Error> {
+fn by_programme(model: &Model, passes: Passes, goal: Goal, limit: Duration) -> Result<Found, Error> {
     let stop = Stop::after(limit);
     let best = match goal {
-        Goal::LeastMemory { interval } => zone::least_memory(model, Ratio::from_integer(interval.0), &stop),
-        Goal::LeastInterval => zone::least_interval(model, &stop),
+        Goal::LeastMemory { interval } => {
+            zone::least_memory(model, passes, Ratio::from_integer(interval.0), &stop)
+        }
+        Goal::LeastInterval => zone::least_interval(model, passes, &stop),
     };
     match best {
         Ok(best) => Ok(Found::Block { block: best.block, proven: true, bound: None, notes: Vec::new() }),
         Err(ZoneError::TimeUp) => Ok(Found::Nothing),
         Err(error @ ZoneError::Infeasible(_)) => Ok(Found::Infeasible(error.to_string())),
-        Err(error @ ZoneError::NotV) => Err(Error::usage(
+        Err(error @ ZoneError::Placement) => Err(Error::usage(
             error.to_string(),
             format!("the engines of this build: {}", Engine::names_there()),
         )),
-        Err(error @ ZoneError::Overflow) => Err(Error::Usage { message: error.to_string(), help: None }),
+        Err(error @ (ZoneError::Overflow | ZoneError::NoDuration(_) | ZoneError::NotPositive(_))) => {
+            Err(Error::Usage { message: error.to_string(), help: None })
+        }
         Err(error @ ZoneError::Rejected(_)) => Err(Error::Defect(format!("internal error: {error}"))),
     }
 }

@@ -15,6 +15,7 @@ mod error;
 mod excerpt;
 mod explain;
 mod figures;
+mod frontier;
 mod input;
 mod interrupt;
 mod json_place;
@@ -87,6 +88,14 @@ enum Command {
     /// interval. The block sets the throughput and the memory of the steady phase.
     Block(block::BlockArgs),
 
+    #[command(after_long_help = FRONTIER_EXAMPLES)]
+    /// Show memory against interval and bubble: every best block, and the published schedules beside it
+    ///
+    /// Every point is a block that no block of one microbatch per interval beats in memory and interval
+    /// at once, from the least memory there is to full throughput. The named schedules are replayed
+    /// and marked where they lie. The exit status is 3 when not every point was proved in time.
+    Frontier(frontier::FrontierArgs),
+
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
     /// Explain why caps are infeasible, or what keeps the schedule from being better
     ///
@@ -157,6 +166,12 @@ Examples:
   bubbleproof block family.toml --devices 16
       what a family gives for 16 devices, and whether it keeps what it promises";
 
+const FRONTIER_EXAMPLES: &str = "\
+Examples:
+  bubbleproof frontier model.toml
+  bubbleproof frontier model.toml --devices 16 -o frontier.svg
+  bubbleproof frontier model.toml --json | jq '.points[] | {peak_memory_max, bubble_rate}'";
+
 const RENDER_EXAMPLES: &str = "\
 Examples:
   bubbleproof render schedule.json
@@ -219,6 +234,8 @@ impl Command {
         match self {
             Self::Optimize(args) => optimize::run(args, output),
             Self::Block(args) => block::run(args, output),
+            Self::Frontier(args) => frontier::run(args, output),
+
             Self::Explain(args) => explain::run(args, output),
             Self::Verify(args) => verify::run(args, output),
             Self::Replay(args) => replay::run(args, output),

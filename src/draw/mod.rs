@@ -3,10 +3,12 @@
 //! Both show one row per device, passes as cells, and the idle time between them. A device's idle
 //! time before its first pass and after its last is left blank; that in between is the bubble.
 
+mod curve;
 mod scale;
 mod svg;
 mod terminal;
 
+pub use curve::{Curve, Spot, letters};
 pub use svg::Svg;
 pub use terminal::Terminal;
 

@@ -250,7 +250,7 @@ fn is_dark([red, green, blue]: [u8; 3]) -> bool {
 }
 
 /// Hundredths as a decimal number without needless zeros.
-fn decimal(hundredths: i64) -> String {
+pub(super) fn decimal(hundredths: i64) -> String {
     let (whole, part) = (hundredths / 100, hundredths % 100);
     match (part % 10, part) {
         (_, 0) => whole.to_string(),
@@ -260,7 +260,7 @@ fn decimal(hundredths: i64) -> String {
 }
 
 /// A text as XML has it. Control characters, which XML cannot hold, are replaced.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

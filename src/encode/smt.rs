@@ -95,9 +95,7 @@ impl Search<'_> {
             return Ok(Outcome::Infeasible);
         }
         let mut least = refuted_limit(self.problem, scale) + quantum;
-        // With the largest cap for a limit nothing more is excluded by raising it.
-        let most = self.problem.caps().iter().copied().collect::<Option<Vec<_>>>();
-        let most = most.and_then(|caps| caps.into_iter().max());
+        let most = Some(self.most_limit(interval));
         let mut best: Option<Answer> = None;
         let mut step = 0;
         loop {
@@ -127,6 +125,19 @@ impl Search<'_> {
                 }
             }
         }
+    }
+
+    /// A limit that excludes nothing which the caps do not exclude: the largest cap, or, of a device
+    /// without one, what it can hold. In normal form no link of the chain waits for an interval, so no
+    /// more copies overlap than the chain has links and is intervals long.
+    fn most_limit(&self, interval: Ticks) -> i64 {
+        let links = i64::try_from(self.problem.links().len()).unwrap_or(i64::MAX);
+        let copies = (self.problem.serial() / interval.0).saturating_add(links).saturating_add(2);
+        let caps = self.problem.caps().iter().zip(self.problem.holds()).map(|(cap, holds)| {
+            let held = || holds.iter().map(|hold| hold.units.saturating_mul(copies));
+            cap.unwrap_or_else(|| held().fold(0, i64::saturating_add))
+        });
+        caps.max().unwrap_or(0)
     }
 
     /// Bisects between an interval that is refuted and the best one found, then asks for anything

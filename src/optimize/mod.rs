@@ -13,6 +13,7 @@ pub mod explain;
 mod feasible;
 mod fill;
 pub mod finite;
+pub mod frontier;
 mod list;
 mod pace;
 pub mod periodic;
@@ -28,6 +29,7 @@ use std::time::Duration;
 use num_rational::Ratio;
 
 pub use feasible::Infeasible;
+pub use pace::steady_interval;
 pub use stop::{Interrupt, Stop};
 
 use crate::block::Block;
@@ -192,7 +194,7 @@ impl Solution {
     /// three, four) microbatches before at one and the same distance.
     #[must_use]
     pub fn interval(&self) -> Option<Ratio<i64>> {
-        pace::steady_interval(&self.schedule, self.verdict.timing.as_ref()?)
+        steady_interval(&self.schedule, self.verdict.timing.as_ref()?)
     }
 }
 

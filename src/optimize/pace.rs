@@ -11,8 +11,9 @@ const MOST_PERIOD: u32 = 4;
 
 /// The time per microbatch of the steady phase, if there is one: in the middle third of the
 /// microbatches, every pass follows the same pass `k` microbatches before at the same distance, for
-/// the least such `k`.
-pub(super) fn steady_interval(schedule: &Schedule, timing: &Timing) -> Option<Ratio<i64>> {
+/// the least such `k` up to four.
+#[must_use]
+pub fn steady_interval(schedule: &Schedule, timing: &Timing) -> Option<Ratio<i64>> {
     let microbatches = schedule.microbatches();
     let middle = microbatches / 3..microbatches - microbatches / 3;
     if middle.len() <= 2 * MOST_PERIOD as usize {

@@ -8,7 +8,7 @@ use num_rational::Ratio;
 use super::dense::{Dense, Item, Orders, class};
 use super::periodic::{self, Effort};
 use super::{Stop, zone};
-use crate::block::Block;
+use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
@@ -16,7 +16,7 @@ use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 /// them. What a tighter cap gives is good for a looser one too, and its shorter warm-up may make up for
 /// a longer interval.
 pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {
-    if model.placement().shape() != Shape::V {
+    if !zone::is_applicable(model.placement()) {
         return if shares.contains(&SHARES[0]) { by_milp(model, stop) } else { Vec::new() };
     }
     let mut found: Vec<(String, Block)> = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
         if stop.is_due() {
             break;
         }
-        let Ok(best) = zone::least_interval(&tighter, stop) else { continue };
+        let Ok(best) = zone::least_interval(&tighter, Passes::SPLIT, stop) else { continue };
         if found.iter().all(|(_, known)| *known != best.block) {
             found.push(("exact".to_owned(), best.block));
         }

@@ -3,6 +3,7 @@
 //! V placement, equal stages, one unit per chunk. Optima and long-run times per microbatch were found by
 //! exact programmes over whole schedules, written for that purpose and sharing nothing with this crate.
 
+use bubbleproof::block::Passes;
 use bubbleproof::certificate::{
     Metric, Reason, interval_bound, lower_bound, lower_bound_of, lower_bound_within, steady_bound,
 };
@@ -152,7 +153,7 @@ fn which_pair_is_best_varies() {
 fn the_best_block_of_one_microbatch_per_interval_is_no_lower_bound() {
     // The finite optima of `known_optima_are_reached_and_not_exceeded` grow by 7 per microbatch.
     let model = v(5, 1, UNIT, 4);
-    let least = zone::least_interval(&model, &Stop::default()).expect("a block").interval;
+    let least = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block").interval;
     assert_eq!(least, Ratio::from_integer(8));
     assert_eq!(steady_bound(&model, 1_000_000), Ratio::from_integer(7));
 }

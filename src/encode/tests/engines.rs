@@ -164,6 +164,15 @@ fn what_cannot_be_is_infeasible_for_both() {
 }
 
 #[test]
+fn a_cap_that_nothing_keeps_to_is_infeasible_though_another_device_has_none() {
+    let times = [vec![1; 2], vec![1; 2], vec![1; 2], vec![0]];
+    let placement = Placement::linear(2).expect("a placement");
+    let model = model(placement, times, [vec![1; 2], vec![1; 2]], vec![Some(1), None]);
+    let objective = Objective::LeastMemory { interval: Ticks(3) };
+    assert_eq!(both(&model, objective), [Outcome::Infeasible, Outcome::Infeasible]);
+}
+
+#[test]
 fn without_time_there_is_still_a_true_bound() {
     let model = uniform(&v(6), [3, 4, 2, 0]).with_uniform_capacity(Some(Units(8))).expect("a model");
     let memory = Objective::LeastMemory { interval: Ticks(18) };

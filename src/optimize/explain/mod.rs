@@ -10,6 +10,7 @@ pub use path::{Step, Stretch, Waits, critical_path, stretches};
 
 use super::zone::{self, ZoneError};
 use super::{Stop, plan};
+use crate::block::Passes;
 use crate::model::{Model, Ticks, Units};
 use crate::replay::replay;
 
@@ -46,7 +47,7 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let (conflict, enough) = if per_microbatch > lossless {
         let conflict = conflict::conflict(model, |model| is_possible(model, lossless, stop));
         let free = model.with_uniform_capacity(None).ok()?;
-        (conflict, zone::least_memory(&free, lossless, stop).ok().map(|best| best.peak))
+        (conflict, zone::least_memory(&free, Passes::SPLIT, lossless, stop).ok().map(|best| best.peak))
     } else {
         (None, None)
     };
@@ -66,11 +67,17 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
 
 /// Whether a model has a block at an interval, as far as that can be told exactly and in time.
 fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
-    match zone::least_memory(model, interval, stop) {
+    match zone::least_memory(model, Passes::SPLIT, interval, stop) {
         Ok(_) => Some(true),
         Err(ZoneError::Infeasible(_)) => Some(false),
-        Err(ZoneError::NotV) => by_solver(model, interval, stop),
-        Err(ZoneError::TimeUp | ZoneError::Overflow | ZoneError::Rejected(_)) => None,
+        Err(ZoneError::Placement) => by_solver(model, interval, stop),
+        Err(
+            ZoneError::TimeUp
+            | ZoneError::Overflow
+            | ZoneError::Rejected(_)
+            | ZoneError::NoDuration(_)
+            | ZoneError::NotPositive(_),
+        ) => None,
     }
 }
 

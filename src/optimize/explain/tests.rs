@@ -106,7 +106,8 @@ fn what_rules_out_a_steady_phase_without_bubble_can_be_lifted() {
         let cap = |device| kept.contains(&device).then_some(Units(5));
         let caps = Device::all(4).map(cap).collect();
         let model = model.with_capacity(caps).expect("caps");
-        zone::least_memory(&model, Ratio::from_integer(18), &Stop::default()).is_ok()
+        zone::least_memory(&model, crate::block::Passes::SPLIT, Ratio::from_integer(18), &Stop::default())
+            .is_ok()
     };
     assert!(!with(&caps));
     for left_out in &caps {

@@ -32,6 +32,7 @@ mod order;
 use num_rational::Ratio;
 
 use super::{Stop, zone};
+use crate::block::Passes;
 use crate::certificate::interval_bound;
 use crate::encode::{Answer, Bound, Claim, EncodeError, Outcome, Problem, answer};
 use crate::model::Model;
@@ -81,7 +82,7 @@ pub fn least_interval(
     let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
     if period > 1 {
         let one = Problem::new(model)?;
-        let exact = zone::least_interval(model, stop).ok();
+        let exact = zone::least_interval(model, Passes::SPLIT, stop).ok();
         let of_one = exact.and_then(|best| Orders::of(&one, &best.block)).unwrap_or_else(|| {
             let share = steps / FIRST_SHARE;
             steps -= share;

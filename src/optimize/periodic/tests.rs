@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::cycle::Pacer;
 use super::order::Neighbours;
 use super::*;
-use crate::block::Fault;
+use crate::block::{Fault, Passes};
 use crate::model::{Placement, Units};
 use crate::optimize::zone;
 
@@ -41,7 +41,7 @@ fn several_microbatches_per_interval_beat_every_block_of_one() {
         ([3, 4, 2], 6, 4, 29, 2, (57, 2)),
     ] {
         let model = v(devices, times, cap);
-        let exact = zone::least_interval(&model, &Stop::default()).expect("a block");
+        let exact = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
         assert_eq!(exact.interval, Ratio::from_integer(one));
         let effort = Effort { seed: 0, steps: 120_000 };
         assert_eq!(
@@ -57,7 +57,7 @@ fn one_microbatch_per_interval_is_found_as_the_exact_programme_finds_it() {
     for (times, devices, cap) in [([1, 1, 1], 3, 3), ([1, 1, 1], 5, 4), ([3, 4, 2], 3, 4), ([3, 4, 2], 4, 3)]
     {
         let model = v(devices, times, cap);
-        let exact = zone::least_interval(&model, &Stop::default()).expect("a block");
+        let exact = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
         let effort = Effort { seed: 0, steps: 50_000 };
         assert_eq!(pace(&model, 1, effort), exact.interval, "{times:?} {devices} {cap}");
     }

@@ -1,34 +1,44 @@
-//! The exact programme for V placement: the least interval under caps, and the least memory at an
-//! interval, over all blocks of one microbatch per interval, for any durations and latencies.
+//! The exact programme: the least interval under caps, and the least memory at an interval, over all
+//! blocks of one microbatch per interval, for any durations and latencies and stages of any size.
 //!
-//! **State.** On a device let `x = F1 - F0`, `y = I1 - F1`, `z = I0 - I1` be the distances between
-//! the starts of its passes (chunk 0 is the lower stage). Whatever was chosen on the devices before,
-//! what is reachable here is exactly `{x <= X, y >= Y, z <= Z, x+y+z <= S}`: the four chains of the
-//! neighbouring device push only in those directions, and projecting difference constraints is
-//! exact. So a state is four numbers, and only those that no other one contains are kept.
+//! It needs a placement along a chain of devices: one stage on each ([linear](line)), or stages `s` and
+//! `S-1-s` on each ([V](v)), whatever the devices are called.
 //!
-//! **Pattern.** On a device a pattern fixes the cyclic order of F0, F1, I1, I0, the gap each W falls
-//! into, and in which repetition of the interval each pass lies. Between passes next to each other in
-//! that order there is then one difference constraint, and the exact peak memory is a number. A W
-//! takes the first occurrence of its gap after its I: waiting longer only holds memory longer.
+//! **State.** With V placement let `x = F1 - F0`, `y = I1 - F1`, `z = I0 - I1` be the distances between
+//! the starts of a device's passes (chunk 0 is the lower stage). Whatever was chosen on the devices
+//! before, what is reachable here is exactly `{x <= X, y >= Y, z <= Z, x+y+z <= S}`: the four chains
+//! of the neighbouring device push only in those directions, and projecting difference constraints
+//! is exact. So a state is four numbers, and only those that no other one contains are kept. With one
+//! stage per device a state is one number.
+//!
+//! **Pattern.** On a device a pattern fixes the cyclic order of its Fs and backwards, the gap each W
+//! and R falls into, and in which repetition of the interval each pass lies. Between passes next to
+//! each other in that order there is then one difference constraint, and the exact peak memory is a
+//! number. A W takes the first occurrence of its gap after its I and an R the last one before:
+//! otherwise they only hold memory longer.
 //!
 //! **Interval.** Divided by T the constraints only loosen as T grows. For given patterns the least T
 //! is the largest ratio of a cycle of constraints, a fraction whose denominator is bounded; so when
 //! the programme finds nothing just below it, it is optimal. Everything is in integers: at `T = p/q`
 //! all times are multiplied by `q`.
 
+mod found;
+mod line;
 mod pattern;
-mod programme;
+mod pipeline;
 mod ratio;
+mod v;
 
+use num_integer::Integer;
 use num_rational::Ratio;
 
 use super::Stop;
-use crate::block::Block;
+use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
-use crate::model::{Device, Model, Shape, Units};
+use crate::model::{Model, Pass, Placement, Units};
 
-use programme::{Found, Programme, solve};
+use found::Found;
+use pipeline::{Fold, Interval, Pipeline};
 
 /// A block that the programme has found, and that no better one exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +54,18 @@ pub struct Best {
 /// Why the programme gives no block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneError {
-    /// Only V placement has the chain of devices that the programme follows.
-    #[error("the exact programme needs V placement")]
-    NotV,
+    /// The placement has no chain of devices that the programme can follow.
+    #[error(
+        "the exact programme needs one stage per device, or stages from either end of the pipeline in \
+         pairs, as in V placement"
+    )]
+    Placement,
+    /// A pass that takes no time has no place in the cyclic order of its device. (A W may take none.)
+    #[error("`{0}` takes no time: the exact programme needs a positive duration of every F and I")]
+    NoDuration(Pass),
+    /// The interval asked for is not positive.
+    #[error("an interval of {0} ticks is not positive")]
+    NotPositive(Ratio<i64>),
     /// The caps do not admit any block, or none at this interval.
     #[error("no block of one microbatch per interval keeps to the caps{}", at_interval(*.0))]
     Infeasible(Option<Ratio<i64>>),
@@ -65,28 +84,32 @@ fn at_interval(interval: Option<Ratio<i64>>) -> String {
     interval.map_or_else(String::new, |interval| format!(" at interval {interval}"))
 }
 
+/// Whether the programme can follow a placement.
+#[must_use]
+pub fn is_applicable(placement: &Placement) -> bool {
+    Fold::of(placement).is_some()
+}
+
 /// The block of least interval under the model's caps; of those, one of least memory when the
 /// interval is the most work of a device.
 ///
 /// # Errors
-/// When the placement is not V, no block keeps to the caps, it is time to stop, or the times are too
-/// large.
-pub fn least_interval(model: &Model, stop: &Stop) -> Result<Best, ZoneError> {
-    applicable(model)?;
-    let caps: Vec<Option<i64>> = caps(model);
-    let floor = interval_bound(model);
-    let work = Ratio::from_integer(model.most_work().0);
-    if floor <= work {
-        match least_memory(model, work, stop) {
+/// When the placement has no chain, no block keeps to the caps, it is time to stop, or the times are
+/// too large.
+pub fn least_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<Best, ZoneError> {
+    let pipeline = Pipeline::new(model, passes, None, stop)?;
+    let work = passes.most_work(model).0;
+    let floor = floor(model, passes);
+    if floor == Interval::from_integer(work.into()) {
+        match least_memory(model, passes, Ratio::from_integer(work), stop) {
             Err(ZoneError::Infeasible(_)) => {}
             decided => return decided,
         }
     }
-    let programme = Programme::new(model, &caps, stop)?;
     let mut below = floor;
-    let mut best = reach(&programme, &mut below, serial_interval(model))?.tightened()?;
+    let mut best = reach(&pipeline, &mut below)?.tightened(floor)?;
     loop {
-        let just_below = best.interval - Ratio::new(1, best.interval.denom() * programme.most_height());
+        let just_below = best.interval - Ratio::new(1, best.interval.denom() * pipeline.most_height());
         if just_below < floor {
             break;
         }
@@ -95,64 +118,63 @@ pub fn least_interval(model: &Model, stop: &Stop) -> Result<Best, ZoneError> {
             best.interval - below > Ratio::new(best.interval.numer() / 512 + 1, *best.interval.denom());
         let middle = if wide { coarse((best.interval + below) / 2) } else { just_below };
         let probe = if middle > below && middle < best.interval { middle } else { just_below };
-        match solve(&programme, probe)? {
-            Some(found) => best = found.tightened()?,
+        match pipeline.solve(probe)? {
+            Some(found) => best = found.tightened(floor)?,
             None if probe == just_below => break,
             None => below = probe,
         }
     }
-    best.into_best(model)
+    best.into_best()
 }
 
 /// The block of least memory (largest peak over the devices) at an interval, within the caps.
 ///
 /// # Errors
-/// When the placement is not V, no block has this interval and keeps to the caps, it is
+/// When the placement has no chain, no block has this interval and keeps to the caps, it is
 /// time to stop, or the times are too large.
-pub fn least_memory(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Result<Best, ZoneError> {
-    applicable(model)?;
-    let caps = caps(model);
-    let unlimited = Programme::new(model, &vec![None; caps.len()], stop)?;
-    let most = unlimited.most_capacity();
-    let within = |limit: i64| -> Vec<Option<i64>> {
-        caps.iter().map(|cap| Some(cap.map_or(limit, |cap| cap.min(limit)))).collect()
-    };
-    let attempt = |limit: i64| solve(&Programme::new(model, &within(limit), stop)?, interval);
+pub fn least_memory(
+    model: &Model,
+    passes: Passes,
+    interval: Ratio<i64>,
+    stop: &Stop,
+) -> Result<Best, ZoneError> {
+    if *interval.numer() <= 0 {
+        return Err(ZoneError::NotPositive(interval));
+    }
+    let most = Pipeline::new(model, passes, None, stop)?.most_capacity();
+    let at = Interval::new((*interval.numer()).into(), (*interval.denom()).into());
+    if at < Interval::from_integer(passes.most_work(model).0.into()) {
+        return Err(ZoneError::Infeasible(Some(interval)));
+    }
+    let mut best: Option<Best> = None;
     // From below in growing steps, so that the wide programmes of large caps are not solved.
-    let (mut infeasible, mut step) = (memory_floor(model, interval).min(most - 1), 1);
-    let mut best = loop {
-        if infeasible >= most {
-            return Err(ZoneError::Infeasible(Some(interval)));
-        }
-        let limit = (infeasible + step).min(most);
-        if let Some(found) = attempt(limit)? {
-            break found;
-        }
-        (infeasible, step) = (limit, 2 * step);
-    };
-    while best.peak() - infeasible > 1 {
-        let middle = infeasible + (best.peak() - infeasible) / 2;
-        match attempt(middle)? {
-            Some(found) => best = found,
-            None => infeasible = middle,
+    let (mut infeasible, mut step) = (memory_floor(model, at).min(most - 1), 1);
+    while best.as_ref().is_none_or(|best| best.peak.0 - infeasible > 1) {
+        let limit = match &best {
+            Some(best) => infeasible + (best.peak.0 - infeasible) / 2,
+            None if infeasible >= most => return Err(ZoneError::Infeasible(Some(interval))),
+            None => infeasible.saturating_add(step).min(most),
+        };
+        let pipeline = Pipeline::new(model, passes, Some(limit), stop)?;
+        if let Some(found) = pipeline.solve(at)? {
+            best = Some(found.into_best()?);
+        } else {
+            (infeasible, step) = (limit, step.saturating_mul(2));
         }
     }
-    best.into_best(model)
-}
-
-/// At this interval one microbatch ends before the next begins: if the caps admit any block, they
-/// admit one here.
-fn serial_interval(model: &Model) -> Ratio<i64> {
-    Ratio::from_integer(crate::certificate::critical_path(model).0 + model.most_work().0)
+    best.ok_or(ZoneError::Infeasible(Some(interval)))
 }
 
 /// Some feasible patterns. The closer an interval is to its bound, the fewer patterns there are, so
 /// the search goes up from `below` in growing steps, leaving there the last interval without any.
-fn reach(programme: &Programme, below: &mut Ratio<i64>, ceiling: Ratio<i64>) -> Result<Found, ZoneError> {
+///
+/// If the caps admit any block, they admit one in which a microbatch ends before the next begins.
+fn reach<'p, 'm>(pipeline: &'p Pipeline<'m>, below: &mut Interval) -> Result<Found<'p, 'm>, ZoneError> {
+    let ceiling = Interval::from_integer(pipeline.serial.into());
     let mut step = Ratio::new(below.to_integer() / 32 + 1, 1);
     loop {
         let probe = (coarse(*below) + step).min(ceiling);
-        if let Some(found) = solve(programme, probe)? {
+        if let Some(found) = pipeline.solve(probe)? {
             return Ok(found);
         }
         if probe == ceiling {
@@ -163,26 +185,35 @@ fn reach(programme: &Programme, below: &mut Ratio<i64>, ceiling: Ratio<i64>) -> 
     }
 }
 
+/// A fraction of small denominator that no interval is below.
+fn floor(model: &Model, passes: Passes) -> Interval {
+    let bound = interval_bound(model);
+    let (numer, denom) = (i128::from(*bound.numer()), i128::from(*bound.denom()));
+    let work = Interval::from_integer(passes.most_work(model).0.into());
+    Interval::new(Integer::div_floor(&(numer * 16), &denom), 16).max(work)
+}
+
 /// What the area bound leaves of memory at an interval, less one so that it is not feasible itself.
-fn memory_floor(model: &Model, interval: Ratio<i64>) -> i64 {
+fn memory_floor(model: &Model, interval: Interval) -> i64 {
     // `interval_bound` is the larger of work and area over cap; at a cap of 1 it shows the area.
     let single = model.with_uniform_capacity(Some(Units(1))).map(|model| interval_bound(&model));
-    let area = single.unwrap_or_else(|_| Ratio::from_integer(0));
-    (area / interval).ceil().to_integer() - 1
-}
-
-fn applicable(model: &Model) -> Result<(), ZoneError> {
-    if model.placement().shape() == Shape::V { Ok(()) } else { Err(ZoneError::NotV) }
-}
-
-fn caps(model: &Model) -> Vec<Option<i64>> {
-    Device::all(model.devices()).map(|device| model.capacity(device).map(|units| units.0)).collect()
+    let area = single.map_or(0, |area| i128::from(area.to_integer()));
+    let least = Integer::div_ceil(&(area * interval.denom()), interval.numer());
+    i64::try_from(least).unwrap_or(0).max(0) - 1
 }
 
 /// A fraction of small denominator near another one.
-fn coarse(value: Ratio<i64>) -> Ratio<i64> {
+fn coarse(value: Interval) -> Interval {
     if *value.denom() <= 16 { value } else { Ratio::new((value * 16).round().to_integer(), 16) }
 }
 
+/// A scaled time: ticks multiplied by the denominator of an interval.
+trait Time: Integer + Copy + std::ops::Neg<Output = Self> + From<i64> + TryFrom<i128> + TryInto<i64> {}
+
+impl Time for i64 {}
+impl Time for i128 {}
+
+#[cfg(test)]
+mod differential;
 #[cfg(test)]
 mod tests;

@@ -1,160 +1,233 @@
 //! Patterns of one device: in which cyclic order its passes run, and in which repetition each lies.
+//!
+//! The nodes of a device with `v` chunks are its Fs and its backwards (I or B) along the chain of one
+//! microbatch: F of chunk `c` is node `c`, the backward of chunk `c` is node `2v-1-c`. Between two
+//! neighbours in the cyclic order lies a gap, in which first Ws run and then Rs.
 
-use std::ops::ControlFlow;
+/// The most nodes of a device: two chunks.
+pub(super) const NODES: usize = 4;
 
-/// Nodes of a device: F0, F1, I1, I0 in the order of their dependencies.
-pub(super) const F0: usize = 0;
-pub(super) const F1: usize = 1;
-pub(super) const I1: usize = 2;
-pub(super) const I0: usize = 3;
-
-/// The orders in which F1, I1, I0 can follow F0.
-const ORDERS: [[usize; 4]; 6] = [
-    [F0, F1, I1, I0],
-    [F0, F1, I0, I1],
-    [F0, I1, F1, I0],
-    [F0, I1, I0, F1],
-    [F0, I0, F1, I1],
-    [F0, I0, I1, F1],
-];
-
-/// One device's durations and memory.
-#[derive(Debug, Clone, Copy)]
+/// One device's passes and memory.
+#[derive(Debug, Clone)]
 pub(super) struct Figures {
-    /// Durations of F0, F1, I1, I0.
-    pub duration: [i64; 4],
-    /// Durations of W0 and W1.
-    pub weight: [i64; 2],
-    /// What chunk 0 and 1 hold until I ends.
-    pub until_input: [i64; 2],
-    /// What they hold until W ends.
-    pub until_weight: [i64; 2],
+    /// How many chunks it has: one or two.
+    pub chunks: usize,
+    /// Durations of the nodes.
+    pub duration: [i64; NODES],
+    /// Durations of W, by chunk, if it is a pass of its own.
+    pub weight: Option<[i64; 2]>,
+    /// Durations of R, by chunk, if there is recomputation.
+    pub recompute: Option<[i64; 2]>,
+    /// What F acquires, by chunk.
+    pub by_forward: [i64; 2],
+    /// What R acquires.
+    pub by_recompute: [i64; 2],
+    /// What the backward node releases.
+    pub by_input: [i64; 2],
+    /// What W releases.
+    pub by_weight: [i64; 2],
     /// The cap.
     pub capacity: i64,
 }
 
-/// A difference constraint: `to` starts at least `length + height * T` after `from`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Link {
-    pub from: usize,
-    pub to: usize,
-    pub length: i64,
-    pub height: i64,
+impl Figures {
+    /// The number of nodes.
+    pub const fn nodes(&self) -> usize {
+        2 * self.chunks
+    }
+
+    /// The backward node of a chunk.
+    pub const fn backward(&self, chunk: usize) -> usize {
+        2 * self.chunks - 1 - chunk
+    }
 }
 
-/// A pattern.
+/// A pass of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Node(usize),
+    Weight(usize),
+    Recompute(usize),
+}
+
+/// A cyclic order with the gaps of W and R.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// The cyclic order; node 0 is first.
+    order: [usize; NODES],
+    /// The position of each node in it.
+    position: [usize; NODES],
+    nodes: usize,
+    /// After which position W runs, by chunk.
+    weight: [usize; 2],
+    /// After which position R runs, by chunk.
+    recompute: [usize; 2],
+    /// What it takes from the start of each position to the start of the next.
+    length: [i64; NODES],
+    /// By chunk: how many repetitions after its I its W lies, and how many before it R.
+    later: [i64; 2],
+    earlier: [i64; 2],
+    /// The peak, less what copies hold from F to the backward.
+    pub base: i64,
+}
+
+/// The distance from one node to another: at least `length`, and a repetition less when it leads
+/// over the end of the cyclic order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Distance {
+    pub length: i64,
+    pub wraps: bool,
+}
+
+/// All shapes of a device.
+///
+/// W takes the first occurrence of its gap after its I, R the last one of its gap before: anything
+/// else only holds memory longer. A W that takes no time runs right after its I.
+pub(super) fn shapes(figures: &Figures) -> Vec<Shape> {
+    const ORDERS: [[usize; NODES]; 6] =
+        [[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 1, 3], [0, 2, 3, 1], [0, 3, 1, 2], [0, 3, 2, 1]];
+    let orders: &[[usize; NODES]] = if figures.chunks == 1 { &[[0, 1, 2, 3]] } else { &ORDERS };
+    let mut shapes = Vec::new();
+    for &order in orders {
+        let mut position = [0; NODES];
+        for (at, &node) in order.iter().enumerate() {
+            position[node] = at;
+        }
+        let gaps = |chunk: usize, duration: i64| {
+            if chunk >= figures.chunks {
+                0..1
+            } else if duration == 0 {
+                let at = position[figures.backward(chunk)];
+                at..at + 1
+            } else {
+                0..figures.nodes()
+            }
+        };
+        let [w, r] = [figures.weight, figures.recompute].map(Option::unwrap_or_default);
+        for (w0, w1, r0, r1) in
+            itertools::iproduct!(gaps(0, w[0]), gaps(1, w[1]), gaps(0, r[0]), gaps(1, r[1]))
+        {
+            shapes.push(Shape::new(figures, order, position, [w0, w1], [r0, r1]));
+        }
+    }
+    shapes
+}
+
+impl Shape {
+    fn new(
+        figures: &Figures,
+        order: [usize; NODES],
+        position: [usize; NODES],
+        weight: [usize; 2],
+        recompute: [usize; 2],
+    ) -> Self {
+        let mut length = [0; NODES];
+        for (at, length) in length.iter_mut().enumerate().take(figures.nodes()) {
+            *length = figures.duration[order[at]];
+        }
+        let (mut later, mut earlier) = ([0; 2], [0; 2]);
+        for chunk in 0..figures.chunks {
+            let backward = position[figures.backward(chunk)];
+            if let Some(durations) = figures.weight {
+                length[weight[chunk]] += durations[chunk];
+                later[chunk] = i64::from(weight[chunk] < backward);
+            }
+            if let Some(durations) = figures.recompute {
+                length[recompute[chunk]] += durations[chunk];
+                earlier[chunk] = i64::from(recompute[chunk] >= backward);
+            }
+        }
+        let nodes = figures.nodes();
+        let mut shape = Self { order, position, nodes, weight, recompute, length, later, earlier, base: 0 };
+        shape.base = shape.peak_of_one(figures);
+        shape
+    }
+
+    /// The passes in the cyclic order, each with its place in it.
+    ///
+    /// Which W of a gap is first changes no peak, and neither does which R is.
+    pub(super) fn steps(&self, figures: &Figures) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let chunks = || (0..figures.chunks).rev();
+        for at in 0..self.nodes {
+            steps.push(Step::Node(self.order[at]));
+            if figures.weight.is_some() {
+                steps.extend(chunks().filter(|&chunk| self.weight[chunk] == at).map(Step::Weight));
+            }
+            if figures.recompute.is_some() {
+                steps.extend(chunks().filter(|&chunk| self.recompute[chunk] == at).map(Step::Recompute));
+            }
+        }
+        steps
+    }
+
+    /// The repetition of a pass when the nodes lie in these.
+    pub(super) fn copy(&self, figures: &Figures, step: Step, copy: &[i64; NODES]) -> i64 {
+        match step {
+            Step::Node(node) => copy[node],
+            Step::Weight(chunk) => copy[figures.backward(chunk)] + self.later[chunk],
+            Step::Recompute(chunk) => copy[figures.backward(chunk)] - self.earlier[chunk],
+        }
+    }
+
+    /// The peak when every node lies in repetition 0. In other ones it is larger by what each chunk's
+    /// F acquires, times the repetitions from its F to its backward.
+    ///
+    /// Of a pass in repetition `n`, as many copies have started at an instant of repetition 0 as are
+    /// numbered `-n` and less if the pass lies earlier in the cyclic order, else less than `-n`.
+    /// Summed over what is acquired and released, only these differences remain.
+    fn peak_of_one(&self, figures: &Figures) -> i64 {
+        let steps = self.steps(figures);
+        let amount = |step: Step| match step {
+            Step::Node(node) if node < figures.chunks => figures.by_forward[node],
+            Step::Node(node) => -figures.by_input[figures.nodes() - 1 - node],
+            Step::Weight(chunk) => -figures.by_weight[chunk],
+            Step::Recompute(chunk) => figures.by_recompute[chunk],
+        };
+        let before: i64 =
+            steps.iter().map(|&step| -amount(step) * self.copy(figures, step, &[0; NODES])).sum();
+        let mut live = before;
+        let mut peak = i64::MIN;
+        for step in steps {
+            live += amount(step);
+            if !matches!(step, Step::Weight(_)) {
+                peak = peak.max(live);
+            }
+        }
+        peak
+    }
+
+    /// How far after one node another one starts, both in repetition 0.
+    pub(super) fn distance(&self, from: usize, to: usize) -> Distance {
+        let (start, end) = (self.position[from], self.position[to]);
+        let wraps = end <= start && from != to;
+        let end = if wraps { end + self.nodes } else { end };
+        let length = (start..end).map(|at| self.length[at % self.nodes]).sum();
+        Distance { length, wraps }
+    }
+
+    /// At least so many repetitions lie between F and the backward of a chunk, so that R lies between
+    /// them.
+    pub(super) fn least_copies(&self, figures: &Figures, chunk: usize) -> i64 {
+        if figures.recompute.is_none() {
+            return i64::MIN / 4;
+        }
+        self.earlier[chunk] + i64::from(self.recompute[chunk] < self.position[chunk])
+    }
+}
+
+/// A shape with the repetition of each node, that of node 0 being 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// The cyclic order, beginning with F0.
-    pub order: [usize; 4],
-    /// The repetition of each node, that of F0 being 0.
-    pub copy: [i64; 4],
-    /// After which position of `order` W0 and W1 run.
-    pub gap: [usize; 2],
+    pub shape: Shape,
+    pub copy: [i64; NODES],
 }
 
 impl Pattern {
-    /// The constraints between neighbours in the cyclic order: `o_v - o_u >= length + height * T`.
-    pub(super) fn links(&self, figures: &Figures) -> [Link; 4] {
-        std::array::from_fn(|at| {
-            let (from, to) = (self.order[at], self.order[(at + 1) % 4]);
-            let weights: i64 =
-                (0..2).filter(|&chunk| self.gap[chunk] == at).map(|chunk| figures.weight[chunk]).sum();
-            let wrap = i64::from(at == 3);
-            let height = self.copy[to] - self.copy[from] - wrap;
-            Link { from, to, length: figures.duration[from] + weights, height }
-        })
-    }
-
-    /// The repetition of the W of a chunk: the first occurrence of its gap after its I.
-    pub(super) fn weight_copy(&self, chunk: usize) -> i64 {
-        let input = if chunk == 0 { I0 } else { I1 };
-        self.copy[input] + i64::from(self.gap[chunk] < self.position(input))
-    }
-
-    fn position(&self, node: usize) -> usize {
-        self.order.iter().position(|&other| other == node).expect("an order holds every node")
-    }
-
     /// The exact steady peak of the device.
-    ///
-    /// A copy of a pass in repetition `n` that comes later in the cyclic order than the instant
-    /// looked at has ended `-n-1` times by then, an earlier one `-n` times. When F0 starts, F0 has
-    /// started 0 times by this count and F1 `-n(F1)-1` times; when F1 starts, `-n(F1)` times.
     pub(super) fn peak(&self, figures: &Figures) -> i64 {
-        let second = self.position(F1);
-        let (mut at_first, mut at_second) = (0, 0);
-        for chunk in 0..2 {
-            let input = if chunk == 0 { I0 } else { I1 };
-            let ends = [
-                (figures.until_input[chunk], self.copy[input], self.position(input) > second),
-                (figures.until_weight[chunk], self.weight_copy(chunk), self.gap[chunk] >= second),
-            ];
-            for (holds, copy, later) in ends {
-                let (by_first, by_second) = if chunk == 0 {
-                    (copy + 1, copy + i64::from(later))
-                } else {
-                    (copy - self.copy[F1], copy - self.copy[F1] + i64::from(later))
-                };
-                at_first += holds * by_first;
-                at_second += holds * by_second;
-            }
-        }
-        at_first.max(at_second)
+        let apart = |chunk: usize| self.copy[figures.backward(chunk)] - self.copy[chunk];
+        self.shape.base
+            + (0..figures.chunks).map(|chunk| figures.by_forward[chunk] * apart(chunk)).sum::<i64>()
     }
-}
-
-/// How many repetitions F1 may lie behind F0, I1 behind F1, and I0 behind I1.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Apart {
-    pub least: [i64; 3],
-    pub most: [i64; 3],
-}
-
-/// Calls `each` with every pattern that keeps to the cap and to these distances, until it breaks off.
-pub(super) fn for_each(
-    figures: &Figures,
-    Apart { least, most }: Apart,
-    mut each: impl FnMut(Pattern) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    // What any order and gaps hold at the least with these repetitions, when F0 starts. It grows
-    // with each repetition when those after it move along, so the loops may end at the cap.
-    let fits = |second: i64, input: i64, end: i64| {
-        let whole = |chunk: usize| figures.until_input[chunk] + figures.until_weight[chunk];
-        whole(0) * (end + 1) + whole(1) * (input - second) <= figures.capacity
-    };
-    for second in least[0]..=most[0] {
-        if !fits(second, second + least[1], second + least[1] + least[2]) {
-            break;
-        }
-        for input in second + least[1]..=second + most[1] {
-            if !fits(second, input, input + least[2]) {
-                break;
-            }
-            for end in input + least[2]..=input + most[2] {
-                if !fits(second, input, end) {
-                    break;
-                }
-                arrange(figures, [0, second, input, end], &mut each)?;
-            }
-        }
-    }
-    ControlFlow::Continue(())
-}
-
-/// All orders and gaps for given repetitions.
-fn arrange(
-    figures: &Figures,
-    copy: [i64; 4],
-    each: &mut impl FnMut(Pattern) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    for order in ORDERS {
-        for gap in itertools::iproduct!(0..4, 0..4) {
-            let pattern = Pattern { order, copy, gap: [gap.0, gap.1] };
-            if pattern.peak(figures) <= figures.capacity {
-                each(pattern)?;
-            }
-        }
-    }
-    ControlFlow::Continue(())
 }

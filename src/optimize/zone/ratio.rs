@@ -4,19 +4,30 @@
 use num_rational::Ratio;
 
 use super::ZoneError;
-use super::pattern::Link;
+use super::pipeline::Interval;
+
+/// A difference constraint: `to` starts at least `length + height * T` after `from`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Link {
+    pub from: usize,
+    pub to: usize,
+    pub length: i64,
+    pub height: i64,
+}
 
 /// The least interval at which the constraints can be met, which is the largest ratio
-/// `length / -height` over their cycles. `feasible` is an interval at which they can.
+/// `length / -height` over their cycles. It is not below `floor`; `feasible` is an interval at which
+/// they can be met.
 ///
 /// From below: while a cycle cannot be met at the interval, its own ratio is the next to try. Each is
 /// the ratio of a cycle, so the last one is exact.
 pub(super) fn least_ratio(
     nodes: usize,
     links: &[Link],
-    feasible: Ratio<i64>,
-) -> Result<Ratio<i64>, ZoneError> {
-    let mut interval = Ratio::new(1, 1).min(feasible);
+    floor: Interval,
+    feasible: Interval,
+) -> Result<Interval, ZoneError> {
+    let mut interval = floor.min(feasible);
     while let Some((length, height)) = positive_cycle(nodes, links, interval) {
         let ratio = (height < 0).then(|| Ratio::new(length, -height));
         interval = ratio.filter(|&ratio| ratio > interval && ratio <= feasible).ok_or_else(|| {
@@ -28,7 +39,7 @@ pub(super) fn least_ratio(
 
 /// The earliest start of every node at an interval, multiplied by its denominator; nothing when there
 /// is none.
-pub(super) fn potentials(nodes: usize, links: &[Link], interval: Ratio<i64>) -> Option<Vec<i64>> {
+pub(super) fn potentials(nodes: usize, links: &[Link], interval: Interval) -> Option<Vec<i64>> {
     let (starts, _, settled) = relax(nodes, links, interval);
     if !settled {
         return None;
@@ -37,7 +48,7 @@ pub(super) fn potentials(nodes: usize, links: &[Link], interval: Ratio<i64>) -> 
 }
 
 /// Total length and height of a cycle that cannot be met, if there is one.
-fn positive_cycle(nodes: usize, links: &[Link], interval: Ratio<i64>) -> Option<(i64, i64)> {
+fn positive_cycle(nodes: usize, links: &[Link], interval: Interval) -> Option<(i128, i128)> {
     let (_, tight, settled) = relax(nodes, links, interval);
     if settled {
         return None;
@@ -55,19 +66,17 @@ fn positive_cycle(nodes: usize, links: &[Link], interval: Ratio<i64>) -> Option<
         }) {
             continue;
         }
-        let (start, mut length, mut height) = (node, 0, 0);
+        let (start, mut length, mut height) = (node, 0_i128, 0_i128);
         loop {
             let link = cause(node)?;
-            length += link.length;
-            height += link.height;
+            length += i128::from(link.length);
+            height += i128::from(link.height);
             node = link.from;
             if node == start {
                 break;
             }
         }
-        let gain = i128::from(length) * i128::from(*interval.denom())
-            + i128::from(height) * i128::from(*interval.numer());
-        if gain > 0 {
+        if length * interval.denom() + height * interval.numer() > 0 {
             return Some((length, height));
         }
     }
@@ -76,8 +85,8 @@ fn positive_cycle(nodes: usize, links: &[Link], interval: Ratio<i64>) -> Option<
 
 /// Longest paths from an instant before everything. Gives the starts, the constraint that last
 /// raised each, and whether nothing changes any more.
-fn relax(nodes: usize, links: &[Link], interval: Ratio<i64>) -> (Vec<i128>, Vec<Option<usize>>, bool) {
-    let (numer, denom) = (i128::from(*interval.numer()), i128::from(*interval.denom()));
+fn relax(nodes: usize, links: &[Link], interval: Interval) -> (Vec<i128>, Vec<Option<usize>>, bool) {
+    let (numer, denom) = (*interval.numer(), *interval.denom());
     let mut starts = vec![0_i128; nodes];
     let mut tight = vec![None; nodes];
     for _ in 0..=nodes {

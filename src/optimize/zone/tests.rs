@@ -14,8 +14,13 @@ fn least_memory_at_the_interval_of_the_work_is_as_known() {
     for (durations, known) in [([1, 1, 1], [3, 4, 4, 6, 6, 6, 8]), ([3, 4, 2], [4, 4, 6, 6, 8, 8, 10])] {
         for (devices, known) in (2..).zip(known) {
             let model = v(devices, durations, 0, None);
-            let best = least_memory(&model, Ratio::from_integer(model.most_work().0), &Stop::default())
-                .expect("a block");
+            let best = least_memory(
+                &model,
+                Passes::SPLIT,
+                Ratio::from_integer(model.most_work().0),
+                &Stop::default(),
+            )
+            .expect("a block");
             assert_eq!(best.peak, Units(known), "{durations:?} d = {devices}");
         }
     }
@@ -25,7 +30,8 @@ fn least_memory_at_the_interval_of_the_work_is_as_known() {
 fn least_interval_at_the_memory_of_v_min_is_as_known() {
     for (devices, known) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
         let cap = 2 * ((i64::from(devices) + 4) / 3);
-        let best = least_interval(&v(devices, [3, 4, 2], 0, Some(cap)), &Stop::default()).expect("a block");
+        let best = least_interval(&v(devices, [3, 4, 2], 0, Some(cap)), Passes::SPLIT, &Stop::default())
+            .expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(known), "d = {devices}");
     }
 }
@@ -34,12 +40,18 @@ fn least_interval_at_the_memory_of_v_min_is_as_known() {
 fn measured_profiles_have_the_known_optima() {
     for (durations, latency, known) in [([9261, 9043, 4669], 601, 57316), ([14859, 14722, 9964], 527, 90851)]
     {
-        let best = least_interval(&v(8, durations, latency, Some(8)), &Stop::default()).expect("a block");
+        let best = least_interval(&v(8, durations, latency, Some(8)), Passes::SPLIT, &Stop::default())
+            .expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(known));
         for devices in [8, 16, 32] {
             let model = v(devices, durations, latency, None);
-            let best = least_memory(&model, Ratio::from_integer(model.most_work().0), &Stop::default())
-                .expect("a block");
+            let best = least_memory(
+                &model,
+                Passes::SPLIT,
+                Ratio::from_integer(model.most_work().0),
+                &Stop::default(),
+            )
+            .expect("a block");
             assert_eq!(best.peak, Units(i64::from(devices) + 2), "d = {devices}");
         }
     }
@@ -48,7 +60,7 @@ fn measured_profiles_have_the_known_optima() {
 #[test]
 fn a_cap_below_one_microbatch_is_infeasible() {
     assert_eq!(
-        least_interval(&v(4, [1, 1, 1], 0, Some(1)), &Stop::default()),
+        least_interval(&v(4, [1, 1, 1], 0, Some(1)), Passes::SPLIT, &Stop::default()),
         Err(ZoneError::Infeasible(None))
     );
 }
@@ -57,7 +69,7 @@ fn a_cap_below_one_microbatch_is_infeasible() {
 fn without_caps_the_work_is_always_an_interval() {
     // The waits that exact tiling forces add up along the chain of devices.
     let model = v(20, [1, 1, 1000], 0, None);
-    let best = least_interval(&model, &Stop::default()).expect("a block");
+    let best = least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
     assert_eq!(best.interval, Ratio::from_integer(2004));
 }
 
@@ -71,12 +83,12 @@ fn what_holds_nothing_has_a_peak_of_nothing() {
     };
     let (placement, costs) = (model.placement().clone(), model.costs().clone());
     let model = Model::new("weightless".to_owned(), None, placement, 1, costs, memory).expect("a model");
-    let best = least_interval(&model, &Stop::default()).expect("a block");
+    let best = least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
     assert_eq!((best.interval, best.peak), (Ratio::from_integer(18), Units(0)));
 }
 
 #[test]
 fn a_deadline_that_has_passed_ends_the_search() {
     let model = v(24, [1, 1, 1000], 0, None);
-    assert_eq!(least_interval(&model, &Stop::after(Duration::ZERO)), Err(ZoneError::TimeUp));
+    assert_eq!(least_interval(&model, Passes::SPLIT, &Stop::after(Duration::ZERO)), Err(ZoneError::TimeUp));
 }

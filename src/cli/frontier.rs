@@ -1,0 +1,319 @@
+//! `frontier`: memory against interval and bubble, with the published schedules on it.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use num_rational::Ratio;
+use serde::Serialize;
+
+use super::block::PassArgs;
+use super::error::{Error, Status};
+use super::figures::{decimal, fraction, percentage};
+use super::input::read_model;
+use super::number::Interval;
+use super::optimize::seconds;
+use super::output::{Output, Target};
+use super::progress::Progress;
+use super::size::Size;
+use super::table::Table;
+use crate::block::Passes;
+use crate::catalog;
+use crate::draw::{Curve, Spot, letters};
+use crate::model::{Model, Units};
+use crate::optimize::frontier::{Frontier, FrontierError, bubble_rate, frontier};
+use crate::optimize::{Stop, steady_interval};
+use crate::replay::{Rate, replay};
+
+/// The options of `frontier`.
+#[derive(Debug, Args)]
+pub struct FrontierArgs {
+    /// The model file (TOML) with times and memory; `-` reads standard input. Its caps play no part
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    #[command(flatten)]
+    size: Size,
+
+    #[command(flatten)]
+    passes: PassArgs,
+
+    /// The most seconds that the search may take
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    time_limit: Duration,
+
+    /// Where to draw it: a file that ends in `.svg`; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The frontier with the published schedules.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    points: Vec<Row>,
+    schedules: Vec<Published>,
+    /// Whether less memory than the first point's is impossible.
+    complete: bool,
+    engine: &'static str,
+    model: &'a str,
+    devices: u32,
+    microbatches: u32,
+    time_unit: &'a str,
+    memory_unit: &'a str,
+    #[serde(skip)]
+    chart: String,
+    #[serde(skip)]
+    written: Option<String>,
+}
+
+/// A block on the frontier.
+#[derive(Debug, Serialize)]
+struct Row {
+    peak_memory_max: i64,
+    interval: Interval,
+    /// No block of one microbatch per interval under this memory has a shorter one.
+    bound: Interval,
+    bubble_rate: f64,
+    bubble_rate_exact: String,
+    proven: bool,
+    #[serde(skip)]
+    rate: Rate,
+}
+
+/// A named schedule, as replay measures it without caps.
+#[derive(Debug, Serialize)]
+struct Published {
+    name: &'static str,
+    peak_memory_max: i64,
+    /// The time per microbatch in the steady phase, where there is one; the peak is then that of as many
+    /// microbatches as it takes.
+    interval: Option<Interval>,
+    /// Of the whole schedule, as `verify` and `compare` give it.
+    bubble_rate: f64,
+    bubble_rate_exact: String,
+    /// The least interval of the frontier within its memory.
+    frontier_interval: Option<Interval>,
+    /// How much longer its interval is than that, as a share of it; negative where the schedule, with
+    /// several microbatches per interval, is better than any block of one.
+    distance: Option<f64>,
+    distance_exact: Option<String>,
+    #[serde(skip)]
+    rate: Rate,
+    #[serde(skip)]
+    gap: Option<Rate>,
+}
+
+/// Finds the frontier, marks the published schedules, and prints and draws it.
+///
+/// # Errors
+/// When a file or an option is wrong, or no engine can take the model.
+pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
+    let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
+    let model = args.size.apply(read_model(&args.model)?)?;
+    let model = model.with_uniform_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
+    let passes = args.passes.passes(&model)?;
+    let progress = Progress::start("frontier");
+    let mut tell = |peak: Units, interval: Ratio<i64>| {
+        progress.step(format!("interval {interval} with a peak of {peak}"));
+    };
+    let found = frontier(&model, passes, &Stop::after(args.time_limit), &mut tell).map_err(refused)?;
+    progress.step("published schedules");
+    let mut report = Report::of(&model, passes, &found);
+    drop(progress);
+    let (points, marks) = report.spots();
+    let title = format!("{}: {} devices", model.name(), model.devices());
+    let curve = Curve {
+        title: &title,
+        time_unit: &model.costs().unit,
+        memory_unit: &model.memory().unit,
+        points: &points,
+        marks: &marks,
+        work: Ratio::from_integer(passes.most_work(&model).0),
+    };
+    report.chart = curve.terminal(78);
+    if let Some((target, path)) = target {
+        target.write(|out| out.write_all(curve.svg().as_bytes()))?;
+        if target == Target::Stdout {
+            return Ok(report.status());
+        }
+        report.written = Some(path);
+    }
+    output.print(&report)?;
+    Ok(report.status())
+}
+
+/// Where a drawing goes: only SVG is drawn.
+fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, String), Error> {
+    let name = path.display().to_string();
+    let is_svg = path.extension().and_then(OsStr::to_str) == Some("svg");
+    if !is_svg && path.as_os_str() != "-" {
+        return Err(Error::usage(
+            format!("`{name}` is no name of a drawing"),
+            "the frontier is drawn as SVG: give `-o` a name that ends in `.svg`",
+        ));
+    }
+    Ok((output.target(path)?, name))
+}
+
+fn refused(error: FrontierError) -> Error {
+    use crate::encode::EncodeError;
+    use crate::optimize::zone::ZoneError;
+    match error {
+        FrontierError::Exact(ZoneError::Rejected(_))
+        | FrontierError::Solver(
+            EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Solver { .. },
+        ) => Error::Defect(format!("internal error: {error}")),
+        error => Error::Usage { message: error.to_string(), help: None },
+    }
+}
+
+impl<'a> Report<'a> {
+    fn of(model: &'a Model, passes: Passes, found: &Frontier) -> Self {
+        let points = found.points.iter().map(|point| {
+            let rate = point.bubble_rate(model, passes);
+            Row {
+                peak_memory_max: point.peak.0,
+                interval: Interval(point.interval),
+                bound: Interval(point.bound),
+                bubble_rate: decimal(rate),
+                bubble_rate_exact: fraction(rate),
+                proven: point.proven,
+                rate,
+            }
+        });
+        let entries = catalog::entries().iter();
+        Self {
+            points: points.collect(),
+            schedules: entries.filter_map(|entry| Published::of(model, passes, entry, found)).collect(),
+            complete: found.complete,
+            engine: found.engine,
+            model: model.name(),
+            devices: model.devices(),
+            microbatches: model.microbatches(),
+            time_unit: &model.costs().unit,
+            memory_unit: &model.memory().unit,
+            chart: String::new(),
+            written: None,
+        }
+    }
+
+    fn status(&self) -> Status {
+        let decided = self.complete && self.points.iter().all(|point| point.proven);
+        if decided { Status::Yes } else { Status::GaveUp }
+    }
+
+    /// What is drawn: the frontier, and the schedules with a steady phase.
+    fn spots(&self) -> (Vec<Spot>, Vec<Spot>) {
+        let points = self.points.iter().map(|row| Spot {
+            name: String::new(),
+            memory: row.peak_memory_max,
+            interval: row.interval.0,
+            full: row.proven,
+        });
+        let marks = self.schedules.iter().filter_map(|row| {
+            let Interval(interval) = row.interval?;
+            let memory = row.peak_memory_max;
+            Some(Spot { name: row.name.to_owned(), memory, interval, full: true })
+        });
+        (points.collect(), marks.collect())
+    }
+}
+
+impl Published {
+    /// What a schedule of the catalogue measures on a model, if it has one there that runs.
+    fn of(model: &Model, passes: Passes, entry: &catalog::Entry, found: &Frontier) -> Option<Self> {
+        let schedule = entry.generate(model).ok()?;
+        let verdict = replay(model, &schedule);
+        let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
+        let (interval, peak) = steady(model, entry)
+            .map_or_else(|| (None, verdict.peak_memory_max()), |(interval, peak)| (Some(interval), peak));
+        let best = found.points.iter().rev().find(|point| point.peak <= peak).map(|point| point.interval);
+        let gap = interval.zip(best).map(|(interval, best)| {
+            let idle = |interval| Rate::from_integer(1) - bubble_rate(model, passes, interval);
+            idle(best) / idle(interval) - Rate::from_integer(1)
+        });
+        let rate = timing.metrics.bubble_rate;
+        Some(Self {
+            name: entry.name,
+            peak_memory_max: peak.0,
+            interval: interval.map(Interval),
+            bubble_rate: decimal(rate),
+            bubble_rate_exact: fraction(rate),
+            frontier_interval: best.map(Interval),
+            distance: gap.map(decimal),
+            distance_exact: gap.map(fraction),
+            rate,
+            gap,
+        })
+    }
+}
+
+/// The interval of a schedule's steady phase and its peak, with microbatches enough to have one.
+fn steady(model: &Model, entry: &catalog::Entry) -> Option<(Ratio<i64>, Units)> {
+    // Warm-up and cool-down are over within a few microbatches for each stage.
+    const PER_STAGE: u32 = 9;
+    let enough = model.stages().saturating_mul(PER_STAGE).max(model.microbatches()).max(30);
+    let model = model.with_microbatches(enough).ok()?;
+    let schedule = entry.generate(&model).ok()?;
+    let verdict = replay(&model, &schedule);
+    let interval = steady_interval(&schedule, verdict.timing.as_ref()?)?;
+    Some((interval, verdict.peak_memory_max()))
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{}: {} devices; times in {}, memory in {}; engine {}\n",
+            self.model, self.devices, self.time_unit, self.memory_unit, self.engine
+        )?;
+        let mut table = Table::new(["peak memory", "interval", "bubble rate", "optimality"]);
+        for row in &self.points {
+            let proof = if row.proven {
+                "proved".to_owned()
+            } else if row.bound == row.interval {
+                "interval proved".to_owned()
+            } else {
+                format!("not below {}", row.bound)
+            };
+            table.row([
+                row.peak_memory_max.to_string(),
+                row.interval.to_string(),
+                percentage(row.rate),
+                proof,
+            ]);
+        }
+        write!(out, "{table}\n{}", self.chart)?;
+        if !self.points.is_empty() && self.points.iter().all(|row| row.proven) {
+            writeln!(out, "\nproved: no block of one microbatch per interval is better")?;
+        }
+        if !self.complete {
+            writeln!(out, "\ntime was up before less memory was tried")?;
+        }
+        if !self.schedules.is_empty() {
+            let microbatches = self.microbatches;
+            writeln!(
+                out,
+                "\npublished schedules, replayed: steady phase, and bubble rate with {microbatches} microbatches\n"
+            )?;
+            let mut table =
+                Table::new(["schedule", "mark", "peak memory", "interval", "over frontier", "bubble rate"]);
+            let mut letters = letters();
+            for row in &self.schedules {
+                let mark = row.interval.and_then(|_| letters.next());
+                table.row([
+                    row.name.to_owned(),
+                    mark.map_or_else(|| "-".to_owned(), |letter| letter.to_string()),
+                    row.peak_memory_max.to_string(),
+                    row.interval.map_or_else(|| "-".to_owned(), |interval| interval.to_string()),
+                    row.gap.map_or_else(|| "-".to_owned(), percentage),
+                    percentage(row.rate),
+                ]);
+            }
+            write!(out, "{table}")?;
+        }
+        self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
+    }
+}

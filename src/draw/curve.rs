@@ -1,0 +1,220 @@
+//! Memory against interval: a falling staircase with marks beside it, for the terminal and in SVG.
+
+use std::fmt::Write as _;
+
+use num_integer::Integer;
+use num_rational::Ratio;
+
+use super::svg::{decimal, escape};
+
+/// A value on each axis: memory in units, interval in ticks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spot {
+    /// What it is called; nothing for a point of the staircase.
+    pub name: String,
+    /// Peak memory.
+    pub memory: i64,
+    /// Interval.
+    pub interval: Ratio<i64>,
+    /// Drawn full, or hollow.
+    pub full: bool,
+}
+
+/// Memory against interval.
+#[derive(Debug, Clone)]
+pub struct Curve<'a> {
+    /// What the picture is of.
+    pub title: &'a str,
+    /// The unit of the intervals.
+    pub time_unit: &'a str,
+    /// The unit of the memory.
+    pub memory_unit: &'a str,
+    /// The corners of the staircase, by growing memory.
+    pub points: &'a [Spot],
+    /// What else is marked.
+    pub marks: &'a [Spot],
+    /// The interval without any bubble, in ticks.
+    pub work: Ratio<i64>,
+}
+
+/// The least and the most of an axis; never the same.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    least: i128,
+    most: i128,
+}
+
+impl Axis {
+    fn over(values: impl Iterator<Item = i128> + Clone) -> Self {
+        let (least, most) = (values.clone().min().unwrap_or(0), values.max().unwrap_or(1));
+        Self { least, most: most.max(least + 1) }
+    }
+
+    /// Where a value lies on so many places, the nearest.
+    fn place(self, value: i128, places: i64) -> i64 {
+        let twice = 2 * (value - self.least) * i128::from(places) + (self.most - self.least);
+        i64::try_from(Integer::div_floor(&twice, &(2 * (self.most - self.least)))).unwrap_or(0)
+    }
+}
+
+/// The whole ticks of an interval, in hundredths.
+fn hundredths(interval: Ratio<i64>) -> i128 {
+    i128::from(*interval.numer()) * 100 / i128::from(*interval.denom())
+}
+
+impl Curve<'_> {
+    fn axes(&self) -> (Axis, Axis) {
+        let spots = || self.points.iter().chain(self.marks);
+        let memory = Axis::over(spots().map(|spot| i128::from(spot.memory)));
+        let work = hundredths(self.work);
+        let interval = Axis::over(spots().map(|spot| hundredths(spot.interval)).chain([work]));
+        (memory, interval)
+    }
+
+    /// The curve in characters, so many columns wide. Points proved optimal are `o`, others `.`, and the
+    /// marks letters from `A` on, `*` past `Z`.
+    #[must_use]
+    pub fn terminal(&self, width: usize) -> String {
+        const ROWS: i64 = 15;
+        let (memory, interval) = self.axes();
+        let label = |value: i128| (value / 100).to_string();
+        let room = label(interval.most).len().max(label(interval.least).len());
+        let columns = i64::try_from(width.saturating_sub(room + 3).max(20)).unwrap_or(60) - 1;
+        let mut cells = vec![vec![' '; usize::try_from(columns + 1).unwrap_or(1)]; 16];
+        let mut put = |spot: &Spot, letter: char| {
+            let row = usize::try_from(ROWS - interval.place(hundredths(spot.interval), ROWS)).unwrap_or(0);
+            let column = usize::try_from(memory.place(spot.memory.into(), columns)).unwrap_or(0);
+            cells[row][column] = letter;
+        };
+        for spot in self.points {
+            put(spot, if spot.full { 'o' } else { '.' });
+        }
+        for (spot, letter) in self.marks.iter().zip(letters()) {
+            put(spot, letter);
+        }
+        let mut out = format!("interval, {}\n", self.time_unit);
+        for (row, cells) in cells.iter().enumerate() {
+            let label = match row {
+                0 => label(interval.most),
+                15 => label(interval.least),
+                _ => String::new(),
+            };
+            let line: String = cells.iter().collect();
+            writeln!(out, "{label:>room$} |{}", line.trim_end()).expect("writing to a string cannot fail");
+        }
+        let (least, most) = (memory.least.to_string(), memory.most.to_string());
+        let dashes = "-".repeat(usize::try_from(columns + 1).unwrap_or(1));
+        let gap = dashes.len().saturating_sub(least.len() + most.len());
+        writeln!(out, "{:>room$} +{dashes}", "").expect("writing to a string cannot fail");
+        writeln!(out, "{:>room$}  {least}{}{most}", "", " ".repeat(gap))
+            .expect("writing to a string cannot fail");
+        writeln!(out, "{:>room$}  peak memory, {}", "", self.memory_unit)
+            .expect("writing to a string cannot fail");
+        out
+    }
+
+    /// The curve as SVG. The same curve gives the same bytes.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        const WIDTH: i64 = 760;
+        const HEIGHT: i64 = 460;
+        const LEFT: i64 = 90;
+        const TOP: i64 = 60;
+        const RIGHT: i64 = 160;
+        const BOTTOM: i64 = 50;
+        let (memory, interval) = self.axes();
+        let (across, down) = ((WIDTH - LEFT - RIGHT) * 100, (HEIGHT - TOP - BOTTOM) * 100);
+        let x = |spot: &Spot| decimal(LEFT * 100 + memory.place(spot.memory.into(), across));
+        let height = |value: i128| TOP * 100 + down - interval.place(value, down);
+        let y = |spot: &Spot| decimal(height(hundredths(spot.interval)));
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+             viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n<title>{title}</title>\n<style>\
+             text{{font:12px sans-serif;fill:#222}}.h{{font-size:15px;font-weight:bold}}.e{{text-anchor:end}}\
+             .g{{stroke:#ddd}}.s{{fill:none;stroke:#2b66ad;stroke-width:2}}.p{{fill:#2b66ad}}\
+             .b{{fill:#fff;stroke:#2b66ad}}.n{{fill:#c06a10}}</style>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+             <text class=\"h\" x=\"8\" y=\"22\">{title}</text>\n",
+            title = escape(self.title)
+        );
+        let mut line = |text: String| {
+            out.push_str(&text);
+            out.push('\n');
+        };
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        for (value, note) in [(interval.most, ""), (hundredths(self.work), " (no bubble)")] {
+            let at = height(value);
+            let (at, base) = (decimal(at), decimal(at + 400));
+            line(format!("<path class=\"g\" d=\"M{LEFT} {at}H{right}\"/>"));
+            line(format!("<text class=\"e\" x=\"{}\" y=\"{base}\">{}</text>", LEFT - 6, value / 100));
+            if !note.is_empty() {
+                line(format!("<text x=\"{}\" y=\"{base}\">{}</text>", right + 6, note.trim()));
+            }
+        }
+        line(format!("<text class=\"e\" x=\"{}\" y=\"44\">{}</text>", LEFT - 6, escape(self.time_unit)));
+        for value in [memory.least, memory.most] {
+            let at = decimal(LEFT * 100 + memory.place(value, across));
+            line(format!("<path class=\"g\" d=\"M{at} {TOP}V{bottom}\"/>"));
+            line(format!("<text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{value}</text>", bottom + 18));
+        }
+        let unit = escape(self.memory_unit);
+        line(format!("<text x=\"{LEFT}\" y=\"{}\">peak memory, {unit}</text>", bottom + 38));
+        let mut stairs = String::new();
+        for (at, spot) in self.points.iter().enumerate() {
+            if at == 0 {
+                write!(stairs, "M{} {TOP}V{}", x(spot), y(spot)).expect("writing to a string cannot fail");
+            } else {
+                write!(stairs, "H{}V{}", x(spot), y(spot)).expect("writing to a string cannot fail");
+            }
+        }
+        if !stairs.is_empty() {
+            line(format!("<path class=\"s\" d=\"{stairs}H{right}\"/>"));
+        }
+        for spot in self.points {
+            let class = if spot.full { "p" } else { "b" };
+            line(format!("<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"4\"/>", x(spot), y(spot)));
+        }
+        for spot in self.marks {
+            let (x, y, name) = (x(spot), y(spot), escape(&spot.name));
+            line(format!("<circle class=\"n\" cx=\"{x}\" cy=\"{y}\" r=\"4\"/>"));
+            line(format!("<text x=\"{x}\" y=\"{y}\" dx=\"7\" dy=\"-5\">{name}</text>"));
+        }
+        line("</svg>".to_owned());
+        out
+    }
+}
+
+/// The letters of the marks.
+pub fn letters() -> impl Iterator<Item = char> {
+    ('A'..='Z').chain(std::iter::repeat('*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_lie_where_their_values_are() {
+        let spot = |name: &str, memory, interval| Spot {
+            name: name.to_owned(),
+            memory,
+            interval: Ratio::from_integer(interval),
+            full: true,
+        };
+        let points = [spot("", 2, 40), spot("", 3, 20), spot("", 6, 10)];
+        let marks = [spot("a<b", 4, 25)];
+        let curve = Curve {
+            title: "x & y",
+            time_unit: "ms",
+            memory_unit: "GiB",
+            points: &points,
+            marks: &marks,
+            work: Ratio::from_integer(10),
+        };
+        insta::assert_snapshot!(curve.terminal(50));
+        let svg = curve.svg();
+        assert!(svg.contains("x &amp; y") && svg.contains("a&lt;b"));
+        assert_eq!(svg.matches("<circle").count(), 4);
+        assert!(svg.contains("d=\"M90 60V60H217.5V293.33H600V410H600\""), "{svg}");
+    }
+}

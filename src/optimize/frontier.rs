@@ -1,0 +1,282 @@
+//! Memory against interval: every block of one microbatch per interval that no other one beats in
+//! both.
+//!
+//! From the most work of a device, the shortest interval there is, downwards in memory: the least
+//! memory at an interval, then the least interval under a cap just below it, until nothing fits.
+//! So every sum of activations that matters as a cap is met, whatever the units are.
+
+use num_rational::Ratio;
+
+use super::Stop;
+use super::zone::{self, Best, ZoneError};
+use crate::block::{Block, Passes};
+use crate::model::{Kind, Model, Stage, Units};
+use crate::replay::Rate;
+
+/// A block on the frontier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// The block.
+    pub block: Block,
+    /// Its exact peak on the fullest device.
+    pub peak: Units,
+    /// Its interval, in ticks.
+    pub interval: Ratio<i64>,
+    /// No block of one microbatch per interval that holds no more on any device has a shorter
+    /// interval than this, in ticks.
+    pub bound: Ratio<i64>,
+    /// Whether no block of one microbatch per interval is better in one respect and as good in the
+    /// other.
+    pub proven: bool,
+}
+
+impl Point {
+    /// The share of time that the devices idle while copies of the block follow each other,
+    /// `1 - work / (d * T)` with the work of all devices. Recomputation counts as work.
+    #[must_use]
+    pub fn bubble_rate(&self, model: &Model, passes: Passes) -> Rate {
+        bubble_rate(model, passes, self.interval)
+    }
+}
+
+/// The share of time that the devices idle at an interval per microbatch.
+#[must_use]
+pub fn bubble_rate(model: &Model, passes: Passes, interval: Ratio<i64>) -> Rate {
+    let stages = Stage::all(model.stages());
+    let of = |kind: Kind| stages.clone().map(move |stage| i128::from(model.duration(stage, kind).0)).sum();
+    let work: i128 = passes.kinds().iter().map(|&kind| -> i128 { of(kind) }).sum();
+    let (numer, denom) = (i128::from(*interval.numer()), i128::from(*interval.denom()));
+    Rate::from_integer(1) - Rate::new(work * denom, i128::from(model.devices()) * numer)
+}
+
+/// The frontier, or the part of it for which there was time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frontier {
+    /// By growing memory, and so by shrinking interval, down to the most work of a device.
+    pub points: Vec<Point>,
+    /// Whether no block of one microbatch per interval holds less than the first point. If not, time
+    /// was up before less memory was tried.
+    pub complete: bool,
+    /// What found the points.
+    pub engine: &'static str,
+}
+
+/// Why there is no frontier.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrontierError {
+    /// The exact programme cannot take the model.
+    #[error(transparent)]
+    Exact(#[from] ZoneError),
+    /// A solver cannot take the model, or failed.
+    #[error(transparent)]
+    Solver(#[from] crate::encode::EncodeError),
+    /// Only the exact programme takes other passes than F, I and W.
+    #[error("full backwards and recomputation need a placement that the exact programme can follow")]
+    Passes,
+    /// The placement needs a solver that this build lacks.
+    #[error("the exact programme cannot follow this placement, and this build has no solver")]
+    NoEngine,
+}
+
+/// A block found under a cap, and the interval that no block under that cap is below.
+struct Step {
+    block: Block,
+    peak: Units,
+    interval: Ratio<i64>,
+    bound: Ratio<i64>,
+}
+
+/// What was found under a cap.
+enum Answer {
+    Step(Step),
+    Infeasible,
+    /// Time was up before a block was found.
+    Unknown,
+}
+
+impl From<Best> for Answer {
+    fn from(Best { block, interval, peak }: Best) -> Self {
+        Self::Step(Step { block, peak, interval, bound: interval })
+    }
+}
+
+/// The frontier of a model whose devices all have one cap, which goes from what full throughput needs
+/// down to nothing. The model's own caps play no part. `progress` is told every point once it is
+/// found.
+///
+/// Where the [exact programme](zone) applies, every point is proved. Elsewhere an integer programme
+/// in floating point, or an SMT solver, answers for each cap, with a bound where time is short.
+///
+/// # Errors
+/// When no engine of this build can take the model, or one fails.
+pub fn frontier(
+    model: &Model,
+    passes: Passes,
+    stop: &Stop,
+    progress: &mut dyn FnMut(Units, Ratio<i64>),
+) -> Result<Frontier, FrontierError> {
+    let exact = zone::is_applicable(model.placement());
+    if !exact && passes != Passes::SPLIT {
+        return Err(FrontierError::Passes);
+    }
+    let capped = |cap: Option<Units>| {
+        model.with_uniform_capacity(cap).expect("a cap below what the model's activations amount to")
+    };
+    let answer = |cap: Option<Units>| {
+        let model = capped(cap);
+        if exact { by_programme(&model, passes, stop) } else { by_solver(&model, cap, stop) }
+    };
+    let mut steps: Vec<Step> = Vec::new();
+    let mut cap = None;
+    let complete = loop {
+        match answer(cap)? {
+            Answer::Step(step) => {
+                progress(step.peak, step.interval);
+                cap = Some(step.peak - Units(1));
+                if steps.last().is_some_and(|last| last.interval == step.interval) {
+                    steps.pop();
+                }
+                let empty = step.peak <= Units::ZERO;
+                steps.push(step);
+                if empty {
+                    break true;
+                }
+            }
+            Answer::Infeasible => break true,
+            Answer::Unknown => break false,
+        }
+    };
+    let mut points = Vec::with_capacity(steps.len());
+    let mut less: Option<Ratio<i64>> = None;
+    for Step { block, peak, interval, bound } in steps.into_iter().rev() {
+        // With less memory, every block is slower.
+        let least = less.map_or(complete, |bound| bound > interval);
+        less = Some(bound);
+        points.push(Point { block, peak, interval, bound, proven: least && bound == interval });
+    }
+    Ok(Frontier { points, complete, engine: if exact { "exact" } else { SOLVER } })
+}
+
+/// The least interval, and the least memory at it.
+fn by_programme(model: &Model, passes: Passes, stop: &Stop) -> Result<Answer, FrontierError> {
+    let found = zone::least_interval(model, passes, stop)
+        .and_then(|best| zone::least_memory(model, passes, best.interval, stop));
+    match found {
+        Ok(best) => Ok(best.into()),
+        Err(ZoneError::Infeasible(_)) => Ok(Answer::Infeasible),
+        Err(ZoneError::TimeUp) => Ok(Answer::Unknown),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(any(feature = "milp", feature = "smt"))]
+const SOLVER: &str = if cfg!(feature = "milp") { "milp" } else { "smt" };
+#[cfg(not(any(feature = "milp", feature = "smt")))]
+const SOLVER: &str = "none";
+
+/// What a solver finds within a part of the time that is left.
+#[cfg(any(feature = "milp", feature = "smt"))]
+fn by_solver(model: &Model, cap: Option<Units>, stop: &Stop) -> Result<Answer, FrontierError> {
+    #[cfg(feature = "milp")]
+    use crate::encode::milp::solve;
+    #[cfg(not(feature = "milp"))]
+    use crate::encode::smt::solve;
+    use crate::encode::{Bound, Objective, Outcome};
+
+    // The caps to come want some of it, too.
+    const PART: u32 = 4;
+    // A clock has an end.
+    const MOST: std::time::Duration = std::time::Duration::from_secs(3600);
+    if stop.is_due() {
+        return Ok(Answer::Unknown);
+    }
+    let work = model.most_work();
+    let objective = match cap {
+        Some(_) => Objective::LeastInterval,
+        None => Objective::LeastMemory { interval: work },
+    };
+    let step = |answer: crate::encode::Answer, bound: Ratio<i64>| {
+        let (peak, interval) = (answer.peak_max(), answer.interval);
+        Answer::Step(Step { block: answer.block, peak, interval, bound: bound.min(interval) })
+    };
+    Ok(match solve(model, objective, (stop.remaining() / PART).min(MOST))? {
+        Outcome::Optimal(answer) => {
+            let interval = answer.interval;
+            step(answer, interval)
+        }
+        Outcome::Bounded { answer: Some(answer), bound: Bound::Interval(bound) } => {
+            let bound = bound.max(crate::certificate::interval_bound(model));
+            step(answer, bound)
+        }
+        Outcome::Bounded { answer: Some(answer), bound: Bound::Memory(_) } => {
+            step(answer, Ratio::from_integer(work.0))
+        }
+        Outcome::Bounded { answer: None, .. } => Answer::Unknown,
+        Outcome::Infeasible => Answer::Infeasible,
+    })
+}
+
+#[cfg(not(any(feature = "milp", feature = "smt")))]
+fn by_solver(_: &Model, _: Option<Units>, _: &Stop) -> Result<Answer, FrontierError> {
+    Err(FrontierError::NoEngine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Placement;
+
+    fn of(placement: Placement, times: [i64; 4]) -> (Model, Frontier) {
+        let model = Model::equal_stages(placement, 1, times).expect("a model");
+        let frontier = frontier(&model, Passes::SPLIT, &Stop::default(), &mut |_, _| ()).expect("a frontier");
+        (model, frontier)
+    }
+
+    fn shape(frontier: &Frontier) -> Vec<(i64, Ratio<i64>)> {
+        frontier.points.iter().map(|point| (point.peak.0, point.interval)).collect()
+    }
+
+    #[test]
+    fn memory_grows_while_the_interval_shrinks_to_the_work() {
+        for times in [[1, 1, 1, 0], [3, 4, 2, 0], [5, 3, 7, 2]] {
+            let (model, frontier) = of(Placement::v(5).expect("a placement"), times);
+            assert!(frontier.complete);
+            assert!(frontier.points.iter().all(|point| point.proven && point.bound == point.interval));
+            let pairs = frontier.points.windows(2);
+            assert!(
+                pairs.clone().all(|pair| pair[0].peak < pair[1].peak && pair[0].interval > pair[1].interval)
+            );
+            let last = frontier.points.last().expect("a point");
+            assert_eq!(last.interval, Ratio::from_integer(model.most_work().0));
+            assert_eq!(last.bubble_rate(&model, Passes::SPLIT), Rate::from_integer(0));
+        }
+    }
+
+    #[test]
+    fn the_frontier_of_linear_placement_is_1f1b_and_less() {
+        // Every missing activation of 1F1B's d costs its share of the chain of dependencies.
+        let (_, frontier) = of(Placement::linear(4).expect("a placement"), [1, 1, 1, 0]);
+        let expected = [(1, (9, 1)), (2, (5, 1)), (3, (4, 1)), (4, (3, 1))];
+        assert_eq!(shape(&frontier), expected.map(|(peak, (p, q))| (peak, Ratio::new(p, q))));
+    }
+
+    #[test]
+    fn every_point_is_what_a_cap_of_its_memory_allows_and_no_less() {
+        let (model, frontier) = of(Placement::v(4).expect("a placement"), [3, 4, 2, 1]);
+        for cap in 2..=9 {
+            let capped = model.with_uniform_capacity(Some(Units(cap))).expect("a model");
+            let best = zone::least_interval(&capped, Passes::SPLIT, &Stop::default()).expect("a block");
+            let known = frontier.points.iter().rev().find(|point| point.peak.0 <= cap).expect("a point");
+            assert_eq!(best.interval, known.interval, "cap {cap}");
+        }
+    }
+
+    #[test]
+    fn without_time_there_is_no_point_and_no_claim() {
+        let model =
+            Model::equal_stages(Placement::v(8).expect("a placement"), 1, [3, 4, 2, 0]).expect("a model");
+        let stop = Stop::after(std::time::Duration::ZERO);
+        let frontier = frontier(&model, Passes::SPLIT, &stop, &mut |_, _| ()).expect("a frontier");
+        assert!(!frontier.complete && frontier.points.is_empty());
+    }
+}

@@ -1,0 +1,235 @@
+//! The exact programme against enumeration, and against the solvers.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::{Costs, Device, Kind, Memory, Microbatch, Pass, Stage, Ticks};
+use crate::schedule::prerequisites;
+
+const EVERY: [Passes; 4] = [
+    Passes::SPLIT,
+    Passes::FUSED,
+    Passes { fused: false, recompute: true },
+    Passes { fused: true, recompute: true },
+];
+
+/// Pipelines along a chain, under any names of the devices, with uneven stages and caps.
+fn models(devices: std::ops::RangeInclusive<u32>, longest: i64) -> impl Strategy<Value = Model> {
+    let lists = (devices, any::<bool>(), any::<bool>()).prop_map(|(devices, v, reversed)| {
+        let mut lists: Vec<Vec<Stage>> = (0..devices)
+            .map(|low| if v { vec![Stage(low), Stage(2 * devices - 1 - low)] } else { vec![Stage(low)] })
+            .collect();
+        if reversed {
+            lists.reverse();
+        }
+        Placement::new(lists).expect("a placement")
+    });
+    lists.prop_flat_map(move |placement| {
+        let (stages, devices) = (placement.stages() as usize, placement.devices() as usize);
+        let times = |least| prop::collection::vec(least..=longest, stages);
+        let latency = prop::collection::vec(0..=longest.min(2), stages - 1);
+        let held = (1..=3_i64).prop_flat_map(|all| (Just(all), 0..=all, 0..=all));
+        let spare = prop::collection::vec(prop::option::of(-1..=4_i64), devices);
+        let held = prop::collection::vec(held, stages);
+        (Just(placement), times(1), times(1), times(0), latency, held, spare).prop_map(
+            |(placement, forward, input, weight, latency, held, spare)| {
+                let ticks = |list: Vec<i64>| list.into_iter().map(Ticks).collect();
+                let units =
+                    |of: &dyn Fn(&(i64, i64, i64)) -> i64| held.iter().map(|h| Units(of(h))).collect();
+                let capacity = placement.lists().iter().zip(spare).map(|(stages, spare)| {
+                    let alone: i64 = stages.iter().map(|stage| held[stage.index()].0).sum();
+                    spare.map(|spare| Units((alone + spare).max(0)))
+                });
+                let memory = Memory {
+                    unit: "unit".to_owned(),
+                    activation: units(&|held| held.0),
+                    retained_for_weight: units(&|held| held.1),
+                    checkpoint: Some(units(&|held| held.2)),
+                    capacity: capacity.collect(),
+                };
+                let costs = Costs {
+                    unit: "tick".to_owned(),
+                    forward: ticks(forward),
+                    backward_input: ticks(input),
+                    backward_weight: ticks(weight),
+                    communication: ticks(latency),
+                };
+                Model::new("test".to_owned(), None, placement, 1, costs, memory).expect("a model")
+            },
+        )
+    })
+}
+
+/// Every block of an interval, pass by pass.
+struct Enumeration<'a> {
+    model: &'a Model,
+    passes: Passes,
+    interval: i64,
+    order: Vec<Pass>,
+    starts: Vec<(Pass, i64)>,
+    least: Option<i64>,
+    steps: u32,
+}
+
+/// The least peak of any block with this interval; nothing but the effort when that is too much.
+fn enumerated(model: &Model, passes: Passes, interval: i64) -> Result<Option<i64>, u32> {
+    const MOST_STEPS: u32 = 20_000;
+    let pass = |stage, kind| Pass::new(stage, kind, Microbatch(0));
+    let stages = || Stage::all(model.stages());
+    let mut order: Vec<Pass> = stages().map(|stage| pass(stage, Kind::F)).collect();
+    order.extend(stages().rev().map(|stage| pass(stage, passes.backward())));
+    for kind in passes.kinds().iter().filter(|kind| matches!(kind, Kind::R | Kind::W)) {
+        order.extend(stages().map(|stage| pass(stage, *kind)));
+    }
+    let mut all = Enumeration { model, passes, interval, order, starts: Vec::new(), least: None, steps: 0 };
+    all.place(0, MOST_STEPS);
+    if all.steps >= MOST_STEPS { Err(all.steps) } else { Ok(all.least) }
+}
+
+impl Enumeration<'_> {
+    fn end(&self, pass: Pass) -> Option<i64> {
+        let at = self.starts.iter().find(|(other, _)| *other == pass)?.1;
+        Some(at + self.model.duration(pass.stage, pass.kind).0)
+    }
+
+    fn place(&mut self, position: usize, most: u32) {
+        self.steps += 1;
+        if self.steps >= most {
+            return;
+        }
+        let Some(&pass) = self.order.get(position) else { return self.record() };
+        let kinds = self.passes.kinds();
+        let needs = prerequisites(pass, self.model.stages(), |other| kinds.contains(&other.kind));
+        let arrivals = needs.filter_map(|other| {
+            let latency = if other.stage == pass.stage {
+                0
+            } else {
+                self.model.latency_after(other.stage.min(pass.stage)).0
+            };
+            Some(self.end(other)? + latency)
+        });
+        let earliest = arrivals.max().unwrap_or(0);
+        // A recomputation ends before the backward, which has been placed: two intervals later if
+        // need be, so that there is room for it.
+        let (from, to) = match pass.kind {
+            _ if position == 0 => (0, 1),
+            Kind::R => {
+                let backward = pass.with_kind(self.passes.backward());
+                let length = |pass: Pass| self.model.duration(pass.stage, pass.kind).0;
+                let last = self.end(backward).expect("it has been placed") - length(backward) - length(pass);
+                (earliest.max(last - self.interval), last + 1)
+            }
+            Kind::I | Kind::B if self.passes.recompute => (earliest, earliest + 2 * self.interval),
+            _ => (earliest, earliest + self.interval),
+        };
+        for start in from..to {
+            if self.is_free(pass, start) {
+                self.starts.push((pass, start));
+                self.place(position + 1, most);
+                self.starts.pop();
+            }
+        }
+    }
+
+    fn is_free(&self, pass: Pass, start: i64) -> bool {
+        let device = |pass: Pass| self.model.placement().device_of(pass.stage);
+        let length = |pass: Pass| self.model.duration(pass.stage, pass.kind).0;
+        length(pass) <= self.interval
+            && self.starts.iter().filter(|(other, _)| device(*other) == device(pass)).all(|&(other, at)| {
+                let ahead = (start - at).rem_euclid(self.interval);
+                let behind = (at - start).rem_euclid(self.interval);
+                let apart = ahead >= length(other) && behind >= length(pass);
+                apart || (ahead == 0 && (length(pass) == 0 || length(other) == 0))
+            })
+    }
+
+    fn record(&mut self) {
+        let offsets = self.starts.iter().map(|&(pass, at)| (pass.stage, pass.kind, Ticks(at)));
+        let block =
+            Block::new(self.model.placement().clone(), Ticks(self.interval), offsets).expect("a block");
+        assert_eq!(block.faults(self.model), []);
+        let peaks = block.steady_peak(self.model);
+        let fits = Device::all(self.model.devices())
+            .zip(&peaks)
+            .all(|(device, &peak)| self.model.capacity(device).is_none_or(|cap| peak <= cap));
+        let peak = peaks.into_iter().max().unwrap_or_default().0;
+        if fits && self.least.is_none_or(|least| peak < least) {
+            self.least = Some(peak);
+        }
+    }
+}
+
+fn peak_of(found: Result<Best, ZoneError>) -> Option<i64> {
+    match found {
+        Ok(best) => Some(best.peak.0),
+        Err(ZoneError::Infeasible(_)) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_block_holds_less_than_enumeration_finds(model in models(1..=2, 2), spare in 0..=2_i64) {
+        for passes in EVERY {
+            let interval = passes.most_work(&model).0 + spare;
+            let Ok(expected) = enumerated(&model, passes, interval) else { continue };
+            let found = least_memory(&model, passes, Ratio::from_integer(interval), &Stop::default());
+            prop_assert_eq!(peak_of(found), expected, "{:?} at {}", passes, interval);
+        }
+    }
+
+    #[test]
+    fn an_interval_is_least_when_enumeration_finds_none_below(model in models(1..=2, 2)) {
+        for passes in EVERY {
+            let best = least_interval(&model, passes, &Stop::default());
+            let least = best.as_ref().map_or(passes.most_work(&model).0 + 4, |best| best.interval.ceil().to_integer());
+            for interval in [least - 1, least] {
+                let Ok(expected) = enumerated(&model, passes, interval) else { continue };
+                let feasible = expected.is_some() && interval >= passes.most_work(&model).0;
+                prop_assert_eq!(feasible, best.is_ok() && interval == least, "{:?} at {}", passes, interval);
+            }
+        }
+    }
+}
+
+#[cfg(all(feature = "milp", feature = "smt"))]
+mod solvers {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::encode::{Objective, Outcome, milp, smt};
+
+    const AMPLE: Duration = Duration::from_secs(60);
+
+    fn value(outcome: &Outcome, objective: Objective) -> Option<Ratio<i64>> {
+        match (outcome, objective) {
+            (Outcome::Optimal(answer), Objective::LeastInterval) => Some(answer.interval),
+            (Outcome::Optimal(answer), _) => Some(Ratio::from_integer(answer.peak_max().0)),
+            (Outcome::Infeasible, _) => None,
+            (Outcome::Bounded { .. }, _) => panic!("there is time enough"),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_solvers_find_the_same_optima(model in models(1..=3, 6), spare in 0..=3_i64) {
+            let stop = Stop::default();
+            let interval = model.most_work() + Ticks(spare);
+            let at = Ratio::from_integer(interval.0);
+            let memory = peak_of(least_memory(&model, Passes::SPLIT, at, &stop)).map(Ratio::from_integer);
+            let pace = least_interval(&model, Passes::SPLIT, &stop).ok().map(|best| best.interval);
+            for (objective, expected) in
+                [(Objective::LeastMemory { interval }, memory), (Objective::LeastInterval, pace)]
+            {
+                for solve in [milp::solve, smt::solve] {
+                    let outcome = solve(&model, objective, AMPLE).expect("an outcome");
+                    prop_assert_eq!(value(&outcome, objective), expected);
+                }
+            }
+        }
+    }
+}

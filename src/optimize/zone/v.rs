@@ -1,0 +1,263 @@
+//! V placement, from the first device to the last.
+//!
+//! **Which patterns count.** Take what a pattern reaches within a zone. The pattern with F1, I1 and
+//! I0 one interval later reaches just the same with x one larger, which the devices behind can only
+//! use; so where the zone and the cap allow that, the first pattern is not needed. The same with z;
+//! and with y the other way round. What is left is: y less than an interval above Y, and either
+//! nothing that holds more fits under the cap and under S, or X and Z are both reached.
+
+use super::pattern::{Figures, NODES, Pattern, Shape, shapes};
+use super::pipeline::{Pipeline, Scale};
+use super::{Time, ZoneError};
+
+/// The nodes of a device: F0, F1, I1, I0.
+const F0: usize = 0;
+const F1: usize = 1;
+const I1: usize = 2;
+const I0: usize = 3;
+
+/// What is reachable: `{x <= most_x, y >= least_y, z <= most_z, x+y+z <= most_sum}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Zone<T> {
+    least_y: T,
+    most_x: T,
+    most_z: T,
+    most_sum: T,
+}
+
+impl<T: Time> Zone<T> {
+    /// Whether everything reachable in the other zone is reachable in this one.
+    fn contains(&self, other: &Self) -> bool {
+        self.least_y <= other.least_y
+            && self.most_x >= other.most_x
+            && self.most_z >= other.most_z
+            && self.most_sum >= other.most_sum
+    }
+}
+
+/// A zone with the choice that led to it.
+#[derive(Debug, Clone, Copy)]
+struct State<T> {
+    zone: Zone<T>,
+    pattern: Pattern,
+    before: usize,
+}
+
+/// A shape with its distances at an interval.
+struct Scaled<T> {
+    shape: Shape,
+    /// `after[u][v]`: v starts at least this much after u when both lie in repetition 0.
+    after: [[T; NODES]; NODES],
+    /// At least so many repetitions between F and I, by chunk.
+    least_copies: [i64; 2],
+}
+
+/// Patterns that go together at an interval, in the order of the devices, if there are any.
+pub(super) fn solve<T: Time>(
+    pipeline: &Pipeline<'_>,
+    scale: Scale<T>,
+) -> Result<Option<Vec<Pattern>>, ZoneError> {
+    let devices = pipeline.figures.len();
+    let mut layers: Vec<Vec<State<T>>> = Vec::with_capacity(devices);
+    let mut incoming: Vec<Zone<T>> = Vec::new();
+    for (device, figures) in pipeline.figures.iter().enumerate() {
+        let place = |node| pipeline.position(device, node);
+        let least = |from, to| scale.ticks(pipeline.lag(place(from), place(to)));
+        let most = |from, to| {
+            let links = i64::try_from(place(to) - place(from)).unwrap_or(i64::MAX / 8);
+            least(from, to) + scale.turns(links * pipeline.most_wait)
+        };
+        let (least_x, least_z) = (least(F0, F1), least(I1, I0));
+        let (most_x, most_z) = (most(F0, F1), most(I1, I0));
+        if device == 0 {
+            let (least_y, most_sum) = (least(F1, I1), most(F0, I0));
+            incoming.push(Zone { least_y, most_x, most_z, most_sum });
+        }
+        let mut layer = Layer { figures, scale, least_x, least_z, reached: Vec::new() };
+        let shapes: Vec<Scaled<T>> =
+            shapes(figures).into_iter().filter_map(|shape| layer.scaled(shape)).collect();
+        for (before, zone) in incoming.iter_mut().enumerate() {
+            if pipeline.stop.is_due() {
+                return Err(ZoneError::TimeUp);
+            }
+            zone.most_x = zone.most_x.min(most_x);
+            zone.most_z = zone.most_z.min(most_z);
+            for shape in &shapes {
+                layer.extend(zone, before, shape);
+            }
+        }
+        let mut reached = layer.reached;
+        if reached.is_empty() {
+            return Ok(None);
+        }
+        reached.sort_unstable_by_key(|state| state.zone);
+        if device + 1 < devices {
+            incoming = reached.iter().map(|state| pushed(pipeline, scale, device, &state.zone)).collect();
+        }
+        layers.push(reached);
+    }
+    let mut at = 0;
+    let mut patterns: Vec<Pattern> = layers
+        .iter()
+        .rev()
+        .map(|layer| {
+            let state = &layer[at];
+            at = state.before;
+            state.pattern
+        })
+        .collect();
+    patterns.reverse();
+    Ok(Some(patterns))
+}
+
+/// The states of a device while they are gathered.
+struct Layer<'a, T> {
+    figures: &'a Figures,
+    scale: Scale<T>,
+    least_x: T,
+    least_z: T,
+    reached: Vec<State<T>>,
+}
+
+impl<T: Time> Layer<'_, T> {
+    /// A shape at the interval, if it fits into one.
+    fn scaled(&self, shape: Shape) -> Option<Scaled<T>> {
+        let mut after = [[T::zero(); NODES]; NODES];
+        for (from, row) in after.iter_mut().enumerate() {
+            for (to, after) in row.iter_mut().enumerate().filter(|(to, _)| *to != from) {
+                let distance = shape.distance(from, to);
+                *after = self.scale.ticks(distance.length) - self.scale.turns(i64::from(distance.wraps));
+            }
+        }
+        let fits = after[F0][F1] + after[F1][F0] <= T::zero();
+        let least_copies = [0, 1].map(|chunk| shape.least_copies(self.figures, chunk));
+        fits.then_some(Scaled { shape, after, least_copies })
+    }
+
+    /// Adds what a shape reaches from a zone.
+    fn extend(&mut self, zone: &Zone<T>, before: usize, shape: &Scaled<T>) {
+        let (scale, figures, after) = (self.scale, self.figures, &shape.after);
+        let holds = figures.by_forward.map(i128::from);
+        let room = i128::from(figures.capacity) - i128::from(shape.shape.base);
+        // Along a distance from u to v in n repetitions: after[u][v] + nT to nT - after[v][u].
+        let top = |most: T, from: usize, to: usize| scale.floor(most - after[from][to]);
+        let bottom = |least: T, from: usize, to: usize| scale.ceil(least + after[to][from]);
+        let (top_x, top_z) = (top(zone.most_x, F0, F1), top(zone.most_z, I1, I0));
+        let (bottom_x, bottom_z) = (bottom(self.least_x, F0, F1), bottom(self.least_z, I1, I0));
+        let top_sum = top(zone.most_sum, F0, I0);
+        // One interval more than these would surely still be within the zone.
+        let sure = |most: T, from: usize, to: usize| scale.floor(most + after[to][from]) - 1;
+        let (sure_x, sure_z) = (sure(zone.most_x, F0, F1), sure(zone.most_z, I1, I0));
+        let sure_sum = sure(zone.most_sum, F0, I0);
+        let first_y = bottom(zone.least_y, F1, I1).max(shape.least_copies[1]);
+        // From here on y is an interval more than it needs to be, or its repetitions for R are.
+        let end_y = scale.ceil(zone.least_y + scale.interval - after[F1][I1]).max(shape.least_copies[1] + 1);
+        // With recomputation a smaller y may leave no repetition for R of chunk 0, whose F and I then
+        // lie one repetition apart at most, and so the others do.
+        let end_y = if figures.recompute.is_some() { end_y.max(3) } else { end_y };
+        for copies_y in first_y..end_y {
+            let room = room - holds[1] * i128::from(copies_y);
+            if room < 0 && holds[0] == 0 {
+                break;
+            }
+            let by_memory = if holds[0] == 0 {
+                i64::MAX / 8
+            } else {
+                i64::try_from(room.div_euclid(holds[0])).unwrap_or(if room < 0 {
+                    i64::MIN / 8
+                } else {
+                    i64::MAX / 8
+                })
+            };
+            let highest = top_sum.min(by_memory);
+            let lowest = (bottom_x + copies_y + bottom_z).max(shape.least_copies[0]);
+            // The sums that cannot be raised: with each, every split between x and z.
+            let raisable = sure_sum.min(by_memory - 1);
+            for copies_sum in (lowest.max(raisable + 1)..=highest).rev() {
+                let split = copies_sum - copies_y;
+                for copies_x in bottom_x.max(split - top_z)..=top_x.min(split - bottom_z) {
+                    self.reach(zone, before, shape, [copies_x, copies_y, split - copies_x]);
+                }
+            }
+            // Smaller sums count only where neither x nor z can be raised.
+            for copies_x in bottom_x.max(sure_x + 1)..=top_x {
+                for copies_z in bottom_z.max(sure_z + 1)..=top_z {
+                    let sum = copies_x + copies_y + copies_z;
+                    if sum <= raisable.min(highest) && sum >= lowest {
+                        self.reach(zone, before, shape, [copies_x, copies_y, copies_z]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what a pattern reaches from a zone, if anything.
+    fn reach(&mut self, zone: &Zone<T>, before: usize, shape: &Scaled<T>, [x, y, z]: [i64; 3]) {
+        let copy = [0, x, x + y, x + y + z];
+        let mut after = shape.after;
+        for (from, row) in after.iter_mut().enumerate() {
+            for (to, after) in row.iter_mut().enumerate() {
+                *after = *after + self.scale.turns(copy[to] - copy[from]);
+            }
+        }
+        let mut demand = |from: usize, to: usize, least: T| {
+            after[from][to] = after[from][to].max(least);
+        };
+        demand(F0, F1, self.least_x);
+        demand(F1, I1, zone.least_y);
+        demand(I1, I0, self.least_z);
+        demand(F1, F0, -zone.most_x);
+        demand(I0, I1, -zone.most_z);
+        demand(I0, F0, -zone.most_sum);
+        let zone_of = |after: &[[T; NODES]; NODES]| Zone {
+            least_y: after[F1][I1],
+            most_x: -after[F1][F0],
+            most_z: -after[I0][I1],
+            most_sum: -after[I0][F0],
+        };
+        // The closure only shrinks a zone: what is contained before it is so after it.
+        let contained =
+            |reached: &[State<T>], zone: &Zone<T>| reached.iter().any(|other| other.zone.contains(zone));
+        if contained(&self.reached, &zone_of(&after)) || !close(&mut after) {
+            return;
+        }
+        let zone = zone_of(&after);
+        if contained(&self.reached, &zone) {
+            return;
+        }
+        self.reached.retain(|other| !zone.contains(&other.zone));
+        self.reached.push(State { zone, pattern: Pattern { shape: shape.shape, copy }, before });
+    }
+}
+
+/// Derives every distance that follows; whether they do not contradict each other.
+fn close<T: Time>(after: &mut [[T; NODES]; NODES]) -> bool {
+    for via in 0..NODES {
+        let tail = after[via];
+        for row in after.iter_mut() {
+            let head = row[via];
+            for (distance, &rest) in row.iter_mut().zip(&tail) {
+                *distance = (*distance).max(head + rest);
+            }
+        }
+    }
+    (0..NODES).all(|node| after[node][node] <= T::zero())
+}
+
+/// A zone as the next device sees it.
+fn pushed<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, device: usize, zone: &Zone<T>) -> Zone<T> {
+    let [near, far] = [device, device + 1].map(|device| {
+        let place = |node| pipeline.position(device, node);
+        [place(F0), place(F1), place(I1), place(I0)]
+    });
+    let first_forward = scale.ticks(pipeline.lag(near[F0], far[F0]));
+    let second_forward = scale.ticks(pipeline.lag(far[F1], near[F1]));
+    let second_input = scale.ticks(pipeline.lag(near[I1], far[I1]));
+    let first_input = scale.ticks(pipeline.lag(far[I0], near[I0]));
+    Zone {
+        least_y: zone.least_y + second_forward + second_input,
+        most_x: zone.most_x - first_forward - second_forward,
+        most_z: zone.most_z - second_input - first_input,
+        most_sum: zone.most_sum - first_forward - first_input,
+    }
+}
