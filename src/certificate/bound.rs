@@ -1,5 +1,7 @@
 //! The bound on a metric: what it says, what it rests on, and whether that is so.
 
+use std::fmt;
+
 use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +79,38 @@ pub enum Reason {
     },
 }
 
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alone => write!(out, "one microbatch alone takes as long"),
+            Self::Windows { device, work, first, last } => write!(
+                out,
+                "device {device} works {work}, with room for {} in its first {} and for {} in its last {}",
+                first.work, first.length, last.work, last.length
+            ),
+            Self::Turnover { device, held, turn } => {
+                write!(
+                    out,
+                    "each forward of device {device} comes {turn} or more after the one {held} before"
+                )
+            }
+            Self::Area { device } => {
+                write!(out, "what the microbatches hold fills the memory of device {device}")
+            }
+            Self::Subset { devices, repetition } => {
+                let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
+                write!(out, "devices {} alone take as long", names.join(", "))?;
+                repetition.map_or(Ok(()), |Repetition { after, period, growth }| {
+                    write!(
+                        out,
+                        ", from microbatch {after} on {growth} longer for every {period} microbatches"
+                    )
+                })
+            }
+        }
+    }
+}
+
 /// Why a bound does not hold for a model, or does not follow from its reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoundError {
@@ -97,7 +131,7 @@ pub enum BoundError {
     )]
     TooLarge,
     /// The figures of the reason are not those of the model.
-    #[error("the bound rests on figures that do not follow from the model: {0:?}")]
+    #[error("the bound rests on figures that do not follow from the model: {0}")]
     Figures(Reason),
     /// The reason gives another value.
     #[error("the bound is claimed to be {claimed}, but its reason gives {shown}")]

@@ -83,9 +83,9 @@ fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
 
 #[test]
 fn without_steps_or_time_there_is_the_block_of_microbatches_alone() {
-    let model = capped(Placement::linear(4).expect("a placement"), [3, 4, 2, 0], 2);
+    let model = capped(Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 0], 4);
     let alone = found(&model, 2, Effort { seed: 0, steps: 0 });
-    assert_eq!(alone.peak, vec![Units(1); 4]);
+    assert_eq!(alone.peak, vec![Units(2); 4]);
     let now = Stop::after(std::time::Duration::ZERO);
     let outcome = least_interval(&model, 2, Effort::default(), &now).expect("an outcome");
     assert_eq!(outcome.answer(), Some(&alone));
