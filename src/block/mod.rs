@@ -13,12 +13,14 @@ mod memory;
 mod passes;
 mod reorder;
 mod squeeze;
+mod stretch;
 
 pub use algebra::Fault;
 pub use memory::{acquired, order_peak, released};
 pub use passes::Passes;
 pub use reorder::{justify, reorder, reorder_until};
 pub use squeeze::{Stuck, Timeline, squeeze};
+pub(crate) use stretch::{Piece, Recurring, fewer, piece, stretch, stretched};
 
 use num_rational::Ratio;
 

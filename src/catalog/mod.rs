@@ -39,7 +39,7 @@ pub use limited::memory_limited;
 
 use std::fmt;
 
-use crate::block::order_peak;
+use crate::block::{fewer, order_peak, squeeze, stretch};
 use crate::model::{Device, Model, Pass, Placement, Units};
 use crate::schedule::{Provenance, Schedule};
 
@@ -184,6 +184,17 @@ impl Entry {
     /// # Errors
     /// As [`generate`](Self::generate).
     pub fn generate_until(&self, model: &Model, due: &dyn Fn() -> bool) -> Result<Schedule, CatalogError> {
+        self.generate_from(model, None, due)
+    }
+
+    /// As [`generate_until`](Self::generate_until), where the schedule that it has for
+    /// [fewer](crate::block::fewer) microbatches of the model may be known already.
+    pub(crate) fn generate_from(
+        &self,
+        model: &Model,
+        few: Option<&Schedule>,
+        due: &dyn Fn() -> bool,
+    ) -> Result<Schedule, CatalogError> {
         let (name, needs) = (self.name, self.needs);
         if !needs.met_by(model.placement()) {
             return Err(CatalogError::NotThisPlacement { name, needs, has: model.placement().shape() });
@@ -191,8 +202,8 @@ impl Entry {
         let mut schedule = match self.build {
             Build::Always(build) => build(model),
             Build::Where(build) => build(model)?,
-            Build::Improved(build) => build(model, due),
-            Build::Within(build) => build(model, due)?,
+            Build::Improved(build) => on_few(model, few, |model| Ok(build(model, due)))?,
+            Build::Within(build) => on_few(model, few, |model| build(model, due))?,
         };
         for device in Device::all(model.devices()) {
             let holds = order_peak(model, schedule.order(device));
@@ -228,6 +239,24 @@ pub fn one_f_one_b_memory(model: &Model) -> Units {
     };
     let most = Device::all(model.devices()).map(per_microbatch).max().unwrap_or_default();
     most * i64::from(model.devices())
+}
+
+/// What improves warm-up and cool-down takes long for many microbatches, and the steady phase between
+/// them is always the same: the schedule is made of fewer, if those have such a phase to be repeated.
+fn on_few(
+    model: &Model,
+    known: Option<&Schedule>,
+    build: impl Fn(&Model) -> Result<Schedule, CatalogError>,
+) -> Result<Schedule, CatalogError> {
+    if let Some(few) = fewer(model).and_then(|fewer| model.with_microbatches(fewer).ok()) {
+        let known = known.filter(|known| known.microbatches() == few.microbatches());
+        let schedule = known.map_or_else(|| build(&few), |known| Ok(known.clone()))?;
+        let timeline = squeeze(&few, &schedule).expect("orders of the catalogue follow the dependencies");
+        if let Some(schedule) = stretch(model, &schedule, &timeline) {
+            return Ok(schedule);
+        }
+    }
+    build(model)
 }
 
 /// A schedule of orders that were made for the model.

@@ -5,7 +5,7 @@
 //! later and never holds more. A problem can be turned round in time (`Dense::reversed`): W then
 //! acquires what it releases, and what a pass waits for waits for it.
 
-use crate::block::{acquired, released};
+use crate::block::{Piece, Recurring, acquired, piece, released};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Units};
 use crate::schedule::Schedule;
 
@@ -14,6 +14,20 @@ use crate::schedule::Schedule;
 pub(super) struct Item {
     pub class: u32,
     pub microbatch: u32,
+}
+
+impl Recurring for Item {
+    fn class(self) -> usize {
+        self.class as usize
+    }
+
+    fn microbatch(self) -> u32 {
+        self.microbatch
+    }
+
+    fn later(self, by: u32) -> Self {
+        Self { microbatch: self.microbatch + by, ..self }
+    }
 }
 
 /// The order of every device.
@@ -275,6 +289,14 @@ impl Dense {
             length = (end.max(length.0), (end - start).max(length.1));
         }
         length
+    }
+
+    /// The piece of squeezed orders that is best to be repeated, if there is one.
+    pub(super) fn piece(&self, orders: &Orders, times: &Times) -> Option<Piece> {
+        let start = |item: Item| times.ends[self.cell(item)] - self.class_of(item).duration;
+        let entry = |microbatch| start(Item { class: class(0, Kind::F), microbatch });
+        let at = |device: usize, at: usize| start(orders[device][at]);
+        piece(orders, (self.microbatches, self.classes.len()), entry, at)
     }
 
     /// The orders of a schedule, if it recomputes just the stages of this problem.

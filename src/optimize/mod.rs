@@ -20,7 +20,6 @@ pub mod periodic;
 mod plan;
 mod search;
 mod stop;
-mod stretch;
 pub mod zone;
 
 use std::num::NonZeroUsize;
@@ -242,7 +241,6 @@ pub fn optimize(
     let proved_by = if search.is_done() { None } else { exhaust(model, options, &stop, &mut search)? };
     if proved_by.is_none() {
         search.improve(options.effort);
-        search.complete();
     }
     let search::Best { schedule, engine, block } = search.into_best();
 

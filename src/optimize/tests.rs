@@ -4,8 +4,7 @@ use super::anneal::Annealing;
 use super::dense::{Dense, Orders, Times};
 use super::fill::Justifier;
 use super::list::{list_schedule, plan_of, rules};
-use super::stretch::{piece, stretched};
-use crate::block::{order_peak, squeeze};
+use crate::block::{order_peak, squeeze, stretched};
 use crate::catalog;
 use crate::model::{Device, Model, Placement};
 use crate::replay::replay;
@@ -141,7 +140,7 @@ fn a_stretched_schedule_has_the_same_peak_and_one_interval_more_for_each_microba
         let orders = dense.orders_of(&schedule).expect("nothing is recomputed");
         let mut times = Times::default();
         assert!(dense.squeeze(&orders, &mut times));
-        let piece = piece(&dense, &orders, &times).expect("a steady phase");
+        let piece = dense.piece(&orders, &times).expect("a steady phase");
         assert_eq!((piece.time, piece.period), (6, 1), "{name}");
         let more = stretched(&orders, &piece, 36).expect("first in, first out");
         let longer = Dense::new(&long, stages);

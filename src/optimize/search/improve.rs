@@ -1,0 +1,159 @@
+//! Improvement: the best candidates annealed, and planned anew with their forwards disturbed.
+
+use super::super::anneal::Annealing;
+use super::super::crew::divided;
+use super::super::dense::Orders;
+use super::super::list::{list_schedule, plan_of, rules};
+use super::arena::{Arena, Candidate};
+use super::{BATCH, Search};
+use crate::model::Ticks;
+
+impl Search<'_> {
+    /// Improves the best candidates until so many passes have been placed in all.
+    pub(in crate::optimize) fn improve(&mut self, effort: usize) {
+        self.anneal(effort);
+        self.stretch();
+    }
+
+    /// Anneals and fills the best candidates in turn, as long as the effort lasts.
+    fn anneal(&mut self, effort: usize) {
+        let mut before = None;
+        while !self.is_done() && self.placed < effort {
+            // Few microbatches are still many passes when they stand for more: it ends with the first
+            // round that finds nothing.
+            let best = self.arena().pool.best();
+            if self.few.is_some() && before == Some(best) {
+                break;
+            }
+            before = Some(best);
+            self.tell("improving");
+            let stop = self.stop.clone();
+            let arena = self.few.as_ref().unwrap_or(&self.whole);
+            let target = arena.target(self.bound);
+            let share = (self.options.effort / 6 / BATCH).max(arena.variants[0].forward.passes() * 50);
+            let left = (effort - self.placed) / BATCH + 1;
+            let mut random = fastrand::Rng::with_seed(self.options.seed ^ (self.rounds << 32));
+            let parents = arena.pool.0.len();
+            let pieces: Vec<Piece> = (0..BATCH)
+                .map(|at| {
+                    // Better candidates more often.
+                    let parent = random.usize(..parents).min(random.usize(..parents));
+                    Piece { parent, heat: HEATS.get(at).copied(), seed: random.u64(..) }
+                })
+                .collect();
+            let found = divided(self.options.threads, &pieces, |piece| {
+                arena.improved(piece, share.min(left), target, &|| stop.is_due())
+            });
+            for (candidates, placed) in found {
+                self.placed += placed;
+                self.arena().pool.extend(candidates);
+            }
+            self.rounds += 1;
+        }
+    }
+}
+
+impl Arena {
+    /// The objective at which a schedule of few microbatches has nothing left to win.
+    fn target(&self, bound: Ticks) -> i64 {
+        if self.missing == 0 {
+            return bound.0;
+        }
+        crate::certificate::lower_bound(&self.model, self.objective.metric()).value.0
+    }
+
+    /// What a piece of work makes of its parent, and how many passes were placed for it.
+    fn improved(
+        &self,
+        piece: &Piece,
+        work: usize,
+        target: i64,
+        due: &dyn Fn() -> bool,
+    ) -> (Vec<Candidate>, usize) {
+        let parent = &self.pool.0[piece.parent];
+        match piece.heat {
+            Some(heat) => self.annealed(parent, heat, piece.seed, work, target, due),
+            None => self.replanned(parent, piece.seed, work, target, due),
+        }
+    }
+
+    fn annealed(
+        &self,
+        parent: &Candidate,
+        heat: f64,
+        seed: u64,
+        work: usize,
+        target: i64,
+        due: &dyn Fn() -> bool,
+    ) -> (Vec<Candidate>, usize) {
+        let dense = &self.variants[parent.origin.variant].forward;
+        let mut annealing = Annealing::new(dense, parent.orders.clone(), heat, seed);
+        let orders = annealing.run(work, |makespan, span| self.value(makespan, span).0, target, due);
+        let annealed = self.judged(orders, parent.origin.improved());
+        let filled = annealed.as_ref().map(|candidate| self.justified(candidate, due));
+        let (filled, placed) = filled.unwrap_or((None, 0));
+        (annealed.into_iter().chain(filled).collect(), placed + annealing.placed)
+    }
+
+    /// Schedules anew along the forwards of a candidate, a few of them out of turn, and goes on from
+    /// what is no worse.
+    fn replanned(
+        &self,
+        parent: &Candidate,
+        seed: u64,
+        work: usize,
+        target: i64,
+        due: &dyn Fn() -> bool,
+    ) -> (Vec<Candidate>, usize) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let dense = &self.variants[parent.origin.variant].forward;
+        let rules = rules();
+        let mut placed = 0;
+        let mut best: Option<Candidate> = None;
+        while placed < work && !due() {
+            let from = best.as_ref().unwrap_or(parent);
+            if from.score.0 <= target {
+                break;
+            }
+            let mut plan = plan_of(&from.orders);
+            disturb(&mut plan, &mut random);
+            let rule = rules[random.usize(..rules.len())];
+            placed += 4 * dense.passes();
+            let Some(orders) = list_schedule(dense, &plan, &dense.limits, rule) else { continue };
+            let Some(candidate) = self.judged(orders, parent.origin.improved()) else { continue };
+            let (filled, more) = self.justified(&candidate, due);
+            placed += more;
+            let reached = filled.unwrap_or(candidate);
+            if best.as_ref().is_none_or(|best| reached.score <= best.score) {
+                best = Some(reached);
+            }
+        }
+        (best.into_iter().collect(), placed)
+    }
+}
+
+/// Moves a few forwards of one device before others of another stage.
+fn disturb(plan: &mut Orders, random: &mut fastrand::Rng) {
+    let device = random.usize(..plan.len());
+    let order = &mut plan[device];
+    for _ in 0..=random.usize(..3) {
+        let from = random.usize(..order.len());
+        let to = from.saturating_sub(1 + random.usize(..4));
+        // Microbatches of a stage stay first in, first out.
+        if order[to..from].iter().all(|item| item.class != order[from].class) {
+            order[to..=from].rotate_right(1);
+        }
+    }
+}
+
+/// A piece of the work of improving.
+struct Piece {
+    /// Which candidate.
+    parent: usize,
+    /// How hot the annealing begins; without, forwards are planned anew.
+    heat: Option<f64>,
+    seed: u64,
+}
+
+/// How hot annealing begins, by piece: cool ones keep what is good, hot ones find other ways.
+const HEATS: [f64; 5] = [0.1, 0.2, 0.4, 0.4, 0.8];
