@@ -86,6 +86,12 @@ pub struct Options {
     pub exact_effort: u64,
     /// How many threads search. The answer does not depend on it.
     pub threads: NonZeroUsize,
+    /// Schedules to start from. Those that replay finds valid under the model, caps included, are
+    /// never better than the answer; the others play no part.
+    ///
+    /// What keeps to some caps keeps to looser ones, but a search under looser caps may have less luck:
+    /// handing the schedule of each cap on to the next looser one makes a sweep monotone.
+    pub known: Vec<Schedule>,
 }
 
 impl Default for Options {
@@ -98,6 +104,7 @@ impl Default for Options {
             effort: 400_000_000,
             exact_effort: 4_000_000,
             threads: NonZeroUsize::MIN,
+            known: Vec::new(),
         }
     }
 }
@@ -217,7 +224,12 @@ pub enum OptimizeError {
 ///
 /// Any caps that a serial execution keeps to give a schedule. Unless the time limit or an interrupt
 /// comes first, the result is never worse than a schedule of the catalogue that keeps to the caps, and
-/// it is the same every time, with any number of threads.
+/// it is the same every time, with any number of threads. In any case it is never worse than a
+/// [known](Options::known) schedule.
+///
+/// The span is minimised in two searches, each with all of the effort and half of the time: the first
+/// one minimises the makespan, and where neither search is cut short the result has no longer a span
+/// than what the same options give as the schedule of least makespan.
 ///
 /// # Errors
 /// When the caps are too small for one microbatch alone.
@@ -227,28 +239,22 @@ pub fn optimize(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
     feasible::check(model)?;
-    let metric = options.objective.metric();
-    // The closed forms cost nothing; the rest only where they leave a gap.
-    let mut bound = lower_bound_within(model, metric, 0);
     let stop = Stop::on(options.interrupt.clone()).within(options.time_limit);
-    let mut search = search::Search::new(model, options, bound.value, stop.clone(), progress);
-    search.propose();
-    if !search.is_done() {
-        bound = lower_bound_within(model, metric, STEPS.min(options.effort as u64 / EFFORT_PER_STEP));
-        search.raise(bound.value);
+    let given = given(model, options);
+    let mut known: Vec<search::Best> = given.iter().map(|(_, known)| known.clone()).collect();
+    if options.objective == Objective::Span {
+        let options = Options { objective: Objective::Makespan, ..options.clone() };
+        let shortest = searched(model, &options, &stop.within(stop.remaining() / 2), &known, progress)?;
+        known.push(shortest.best);
     }
-    search.improve(options.effort / 8);
-    let proved_by = if search.is_done() { None } else { exhaust(model, options, &stop, &mut search)? };
-    if proved_by.is_none() {
-        search.improve(options.effort);
-    }
-    let search::Best { schedule, engine, block } = search.into_best();
-
-    let verdict = replay(model, &schedule);
-    if !verdict.is_valid() {
-        let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
-        return Err(OptimizeError::Rejected { engine, reason });
-    }
+    let Found { best, bound, proved_by } = searched(model, options, &stop, &known, progress)?;
+    let found = judged(model, options, best)?;
+    // The search cannot hold a schedule that recomputes some microbatches of a stage and not others.
+    let better = given.into_iter().filter(|(value, _)| *value < found.2).min_by_key(|(value, _)| *value);
+    let (search::Best { schedule, engine, block }, verdict, value) = match better {
+        Some((_, known)) => judged(model, options, known)?,
+        None => found,
+    };
     let mut schedule = schedule.named("optimized");
     schedule.model = Some(model.name().to_owned());
     schedule.provenance = Some(Provenance {
@@ -256,14 +262,83 @@ pub fn optimize(
         engine: engine.clone(),
         ..Provenance::default()
     });
-    let value = verdict.timing.as_ref().map(|timing| options.objective.of(&timing.metrics));
     let proof = match proved_by {
-        _ if value == Some(bound.value) => Proof::Bound,
+        _ if value == bound.value => Proof::Bound,
         Some(engine) => Proof::Exhaustive(engine),
         None => Proof::None,
     };
     let solution = Solution { schedule, verdict, bound, proof, block, engine, objective: options.objective };
     Ok(solution.certified(model))
+}
+
+/// A schedule with what replay says of it, and its value.
+fn judged(
+    model: &Model,
+    options: &Options,
+    best: search::Best,
+) -> Result<(search::Best, Verdict, Ticks), OptimizeError> {
+    let verdict = replay(model, &best.schedule);
+    match &verdict.timing {
+        Some(timing) if verdict.is_valid() => {
+            let value = options.objective.of(&timing.metrics);
+            Ok((best, verdict, value))
+        }
+        _ => {
+            let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
+            Err(OptimizeError::Rejected { engine: best.engine, reason })
+        }
+    }
+}
+
+/// The known schedules that are valid, each with its value.
+fn given(model: &Model, options: &Options) -> Vec<(Ticks, search::Best)> {
+    let fitting = options.known.iter().filter(|known| {
+        known.placement() == model.placement() && known.microbatches() == model.microbatches()
+    });
+    fitting
+        .filter_map(|known| {
+            let verdict = replay(model, known);
+            let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
+            let engine = known.provenance.as_ref().map_or_else(|| "given".to_owned(), |of| of.engine.clone());
+            let best = search::Best { schedule: known.clone(), engine, block: None };
+            Some((options.objective.of(&timing.metrics), best))
+        })
+        .collect()
+}
+
+/// What a search ends with.
+struct Found {
+    best: search::Best,
+    bound: Bound,
+    proved_by: Option<finite::Engine>,
+}
+
+/// Searches from what is known.
+fn searched(
+    model: &Model,
+    options: &Options,
+    stop: &Stop,
+    known: &[search::Best],
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Found, OptimizeError> {
+    let metric = options.objective.metric();
+    // The closed forms cost nothing; the rest only where they leave a gap.
+    let mut bound = lower_bound_within(model, metric, 0);
+    let mut search = search::Search::new(model, options, bound.value, stop.clone(), progress);
+    for known in known {
+        search.put(known);
+    }
+    search.propose();
+    if !search.is_done() {
+        bound = lower_bound_within(model, metric, STEPS.min(options.effort as u64 / EFFORT_PER_STEP));
+        search.raise(bound.value);
+    }
+    search.improve(options.effort / 8);
+    let proved_by = if search.is_done() { None } else { exhaust(model, options, stop, &mut search)? };
+    if proved_by.is_none() {
+        search.improve(options.effort);
+    }
+    Ok(Found { best: search.into_best(), bound, proved_by })
 }
 
 /// How much of the effort stands against a step of the lower bound at least.
@@ -290,7 +365,7 @@ fn exhaust(
         Err(_) => return Ok(None),
     };
     if let Some(engine) = found.found_by {
-        search.put(&found.schedule, engine.name());
+        search.put(&search::Best { schedule: found.schedule, engine: engine.name().to_owned(), block: None });
     }
     Ok(found.proved_by)
 }

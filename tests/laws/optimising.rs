@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use bubbleproof::catalog;
-use bubbleproof::certificate::Metric;
-use bubbleproof::model::{Device, Model, Units};
+use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Units};
 use bubbleproof::optimize::{Objective, OptimizeError, Options, optimize};
 use bubbleproof::replay::replay;
+use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
 
 use super::random;
@@ -28,6 +28,21 @@ fn capped() -> impl Strategy<Value = Model> {
     })
 }
 
+/// Every microbatch to its end before the next one, nothing recomputed.
+fn one_after_the_other(model: &Model) -> Schedule {
+    let orders = Device::all(model.devices()).map(|device| {
+        let mut stages = model.placement().stages_of(device).to_vec();
+        stages.sort_unstable();
+        let of = |microbatch| {
+            let forwards = stages.iter().map(move |&stage| Pass::new(stage, Kind::F, microbatch));
+            let backwards = stages.iter().rev().map(move |&stage| Pass::new(stage, Kind::B, microbatch));
+            forwards.chain(backwards).collect::<Vec<_>>()
+        };
+        Microbatch::all(model.microbatches()).flat_map(of).collect()
+    });
+    Schedule::new(model.placement().clone(), model.microbatches(), orders.collect()).expect("a schedule")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -42,11 +57,7 @@ proptest! {
         for entry in catalog::entries() {
             let Ok(schedule) = entry.generate(&model) else { continue };
             let metrics = replay(&model, &schedule).timing.expect("the catalogue is valid").metrics;
-            let value = match objective.metric() {
-                Metric::Makespan => metrics.makespan,
-                Metric::DeviceSpan => metrics.device_span,
-            };
-            prop_assert!(solution.value() <= value, "{} is better", entry.name);
+            prop_assert!(solution.value() <= objective.of(&metrics), "{} is better", entry.name);
         }
     }
 
@@ -70,17 +81,79 @@ proptest! {
     fn many_microbatches_give_a_valid_schedule_no_worse_than_the_catalogue(
         model in capped(),
         microbatches in 55..140_u32,
+        span: bool,
     ) {
         let model = model.with_microbatches(microbatches).expect("small times");
-        let options = quick(Objective::Makespan);
-        let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
+        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
         prop_assert!(replay(&model, &solution.schedule).is_valid());
         prop_assert_eq!(solution.schedule.microbatches(), microbatches);
         prop_assert!(solution.value() >= solution.bound.value);
         for entry in catalog::entries() {
             let Ok(schedule) = entry.generate(&model) else { continue };
-            let named = replay(&model, &schedule).timing.expect("the catalogue is valid").metrics.makespan;
-            prop_assert!(solution.value() <= named, "{} is better", entry.name);
+            let metrics = replay(&model, &schedule).timing.expect("the catalogue is valid").metrics;
+            prop_assert!(solution.value() <= objective.of(&metrics), "{} is better", entry.name);
+        }
+    }
+
+    #[test]
+    fn few_microbatches_take_no_longer_than_one_after_the_other(
+        (model, microbatches) in capped().prop_flat_map(|model| {
+            let most = 2 * model.devices();
+            (Just(model), 1..=most)
+        }),
+        span: bool,
+    ) {
+        let model = model.with_microbatches(microbatches).expect("small times");
+        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
+        let serial = replay(&model, &one_after_the_other(&model));
+        prop_assert!(serial.is_valid(), "{:?}", serial.violations);
+        let longest = objective.of(&serial.timing.expect("it is valid").metrics);
+        prop_assert!(solution.value() <= longest);
+        prop_assert!(solution.value() >= solution.bound.value);
+    }
+
+    #[test]
+    fn the_span_is_never_longer_than_that_of_the_shortest_schedule(
+        model in capped(),
+        microbatches in 1..70_u32,
+    ) {
+        let model = model.with_microbatches(microbatches).expect("small times");
+        let [shortest, of_span] = [Objective::Makespan, Objective::Span].map(|objective| {
+            optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits")
+        });
+        let span = shortest.verdict.timing.expect("it is valid").metrics.device_span;
+        prop_assert!(of_span.value() <= span, "{} after {span}", of_span.value());
+    }
+
+    #[test]
+    fn no_known_schedule_that_is_valid_is_better(
+        (model, known) in random::schedules(1),
+        spare in 0..4_i64,
+        span: bool,
+    ) {
+        let peaks = replay(&model, &known).peak_memory;
+        let whole = |device| -> Units {
+            model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
+        };
+        let caps = Device::all(model.devices()).zip(&peaks);
+        let caps = caps.map(|(device, &peak)| Some(whole(device).max(peak) - Units(2) + Units(spare)));
+        let model = model.with_capacity(caps.map(|cap| cap.map(|cap| cap.max(Units(0)))).collect());
+        let model = model.expect("as many caps as devices");
+        let objective = if span { Objective::Span } else { Objective::Makespan };
+        // So little effort that many a random schedule is not met by the search itself.
+        let options = Options {
+            known: vec![known.clone()],
+            effort: 1,
+            exact_effort: 0,
+            ..quick(objective)
+        };
+        let Ok(solution) = optimize(&model, &options, &mut |_| ()) else { return Ok(()) };
+        prop_assert!(replay(&model, &solution.schedule).is_valid());
+        let verdict = replay(&model, &known);
+        if verdict.is_valid() {
+            prop_assert!(solution.value() <= objective.of(&verdict.timing.expect("it is valid").metrics));
         }
     }
 
@@ -107,6 +180,32 @@ proptest! {
                 prop_assert_eq!(why.held.iter().map(|&(_, units)| units).sum::<Units>(), why.needed);
             }
             other => prop_assert!(false, "{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
+    let placements = [Placement::v(4), Placement::v(8), Placement::linear(5), Placement::looped(3, 2)];
+    for placement in placements.map(|placement| placement.expect("a placement")) {
+        for (times, microbatches) in [([1, 1, 1, 0], 16), ([3, 4, 2, 0], 11), ([5, 2, 7, 3], 80)] {
+            let model = Model::equal_stages(placement.clone(), microbatches, times).expect("a model");
+            for objective in [Objective::Makespan, Objective::Span] {
+                let mut last: Option<(i64, Schedule)> = None;
+                let most = i64::from(model.stages()) + 2;
+                for cap in (1..=most).map(|cap| Some(Units(cap))).chain([None]) {
+                    let model = model.with_uniform_capacity(cap).expect("a cap");
+                    let known = last.iter().map(|(_, schedule)| schedule.clone()).collect();
+                    let options = Options { known, effort: 1, exact_effort: 0, ..quick(objective) };
+                    let Ok(solution) = optimize(&model, &options, &mut |_| ()) else { continue };
+                    let value = solution.value().0;
+                    if let Some((before, _)) = last {
+                        assert!(value <= before, "{times:?} {cap:?}: {value} after {before}");
+                    }
+                    last = Some((value, solution.schedule));
+                }
+                assert!(last.is_some());
+            }
         }
     }
 }

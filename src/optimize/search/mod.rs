@@ -18,7 +18,8 @@ use crate::schedule::Schedule;
 /// How many pieces of work are handed out at a time.
 const BATCH: usize = 8;
 
-/// The best candidate.
+/// A schedule, and where it came from.
+#[derive(Clone)]
 pub(super) struct Best {
     pub schedule: Schedule,
     pub engine: String,
@@ -86,9 +87,13 @@ impl<'a> Search<'a> {
         self.bound = self.bound.max(bound);
     }
 
-    /// Takes a schedule that something else has found.
-    pub(super) fn put(&mut self, schedule: &Schedule, engine: &str) {
-        let candidate = self.whole.candidate(schedule, engine, None);
+    /// Takes what something else has found.
+    pub(super) fn put(&mut self, found: &Best) {
+        let block = found.block.as_ref().map(|block| {
+            self.blocks.push(block.clone());
+            self.blocks.len() - 1
+        });
+        let candidate = self.whole.candidate(&found.schedule, &found.engine, block);
         self.whole.pool.extend(candidate);
     }
 

@@ -56,7 +56,6 @@ impl Search<'_> {
         self.justify();
         self.stretch();
         self.catalogue(&mut plans);
-        self.stretch();
         self.periodic_blocks(&mut plans);
         if self.arena().model.devices() <= FEW_DEVICES {
             self.blocks(&mut plans, &plan::SHARES[1..]);
@@ -119,13 +118,19 @@ impl Search<'_> {
         self.tell("catalogue");
         let model = self.arena().model.clone();
         let stop = self.stop.clone();
-        for entry in catalog::entries() {
+        // The last ones leave the fewest bubbles: where there is room for them, nothing may be left to
+        // win, and the others are spared.
+        for entry in catalog::entries().iter().rev() {
             if self.is_done() {
                 return;
             }
             if let Ok(schedule) = entry.generate_until(&model, &|| stop.is_due()) {
+                let before = self.arena().pool.best();
                 self.add(plans, &schedule, entry.name, None);
                 self.named.push(schedule);
+                if self.arena().pool.best() != before {
+                    self.stretch();
+                }
             }
         }
     }
