@@ -209,3 +209,26 @@ fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
         }
     }
 }
+
+#[test]
+fn a_search_of_little_effort_keeps_the_known_schedule_that_is_better_than_its_own() {
+    let mut better = 0;
+    for (placement, times, cap) in [
+        (Placement::v(8), [3, 4, 2, 0], 13),
+        (Placement::v(6), [5, 2, 7, 3], 6),
+        (Placement::looped(4, 2), [3, 4, 2, 0], 7),
+    ] {
+        let model = Model::equal_stages(placement.expect("a placement"), 14, times).expect("a model");
+        let model = model.with_uniform_capacity(Some(Units(cap))).expect("a cap");
+        for objective in [Objective::Makespan, Objective::Span] {
+            let little = Options { effort: 1, exact_effort: 0, ..quick(objective) };
+            let much = Options { effort: 2_000_000, ..little.clone() };
+            let of = |options: &Options| optimize(&model, options, &mut |_| ()).expect("the cap is feasible");
+            let (alone, known) = (of(&little), of(&much));
+            better += usize::from(known.value() < alone.value());
+            let kept = of(&Options { known: vec![known.schedule.clone()], ..little });
+            assert!(kept.value() <= known.value(), "{times:?}: {} after {}", kept.value(), known.value());
+        }
+    }
+    assert!(better > 0, "nothing was there to be kept");
+}
