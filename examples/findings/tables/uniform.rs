@@ -7,13 +7,37 @@
 //! neither an advance nor a gap is of use: less by an interval meets no other passes, and every lifespan
 //! is shorter. The Ws are free on every device.
 
-use crate::published::Times;
+use bubbleproof::block::Passes;
+
+use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, listed, shown, v};
 
 /// How many values the advance from device to device may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offsets {
     Uniform,
     TwoValues,
+}
+
+pub fn table() -> Table {
+    let unit = (3..=6_u32).flat_map(|devices| (6..=10).map(move |interval| (UNIT, devices, interval)));
+    let unequal =
+        (3..=8_u32).flat_map(|devices| [18, 20, 22, 24].map(move |interval| (UNEQUAL, devices, interval)));
+    let rows = unit.chain(unequal).map(|(times, devices, interval)| {
+        let most = if times == UNIT { 8 } else { 20 };
+        let takes = if interval <= most { Takes::Little } else { Takes::Long };
+        let problem = vec![listed(times), devices.to_string(), interval.to_string()];
+        Row::new(problem, takes, move || {
+            let of = |offsets| least_memory(devices as usize, times, interval, offsets);
+            let two = if times == UNIT { of(Offsets::TwoValues) } else { None };
+            let free = super::least_memory(&v(devices, times), Passes::SPLIT, interval);
+            vec![free.to_string(), shown(two), shown(of(Offsets::Uniform))]
+        })
+    });
+    Table {
+        name: "uniform",
+        head: "| F,I,W | d | T | free | two values | uniform |\n| --- | ---: | ---: | ---: | ---: | ---: |",
+        rows: rows.collect(),
+    }
 }
 
 /// The least peak in chunk activations at an interval, over integer offsets.
@@ -39,13 +63,6 @@ pub fn least_memory(devices: usize, times: Times, interval: i64, offsets: Offset
     best
 }
 
-/// The least interval in whole ticks under a cap in chunk activations, from a given one on.
-pub fn least_interval(devices: usize, times: Times, cap: i64, from: i64, offsets: Offsets) -> i64 {
-    (from..)
-        .find(|&interval| least_memory(devices, times, interval, offsets).is_some_and(|peak| peak <= cap))
-        .expect("at some interval a microbatch ends before the next begins")
-}
-
 /// Tries all gaps at the turning points for given advances.
 fn search(hops: &[[i64; 2]], times: Times, interval: i64, best: &mut Option<i64>) {
     let [forward, input, _] = times;
@@ -57,7 +74,9 @@ fn search(hops: &[[i64; 2]], times: Times, interval: i64, best: &mut Option<i64>
                 let mut gaps = [turn, lowest + total, back];
                 let mut peak = peak_of(gaps, times, interval);
                 for &[one, other] in hops.iter().rev() {
-                    let Some(so_far) = peak.filter(|&peak| best.is_none_or(|best| peak < best)) else { break };
+                    let Some(so_far) = peak.filter(|&peak| best.is_none_or(|best| peak < best)) else {
+                        break;
+                    };
                     gaps = [gaps[0] + one + other, gaps[1] - one - other, gaps[2] + one + other];
                     peak = peak_of(gaps, times, interval).map(|peak| peak.max(so_far));
                 }
@@ -75,7 +94,8 @@ fn peak_of(gaps: [i64; 3], [forward, input, weight]: Times, interval: i64) -> Op
     let at = [0, gaps[0], gaps[0] + gaps[1], gaps[0] + gaps[1] + gaps[2]];
     let long = [forward, forward, input, input];
     let room = |node: usize| {
-        let next = (0..4).filter(|&other| other != node).map(|other| (at[other] - at[node]).rem_euclid(interval));
+        let next =
+            (0..4).filter(|&other| other != node).map(|other| (at[other] - at[node]).rem_euclid(interval));
         next.min().expect("four passes") - long[node]
     };
     let room = [room(0), room(1), room(2), room(3)];
@@ -98,7 +118,8 @@ fn peak_of(gaps: [i64; 3], [forward, input, weight]: Times, interval: i64) -> Op
             let live = |start: i64| -> i64 {
                 (0..2)
                     .map(|chunk| {
-                        (start - at[chunk]).div_euclid(interval) - (start - released[chunk] - 1).div_euclid(interval)
+                        (start - at[chunk]).div_euclid(interval)
+                            - (start - released[chunk] - 1).div_euclid(interval)
                     })
                     .sum()
             };
