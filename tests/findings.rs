@@ -121,3 +121,25 @@ fn on_six_and_eight_devices_v_min_is_optimal_with_a_bubble_where_f_equals_i_and_
         assert_eq!(optimal, expected, "{devices} {times:?}");
     }
 }
+
+#[test]
+fn the_text_counts_the_problems_of_several_microbatches_as_the_table_has_them() {
+    let text = text();
+    let (_, lines, _) = document::around(&text, "periods").expect("a place in the document");
+    let rows: Vec<Vec<&str>> =
+        lines[2..].iter().map(|line| line.split('|').map(str::trim).collect()).collect();
+    let count = |several: bool, verdict: &str| {
+        rows.iter().filter(|row| row[5].is_empty() != several && row[8] == verdict).count()
+    };
+    let [one, more] = [false, true].map(|several| count(several, "optimal"));
+    let [open_one, open_more] = [false, true].map(|several| count(several, "open"));
+    assert_eq!(one + more + open_one + open_more, rows.len());
+    for sentence in [
+        format!("In {} of {} problems more are better", more + open_more, rows.len()),
+        format!("In {one} problems the best block of one microbatch meets the bound"),
+        format!("in {more} the block of several does. {} problems are open", open_one + open_more),
+        format!("The {} open rows of section 6", open_one + open_more),
+    ] {
+        assert!(text.contains(&sentence), "{sentence}");
+    }
+}

@@ -39,10 +39,9 @@ pub fn table() -> Table {
     }
 }
 
-/// Where it is for the exhaustive search to prove the optimum.
-fn takes((placement, times, cap): Problem) -> Takes {
-    let long = if times[0] == 1 { 5..8 } else { 5..9 };
-    if placement == "v" && long.contains(&cap) { Takes::Long } else { Takes::Little }
+/// The exhaustive search of one of them takes ten times as long as any other.
+fn takes(problem: Problem) -> Takes {
+    if problem == ("v", [3, 4, 2, 0], 5) { Takes::Long } else { Takes::Little }
 }
 
 fn model((placement, times, cap): Problem) -> Model {
