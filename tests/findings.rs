@@ -8,12 +8,14 @@ mod tables;
 
 use std::fs;
 
+use bubbleproof::block::Passes;
 use bubbleproof::catalog;
-use bubbleproof::model::{Model, Ticks};
+use bubbleproof::model::Model;
 use num_rational::Ratio;
 
 use tables::published::{Family, settled};
-use tables::{Table, Takes, all_times, document, linear, v};
+use tables::uniform::{self, Offsets};
+use tables::{Table, Takes, all_times, document, least_memory, linear, v};
 
 fn text() -> String {
     fs::read_to_string(document::path()).expect("the document")
@@ -84,19 +86,30 @@ fn settles_at(name: &str, model: &Model) -> Option<Ratio<i64>> {
 
 #[test]
 fn replay_agrees_with_the_formulas_for_the_intervals_of_the_families() {
-    for times in all_times() {
-        let (v, linear) = (v(4, times), linear(4, times));
+    let all = all_times().map(|times| (4, times));
+    let some = (5..=8).flat_map(|devices| all_times().step_by(7).map(move |times| (devices, times)));
+    for (devices, times) in all.chain(some) {
+        let (v, linear) = (v(devices, times), linear(devices, times));
         for family in Family::ALL {
             let formula = Ratio::from_integer(family.interval(times));
-            assert_eq!(settles_at(family.name(), &v), Some(formula), "{} {times:?}", family.name());
+            assert_eq!(settles_at(family.name(), &v), Some(formula), "{} {devices} {times:?}", family.name());
         }
-        let work = |model: &Model| {
-            let Ticks(work) = model.most_work();
-            Some(Ratio::from_integer(work))
-        };
-        assert_eq!(settles_at("v-zb", &v), work(&v), "v-zb {times:?}");
-        for name in ["1f1b", "zb-h1"] {
-            assert_eq!(settles_at(name, &linear), work(&linear), "{name} {times:?}");
+        for (name, model) in [("v-zb", &v), ("1f1b", &linear), ("zb-h1", &linear)] {
+            let work = Ratio::from_integer(model.most_work().0);
+            assert_eq!(settles_at(name, model), Some(work), "{name} {devices} {times:?}");
+        }
+    }
+}
+
+#[test]
+fn on_one_device_all_offsets_are_uniform_and_need_the_memory_that_the_exact_programme_proves() {
+    for [forward, input, weight] in all_times().step_by(5).filter(|times| times.iter().sum::<i64>() <= 9) {
+        let times = [forward, input, weight];
+        let work = 2 * (forward + input + weight);
+        for interval in work..work + 4 {
+            let uniform = uniform::least_memory(1, times, interval, Offsets::Uniform);
+            let free = least_memory(&v(1, times), Passes::SPLIT, interval);
+            assert_eq!(uniform, Some(free), "{times:?} {interval}");
         }
     }
 }
