@@ -29,7 +29,7 @@ impl Family {
         let d = i64::from(devices);
         match self {
             Self::VMin => 2 * ((d + 4) / 3),
-            Self::VHalf => 2 * ((d + 2) / 2),
+            Self::VHalf => 2 * (d / 2 + 1),
         }
     }
 
