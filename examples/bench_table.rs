@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use bubbleproof::catalog::{self, one_f_one_b_memory};
 use bubbleproof::model::{self, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Options, Proof, Solution, optimize};
-use bubbleproof::replay::replay;
+use bubbleproof::optimize::{OptimizeError, Options, Proof, Solution, optimize};
+use bubbleproof::replay::{Rate, replay};
 use bubbleproof::schedule;
 
 /// Shares of what 1F1B holds: the caps of every problem.
@@ -51,9 +51,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             seen.push(cap);
             let model = model.with_uniform_capacity(Some(cap))?;
             let begin = Instant::now();
-            let Ok(solution) = optimize(&model, &options, &mut |_| ()) else {
-                println!("| {name} | {} | {} | {cap} | infeasible |", model.devices(), model.microbatches());
-                continue;
+            let solution = match optimize(&model, &options, &mut |_| ()) {
+                Ok(solution) => solution,
+                Err(OptimizeError::Infeasible(_)) => {
+                    println!(
+                        "| {name} | {} | {} | {cap} | infeasible |",
+                        model.devices(),
+                        model.microbatches()
+                    );
+                    continue;
+                }
+                Err(defect) => return Err(defect.into()),
             };
             print_row(&name, &model, cap, &solution, begin.elapsed());
             let file =
@@ -70,25 +78,30 @@ fn print_row(name: &str, model: &Model, cap: Units, solution: &Solution, took: D
         Proof::Bound => "bound",
         Proof::Exhaustive(engine) => engine.name(),
     };
-    let gap = *(solution.gap() * 10_000).round().numer();
     let (best, longer) = match best_of_the_catalogue(model) {
         Some((other, makespan)) => {
-            let longer = (makespan.0 - solution.value().0) * 10_000 / solution.value().0.max(1);
-            (format!("{other} {makespan}"), format!("{}.{:02} %", longer / 100, longer % 100))
+            let longer = Rate::new((makespan - solution.value()).0.into(), solution.value().0.max(1).into());
+            (format!("{other} {makespan}"), percentage(longer))
         }
         None => ("none fits".to_owned(), String::new()),
     };
     println!(
-        "| {name} | {} | {} | {cap} | {} | {} | {}.{:02} % | {} | {:.1} | {best} | {longer} |",
+        "| {name} | {} | {} | {cap} | {} | {} | {} | {} | {:.1} | {best} | {longer} |",
         model.devices(),
         model.microbatches(),
         solution.value(),
         solution.lower(),
-        gap / 100,
-        gap % 100,
+        percentage(solution.gap()),
         proof,
         took.as_secs_f64(),
     );
+}
+
+/// A rate as a percentage with two decimals.
+fn percentage(rate: Rate) -> String {
+    let hundredths = (rate * Rate::from_integer(10_000)).round().to_integer();
+    let (sign, size) = (if hundredths < 0 { "-" } else { "" }, hundredths.unsigned_abs());
+    format!("{sign}{}.{:02} %", size / 100, size % 100)
 }
 
 /// The shortest schedule of the catalogue that keeps to the caps.

@@ -118,6 +118,10 @@ fn the_answer_decides_the_exit_status() {
         (&["block", V_MODEL, "--microbatches-per-interval", "0"], 2),
         (&["block", V_MODEL, "--engine", "search", "--minimize", "memory"], 2),
         (&["block", FAMILY, "--devices", "4", "--microbatches-per-interval", "2"], 2),
+        (&["frontier", V_MODEL], 0),
+        (&["frontier", V_MODEL, "--fused"], 0),
+        (&["frontier", MODEL, "--recompute"], 2),
+        (&["frontier", V_MODEL, "-o", "picture.png"], 2),
         (&["explain", MODEL], 0),
         (&["explain", MODEL, "--memory", "0"], 1),
         (&["check", CERTIFIED], 0),
@@ -158,6 +162,12 @@ fn json_is_one_object_whatever_happens() {
         &["block", FAMILY, "--devices", "4"],
         &["block", V_MODEL],
         &["block", V_MODEL, "--memory", "1"],
+        &["frontier", V_MODEL],
+        &["explain", MODEL],
+        &["explain", MODEL, "--memory", "0"],
+        &["check", CERTIFIED],
+        &["check", SCHEDULE],
+        &["convert", SCHEDULE, "-o", "-"],
         &["render", SCHEDULE],
         &["render", BROKEN],
         &["completions", "zsh"],
@@ -437,11 +447,12 @@ fn what_people_read() {
 }
 
 #[test]
-fn help() {
+fn every_command_says_what_it_does_and_how_it_is_used() {
     for command in [
         "",
         "optimize",
         "block",
+        "frontier",
         "explain",
         "verify",
         "check",

@@ -22,7 +22,7 @@ fn an_interrupted_search_writes_the_best_schedule_found_so_far() {
     let file = folder.path().join("schedule.json");
     let size = ["--devices", "16", "--microbatches", "200", "--memory", "12"];
     let tool = Command::new(cargo_bin("bubbleproof"))
-        .args(["optimize", MODEL, "--time-limit", "600", "--json", "-o"])
+        .args(["optimize", MODEL, "--time-limit", "60", "--json", "-o"])
         .arg(&file)
         .args(size)
         .stdout(Stdio::piped())

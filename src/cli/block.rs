@@ -1,4 +1,4 @@
-//! `block`: the best building block of a model, or what a block family gives.
+//! `block`: a building block of a model, as good as can be proved, or what a block family gives.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use clap::{Args, ValueEnum};
 use num_rational::Ratio;
 use serde::{Serialize, Serializer};
 
-use super::block_engine::{Engine, Found, Goal, Request, of, solve};
+use super::block_engine::{Engine, Found, Goal, Limit, Optimality, Request, microbatches, solve};
 use super::cap::Cap;
 use super::error::{Error, Status};
 use super::input::Input;
 use super::number::Interval;
-use super::optimize::{Unfeasible, seconds};
+use super::optimize::{Infeasible, seconds};
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::size::resized;
@@ -157,17 +157,27 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let found = solve(&model, engine, request, args.search.time_limit)?;
     drop(progress);
     match found {
-        Found::Block { block, proven, bound, notes } => {
+        Found::Block { block, optimality, notes } => {
             let peak = checked_peak(&block, &model)?;
             for text in &notes {
                 note(text);
             }
-            let engine = engine.to_string();
-            output.print(&Report { bound, notes, ..Report::of(&block, &model, peak, proven, engine) })?;
+            let units = [model.costs().unit.as_str(), model.memory().unit.as_str()];
+            let report = Report {
+                proven: optimality == Optimality::Proved,
+                bound: match optimality {
+                    Optimality::Proved => None,
+                    Optimality::Bound(limit) => Some(limit),
+                },
+                optimality: Some(request.praise(engine, optimality, units)),
+                notes,
+                ..Report::of(&block, &model, peak, engine.to_string())
+            };
+            output.print(&report)?;
             Ok(Status::Yes)
         }
         Found::Infeasible(reason) => {
-            output.print(&Unfeasible::because(reason))?;
+            output.print(&Infeasible::because(reason))?;
             Ok(Status::No)
         }
         Found::Nothing => {
@@ -252,7 +262,7 @@ fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, 
     let report = Report {
         name: Some(&family.name),
         faults: Some(faults),
-        ..Report::of(&block, &model, peak, false, "family".to_owned())
+        ..Report::of(&block, &model, peak, "family".to_owned())
     };
     output.print(&report)?;
     Ok(Status::of(report.faults.is_some_and(|faults| faults.is_empty())))
@@ -316,7 +326,10 @@ struct Report<'a> {
     proven: bool,
     /// What no block is better than, in what was minimised.
     #[serde(skip_serializing_if = "Option::is_none")]
-    bound: Option<Interval>,
+    bound: Option<Limit>,
+    /// How good the block is, in words; nothing for a block that was not looked for.
+    #[serde(skip)]
+    optimality: Option<String>,
     engine: String,
     /// The name of the model or of the family.
     name: Option<&'a str>,
@@ -344,7 +357,7 @@ fn in_ticks(block: &Block, parts: Ticks) -> Interval {
 }
 
 impl<'a> Report<'a> {
-    fn of(block: &'a Block, model: &'a Model, peak: Vec<Units>, proven: bool, engine: String) -> Self {
+    fn of(block: &'a Block, model: &'a Model, peak: Vec<Units>, engine: String) -> Self {
         let amounts = |units: Vec<Units>| -> Vec<i64> { units.into_iter().map(|units| units.0).collect() };
         let (peak_memory, paper_bound) = (amounts(peak), amounts(block.paper_bound(model)));
         Self {
@@ -358,8 +371,9 @@ impl<'a> Report<'a> {
                 .map(|stage| in_ticks(block, block.lifespan(model, stage)))
                 .collect(),
             offsets: Offsets(block),
-            proven,
+            proven: false,
             bound: None,
+            optimality: None,
             engine,
             name: Some(model.name()),
             devices: model.devices(),
@@ -392,20 +406,15 @@ impl fmt::Display for Report<'_> {
         line("block", format!("{}, {} devices", self.name.unwrap_or("unnamed"), self.devices))?;
         let each = match self.period {
             1 => String::new(),
-            _ => format!(" for {}, {} for each", of(self.period), self.interval_per_microbatch),
+            _ => format!(" for {}, {} for each", microbatches(self.period), self.interval_per_microbatch),
         };
         line("interval", format!("{} {time}{each}", self.interval))?;
         if let Some(peak) = self.peak_memory_max {
             let bound = self.paper_bound_max.unwrap_or_default();
             line("peak memory", format!("{peak} {memory}; from lifespans alone: {bound}"))?;
         }
-        let proof = match (&self.bound, self.proven) {
-            (_, true) => format!("no block of {} per interval is better", of(self.period)),
-            (Some(bound), false) => format!("not proven: no block is better than {bound}"),
-            (None, false) => "not asked for".to_owned(),
-        };
-        if self.faults.is_none() {
-            line("optimality", proof)?;
+        if let Some(optimality) = &self.optimality {
+            line("optimality", optimality.clone())?;
         }
         line("engine", self.engine.clone())?;
         let mut table = Table::new(["device", "peak memory", "from lifespans"]);

@@ -1,10 +1,14 @@
 //! The engines that find building blocks, behind one interface.
 
+mod encoded;
+
 use std::fmt;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use num_rational::Ratio;
+
+use serde::Serialize;
 
 use super::error::Error;
 use super::number::Interval;
@@ -19,12 +23,12 @@ use crate::optimize::zone::{self, ZoneError};
 pub enum Engine {
     /// A dynamic programme over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
-    /// An integer programme, solved by `HiGHS` in floating point; any placement
+    /// An integer programme, solved by HiGHS in floating point; any placement
     Milp,
     /// An SMT problem, decided by Z3 in exact arithmetic; any placement
     Smt,
     /// A local search for the least interval, in exact arithmetic; any placement, and fast where there
-    /// are several microbatches per interval, but it proves only what the interval bound shows
+    /// are several microbatches per interval, but it proves only what a bound on all schedules shows
     Search,
 }
 
@@ -105,6 +109,66 @@ pub struct Request {
     pub period: u32,
 }
 
+/// The blocks of these passes and so many microbatches per interval, in words.
+pub fn blocks(passes: Passes, period: u32) -> String {
+    let kinds: Vec<String> = passes.kinds().iter().map(ToString::to_string).collect();
+    let of = match kinds.as_slice() {
+        [but_last @ .., last] if passes != Passes::SPLIT => format!(" of {} and {last}", but_last.join(", ")),
+        _ => String::new(),
+    };
+    format!("block{of} with {} per interval", microbatches(period))
+}
+
+impl Request {
+    /// How good a block is, in words, that an engine found; times and memory in these units.
+    pub fn praise(&self, engine: Engine, optimality: Optimality, [time, memory]: [&str; 2]) -> String {
+        let blocks = blocks(self.passes, self.period);
+        let per_microbatch = |Interval(interval): Interval| Interval(interval / i64::from(self.period));
+        match (optimality, self.goal) {
+            (Optimality::Proved, Goal::LeastMemory { interval }) => {
+                format!("proved: no {blocks} of {interval} {time} has a lower peak")
+            }
+            // What it proves, it proves by a bound on all schedules.
+            (Optimality::Proved, Goal::LeastInterval) if engine == Engine::Search => {
+                "proved: no schedule within the caps takes less per microbatch in the long run".to_owned()
+            }
+            (Optimality::Proved, Goal::LeastInterval) => {
+                format!("proved: no {blocks} within the caps has a shorter one")
+            }
+            (Optimality::Bound(Limit::Memory(units)), _) => {
+                format!("not proved; no {blocks} has a peak below {units} {memory}")
+            }
+            (Optimality::Bound(Limit::Interval(bound)), _) if engine == Engine::Search => format!(
+                "not proved; no schedule within the caps takes less than {} {time} per microbatch in the long \
+                 run",
+                per_microbatch(bound)
+            ),
+            (Optimality::Bound(Limit::Interval(bound)), _) => {
+                format!("not proved; no {blocks} within the caps has an interval below {bound} {time}")
+            }
+        }
+    }
+}
+
+/// What an engine says of its block, in what was minimised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Optimality {
+    /// None is better.
+    Proved,
+    /// None is better than this.
+    Bound(Limit),
+}
+
+/// A lower bound on what was minimised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Limit {
+    /// On the largest peak memory of a device, in units.
+    Memory(i64),
+    /// On the interval of all microbatches of a block.
+    Interval(Interval),
+}
+
 /// What an engine found.
 #[derive(Debug)]
 pub enum Found {
@@ -112,10 +176,8 @@ pub enum Found {
     Block {
         /// The block.
         block: Block,
-        /// Whether no block is better.
-        proven: bool,
-        /// What no block is better than, where that is not proven.
-        bound: Option<Interval>,
+        /// How good it is.
+        optimality: Optimality,
         /// What is worth knowing about the proof.
         notes: Vec<String>,
     },
@@ -165,7 +227,7 @@ fn by_programme(model: &Model, passes: Passes, goal: Goal, limit: Duration) -> R
         Goal::LeastInterval => zone::least_interval(model, passes, &stop),
     };
     match best {
-        Ok(best) => Ok(Found::Block { block: best.block, proven: true, bound: None, notes: Vec::new() }),
+        Ok(best) => Ok(Found::Block { block: best.block, optimality: Optimality::Proved, notes: Vec::new() }),
         Err(ZoneError::TimeUp) => Ok(Found::Nothing),
         Err(error @ ZoneError::Infeasible(_)) => Ok(Found::Infeasible(error.to_string())),
         Err(error @ ZoneError::Placement) => Err(Error::usage(
@@ -201,7 +263,7 @@ fn by_smt(_model: &Model, _goal: Goal, _period: u32, _limit: Duration) -> Result
 fn by_milp(model: &Model, goal: Goal, period: u32, limit: Duration) -> Result<Found, Error> {
     let outcome = crate::encode::milp::solve_periodic(model, period, encoded::objective(goal), limit);
     let mut found = encoded::found(outcome, goal, period)?;
-    if let Found::Block { proven: true, notes, .. } = &mut found {
+    if let Found::Block { optimality: Optimality::Proved, notes, .. } = &mut found {
         notes.push(
             "the block is checked exactly, but HiGHS proves in floating point that none is better; \
              `--engine smt` proves it in exact arithmetic"
@@ -218,58 +280,6 @@ fn by_smt(model: &Model, goal: Goal, period: u32, limit: Duration) -> Result<Fou
 }
 
 /// So many microbatches, in words.
-pub fn of(period: u32) -> String {
+pub fn microbatches(period: u32) -> String {
     if period == 1 { "one microbatch".to_owned() } else { format!("{period} microbatches") }
-}
-
-/// What the engines that share an encoding have in common.
-mod encoded {
-    use num_rational::Ratio;
-
-    use super::{Found, Goal, of};
-    use crate::cli::error::Error;
-    use crate::cli::number::Interval;
-    #[cfg(any(feature = "milp", feature = "smt"))]
-    use crate::encode::Objective;
-    use crate::encode::{Bound, EncodeError, Outcome};
-
-    /// The goal as the encodings name it.
-    #[cfg(any(feature = "milp", feature = "smt"))]
-    pub fn objective(goal: Goal) -> Objective {
-        match goal {
-            Goal::LeastMemory { interval } => Objective::LeastMemory { interval },
-            Goal::LeastInterval => Objective::LeastInterval,
-        }
-    }
-
-    /// What the outcome of an engine says.
-    pub fn found(outcome: Result<Outcome, EncodeError>, goal: Goal, period: u32) -> Result<Found, Error> {
-        match outcome {
-            Ok(Outcome::Optimal(answer)) => {
-                Ok(Found::Block { block: answer.block, proven: true, bound: None, notes: Vec::new() })
-            }
-            Ok(Outcome::Bounded { answer: Some(answer), bound }) => {
-                let bound = Interval(match bound {
-                    Bound::Memory(units) => Ratio::from_integer(units.0),
-                    Bound::Interval(ticks) => ticks,
-                });
-                Ok(Found::Block { block: answer.block, proven: false, bound: Some(bound), notes: Vec::new() })
-            }
-            Ok(Outcome::Bounded { answer: None, .. }) => Ok(Found::Nothing),
-            Ok(Outcome::Infeasible) => Ok(Found::Infeasible(match goal {
-                Goal::LeastMemory { interval } => {
-                    format!("no block of {} per interval of {interval} keeps to the caps", of(period))
-                }
-                Goal::LeastInterval => format!("no block of {} per interval keeps to the caps", of(period)),
-            })),
-            Err(
-                error @ (EncodeError::NoDuration(_)
-                | EncodeError::TooManyStages(_)
-                | EncodeError::Period { .. }
-                | EncodeError::NotPositive(_)
-                | EncodeError::Overflow),
-            ) => Err(Error::Usage { message: error.to_string(), help: None }),
-            Err(error) => Err(Error::Defect(format!("internal error: {error}"))),
-        }
-    }
 }

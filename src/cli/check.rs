@@ -109,10 +109,12 @@ fn line(claim: &Claim, checked: &Checked) -> Line {
         Claim::Runs { value } => {
             format!("the schedule runs within its caps, with a {metric} of {value} {unit}")
         }
-        Claim::LowerBound { value } => format!("no schedule has a {metric} below {value} {unit}"),
+        Claim::LowerBound { value } => {
+            format!("no schedule under these caps has a {metric} below {value} {unit}")
+        }
         Claim::Optimal => "so no schedule under these caps is better".to_owned(),
         Claim::Searched { engine, none_below } => {
-            format!("exhaustive search ({engine}) found no {metric} below {none_below} {unit}")
+            format!("that exhaustive search ({engine}) found no {metric} below {none_below} {unit}")
         }
     };
     Line { checked: claim.is_checked(), claim: text }

@@ -7,17 +7,19 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::error::{Error, Status};
+use super::figures::percentage;
+use super::interrupt::on_ctrl_c;
 use super::number::Interval;
 use super::optimize::SearchArgs;
 use super::output::Output;
 use super::progress::Progress;
 use super::size::ModelArgs;
-use crate::certificate::{Bound, Reason, Repetition};
+use crate::certificate::{Reason, Repetition};
 use crate::model::Model;
 use crate::optimize::explain::{
     Conflict, Limit, Steady, Step, Stretch, Waits, critical_path, steady, stretches,
 };
-use crate::optimize::{Interrupt, OptimizeError, Solution};
+use crate::optimize::{Objective, OptimizeError, Proof, Solution};
 
 /// The options of `explain`.
 #[derive(Debug, Args)]
@@ -51,7 +53,7 @@ struct Answer<'a> {
     reasons: Vec<Explained>,
     interval: Option<Interval>,
     makespan: Option<i64>,
-    lower_bound: Option<i64>,
+    certified_bound: Option<i64>,
     model: &'a str,
     devices: u32,
     microbatches: u32,
@@ -59,20 +61,21 @@ struct Answer<'a> {
     memory_unit: &'a str,
 }
 
-/// Finds the best schedule, and says what keeps it from being better.
+/// Finds a schedule, and says what keeps it from being better.
 ///
 /// # Errors
 /// When a file or an option is wrong, or the search is defective.
 pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read()?;
     let progress = Progress::start("starting");
-    let found = args.search.run(&model, Interrupt::default(), &progress);
+    let interrupt = on_ctrl_c();
+    let found = args.search.run(&model, interrupt.clone(), &progress);
     let mut answer = Answer {
         feasible: true,
         reasons: Vec::new(),
         interval: None,
         makespan: None,
-        lower_bound: None,
+        certified_bound: None,
         model: model.name(),
         devices: model.devices(),
         microbatches: model.microbatches(),
@@ -92,13 +95,13 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
         Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
         Ok(solution) => {
             progress.step("what sets the interval");
-            if let Some(steady) = steady(&model, &args.search.stop()) {
+            if let Some(steady) = steady(&model, &args.search.stop(interrupt)) {
                 answer.interval = Some(Interval(steady.interval));
                 answer.reasons.extend(of_steady(&model, &steady));
             }
             answer.makespan = solution.verdict.timing.as_ref().map(|timing| timing.metrics.makespan.0);
-            answer.lower_bound = Some(solution.bound.value.0);
-            answer.reasons.push(of_bound(&model, &solution.bound));
+            answer.certified_bound = Some(solution.bound.value.0);
+            answer.reasons.push(of_bound(&model, &solution));
             answer.reasons.extend(of_path(&model, &solution));
         }
     }
@@ -109,13 +112,22 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
 
 /// What sets the time per microbatch.
 fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
-    let Steady { work, interval, cycle, conflict, enough } = steady;
+    let Steady { work, interval, several, bound, cycle, conflict, enough } = steady;
     let unit = &model.costs().unit;
     let spent = Interval(*interval);
     let message = if *interval == Ratio::from_integer(work.0) {
-        format!("{spent} {unit} per microbatch: as much as the busiest device works, so there is no bubble")
+        format!(
+            "{spent} {unit} per microbatch: as much as the busiest device works, which never idles in the \
+             steady phase"
+        )
     } else {
-        format!("{spent} {unit} per microbatch in the best block found; the busiest device works {work}")
+        let several = several
+            .map_or_else(String::new, |(period, each)| format!(", {} in one of {period}", Interval(each)));
+        format!(
+            "{spent} {unit} per microbatch in the best block found of one microbatch per interval{several}; \
+             the busiest device works {work}, and no schedule takes less than {} in the long run",
+            Interval(*bound)
+        )
     };
     let mut reasons = vec![Explained { kind: "interval", message, devices: vec![], passes: vec![] }];
     if let Some(conflict) = conflict {
@@ -157,27 +169,51 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
     let work = model.most_work();
     let fewest = if conflict.smallest { ", and no fewer limits conflict" } else { "" };
     let message = match limits.as_slice() {
-        [] => format!("no block repeats every {work} {time}, whatever the caps and latencies"),
-        [only] => format!("{only} alone rules out {work} {time} per microbatch"),
+        [] => format!(
+            "no block of one microbatch per interval repeats every {work} {time}, whatever the caps and \
+             latencies"
+        ),
+        [only] => format!("{only} alone rules out a block of one microbatch every {work} {time}"),
         [but_last @ .., last] => format!(
-            "{} and {last} together rule out {work} {time} per microbatch: without any one of them it is \
-             possible{fewest}",
+            "{} and {last} together rule out a block of one microbatch every {work} {time}; without any one \
+             of them there is one{fewest}",
             but_last.join(", ")
         ),
     };
     Explained { kind: "conflict", message, devices: devices.collect(), passes: vec![] }
 }
 
-/// Why no schedule is shorter than the lower bound.
-fn of_bound(model: &Model, bound: &Bound) -> Explained {
-    let unit = &model.costs().unit;
-    let value = bound.value;
-    let (message, devices) = match &bound.reason {
-        Reason::Alone => (format!("one microbatch alone takes {value} {unit}"), vec![]),
+/// Why no schedule is shorter than the lower bound, and what that says of the schedule.
+fn of_bound(model: &Model, solution: &Solution) -> Explained {
+    let (value, unit) = (solution.bound.value, &model.costs().unit);
+    let metric = match solution.objective {
+        Objective::Makespan => "makespan",
+        Objective::Span => "device span",
+    };
+    let (why, devices) = of_reason(&solution.bound.reason, unit);
+    let found = solution.value();
+    let distance = match solution.proof {
+        Proof::Bound => "so the schedule is optimal".to_owned(),
+        Proof::Exhaustive(engine) => {
+            format!(
+                "the schedule takes {found}, and exhaustive search ({}) found no better one",
+                engine.name()
+            )
+        }
+        Proof::None => format!("the schedule takes {found}, at most {} above", percentage(solution.gap())),
+    };
+    let message = format!("no schedule has a {metric} below {value} {unit}: {why}; {distance}");
+    Explained { kind: "bound", message, devices, passes: vec![] }
+}
+
+/// A reason in a sentence, and the devices that it names.
+fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
+    match reason {
+        Reason::Alone => ("one microbatch alone takes as long".to_owned(), vec![]),
         Reason::Windows { device, work, first, last } => (
             format!(
                 "device {device} works {work} {unit}, and must idle {} at the beginning (its first {} have room \
-                 for {} of work) and {} at the end (its last {} for {}): at least {value}",
+                 for {} of work) and {} at the end (its last {} for {})",
                 first.idle(),
                 first.length,
                 first.work,
@@ -190,14 +226,14 @@ fn of_bound(model: &Model, bound: &Bound) -> Explained {
         Reason::Turnover { device, held, turn } => (
             format!(
                 "device {device} has room for so few microbatches that each of its forwards comes at least \
-                 {turn} {unit} after the one {held} before: at least {value}"
+                 {turn} {unit} after the one {held} before"
             ),
             vec![device.0],
         ),
         Reason::Area { device } => (
             format!(
                 "what the microbatches hold on device {device}, times for how long at the least, fills its \
-                 memory for at least {value} {unit}"
+                 memory for as long"
             ),
             vec![device.0],
         ),
@@ -208,17 +244,17 @@ fn of_bound(model: &Model, bound: &Bound) -> Explained {
                 names => format!("devices {} alone take", names.join(", ")),
             };
             let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
-                let so_many = super::violations::count(period as usize, "microbatch", "microbatches");
-                format!(", and from microbatch {after} on {growth} {unit} for {so_many}")
+                let so_many = match period {
+                    1 => "every further one adds".to_owned(),
+                    _ => format!("every further {period} add"),
+                };
+                format!(", and from microbatch {after} on {so_many} at least {growth} {unit}")
             });
-            let message = format!(
-                "{which}, with the others as mere lags between their passes, at least \
-                 {value} {unit}{steady}"
-            );
+            let message =
+                format!("{which} as long, the others counted only as delays between their passes{steady}");
             (message, devices.iter().map(|device| device.0).collect())
         }
-    };
-    Explained { kind: "bound", message, devices, passes: vec![] }
+    }
 }
 
 /// The chain of passes that is as long as the makespan.

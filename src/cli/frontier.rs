@@ -1,4 +1,4 @@
-//! `frontier`: memory against interval and bubble, with the published schedules on it.
+//! `frontier`: memory against interval and bubble, with the named schedules on it.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -10,22 +10,25 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::block::PassArgs;
+use super::block_engine::blocks;
 use super::error::{Error, Status};
 use super::figures::{decimal, fraction, percentage};
 use super::input::read_model;
+use super::interrupt::on_ctrl_c;
 use super::number::Interval;
 use super::optimize::seconds;
-use super::output::{Output, Target};
+use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::size::Size;
 use super::table::Table;
 use crate::block::Passes;
 use crate::catalog;
 use crate::draw::{Curve, Spot, letters};
-use crate::model::{Model, Units};
+use crate::model::{Kind, Model, Units};
 use crate::optimize::frontier::{Frontier, FrontierError, bubble_rate, frontier};
 use crate::optimize::{Stop, steady_interval};
 use crate::replay::{Rate, replay};
+use crate::schedule::Schedule;
 
 /// The options of `frontier`.
 #[derive(Debug, Args)]
@@ -49,14 +52,16 @@ pub struct FrontierArgs {
     output: Option<PathBuf>,
 }
 
-/// The frontier with the published schedules.
+/// The frontier with the named schedules.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     points: Vec<Row>,
-    schedules: Vec<Published>,
+    schedules: Vec<Named>,
     /// Whether less memory than the first point's is impossible.
     complete: bool,
     engine: &'static str,
+    /// What is worth knowing about the proofs.
+    notes: Vec<&'static str>,
     model: &'a str,
     devices: u32,
     microbatches: u32,
@@ -64,6 +69,8 @@ struct Report<'a> {
     memory_unit: &'a str,
     #[serde(skip)]
     chart: String,
+    #[serde(skip)]
+    passes: Passes,
     #[serde(skip)]
     written: Option<String>,
 }
@@ -84,7 +91,7 @@ struct Row {
 
 /// A named schedule, as replay measures it without caps.
 #[derive(Debug, Serialize)]
-struct Published {
+struct Named {
     name: &'static str,
     peak_memory_max: i64,
     /// The time per microbatch in the steady phase, where there is one; the peak is then that of as many
@@ -93,7 +100,8 @@ struct Published {
     /// Of the whole schedule, as `verify` and `compare` give it.
     bubble_rate: f64,
     bubble_rate_exact: String,
-    /// The least interval of the frontier within its memory.
+    /// The least interval of the frontier within its memory, where its stages run the passes of the
+    /// frontier.
     frontier_interval: Option<Interval>,
     /// How much longer its interval is than that, as a share of it; negative where the schedule, with
     /// several microbatches per interval, is better than any block of one.
@@ -105,7 +113,7 @@ struct Published {
     gap: Option<Rate>,
 }
 
-/// Finds the frontier, marks the published schedules, and prints and draws it.
+/// Finds the frontier, marks the named schedules, and prints and draws it.
 ///
 /// # Errors
 /// When a file or an option is wrong, or no engine can take the model.
@@ -118,10 +126,12 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let mut tell = |peak: Units, interval: Ratio<i64>| {
         progress.step(format!("interval {interval} with a peak of {peak}"));
     };
-    let found = frontier(&model, passes, &Stop::after(args.time_limit), &mut tell).map_err(refused)?;
-    progress.step("published schedules");
+    let found = frontier(&model, passes, &Stop::on(on_ctrl_c()).within(args.time_limit), &mut tell)
+        .map_err(refused)?;
+    progress.step("named schedules");
     let mut report = Report::of(&model, passes, &found);
     drop(progress);
+    report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots();
     let title = format!("{}: {} devices", model.name(), model.devices());
     let curve = Curve {
@@ -184,11 +194,15 @@ impl<'a> Report<'a> {
             }
         });
         let entries = catalog::entries().iter();
+        let in_floating_point = !found.exact && found.points.iter().any(|point| point.proven);
+        let note = "every block is checked exactly, but HiGHS proves in floating point that none is better";
         Self {
             points: points.collect(),
-            schedules: entries.filter_map(|entry| Published::of(model, passes, entry, found)).collect(),
+            schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found)).collect(),
             complete: found.complete,
             engine: found.engine,
+            notes: in_floating_point.then_some(note).into_iter().collect(),
+            passes,
             model: model.name(),
             devices: model.devices(),
             microbatches: model.microbatches(),
@@ -221,7 +235,7 @@ impl<'a> Report<'a> {
     }
 }
 
-impl Published {
+impl Named {
     /// What a schedule of the catalogue measures on a model, if it has one there that runs.
     fn of(model: &Model, passes: Passes, entry: &catalog::Entry, found: &Frontier) -> Option<Self> {
         let schedule = entry.generate(model).ok()?;
@@ -229,7 +243,9 @@ impl Published {
         let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
         let (interval, peak) = steady(model, entry)
             .map_or_else(|| (None, verdict.peak_memory_max()), |(interval, peak)| (Some(interval), peak));
-        let best = found.points.iter().rev().find(|point| point.peak <= peak).map(|point| point.interval);
+        let is_alike = runs_like(&schedule, passes);
+        let best = found.points.iter().rev().find(|point| is_alike && point.peak <= peak);
+        let best = best.map(|point| point.interval);
         let gap = interval.zip(best).map(|(interval, best)| {
             let idle = |interval| Rate::from_integer(1) - bubble_rate(model, passes, interval);
             idle(best) / idle(interval) - Rate::from_integer(1)
@@ -250,6 +266,14 @@ impl Published {
     }
 }
 
+/// Whether a schedule is one of those that blocks of these passes are compared with. A B is an I with its
+/// W right behind it.
+fn runs_like(schedule: &Schedule, passes: Passes) -> bool {
+    let runs = |wanted: Kind| schedule.orders().iter().flatten().any(|pass| pass.kind == wanted);
+    let is_allowed = |kind| passes.kinds().contains(&kind) || kind == Kind::B;
+    runs(Kind::R) == passes.recompute && Kind::ALL.into_iter().all(|kind| is_allowed(kind) || !runs(kind))
+}
+
 /// The interval of a schedule's steady phase and its peak, with microbatches enough to have one.
 fn steady(model: &Model, entry: &catalog::Entry) -> Option<(Ratio<i64>, Units)> {
     // Warm-up and cool-down are over within a few microbatches for each stage.
@@ -262,6 +286,54 @@ fn steady(model: &Model, entry: &catalog::Entry) -> Option<(Ratio<i64>, Units)> 
     Some((interval, verdict.peak_memory_max()))
 }
 
+/// How much of a point is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Optimality {
+    Proved,
+    /// Its interval, but not its memory.
+    Interval,
+    Open,
+}
+
+impl Row {
+    fn optimality(&self) -> Optimality {
+        match (self.proven, self.bound == self.interval) {
+            (true, _) => Optimality::Proved,
+            (false, true) => Optimality::Interval,
+            (false, false) => Optimality::Open,
+        }
+    }
+}
+
+impl Report<'_> {
+    /// What the words of the table mean that stand in it.
+    fn legend(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let blocks = blocks(self.passes, 1);
+        let means = [
+            (
+                Optimality::Proved,
+                format!("proved: no {blocks} holds less or repeats sooner without giving up the other"),
+            ),
+            (
+                Optimality::Interval,
+                format!(
+                    "interval proved: no {blocks} repeats sooner within the memory; one that holds less \
+                     is not ruled out"
+                ),
+            ),
+            (Optimality::Open, format!("not below T: no {blocks} repeats sooner than T within the memory")),
+        ];
+        let mut before = "\n";
+        for (optimality, text) in means {
+            if self.points.iter().any(|row| row.optimality() == optimality) {
+                writeln!(out, "{before}{text}")?;
+                before = "";
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Report<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -269,14 +341,12 @@ impl fmt::Display for Report<'_> {
             "{}: {} devices; times in {}, memory in {}; engine {}\n",
             self.model, self.devices, self.time_unit, self.memory_unit, self.engine
         )?;
-        let mut table = Table::new(["peak memory", "interval", "bubble rate", "optimality"]);
+        let mut table = Table::new(["peak memory", "interval", "steady bubble rate", "optimality"]);
         for row in &self.points {
-            let proof = if row.proven {
-                "proved".to_owned()
-            } else if row.bound == row.interval {
-                "interval proved".to_owned()
-            } else {
-                format!("not below {}", row.bound)
+            let proof = match row.optimality() {
+                Optimality::Proved => "proved".to_owned(),
+                Optimality::Interval => "interval proved".to_owned(),
+                Optimality::Open => format!("not below {}", row.bound),
             };
             table.row([
                 row.peak_memory_max.to_string(),
@@ -286,9 +356,7 @@ impl fmt::Display for Report<'_> {
             ]);
         }
         write!(out, "{table}\n{}", self.chart)?;
-        if !self.points.is_empty() && self.points.iter().all(|row| row.proven) {
-            writeln!(out, "\nproved: no block of one microbatch per interval is better")?;
-        }
+        self.legend(out)?;
         if !self.complete {
             writeln!(out, "\ntime was up before less memory was tried")?;
         }
@@ -296,7 +364,7 @@ impl fmt::Display for Report<'_> {
             let microbatches = self.microbatches;
             writeln!(
                 out,
-                "\npublished schedules, replayed: steady phase, and bubble rate with {microbatches} microbatches\n"
+                "\nnamed schedules, replayed: steady phase, and bubble rate with {microbatches} microbatches\n"
             )?;
             let mut table =
                 Table::new(["schedule", "mark", "peak memory", "interval", "over frontier", "bubble rate"]);

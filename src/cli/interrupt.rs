@@ -18,7 +18,7 @@ pub fn on_ctrl_c() -> Interrupt {
             std::process::exit(ENDED);
         }
         raised.raise();
-        _ = writeln!(io::stderr(), "note: interrupted: ending with the best schedule found so far");
+        _ = writeln!(io::stderr(), "note: interrupted: ending with what has been found so far");
     });
     interrupt
 }

@@ -73,9 +73,10 @@ Exit status:
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(after_long_help = OPTIMIZE_EXAMPLES)]
-    /// Find the best schedule of a model under its memory caps, with a bound on what is possible
+    /// Find a schedule as short as possible under the memory caps, with a bound on what is possible
     ///
-    /// Building blocks, the named schedules and list scheduling propose; an independent replay decides.
+    /// Building blocks, the named schedules and list scheduling propose; an independent replay decides, and
+    /// exhaustive search finishes small problems.
     /// The lower bound holds for every schedule of the model, so the gap says how much better any
     /// schedule could be. Ctrl-C ends the search with the best schedule found so far, which is printed
     /// and written as if it had ended by itself.
@@ -84,15 +85,15 @@ enum Command {
     #[command(after_long_help = BLOCK_EXAMPLES)]
     /// Find the best building block of a model, or inspect a block family
     ///
-    /// A building block gives every pass of one microbatch an offset; a schedule repeats it every
-    /// interval. The block sets the throughput and the memory of the steady phase.
+    /// A building block gives every pass of one microbatch (or of several) an offset; a schedule repeats
+    /// it every interval. The block sets the throughput and the memory of the steady phase.
     Block(block::BlockArgs),
 
     #[command(after_long_help = FRONTIER_EXAMPLES)]
-    /// Show memory against interval and bubble: every best block, and the published schedules beside it
+    /// Show memory against interval and bubble: the best blocks, and the named schedules beside them
     ///
-    /// Every point is a block that no block of one microbatch per interval beats in memory and interval
-    /// at once, from the least memory there is to full throughput. The named schedules are replayed
+    /// Every point is the best block found of one microbatch per interval, from the least memory there is
+    /// to full throughput, with what is proved of it. The named schedules are replayed
     /// and marked where they lie. The exit status is 3 when not every point was proved in time.
     Frontier(frontier::FrontierArgs),
 
@@ -101,14 +102,14 @@ enum Command {
     ///
     /// For caps that no schedule keeps to: the device, what is live there, and the chain that holds it.
     /// Otherwise: what sets the time per microbatch (a critical cycle, and the fewest caps and latencies
-    /// that rule out a steady phase without bubble), why the lower bound holds, and the chain of passes
+    /// that rule out a block in which the busiest device never idles), why the lower bound holds, and the chain of passes
     /// that is as long as the makespan.
     Explain(explain::ExplainArgs),
 
     #[command(after_long_help = VERIFY_EXAMPLES)]
     /// Check a schedule: every violation, each with its place
     ///
-    /// Runs the schedule in an executor that shares no code with whatever made it, and reports every
+    /// Runs the schedule in an executor that knows nothing of what made it, and reports every
     /// pass that is unknown, missing, doubled, misplaced or before one it needs, every deadlock with
     /// its cycle, and every device whose memory goes over its cap.
     Verify(verify::VerifyArgs),

@@ -1,4 +1,4 @@
-//! `optimize`: the best schedule under the caps, and how far from the best it can be.
+//! `optimize`: a short schedule under the caps, and how far from the shortest it can be at most.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -94,9 +94,9 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl SearchArgs {
-    /// When to stop what is done in the same time again.
-    pub fn stop(&self) -> Stop {
-        Stop::after(self.time_limit)
+    /// A limit of the same length from now on, for what follows the search.
+    pub fn stop(&self, interrupt: Interrupt) -> Stop {
+        Stop::on(interrupt).within(self.time_limit)
     }
 
     /// Searches, telling where it stands.
@@ -136,6 +136,8 @@ struct Found<'a> {
     objective: &'static str,
     /// Of each device; null where there is none.
     capacity: Vec<Option<i64>>,
+    /// What nothing is known to be below: the certified bound, or the value itself where an exhaustive
+    /// search found none better.
     lower_bound: i64,
     gap: f64,
     gap_exact: String,
@@ -160,19 +162,19 @@ struct Found<'a> {
 
 /// That no schedule keeps to the caps.
 #[derive(Serialize)]
-pub struct Unfeasible {
+pub struct Infeasible {
     feasible: bool,
     reason: String,
 }
 
-impl Unfeasible {
+impl Infeasible {
     /// For this reason.
     pub const fn because(reason: String) -> Self {
         Self { feasible: false, reason }
     }
 }
 
-impl fmt::Display for Unfeasible {
+impl fmt::Display for Infeasible {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "infeasible: {}", self.reason)
     }
@@ -191,7 +193,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let mut solution = match solved {
         Ok(solution) => solution,
         Err(OptimizeError::Infeasible(reason)) => {
-            output.print(&Unfeasible::because(reason.to_string()))?;
+            output.print(&Infeasible::because(reason.to_string()))?;
             return Ok(Status::No);
         }
         Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
@@ -286,7 +288,7 @@ impl fmt::Display for Found<'_> {
         let unit = self.time_unit;
         writeln!(out, "  {:<12}  {}", "memory cap", self.caps())?;
         writeln!(out, "  {:<12}  the {}", "minimised", self.metric)?;
-        writeln!(out, "  {:<12}  {} {unit} on the {}", "lower bound", self.lower_bound, self.metric)?;
+        writeln!(out, "  {:<12}  {} {unit} on the {}", "lower bound", self.certified_bound, self.metric)?;
         let gap = match self.solution.proof {
             Proof::Bound => "none: no schedule under these caps is better".to_owned(),
             Proof::Exhaustive(engine) => {

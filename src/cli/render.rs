@@ -24,10 +24,10 @@ pub struct RenderArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The width: columns of text (at least 40), or pixels of an SVG (at least 480)
+    /// The width: columns of text (at least 40), or pixels of an SVG (at least 640)
     ///
-    /// Without it, 80 columns or as many as the variable COLUMNS says, or as wide as an SVG must be for
-    /// its microbatches to be read.
+    /// Without it, as many columns as the variable COLUMNS says or the terminal has, else 80; or as wide as
+    /// an SVG must be for its microbatches to be read.
     #[arg(long, value_name = "N")]
     width: Option<u32>,
 
@@ -123,7 +123,9 @@ impl RenderArgs {
 /// As many lines as fit most windows twice over: a long timeline is cut, not scrolled through.
 const LINES: usize = 80;
 
-/// The width of the terminal where the shell tells it, else 80.
+/// The width that the variable COLUMNS tells, or the terminal where there is one, else 80.
 fn console_width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(80)
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    told.or_else(seen).unwrap_or(80)
 }

@@ -51,7 +51,7 @@ impl ModelArgs {
 /// The options that change a model's size.
 #[derive(Debug, Args)]
 pub struct Size {
-    /// The number of devices, in place of the model's; it must be the same on every stage
+    /// The number of devices, in place of the model's; needs a model that is the same on every stage
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     devices: Option<u32>,
 

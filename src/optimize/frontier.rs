@@ -59,6 +59,8 @@ pub struct Frontier {
     pub complete: bool,
     /// What found the points.
     pub engine: &'static str,
+    /// Whether it proves in exact arithmetic. If not, every block is checked exactly all the same.
+    pub exact: bool,
 }
 
 /// Why there is no frontier.
@@ -120,7 +122,9 @@ pub fn frontier(
         return Err(FrontierError::Passes);
     }
     let capped = |cap: Option<Units>| {
-        model.with_uniform_capacity(cap).expect("a cap below what the model's activations amount to")
+        model
+            .with_uniform_capacity(cap)
+            .expect("no cap, or one below a peak, is within the limits of a model")
     };
     let answer = |cap: Option<Units>| {
         let model = capped(cap);
@@ -154,7 +158,8 @@ pub fn frontier(
         less = Some(bound);
         points.push(Point { block, peak, interval, bound, proven: least && bound == interval });
     }
-    Ok(Frontier { points, complete, engine: if exact { "exact" } else { SOLVER } })
+    let engine = if exact { "exact" } else { SOLVER };
+    Ok(Frontier { points, complete, engine, exact: exact || !cfg!(feature = "milp") })
 }
 
 /// The least interval, and the least memory at it.

@@ -1,4 +1,4 @@
-//! Optimisation: the best schedule under the caps, and how far from the best it can be.
+//! Optimisation: short schedules under the caps, and how far from the shortest they can be at most.
 //!
 //! Candidates come from optimal building blocks, from list scheduling along orders of forwards, and
 //! from the catalogue; the best are improved by filling gaps, by annealing, and by disturbing their
@@ -138,7 +138,8 @@ pub struct Solution {
     pub schedule: Schedule,
     /// What replay says of it: valid, with its times.
     pub verdict: Verdict,
-    /// No schedule under the caps is better than this, which can be recomputed by hand.
+    /// No schedule under the caps is better than this; [`certificate::holds`](crate::certificate::holds)
+    /// derives it anew.
     pub bound: Bound,
     /// What proves that no schedule is better than this one, if anything does.
     pub proof: Proof,
@@ -146,7 +147,8 @@ pub struct Solution {
     pub block: Option<Block>,
     /// What found it.
     pub engine: String,
-    objective: Objective,
+    /// What was minimised.
+    pub objective: Objective,
 }
 
 impl Solution {
@@ -220,7 +222,7 @@ pub enum OptimizeError {
     },
 }
 
-/// The best schedule found under the model's caps.
+/// The shortest schedule found under the model's caps.
 ///
 /// Any caps that a serial execution keeps to give a schedule. Unless the time limit or an interrupt
 /// comes first, the result is never worse than a schedule of the catalogue that keeps to the caps, and
@@ -232,7 +234,8 @@ pub enum OptimizeError {
 /// than what the same options give as the schedule of least makespan.
 ///
 /// # Errors
-/// When the caps are too small for one microbatch alone.
+/// When the caps are too small for one microbatch alone, or replay rejects what the search proposes: a
+/// defect of this program.
 pub fn optimize(
     model: &Model,
     options: &Options,
@@ -341,7 +344,7 @@ fn searched(
     Ok(Found { best: search.into_best(), bound, proved_by })
 }
 
-/// How much of the effort stands against a step of the lower bound at least.
+/// At least so much effort goes with every step that the lower bound may spend.
 const EFFORT_PER_STEP: u64 = 100;
 
 /// Proves the best schedule optimal, or puts a better one in its place, where an exact search can.
@@ -361,8 +364,16 @@ fn exhaust(
         Err(finite::FiniteError::Rejected { engine, reason }) => {
             return Err(OptimizeError::Rejected { engine: engine.to_owned(), reason });
         }
+        Err(finite::FiniteError::Incumbent(reason)) => {
+            return Err(OptimizeError::Rejected { engine: search.best().engine.clone(), reason });
+        }
         // Not every model has an exact search; the schedule stands without.
-        Err(_) => return Ok(None),
+        Err(
+            finite::FiniteError::NoDuration(_)
+            | finite::FiniteError::FirstStartVaries(_)
+            | finite::FiniteError::NeedsRecomputation(_)
+            | finite::FiniteError::TooLarge { .. },
+        ) => return Ok(None),
     };
     if let Some(engine) = found.found_by {
         search.put(&search::Best { schedule: found.schedule, engine: engine.name().to_owned(), block: None });

@@ -56,10 +56,10 @@ pub(super) fn periodic_blocks(
 }
 
 /// The most microbatches per interval of a block that is looked for.
-const MOST_PERIOD: u32 = 3;
+pub(super) const MOST_PERIOD: u32 = 3;
 
 /// The most stages for which blocks of several microbatches per interval are looked for.
-const MOST_PERIODIC_STAGES: u32 = 32;
+pub(super) const MOST_PERIODIC_STAGES: u32 = 32;
 
 /// A share of a cap: numerator and denominator.
 pub(super) type Share = (i128, i128);

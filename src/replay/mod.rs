@@ -1,7 +1,7 @@
 //! The trusted executor: a model and orders go in; times, metrics and every violation come out.
 //!
 //! Nothing here is shared with what proposes schedules: it imports the definitions of `model` and
-//! `schedule` and nothing else of this crate. The rules it implements (DESIGN section 2):
+//! `schedule` and nothing else of this crate. The rules it implements:
 //!
 //! - `sF -> (s+1)F`, `(s+1)I -> sI`, `sF -> sI`, `sI -> sW`; B stands for I and W together; with
 //!   recomputation also `sF -> sR -> sI`.

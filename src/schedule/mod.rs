@@ -164,7 +164,7 @@ impl Schedule {
     }
 }
 
-/// The passes that must end before a pass may start, in DESIGN order: the neighbouring stage's,
+/// The passes that must end before a pass may start, in this order: the neighbouring stage's,
 /// then its own stage's. A backward step is named by the kind that `backward` finds in use.
 ///
 /// Nothing but definitions (which pass waits for which), shared by everything that runs or reorders

@@ -13,7 +13,8 @@ pub enum Limit {
     Latency(Stage, Ticks),
 }
 
-/// Limits that no block can keep to all at once, at an interval. Without any one of them one can.
+/// Limits that no block of one microbatch per interval can keep to all at once, at some interval. Without
+/// any one of them one can.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The limits. None when the interval is impossible even without caps and latencies.
@@ -26,7 +27,7 @@ pub struct Conflict {
 const TRIED: usize = 1000;
 
 /// A set of limits that conflict, of which none can be left out; a smallest one where there are few to
-/// choose from. `possible` tells whether a model has a block at the interval, or nothing when it
+/// choose from. `possible` tells whether a model has such a block at the interval, or nothing when it
 /// cannot tell: then there is no answer either, as when all limits together do not conflict.
 pub(super) fn conflict(model: &Model, mut possible: impl FnMut(&Model) -> Option<bool>) -> Option<Conflict> {
     let all = limits(model);

@@ -8,9 +8,11 @@ use num_rational::Ratio;
 pub use conflict::{Conflict, Limit};
 pub use path::{Step, Stretch, Waits, critical_path, stretches};
 
+use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use super::{Stop, plan};
 use crate::block::Passes;
+use crate::certificate::{STEPS, steady_bound};
 use crate::model::{Model, Ticks, Units};
 use crate::replay::replay;
 
@@ -19,21 +21,29 @@ use crate::replay::replay;
 pub struct Steady {
     /// The most work that a device has per microbatch, in ticks: no interval is shorter.
     pub work: Ticks,
-    /// The interval of the best block found, in ticks.
+    /// The interval of the best block found of one microbatch per interval, in ticks.
     pub interval: Ratio<i64>,
-    /// The passes that go round in it: one turn of the critical cycle of the repeated block, if one
-    /// was found.
+    /// How many microbatches per interval a block has in which each takes less time, and how long each
+    /// then takes, in ticks; the best of those found.
+    pub several: Option<(u32, Ratio<i64>)>,
+    /// No schedule, whether it repeats or not, takes less time per microbatch in the long run, in ticks.
+    pub bound: Ratio<i64>,
+    /// The passes that go round in the block of one microbatch: one turn of the critical cycle of the
+    /// repeated block, if one was found.
     pub cycle: Option<Stretch>,
-    /// The limits that no block can keep to all at once without a bubble. Nothing when the block has
-    /// none, or when it could not be decided.
+    /// The limits that no block of one microbatch per interval can keep to all at once while the busiest
+    /// device never idles. Nothing when the block keeps to them, or when it could not be decided.
     pub conflict: Option<Conflict>,
-    /// The memory that would be enough for a steady phase without bubble, the same on every device,
-    /// in units, where that is known.
+    /// The memory that would be enough for such a block, the same on every device, in units, where that
+    /// is known.
     pub enough: Option<Units>,
 }
 
-/// How many times as many microbatches as stages show the critical cycle of a block.
+/// Microbatches per stage after which the critical cycle of a block shows.
 const REPETITIONS: u32 = 8;
+
+/// How hard blocks of several microbatches are looked for: a second or so.
+const EFFORT: Effort = Effort { seed: 0, steps: 60_000 };
 
 /// What sets the interval of the best block found under the model's caps; nothing when none was found
 /// in time.
@@ -51,6 +61,17 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     } else {
         (None, None)
     };
+    let bound = steady_bound(model, STEPS);
+    let several = if per_microbatch > bound && model.stages() <= plan::MOST_PERIODIC_STAGES {
+        let stop = stop.within(stop.remaining() / 2);
+        let found = periodic::shorter(model, per_microbatch, plan::MOST_PERIOD, EFFORT, &stop);
+        found.last().map(|answer| {
+            let period = answer.block.period();
+            (period, answer.interval / i64::from(period))
+        })
+    } else {
+        None
+    };
     let microbatches = (REPETITIONS * model.stages()).max(32);
     let cycle = model.with_microbatches(microbatches).ok().and_then(|model| {
         let schedule = block.expand(&model, microbatches).ok()?;
@@ -62,10 +83,10 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
         let parts = stretches(&critical_path(&model, &schedule, &timing));
         parts.into_iter().filter(|part| turns(part) > 0).max_by_key(turns)
     });
-    Some(Steady { work, interval: per_microbatch, cycle, conflict, enough })
+    Some(Steady { work, interval: per_microbatch, several, bound, cycle, conflict, enough })
 }
 
-/// Whether a model has a block at an interval, as far as that can be told exactly and in time.
+/// Whether a model has a block of one microbatch at an interval, as far as that can be told exactly and in time.
 fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
     match zone::least_memory(model, Passes::SPLIT, interval, stop) {
         Ok(_) => Some(true),

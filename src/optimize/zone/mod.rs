@@ -40,7 +40,7 @@ use crate::model::{Model, Pass, Placement, Units};
 use found::Found;
 use pipeline::{Fold, Interval, Pipeline};
 
-/// A block that the programme has found, and that no better one exists.
+/// The best block of one microbatch per interval, in what was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Best {
     /// The block.

@@ -1,0 +1,88 @@
+//! Linear, looped and V placement of the same model at the same memory per device.
+//!
+//! A chunk of V or looped placement takes F, I and W ticks and one unit; a stage of linear placement is two
+//! of them.
+
+use std::time::Duration;
+
+use bubbleproof::block::Passes;
+use bubbleproof::encode::{Objective, Outcome, smt};
+use bubbleproof::model::{Model, Placement};
+use num_rational::Ratio;
+
+use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, capped, least_interval, listed, shown, v};
+
+/// How long Z3 may try; what it has not proved by then is not shown.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Two chunks in one stage; a unit of its memory is two.
+fn linear(devices: u32, times: Times) -> Model {
+    super::linear(devices, times.map(|time| 2 * time))
+}
+
+fn looped(devices: u32, times: Times) -> Model {
+    super::model(Placement::looped(devices, 2).expect("a placement"), times)
+}
+
+/// The least memory at which no device idles in the steady phase.
+fn least_memory(model: &Model) -> i64 {
+    super::least_memory(model, Passes::SPLIT, model.most_work().0)
+}
+
+pub fn memory_table() -> Table {
+    let rows = [UNIT, UNEQUAL].into_iter().flat_map(|times| {
+        (2..=8).map(move |devices| {
+            let problem = vec![listed(times), devices.to_string()];
+            Row::new(problem, Takes::Little, move || {
+                vec![
+                    (2 * least_memory(&linear(devices, times))).to_string(),
+                    least_memory(&v(devices, times)).to_string(),
+                    shown(looped_least_memory(devices, times)),
+                ]
+            })
+        })
+    });
+    Table {
+        name: "placement memory",
+        head: "| F,I,W | d | linear | V | looped |\n| --- | ---: | ---: | ---: | ---: |",
+        rows: rows.collect(),
+    }
+}
+
+pub fn interval_table() -> Table {
+    let problems = [UNIT, UNEQUAL].into_iter().flat_map(|times| {
+        [2, 3, 4].into_iter().flat_map(move |devices| (2..=2 * devices).map(move |cap| (times, devices, cap)))
+    });
+    let rows = problems.map(|(times, devices, cap)| {
+        let problem = vec![listed(times), devices.to_string(), cap.to_string()];
+        Row::new(problem, Takes::Little, move || {
+            vec![
+                least_interval(&capped(&linear(devices, times), i64::from(cap) / 2)).to_string(),
+                least_interval(&capped(&v(devices, times), cap.into())).to_string(),
+                shown(looped_least_interval(devices, times, cap.into())),
+            ]
+        })
+    });
+    Table {
+        name: "placement interval",
+        head: "| F,I,W | d | cap | linear | V | looped |\n| --- | ---: | ---: | ---: | ---: | ---: |",
+        rows: rows.collect(),
+    }
+}
+
+/// What Z3 proves in exact arithmetic.
+fn looped_least_interval(devices: u32, times: Times, cap: i64) -> Option<Ratio<i64>> {
+    match smt::solve(&capped(&looped(devices, times), cap), Objective::LeastInterval, LIMIT).ok()? {
+        Outcome::Optimal(answer) => Some(answer.interval),
+        Outcome::Bounded { .. } | Outcome::Infeasible => None,
+    }
+}
+
+fn looped_least_memory(devices: u32, times: Times) -> Option<i64> {
+    let model = looped(devices, times);
+    let objective = Objective::LeastMemory { interval: model.most_work() };
+    match smt::solve(&model, objective, LIMIT).ok()? {
+        Outcome::Optimal(answer) => Some(answer.peak_max().0),
+        Outcome::Bounded { .. } | Outcome::Infeasible => None,
+    }
+}
