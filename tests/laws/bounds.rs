@@ -205,7 +205,7 @@ fn subsets(model: &Model) -> Vec<Vec<Device>> {
 const ENOUGH: u64 = 1_000_000;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(crate::cases(96))]
 
     #[test]
     fn no_schedule_is_shorter_than_the_lower_bound(model in small()) {

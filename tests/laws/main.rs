@@ -13,3 +13,10 @@ mod naive;
 mod optimising;
 mod random;
 mod reordering;
+
+/// How many cases a law is tried on: as many as `PROPTEST_CASES` says, else so many.
+fn cases(few: u32) -> proptest::test_runner::Config {
+    let config = proptest::test_runner::Config::default();
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    proptest::test_runner::Config { cases: if asked { config.cases } else { few }, ..config }
+}

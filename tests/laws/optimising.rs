@@ -29,7 +29,7 @@ fn capped() -> impl Strategy<Value = Model> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(crate::cases(48))]
 
     #[test]
     fn feasible_caps_give_a_valid_schedule_no_worse_than_the_catalogue(model in capped(), span: bool) {
