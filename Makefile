@@ -15,16 +15,19 @@ STAMP  := .deps/installed-$(subst $(space),+,$(strip $(WHEELS)))
 
 PROFILE := models/profiles/zb-1.5b-p8-m24-v.toml
 RESULT  := target/demo/schedule.json
+TABLE   := target/bench-table
+SECONDS := 3
 
-.PHONY: help setup build demo test lint bench
+.PHONY: help setup build demo test lint bench bench-table
 
 help:
-	@echo 'make demo    find a schedule for a measured profile, verify it, show it'
-	@echo 'make test    run all tests'
-	@echo 'make build   build target/release/bubbleproof'
-	@echo 'make lint    check format, lints and documentation'
-	@echo 'make bench   measure replay and block solving'
-	@echo 'make setup   install the native parts into .deps (the others do this by themselves)'
+	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
+	@echo 'make test         run all tests'
+	@echo 'make build        build target/release/bubbleproof'
+	@echo 'make lint         check format, lints and documentation'
+	@echo 'make bench        measure replay and block solving'
+	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
+	@echo 'make setup        install the native parts into .deps (the others do this by themselves)'
 
 setup: $(STAMP)
 
@@ -57,3 +60,14 @@ lint: setup
 
 bench: setup
 	$(CARGO) bench
+
+# The table goes to $(TABLE)/table.md. The certificates are checked by a build that has no solver in it.
+bench-table: setup
+	@rm -rf $(TABLE) && mkdir -p $(TABLE)
+	$(CARGO) run --release --example bench_table -- $(TABLE) $(SECONDS) > $(TABLE)/table.md
+	@cat $(TABLE)/table.md
+	$(CARGO) build --release --no-default-features --target-dir target/solver-free
+	@for schedule in $(TABLE)/*.json; do \
+	    target/solver-free/release/bubbleproof check $$schedule > $(TABLE)/check.txt || { cat $(TABLE)/check.txt; exit 1; }; \
+	done
+	@echo "all $$(ls $(TABLE)/*.json | wc -l) certificates accepted by the solver-free build"

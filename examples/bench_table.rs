@@ -5,17 +5,18 @@
 //! check; `make bench-table` does both.
 //!
 //! ```sh
-//! cargo run --release --example bench_table -- target/bench-table 10
+//! cargo run --release --example bench_table -- target/bench-table 3
 //! ```
 
 use std::error::Error;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bubbleproof::catalog::{self, one_f_one_b_memory};
 use bubbleproof::model::{self, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Options, Solution, optimize};
+use bubbleproof::optimize::{Options, Proof, Solution, optimize};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule;
 
@@ -31,8 +32,9 @@ const SIZES: [(u32, u32); 6] = [(2, 8), (4, 8), (4, 16), (8, 32), (16, 64), (32,
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "target/bench-table".to_owned()));
-    let seconds = arguments.next().map_or(Ok(10), |text| text.parse())?;
-    let options = Options { time_limit: Duration::from_secs(seconds), ..Options::default() };
+    let seconds = arguments.next().map_or(Ok(3), |text| text.parse())?;
+    let threads = thread::available_parallelism()?;
+    let options = Options { time_limit: Duration::from_secs(seconds), threads, ..Options::default() };
     fs::create_dir_all(&folder)?;
     println!(
         "| problem | d | m | cap | makespan | bound | gap | proved by | s | best of the catalogue | longer |"
@@ -63,6 +65,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn print_row(name: &str, model: &Model, cap: Units, solution: &Solution, took: Duration) {
+    let proof = match solution.proof {
+        Proof::None => "",
+        Proof::Bound => "bound",
+        Proof::Exhaustive(engine) => engine.name(),
+    };
     let gap = *(solution.gap() * 10_000).round().numer();
     let (best, longer) = match best_of_the_catalogue(model) {
         Some((other, makespan)) => {
@@ -76,10 +83,10 @@ fn print_row(name: &str, model: &Model, cap: Units, solution: &Solution, took: D
         model.devices(),
         model.microbatches(),
         solution.value(),
-        solution.bound.value,
+        solution.lower(),
         gap / 100,
         gap % 100,
-        if solution.is_optimal() { "bound" } else { "" },
+        proof,
         took.as_secs_f64(),
     );
 }

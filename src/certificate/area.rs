@@ -4,9 +4,9 @@
 use num_integer::Integer;
 use num_rational::Ratio;
 
-use super::bound::{Bound, Metric, Reason};
 use super::least_held;
 use super::path::Paths;
+use super::reason::{Bound, Metric, Reason};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The bound from the memory that a device fills: its span is at least all areas over its cap.

@@ -1,147 +1,16 @@
-//! The bound on a metric: what it says, what it rests on, and whether that is so.
-
-use std::fmt;
+//! The best bound on a metric, and whether a bound that is claimed holds.
 
 use num_rational::Ratio;
-use serde::{Deserialize, Serialize};
 
 use super::path::{Paths, critical_path};
-use super::subset::{self, Repetition, Steps, Subset};
-use super::window::Window;
+use super::reason::{Bound, BoundError, CHECK_STEPS, Metric, Reason, Repetition};
+use super::subset::{self, Steps, Subset};
 use super::{area, interval_bound, turnover, window};
 use crate::model::{Device, Model, Ticks};
 
 /// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
 /// of a second.
 pub const STEPS: u64 = 4_000_000;
-
-/// How many steps [`holds`] spends at most: more than it takes to find a bound with ten times
-/// [`STEPS`].
-pub const CHECK_STEPS: u64 = 40_000_000;
-
-/// What is bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// The last end over all devices.
-    Makespan,
-    /// The largest, over devices, of last end minus first start.
-    DeviceSpan,
-}
-
-/// A lower bound and what it rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bound {
-    /// No schedule is shorter.
-    pub value: Ticks,
-    /// Why.
-    pub reason: Reason,
-}
-
-/// What a lower bound rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Reason {
-    /// One microbatch alone takes as long.
-    Alone,
-    /// A device has so much work, and idle time in a window at the beginning and one at the end.
-    Windows {
-        /// The device.
-        device: Device,
-        /// Its work over all microbatches.
-        work: Ticks,
-        /// The window at the beginning.
-        first: Window,
-        /// The window at the end.
-        last: Window,
-    },
-    /// A device has room for so few microbatches that each waits for the turn of an earlier one.
-    Turnover {
-        /// The device.
-        device: Device,
-        /// How many microbatches later the highest stage's forward has to wait for the turn, q.
-        held: i64,
-        /// From the start of that stage's forward to its start q microbatches later, P.
-        turn: Ticks,
-    },
-    /// What a device must hold, and for how long, fills its memory for at least its span.
-    Area {
-        /// The device.
-        device: Device,
-    },
-    /// Some devices alone take as long, the others counted as lags between their passes.
-    Subset {
-        /// The devices, in ascending order.
-        devices: Vec<Device>,
-        /// How the states of the devices repeat, unless they are followed through all microbatches.
-        repetition: Option<Repetition>,
-    },
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Alone => write!(out, "one microbatch alone takes as long"),
-            Self::Windows { device, work, first, last } => write!(
-                out,
-                "device {device} works {work}, with room for {} in its first {} and for {} in its last {}",
-                first.work, first.length, last.work, last.length
-            ),
-            Self::Turnover { device, held, turn } => {
-                write!(
-                    out,
-                    "each forward of device {device} comes {turn} or more after the one {held} before"
-                )
-            }
-            Self::Area { device } => {
-                write!(out, "what the microbatches hold fills the memory of device {device}")
-            }
-            Self::Subset { devices, repetition } => {
-                let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
-                write!(out, "devices {} alone take as long", names.join(", "))?;
-                repetition.map_or(Ok(()), |Repetition { after, period, growth }| {
-                    write!(
-                        out,
-                        ", from microbatch {after} on {growth} longer for every {period} microbatches"
-                    )
-                })
-            }
-        }
-    }
-}
-
-/// Why a bound does not hold for a model, or does not follow from its reason.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BoundError {
-    /// The reason names a device that is not there.
-    #[error("the bound rests on device {device}, but the model has {devices}")]
-    Device {
-        /// The device it names.
-        device: Device,
-        /// How many there are.
-        devices: u32,
-    },
-    /// The reason names no devices, or not in ascending order.
-    #[error("the bound rests on devices that are not in ascending order")]
-    Order,
-    /// It would take too long to check.
-    #[error(
-        "the bound takes more than {CHECK_STEPS} steps to check, or the caps are too small for any schedule"
-    )]
-    TooLarge,
-    /// The figures of the reason are not those of the model.
-    #[error("the bound rests on figures that do not follow from the model: {0}")]
-    Figures(Reason),
-    /// The reason gives another value.
-    #[error("the bound is claimed to be {claimed}, but its reason gives {shown}")]
-    Value {
-        /// What the bound says.
-        claimed: Ticks,
-        /// What follows from the reason.
-        shown: Ticks,
-    },
-}
 
 /// The best of the bounds of this module on a metric, for the model's microbatches and caps.
 #[must_use]

@@ -15,20 +15,17 @@ mod bound;
 mod check;
 mod file;
 mod path;
+mod reason;
 mod subset;
 mod turnover;
 mod window;
 
 pub use area::interval_bound;
-pub use bound::{
-    Bound, BoundError, CHECK_STEPS, Metric, Reason, STEPS, holds, lower_bound, lower_bound_of,
-    lower_bound_within, steady_bound,
-};
+pub use bound::{STEPS, holds, lower_bound, lower_bound_of, lower_bound_within, steady_bound};
 pub use check::{CertificateError, Checked, Claim, check};
 pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
 pub use path::critical_path;
-pub use subset::Repetition;
-pub use window::Window;
+pub use reason::{Bound, BoundError, CHECK_STEPS, Metric, Reason, Repetition, Window};
 
 use crate::model::{Model, Stage, Units};
 

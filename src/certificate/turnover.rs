@@ -32,9 +32,9 @@
 use num_integer::Integer;
 use num_rational::Ratio;
 
-use super::bound::{Bound, Metric, Reason};
 use super::least_held;
 use super::path::Paths;
+use super::reason::{Bound, Metric, Reason};
 use crate::model::{Device, Kind, Model, Stage, Ticks, Units};
 
 /// What the theorem says of a device.

@@ -13,30 +13,11 @@
 //! times the `6n+6p-3k-1` of arXiv 2405.15362, Figure 13.
 
 use num_integer::Integer;
-use serde::{Deserialize, Serialize};
 
-use super::bound::{Bound, Metric, Reason};
 use super::least_held;
 use super::path::Paths;
+use super::reason::{Bound, Metric, Reason, Window};
 use crate::model::{Device, Kind, Model, Ticks, Units};
-
-/// A stretch of time at the beginning or the end of a device's span.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Window {
-    /// How long it is.
-    pub length: Ticks,
-    /// The most work that fits into it.
-    pub work: Ticks,
-}
-
-impl Window {
-    /// The least idle time in it.
-    #[must_use]
-    pub fn idle(self) -> Ticks {
-        self.length - self.work
-    }
-}
 
 /// The window bounds of one device, one for each choice of windows that cannot overlap.
 pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {

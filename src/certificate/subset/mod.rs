@@ -27,33 +27,10 @@ use self::chain::Chain;
 pub(super) use self::choose::{best_bound, bound_of, steady};
 use self::programme::Layer;
 pub(super) use self::programme::Steps;
-use num_rational::Ratio;
-use serde::{Deserialize, Serialize};
 
-use super::Metric;
 use super::path::Paths;
+use super::reason::{Metric, Repetition};
 use crate::model::{Device, Model, Ticks};
-
-/// A repetition in the sets of states: after so many microbatches every state is later, by the growth
-/// at least, than a state of one period before with the same counts. So it is for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Repetition {
-    /// After the start of so many microbatches.
-    pub after: u32,
-    /// So many microbatches before.
-    pub period: u32,
-    /// By so much later.
-    pub growth: Ticks,
-}
-
-impl Repetition {
-    /// The growth per microbatch.
-    #[must_use]
-    pub fn pace(self) -> Ratio<i64> {
-        Ratio::new(self.growth.0, i64::from(self.period))
-    }
-}
 
 /// How far the states have been followed.
 enum Followed {

@@ -23,7 +23,7 @@
 //! on the way, at a price.
 //!
 //! A search proves nothing; the interval is called optimal only where it meets
-//! [`interval_bound`](crate::certificate::interval_bound).
+//! [`steady_bound`], which holds for all schedules.
 
 mod climb;
 mod cycle;
@@ -33,7 +33,7 @@ use num_rational::Ratio;
 
 use super::{Stop, zone};
 use crate::block::Passes;
-use crate::certificate::interval_bound;
+use crate::certificate::{STEPS, steady_bound};
 use crate::encode::{Answer, Bound, Claim, EncodeError, Outcome, Problem, answer};
 use crate::model::Model;
 
@@ -61,7 +61,7 @@ impl Default for Effort {
 const FIRST_SHARE: usize = 10;
 
 /// The block of least interval found under the caps of the model, over blocks of `period` microbatches
-/// per interval: optimal where the interval bound proves it. Without a time limit that comes first, the
+/// per interval: optimal where a bound over all schedules proves it. Without a time limit that comes first, the
 /// same effort gives the same block.
 ///
 /// # Errors
@@ -73,12 +73,32 @@ pub fn least_interval(
     effort: Effort,
     stop: &Stop,
 ) -> Result<Outcome, EncodeError> {
+    if Problem::periodic(model, period)?.overfull().is_some() {
+        return Ok(Outcome::Infeasible);
+    }
+    least_interval_above(least_pace(model, effort), model, period, effort, stop)
+}
+
+/// A time per microbatch that no schedule stays below in the long run, found with effort in proportion.
+fn least_pace(model: &Model, effort: Effort) -> Ratio<i64> {
+    steady_bound(model, STEPS.min(effort.steps as u64 * STEPS_PER_SWAP))
+}
+
+/// How many steps of the bound go with a swap of the search: about as much time.
+const STEPS_PER_SWAP: u64 = 40;
+
+fn least_interval_above(
+    pace: Ratio<i64>,
+    model: &Model,
+    period: u32,
+    effort: Effort,
+    stop: &Stop,
+) -> Result<Outcome, EncodeError> {
     let problem = Problem::periodic(model, period)?;
     if problem.overfull().is_some() {
         return Ok(Outcome::Infeasible);
     }
-    let bound = interval_bound(model);
-    let floor = Ratio::new(*bound.numer(), *bound.denom()) * i64::from(period);
+    let floor = pace * i64::from(period);
     let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
     if period > 1 {
         let one = Problem::new(model)?;
@@ -101,17 +121,17 @@ pub fn least_interval(
 }
 
 /// The blocks of two and more microbatches per interval, up to `most`, that need less time per
-/// microbatch than `interval` and than each other, in the order of their microbatches. Nothing can need
-/// less than the interval bound, so nothing is looked for when `interval` meets it.
+/// microbatch than `interval` and than each other, in the order of their microbatches. Nothing is
+/// looked for when `interval` meets the bound that holds for all schedules.
 #[must_use]
 pub fn shorter(model: &Model, interval: Ratio<i64>, most: u32, effort: Effort, stop: &Stop) -> Vec<Answer> {
-    let floor = interval_bound(model);
+    let floor = least_pace(model, effort);
     let (mut least, mut found) = (interval, Vec::new());
     for period in 2..=most {
         if least <= floor || stop.is_due() {
             break;
         }
-        let Ok(outcome) = least_interval(model, period, effort, stop) else { break };
+        let Ok(outcome) = least_interval_above(floor, model, period, effort, stop) else { break };
         let (Outcome::Optimal(answer) | Outcome::Bounded { answer: Some(answer), .. }) = outcome else {
             continue;
         };

@@ -2,7 +2,7 @@
 //! blocks of one microbatch per interval, for any durations and latencies and stages of any size.
 //!
 //! It needs a placement along a chain of devices: one stage on each ([linear](line)), or stages `s` and
-//! `S-1-s` on each ([V](v)), whatever the devices are called.
+//! `S-1-s` on each (V), whatever the devices are called.
 //!
 //! **State.** With V placement let `x = F1 - F0`, `y = I1 - F1`, `z = I0 - I1` be the distances between
 //! the starts of a device's passes (chunk 0 is the lower stage). Whatever was chosen on the devices

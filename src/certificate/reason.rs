@@ -1,0 +1,175 @@
+//! What a lower bound says and what it rests on.
+
+use std::fmt;
+
+use num_rational::Ratio;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Device, Ticks};
+
+/// What is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// The last end over all devices.
+    Makespan,
+    /// The largest, over devices, of last end minus first start.
+    DeviceSpan,
+}
+
+/// A lower bound and what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bound {
+    /// No schedule is shorter.
+    pub value: Ticks,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What a lower bound rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reason {
+    /// One microbatch alone takes as long.
+    Alone,
+    /// A device has so much work, and idle time in a window at the beginning and one at the end.
+    Windows {
+        /// The device.
+        device: Device,
+        /// Its work over all microbatches.
+        work: Ticks,
+        /// The window at the beginning.
+        first: Window,
+        /// The window at the end.
+        last: Window,
+    },
+    /// A device has room for so few microbatches that each waits for the turn of an earlier one.
+    Turnover {
+        /// The device.
+        device: Device,
+        /// How many microbatches later the highest stage's forward has to wait for the turn, q.
+        held: i64,
+        /// From the start of that stage's forward to its start q microbatches later, P.
+        turn: Ticks,
+    },
+    /// What a device must hold, and for how long, fills its memory for at least its span.
+    Area {
+        /// The device.
+        device: Device,
+    },
+    /// Some devices alone take as long, the others counted as lags between their passes.
+    Subset {
+        /// The devices, in ascending order.
+        devices: Vec<Device>,
+        /// How the states of the devices repeat, unless they are followed through all microbatches.
+        repetition: Option<Repetition>,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alone => write!(out, "one microbatch alone takes as long"),
+            Self::Windows { device, work, first, last } => write!(
+                out,
+                "device {device} works {work}, with room for {} in its first {} and for {} in its last {}",
+                first.work, first.length, last.work, last.length
+            ),
+            Self::Turnover { device, held, turn } => {
+                write!(
+                    out,
+                    "each forward of device {device} comes {turn} or more after the one {held} before"
+                )
+            }
+            Self::Area { device } => {
+                write!(out, "what the microbatches hold fills the memory of device {device}")
+            }
+            Self::Subset { devices, repetition } => {
+                let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
+                write!(out, "devices {} alone take as long", names.join(", "))?;
+                repetition.map_or(Ok(()), |Repetition { after, period, growth }| {
+                    write!(
+                        out,
+                        ", from microbatch {after} on {growth} longer for every {period} microbatches"
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// Why a bound does not hold for a model, or does not follow from its reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BoundError {
+    /// The reason names a device that is not there.
+    #[error("the bound rests on device {device}, but the model has {devices}")]
+    Device {
+        /// The device it names.
+        device: Device,
+        /// How many there are.
+        devices: u32,
+    },
+    /// The reason names no devices, or not in ascending order.
+    #[error("the bound rests on devices that are not in ascending order")]
+    Order,
+    /// It would take too long to check.
+    #[error(
+        "the bound takes more than {CHECK_STEPS} steps to check, or the caps are too small for any schedule"
+    )]
+    TooLarge,
+    /// The figures of the reason are not those of the model.
+    #[error("the bound rests on figures that do not follow from the model: {0}")]
+    Figures(Reason),
+    /// The reason gives another value.
+    #[error("the bound is claimed to be {claimed}, but its reason gives {shown}")]
+    Value {
+        /// What the bound says.
+        claimed: Ticks,
+        /// What follows from the reason.
+        shown: Ticks,
+    },
+}
+
+/// A stretch of time at the beginning or the end of a device's span.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// How long it is.
+    pub length: Ticks,
+    /// The most work that fits into it.
+    pub work: Ticks,
+}
+
+impl Window {
+    /// The least idle time in it.
+    #[must_use]
+    pub fn idle(self) -> Ticks {
+        self.length - self.work
+    }
+}
+
+/// A repetition in the sets of states: after so many microbatches every state is later, by the growth
+/// at least, than a state of one period before with the same counts. So it is for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repetition {
+    /// After the start of so many microbatches.
+    pub after: u32,
+    /// So many microbatches before.
+    pub period: u32,
+    /// By so much later.
+    pub growth: Ticks,
+}
+
+impl Repetition {
+    /// The growth per microbatch.
+    #[must_use]
+    pub fn pace(self) -> Ratio<i64> {
+        Ratio::new(self.growth.0, i64::from(self.period))
+    }
+}
+
+/// How many steps [`holds`](super::holds) spends at most: more than it takes to find a bound with ten times
+/// [`STEPS`](super::STEPS).
+pub const CHECK_STEPS: u64 = 40_000_000;
