@@ -15,7 +15,7 @@ use super::random;
 
 /// The shortest schedule in which every microbatch runs these kinds of passes, first in, first out;
 /// nothing when none keeps to the caps.
-fn optimum(model: &Model, kinds: &[Kind], metric: Metric) -> Option<i64> {
+pub fn optimum(model: &Model, kinds: &[Kind], metric: Metric) -> Option<i64> {
     let mut passes = Vec::new();
     for stage in Stage::all(model.stages()) {
         for &kind in kinds {
@@ -195,14 +195,14 @@ fn capped(model: &Model, spare: i64) -> Option<Model> {
 }
 
 /// Every set of devices that is not empty.
-fn subsets(model: &Model) -> Vec<Vec<Device>> {
+pub fn subsets(model: &Model) -> Vec<Vec<Device>> {
     let every = 1..1_u32 << model.devices();
     let members = |set: u32| Device::all(model.devices()).filter(move |device| set >> device.0 & 1 == 1);
     every.map(|set| members(set).collect()).collect()
 }
 
 /// More steps than a small model takes.
-const ENOUGH: u64 = 1_000_000;
+pub const ENOUGH: u64 = 1_000_000;
 
 proptest! {
     #![proptest_config(crate::cases(96))]

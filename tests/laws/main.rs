@@ -3,14 +3,17 @@
 //! What the laws compare with is stated here anew, as plainly as possible and without a thought for
 //! speed: `naive` runs orders and counts memory.
 
+mod agreement;
 mod blocks;
 mod bounds;
 mod executor;
 mod files;
 mod known_bounds;
+mod large;
 mod memory;
 mod naive;
 mod optimising;
+mod pinned_bounds;
 mod random;
 mod reordering;
 

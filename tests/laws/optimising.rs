@@ -18,7 +18,7 @@ fn quick(objective: Objective) -> Options {
 }
 
 /// Caps from the least that one microbatch needs upwards.
-fn capped() -> impl Strategy<Value = Model> {
+pub fn capped() -> impl Strategy<Value = Model> {
     (random::models(1), 0..8_i64).prop_map(|(model, spare)| {
         let whole = |device| -> Units {
             model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
