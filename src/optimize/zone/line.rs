@@ -5,7 +5,7 @@
 //! lags there and back. So a state is one number, the least is the best, and only the best pattern of
 //! each device counts.
 
-use super::pattern::{NODES, Pattern, shapes};
+use super::pattern::{NODES, Pattern};
 use super::pipeline::{Pipeline, Scale};
 use super::{Time, ZoneError};
 
@@ -22,7 +22,7 @@ pub(super) fn solve<T: Time>(
             return Err(ZoneError::TimeUp);
         }
         let mut best: Option<(T, Pattern)> = None;
-        for shape in shapes(figures) {
+        for &shape in pipeline.shapes[device].iter() {
             // y lies between these, and any number of intervals later.
             let soonest = scale.ticks(shape.distance(0, 1).length);
             let latest = scale.interval - scale.ticks(shape.distance(1, 0).length);

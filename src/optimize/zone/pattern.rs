@@ -8,7 +8,7 @@
 pub(super) const NODES: usize = 4;
 
 /// One device's passes and memory.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Figures {
     /// How many chunks it has: one or two.
     pub chunks: usize,
@@ -34,6 +34,11 @@ impl Figures {
     /// The number of nodes.
     pub const fn nodes(&self) -> usize {
         2 * self.chunks
+    }
+
+    /// Whether two devices differ in nothing but their caps, if in anything.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        *self == Self { capacity: self.capacity, ..other.clone() }
     }
 
     /// The backward node of a chunk.

@@ -1,9 +1,11 @@
 //! A pipeline as the programme sees it, and the solvers for its placements behind one interface.
 
+use std::sync::Arc;
+
 use num_rational::Ratio;
 
 use super::found::Found;
-use super::pattern::{Figures, NODES, Pattern};
+use super::pattern::{Figures, NODES, Pattern, Shape, shapes};
 use super::{ZoneError, line, v};
 use crate::block::{Passes, acquired, released};
 use crate::model::{Kind, Microbatch, Model, Pass, Placement, Stage};
@@ -38,6 +40,8 @@ pub(super) struct Pipeline<'a> {
     pub passes: Passes,
     fold: Fold,
     pub figures: Vec<Figures>,
+    /// The shapes of each device, the same for neighbours that are alike.
+    pub shapes: Vec<Arc<[Shape]>>,
     /// The place of each link in the chain of all Fs and then all backwards: by position, how much
     /// later than the first F the pass there can start at the earliest.
     reach: Vec<i64>,
@@ -100,8 +104,14 @@ impl<'a> Pipeline<'a> {
             let device = model.placement().device_of(stages[0]);
             figures_of(model, passes, stages, most_copies, [model.capacity(device).map(|cap| cap.0), limit])
         });
-        let figures = figures.collect::<Result<_, _>>()?;
-        Ok(Self { model, passes, fold, figures, reach, serial, most_copies, most_wait, stop })
+        let figures = figures.collect::<Result<Vec<_>, _>>()?;
+        let mut shapes: Vec<Arc<[Shape]>> = Vec::with_capacity(figures.len());
+        for (device, of) in figures.iter().enumerate() {
+            let like = figures[..device].last().filter(|before| before.is_like(of));
+            let known = like.and(shapes.last()).map(Arc::clone);
+            shapes.push(known.unwrap_or_else(|| self::shapes(of).into()));
+        }
+        Ok(Self { model, passes, fold, figures, shapes, reach, serial, most_copies, most_wait, stop })
     }
 
     /// The stage of a chunk of a device.

@@ -6,7 +6,7 @@
 //! and with y the other way round. What is left is: y less than an interval above Y, and either
 //! nothing that holds more fits under the cap and under S, or X and Z are both reached.
 
-use super::pattern::{Figures, NODES, Pattern, Shape, shapes};
+use super::pattern::{Figures, NODES, Pattern, Shape};
 use super::pipeline::{Pipeline, Scale};
 use super::{Time, ZoneError};
 
@@ -33,30 +33,69 @@ impl<T: Time> Zone<T> {
             && self.most_z >= other.most_z
             && self.most_sum >= other.most_sum
     }
+
+    /// The larger, the more the devices behind can probably choose from. What they need of x and of z
+    /// is about the same, so it counts how large the smaller of both can be.
+    fn room(&self) -> T {
+        self.most_x.min(self.most_z) + self.most_sum - self.least_y
+    }
 }
 
 /// A zone with the choice that led to it.
 #[derive(Debug, Clone, Copy)]
 struct State<T> {
     zone: Zone<T>,
-    pattern: Pattern,
+    /// Which shape of the device, and the repetition of each node.
+    shape: usize,
+    copy: [i64; NODES],
     before: usize,
 }
 
 /// A shape with its distances at an interval.
 struct Scaled<T> {
-    shape: Shape,
+    /// Which one of the device it is.
+    index: usize,
+    base: i64,
     /// `after[u][v]`: v starts at least this much after u when both lie in repetition 0.
     after: [[T; NODES]; NODES],
     /// At least so many repetitions between F and I, by chunk.
     least_copies: [i64; 2],
 }
 
+/// How many states of a device are tried at first: where there are patterns that go together, the
+/// states that leave most room nearly always lead to some.
+const FEW: usize = 4;
+
 /// Patterns that go together at an interval, in the order of the devices, if there are any.
 pub(super) fn solve<T: Time>(
     pipeline: &Pipeline<'_>,
     scale: Scale<T>,
 ) -> Result<Option<Vec<Pattern>>, ZoneError> {
+    match solve_within(pipeline, scale, FEW)? {
+        Outcome::Found(patterns) => Ok(Some(patterns)),
+        Outcome::None { all: true } => Ok(None),
+        Outcome::None { all: false } => match solve_within(pipeline, scale, usize::MAX)? {
+            Outcome::Found(patterns) => Ok(Some(patterns)),
+            Outcome::None { .. } => Ok(None),
+        },
+    }
+}
+
+enum Outcome {
+    Found(Vec<Pattern>),
+    /// Nothing, among all patterns or only those that go on from the states that were kept.
+    None {
+        all: bool,
+    },
+}
+
+/// The programme with no more than so many states of a device: those that leave most room.
+fn solve_within<T: Time>(
+    pipeline: &Pipeline<'_>,
+    scale: Scale<T>,
+    width: usize,
+) -> Result<Outcome, ZoneError> {
+    let mut all = true;
     let devices = pipeline.figures.len();
     let mut layers: Vec<Vec<State<T>>> = Vec::with_capacity(devices);
     let mut incoming: Vec<Zone<T>> = Vec::new();
@@ -75,7 +114,7 @@ pub(super) fn solve<T: Time>(
         }
         let mut layer = Layer { figures, scale, least_x, least_z, reached: Vec::new() };
         let shapes: Vec<Scaled<T>> =
-            shapes(figures).into_iter().filter_map(|shape| layer.scaled(shape)).collect();
+            pipeline.shapes[device].iter().enumerate().filter_map(|of| layer.scaled(of)).collect();
         for (before, zone) in incoming.iter_mut().enumerate() {
             if pipeline.stop.is_due() {
                 return Err(ZoneError::TimeUp);
@@ -88,9 +127,14 @@ pub(super) fn solve<T: Time>(
         }
         let mut reached = layer.reached;
         if reached.is_empty() {
-            return Ok(None);
+            return Ok(Outcome::None { all });
         }
         reached.sort_unstable_by_key(|state| state.zone);
+        if reached.len() > width {
+            reached.sort_by_key(|state| -state.zone.room());
+            reached.truncate(width);
+            all = false;
+        }
         if device + 1 < devices {
             incoming = reached.iter().map(|state| pushed(pipeline, scale, device, &state.zone)).collect();
         }
@@ -99,15 +143,16 @@ pub(super) fn solve<T: Time>(
     let mut at = 0;
     let mut patterns: Vec<Pattern> = layers
         .iter()
+        .zip(&pipeline.shapes)
         .rev()
-        .map(|layer| {
-            let state = &layer[at];
-            at = state.before;
-            state.pattern
+        .map(|(layer, shapes)| {
+            let State { shape, copy, before, .. } = layer[at];
+            at = before;
+            Pattern { shape: shapes[shape], copy }
         })
         .collect();
     patterns.reverse();
-    Ok(Some(patterns))
+    Ok(Outcome::Found(patterns))
 }
 
 /// The states of a device while they are gathered.
@@ -121,7 +166,7 @@ struct Layer<'a, T> {
 
 impl<T: Time> Layer<'_, T> {
     /// A shape at the interval, if it fits into one.
-    fn scaled(&self, shape: Shape) -> Option<Scaled<T>> {
+    fn scaled(&self, (index, shape): (usize, &Shape)) -> Option<Scaled<T>> {
         let mut after = [[T::zero(); NODES]; NODES];
         for (from, row) in after.iter_mut().enumerate() {
             for (to, after) in row.iter_mut().enumerate().filter(|(to, _)| *to != from) {
@@ -131,14 +176,14 @@ impl<T: Time> Layer<'_, T> {
         }
         let fits = after[F0][F1] + after[F1][F0] <= T::zero();
         let least_copies = [0, 1].map(|chunk| shape.least_copies(self.figures, chunk));
-        fits.then_some(Scaled { shape, after, least_copies })
+        fits.then_some(Scaled { index, base: shape.base, after, least_copies })
     }
 
     /// Adds what a shape reaches from a zone.
     fn extend(&mut self, zone: &Zone<T>, before: usize, shape: &Scaled<T>) {
         let (scale, figures, after) = (self.scale, self.figures, &shape.after);
         let holds = figures.by_forward.map(i128::from);
-        let room = i128::from(figures.capacity) - i128::from(shape.shape.base);
+        let room = i128::from(figures.capacity) - i128::from(shape.base);
         // Along a distance from u to v in n repetitions: after[u][v] + nT to nT - after[v][u].
         let top = |most: T, from: usize, to: usize| scale.floor(most - after[from][to]);
         let bottom = |least: T, from: usize, to: usize| scale.ceil(least + after[to][from]);
@@ -193,11 +238,23 @@ impl<T: Time> Layer<'_, T> {
 
     /// Adds what a pattern reaches from a zone, if anything.
     fn reach(&mut self, zone: &Zone<T>, before: usize, shape: &Scaled<T>, [x, y, z]: [i64; 3]) {
+        let scale = self.scale;
+        let turns = |count: i64| scale.turns(count);
+        // The closure only shrinks a zone: what is contained before it is so after it.
+        let at_most = Zone {
+            least_y: zone.least_y.max(shape.after[F1][I1] + turns(y)),
+            most_x: zone.most_x.min(turns(x) - shape.after[F1][F0]),
+            most_z: zone.most_z.min(turns(z) - shape.after[I0][I1]),
+            most_sum: zone.most_sum.min(turns(x + y + z) - shape.after[I0][F0]),
+        };
+        if self.is_reached(&at_most) {
+            return;
+        }
         let copy = [0, x, x + y, x + y + z];
         let mut after = shape.after;
         for (from, row) in after.iter_mut().enumerate() {
             for (to, after) in row.iter_mut().enumerate() {
-                *after = *after + self.scale.turns(copy[to] - copy[from]);
+                *after = *after + turns(copy[to] - copy[from]);
             }
         }
         let mut demand = |from: usize, to: usize, least: T| {
@@ -209,24 +266,29 @@ impl<T: Time> Layer<'_, T> {
         demand(F1, F0, -zone.most_x);
         demand(I0, I1, -zone.most_z);
         demand(I0, F0, -zone.most_sum);
-        let zone_of = |after: &[[T; NODES]; NODES]| Zone {
+        if !close(&mut after) {
+            return;
+        }
+        let zone = Zone {
             least_y: after[F1][I1],
             most_x: -after[F1][F0],
             most_z: -after[I0][I1],
             most_sum: -after[I0][F0],
         };
-        // The closure only shrinks a zone: what is contained before it is so after it.
-        let contained =
-            |reached: &[State<T>], zone: &Zone<T>| reached.iter().any(|other| other.zone.contains(zone));
-        if contained(&self.reached, &zone_of(&after)) || !close(&mut after) {
-            return;
-        }
-        let zone = zone_of(&after);
-        if contained(&self.reached, &zone) {
+        if self.is_reached(&zone) {
             return;
         }
         self.reached.retain(|other| !zone.contains(&other.zone));
-        self.reached.push(State { zone, pattern: Pattern { shape: shape.shape, copy }, before });
+        self.reached.push(State { zone, shape: shape.index, copy, before });
+    }
+
+    /// Whether a state contains the zone. That state comes to the front: it likely contains the next.
+    fn is_reached(&mut self, zone: &Zone<T>) -> bool {
+        let by = self.reached.iter().position(|state| state.zone.contains(zone));
+        if let Some(at) = by {
+            self.reached.swap(0, at);
+        }
+        by.is_some()
     }
 }
 
