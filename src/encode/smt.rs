@@ -118,7 +118,10 @@ impl Search<'_> {
                 }
                 Decision::No => {
                     least = (trial / quantum + 1) * quantum;
-                    step = (step * 2).max(quantum);
+                    // A block once found, there is nothing to climb to.
+                    if best.is_none() {
+                        step = (step * 2).max(quantum);
+                    }
                 }
                 Decision::Unknown => {
                     return Ok(Outcome::Bounded { answer: best, bound: Bound::Memory(Units(least)) });

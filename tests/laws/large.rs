@@ -1,5 +1,10 @@
 //! Numbers near the largest that a model may have: a true answer, or an error that says so.
-#![expect(clippy::cast_sign_loss, clippy::cast_possible_wrap, reason = "sizes are drawn below 2^57")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "all numbers here are drawn below 2^57"
+)]
 
 use std::time::Duration;
 

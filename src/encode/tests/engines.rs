@@ -164,18 +164,6 @@ fn what_cannot_be_is_infeasible_for_both() {
 }
 
 #[test]
-fn more_bisections_than_a_number_has_bits_are_no_overflow() {
-    // Doubling leads up to the least peak from what propagation shows, and bisection back.
-    let unit = 1 << 50;
-    let times = [vec![3; 4], vec![4; 4], vec![2; 4], vec![1; 3]];
-    let held = vec![unit + 1, unit, unit, unit];
-    let model = model(v(2), times, [held.clone(), held], vec![None; 2]);
-    let objective = Objective::LeastMemory { interval: model.most_work() };
-    let [milp, smt] = both(&model, objective).map(|outcome| proved(&outcome, objective));
-    assert_eq!(milp, smt);
-}
-
-#[test]
 fn memory_that_does_not_fit_64_bits_is_an_error() {
     // Some 2^56 / 3 microbatches are under way at a time.
     let far = [vec![1; 2], vec![1; 2], vec![1; 2], vec![1 << 55]];
