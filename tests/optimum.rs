@@ -90,7 +90,7 @@ fn many_microbatches_keep_the_interval_of_a_block_of_two() {
     assert_eq!(solution.block.map(|block| block.period()), Some(2));
 }
 
-/// Found while the methods were tried out or by an exact programme over small problems (V placement, one
+/// Found by earlier searches, or by an exact programme over small problems (V placement, one
 /// unit of memory per chunk activation): durations, devices, microbatches, cap, makespan. Ours may be
 /// shorter, never longer.
 const BEST_KNOWN: [([i64; 3], u32, u32, i64, i64); 12] = [

@@ -42,7 +42,7 @@ fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
         .sum()
 }
 
-/// A lower bound on the interval per microbatch of every schedule that repeats, under the caps.
+/// A lower bound on the time per microbatch in the long run, over all schedules under the caps.
 ///
 /// The most work of any device; and the **area bound**: while one microbatch enters and one leaves
 /// per interval, the memory in use on a device averages `sum_s activation_s * lifespan_s / T`, and

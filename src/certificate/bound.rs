@@ -65,7 +65,10 @@ pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
 pub fn holds(model: &Model, metric: Metric, bound: &Bound) -> Result<(), BoundError> {
     let shown = match &bound.reason {
         Reason::Alone => alone(model, metric).value,
-        Reason::Windows { device, .. } | Reason::Turnover { device, .. } | Reason::Area { device } => {
+        Reason::Windows { device, .. }
+        | Reason::Chain { device, .. }
+        | Reason::Turnover { device, .. }
+        | Reason::Area { device } => {
             there(model, *device)?;
             of_device(model, &Paths::new(model), *device, metric)
                 .into_iter()
@@ -123,7 +126,7 @@ fn alone(model: &Model, metric: Metric) -> Bound {
 }
 
 /// The bounds that rest on one device.
-fn of_device(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
+pub(super) fn of_device(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
     let mut bounds = window::bounds(model, paths, device, metric);
     bounds.extend(turnover::bounds(model, paths, device, metric));
     bounds.extend(area::bound(model, paths, device, metric));

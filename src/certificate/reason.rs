@@ -44,6 +44,18 @@ pub enum Reason {
         /// The window at the end.
         last: Window,
     },
+    /// A device can begin no earlier than at `head`, runs all its Fs and Is, and `tail` follows the last of
+    /// them, which is an I.
+    Chain {
+        /// The device.
+        device: Device,
+        /// What its Fs and Is take over all microbatches.
+        work: Ticks,
+        /// What comes before the first.
+        head: Ticks,
+        /// What comes after the last, at the least.
+        tail: Ticks,
+    },
     /// A device has room for so few microbatches that each waits for the turn of an earlier one.
     Turnover {
         /// The device.
@@ -75,6 +87,10 @@ impl fmt::Display for Reason {
                 out,
                 "device {device} works {work}, with room for {} in its first {} and for {} in its last {}",
                 first.work, first.length, last.work, last.length
+            ),
+            Self::Chain { device, work, head, tail } => write!(
+                out,
+                "device {device} runs F and I for {work}, with {head} before the first and {tail} after the last"
             ),
             Self::Turnover { device, held, turn } => {
                 write!(

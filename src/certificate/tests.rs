@@ -189,13 +189,70 @@ fn every_tampered_certificate_is_rejected_for_the_right_reason() {
     insta::assert_snapshot!(report);
 }
 
+/// The bounds of every reason that the module finds on a model, best or not.
+fn all_bounds(model: &Model, metric: Metric) -> Vec<Bound> {
+    let paths = path::Paths::new(model);
+    let devices = || Device::all(model.devices());
+    let of_subsets = devices().filter_map(|device| lower_bound_of(model, metric, &[device], STEPS));
+    devices().flat_map(|device| bound::of_device(model, &paths, device, metric)).chain(of_subsets).collect()
+}
+
+/// Adds one to the figures of a bound of these names, one at a time.
+fn altered_figures(bound: &Bound, names: &[&str]) -> Vec<Bound> {
+    fn alter(value: &serde_json::Value, names: &[&str], found: &mut Vec<serde_json::Value>) {
+        let Some(object) = value.as_object() else { return };
+        for (key, part) in object {
+            let mut parts = Vec::new();
+            match part.as_i64() {
+                Some(figure) if names.contains(&key.as_str()) => parts.push((figure + 1).into()),
+                _ => alter(part, names, &mut parts),
+            }
+            found.extend(parts.into_iter().map(|part| {
+                let mut object = object.clone();
+                object.insert(key.clone(), part);
+                serde_json::Value::Object(object)
+            }));
+        }
+    }
+    let mut found = Vec::new();
+    alter(&serde_json::to_value(bound).expect("a bound is JSON"), names, &mut found);
+    found.into_iter().map(|value| serde_json::from_value(value).expect("a bound")).collect()
+}
+
+#[test]
+fn no_figure_of_any_reason_can_be_changed() {
+    let v = model::Placement::v(3).expect("a placement");
+    let tight = Model::equal_stages(v, 20, [3, 4, 2, 1])
+        .and_then(|model| model.with_uniform_capacity(Some(crate::model::Units(3))))
+        .expect("a model");
+    let mut seen = std::collections::BTreeSet::new();
+    for metric in [Metric::Makespan, Metric::DeviceSpan] {
+        for bound in all_bounds(&tight, metric) {
+            assert_eq!(holds(&tight, metric, &bound), Ok(()), "{bound:?}");
+            let names = ["value", "work", "length", "head", "tail", "held", "turn", "growth"];
+            let altered = altered_figures(&bound, &names);
+            assert!(!altered.is_empty());
+            for altered in altered {
+                assert!(holds(&tight, metric, &altered).is_err(), "{altered:?} in place of {bound:?}");
+            }
+            let reason = serde_json::to_value(&bound.reason).expect("a reason is JSON");
+            seen.extend(reason.as_object().and_then(|reason| reason.keys().next().cloned()));
+        }
+    }
+    assert_eq!(seen.iter().collect::<Vec<_>>(), ["area", "chain", "subset", "turnover", "windows"]);
+}
+
 /// With digests cut short.
 fn shortened(text: &str) -> String {
     let is_digest = |word: &&str| {
         let word = word.trim_end_matches(',');
         word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
     };
-    let short = |word: &str| if is_digest(&word) { "<digest>".to_owned() } else { word.to_owned() };
+    let short = |word: &str| match word.strip_suffix(',') {
+        _ if !is_digest(&word) => word.to_owned(),
+        Some(_) => "<digest>,".to_owned(),
+        None => "<digest>".to_owned(),
+    };
     text.split(' ').map(short).collect::<Vec<_>>().join(" ")
 }
 

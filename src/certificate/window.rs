@@ -5,6 +5,9 @@
 //! with V placement, one microbatch, two units of memory and unit times need 9 ticks, the formula
 //! says 11.
 //!
+//! **Chain bound.** Without its Ws a device has less work, but nothing fills its last window: after its
+//! last I comes what must follow that, of all its stages the least.
+//!
 //! Each window is taken in two ways: up to the head (or from the tail) of the device, where it can do
 //! nothing; or up to the first backward (from the last forward) it can meet, where it can do nothing
 //! but forwards (backwards), as many as its memory holds. On the last device of a V placement with
@@ -19,7 +22,8 @@ use super::path::Paths;
 use super::reason::{Bound, Metric, Reason, Window};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
-/// The window bounds of one device, one for each choice of windows that cannot overlap.
+/// The window bounds of one device, one for each choice of windows that cannot overlap, and its chain
+/// bound.
 pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
     let work = model.work(device) * i64::from(model.microbatches());
     let stages = model.placement().stages_of(device);
@@ -37,19 +41,18 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: M
             stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
         ),
     };
-    // Without its Ws the device ends with an I, and at the least what follows that comes after.
+    // Of its Fs and Is the device ends with an I, and at the least what follows that comes after.
     let microbatches = i64::from(model.microbatches());
     let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
     let after_last_input = match metric {
         Metric::Makespan => stages.iter().map(|&stage| paths.input_tail(stage)).min(),
         Metric::DeviceSpan => stages.iter().map(|&stage| model.duration(stage, Kind::W)).min(),
     };
-    let first = Window { length: head, work: Ticks::ZERO };
-    let last = Window { length: after_last_input.unwrap_or_default(), work: Ticks::ZERO };
-    let work_without_weights = work - weights * microbatches;
-    let without_weights = Bound {
-        value: work_without_weights + first.idle() + last.idle(),
-        reason: Reason::Windows { device, work: work_without_weights, first, last },
+    let without_weights = work - weights * microbatches;
+    let tail = after_last_input.unwrap_or_default();
+    let chain = Bound {
+        value: head + without_weights + tail,
+        reason: Reason::Chain { device, work: without_weights, head, tail },
     };
     let forwards = forward_fill(model, device).min(to_first_input - head);
     let backwards = backward_fill(model, device).min(from_last_forward);
@@ -64,7 +67,7 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: M
             value: work + first.idle() + last.idle(),
             reason: Reason::Windows { device, work, first, last },
         })
-        .chain([without_weights])
+        .chain([chain])
         .collect()
 }
 

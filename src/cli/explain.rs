@@ -223,6 +223,13 @@ fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
             ),
             vec![device.0],
         ),
+        Reason::Chain { device, work, head, tail } => (
+            format!(
+                "device {device} runs F and I for {work} {unit}; nothing reaches it before {head}, and at least \
+                 {tail} follow its last I"
+            ),
+            vec![device.0],
+        ),
         Reason::Turnover { device, held, turn } => (
             format!(
                 "device {device} has room for so few microbatches that each of its forwards comes at least \

@@ -255,22 +255,25 @@ pub(super) fn limits(problem: &Problem, limit: Option<i64>) -> Vec<Option<i64>> 
 
 /// A limit on the peak of all devices, in units, that propagation refutes, while it does not refute
 /// one quantum more. The caps themselves must not be refuted.
-pub(super) fn refuted_limit(problem: &Problem, scale: Scale) -> i64 {
+pub(super) fn refuted_limit(problem: &Problem, scale: Scale) -> Result<i64, EncodeError> {
     let quantum = problem.quantum();
-    let allowed = |count: i64| Ranges::of(problem, scale, &limits(problem, Some(count * quantum))).is_some();
-    let (mut refuted, mut count) = (0, 1);
-    while !allowed(count) {
-        (refuted, count) = (count, count * 2);
+    let allowed = |count: i64| {
+        let limit = count.checked_mul(quantum).ok_or(EncodeError::Overflow)?;
+        Ok::<_, EncodeError>(Ranges::of(problem, scale, &limits(problem, Some(limit))).is_some())
+    };
+    let (mut refuted, mut count) = (0, 1_i64);
+    while !allowed(count)? {
+        (refuted, count) = (count, count.checked_mul(2).ok_or(EncodeError::Overflow)?);
     }
     while refuted + 1 < count {
         let middle = refuted + (count - refuted) / 2;
-        if allowed(middle) {
+        if allowed(middle)? {
             count = middle;
         } else {
             refuted = middle;
         }
     }
-    refuted * quantum
+    Ok(refuted * quantum)
 }
 
 /// A whole number of ticks, at least the most work, below which propagation refutes every interval:

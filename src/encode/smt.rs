@@ -94,8 +94,8 @@ impl Search<'_> {
         if Ranges::of(self.problem, scale, self.problem.caps()).is_none() {
             return Ok(Outcome::Infeasible);
         }
-        let mut least = refuted_limit(self.problem, scale) + quantum;
-        let most = Some(self.most_limit(interval));
+        let mut least = refuted_limit(self.problem, scale)? + quantum;
+        let most = Some(self.most_limit(interval)?);
         let mut best: Option<Answer> = None;
         let mut step = 0;
         loop {
@@ -118,7 +118,10 @@ impl Search<'_> {
                 }
                 Decision::No => {
                     least = (trial / quantum + 1) * quantum;
-                    step = (step * 2).max(quantum);
+                    // A block once found, there is nothing to climb to.
+                    if best.is_none() {
+                        step = (step * 2).max(quantum);
+                    }
                 }
                 Decision::Unknown => {
                     return Ok(Outcome::Bounded { answer: best, bound: Bound::Memory(Units(least)) });
@@ -130,14 +133,17 @@ impl Search<'_> {
     /// A limit that excludes nothing which the caps do not exclude: the largest cap, or, of a device
     /// without one, what it can hold. In normal form no link of the chain waits for an interval, so no
     /// more copies overlap than the chain has links and is intervals long.
-    fn most_limit(&self, interval: Ticks) -> i64 {
-        let links = i64::try_from(self.problem.links().len()).unwrap_or(i64::MAX);
-        let copies = (self.problem.serial() / interval.0).saturating_add(links).saturating_add(2);
+    fn most_limit(&self, interval: Ticks) -> Result<i64, EncodeError> {
+        let links = i128::try_from(self.problem.links().len()).unwrap_or(i128::from(i64::MAX));
+        let copies = i128::from(self.problem.serial() / interval.0) + links + 2;
         let caps = self.problem.caps().iter().zip(self.problem.holds()).map(|(cap, holds)| {
-            let held = || holds.iter().map(|hold| hold.units.saturating_mul(copies));
-            cap.unwrap_or_else(|| held().fold(0, i64::saturating_add))
+            let held = || holds.iter().map(|hold| i128::from(hold.units)).sum::<i128>();
+            cap.map_or_else(|| held().checked_mul(copies), |cap| Some(cap.into()))
         });
-        caps.max().unwrap_or(0)
+        let most = caps.collect::<Option<Vec<_>>>().and_then(|caps| caps.into_iter().max());
+        // Twice as much still fits: the steps towards it do.
+        let fits = |most: i128| i64::try_from(most).ok().filter(|most| *most < i64::MAX / 4);
+        most.and_then(fits).ok_or(EncodeError::Overflow)
     }
 
     /// Bisects between an interval that is refuted and the best one found, then asks for anything

@@ -75,6 +75,9 @@ pub enum FrontierError {
     /// Only the exact programme takes other passes than F, I and W.
     #[error("full backwards and recomputation need a placement that the exact programme can follow")]
     Passes,
+    /// What the fastest block holds is more than a cap may be, so no less can be asked for.
+    #[error("the fastest block holds {0} units, more than a cap may be; choose a coarser unit")]
+    Memory(Units),
     /// The placement needs a solver that this build lacks.
     #[error("the exact programme cannot follow this placement, and this build has no solver")]
     NoEngine,
@@ -121,13 +124,10 @@ pub fn frontier(
     if !exact && passes != Passes::SPLIT {
         return Err(FrontierError::Passes);
     }
-    let capped = |cap: Option<Units>| {
-        model
-            .with_uniform_capacity(cap)
-            .expect("no cap, or one below a peak, is within the limits of a model")
-    };
     let answer = |cap: Option<Units>| {
-        let model = capped(cap);
+        // In the long run more microbatches may be under way than the model has.
+        let over = || FrontierError::Memory(cap.unwrap_or_default() + Units(1));
+        let model = model.with_uniform_capacity(cap).map_err(|_| over())?;
         if exact { by_programme(&model, passes, stop) } else { by_solver(&model, cap, stop) }
     };
     let mut steps: Vec<Step> = Vec::new();
@@ -229,7 +229,7 @@ fn by_solver(_: &Model, _: Option<Units>, _: &Stop) -> Result<Answer, FrontierEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Placement;
+    use crate::model::{Memory, Placement};
 
     fn of(placement: Placement, times: [i64; 4]) -> (Model, Frontier) {
         let model = Model::equal_stages(placement, 1, times).expect("a model");
@@ -274,6 +274,19 @@ mod tests {
             let known = frontier.points.iter().rev().find(|point| point.peak.0 <= cap).expect("a point");
             assert_eq!(best.interval, known.interval, "cap {cap}");
         }
+    }
+
+    #[test]
+    fn a_block_that_holds_more_than_a_cap_may_be_is_an_error() {
+        let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 1, [1, 1, 1, 1 << 56]);
+        let model = model.expect("a model");
+        let units = vec![Units(16); 2];
+        let memory =
+            Memory { activation: units.clone(), retained_for_weight: units, ..model.memory().clone() };
+        let (placement, costs) = (model.placement().clone(), model.costs().clone());
+        let model = Model::new("far".to_owned(), None, placement, 1, costs, memory).expect("a model");
+        let found = frontier(&model, Passes::SPLIT, &Stop::default(), &mut |_, _| ());
+        assert!(matches!(found, Err(FrontierError::Memory(held)) if held.0 > Model::MAX_TOTAL), "{found:?}");
     }
 
     #[test]

@@ -5,10 +5,10 @@
 
 use bubbleproof::block::Passes;
 use bubbleproof::certificate::{
-    Metric, Reason, interval_bound, lower_bound, lower_bound_of, lower_bound_within, steady_bound,
+    Bound, Metric, Reason, interval_bound, lower_bound, lower_bound_of, lower_bound_within, steady_bound,
 };
 use bubbleproof::model::{Device, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Stop, zone};
+use bubbleproof::optimize::{Options, Proof, Stop, optimize, zone};
 use num_rational::Ratio;
 
 const UNIT: [i64; 4] = [1, 1, 1, 0];
@@ -36,6 +36,18 @@ fn pace_alone(model: &Model, devices: &[u32]) -> Ratio<i64> {
     let bound = lower_bound_of(&model, Metric::Makespan, &devices, MANY).expect("enough steps");
     let Reason::Subset { repetition: Some(repetition), .. } = bound.reason else { panic!("{bound:?}") };
     repetition.pace()
+}
+
+#[test]
+fn where_weight_gradients_are_short_the_chain_through_the_last_device_is_the_best_bound() {
+    let placement = Placement::linear(6).expect("a placement");
+    let model = Model::equal_stages(placement, 12, [3, 4, 1, 2]).expect("a model");
+    let bound = lower_bound_within(&model, Metric::Makespan, 0);
+    let (device, work, head, tail) = (Device(5), Ticks(84), Ticks(25), Ticks(31));
+    assert_eq!(bound, Bound { value: Ticks(140), reason: Reason::Chain { device, work, head, tail } });
+    let options = Options { effort: 1_000, exact_effort: 0, ..Options::default() };
+    let solution = optimize(&model, &options, &mut |_| ()).expect("no caps");
+    assert_eq!(solution.proof, Proof::Bound);
 }
 
 #[test]

@@ -3,13 +3,23 @@
 //! What the laws compare with is stated here anew, as plainly as possible and without a thought for
 //! speed: `naive` runs orders and counts memory.
 
+mod agreement;
 mod blocks;
 mod bounds;
 mod executor;
 mod files;
 mod known_bounds;
+mod large;
 mod memory;
 mod naive;
 mod optimising;
+mod pinned_bounds;
 mod random;
 mod reordering;
+
+/// How many cases a law is tried on: as many as `PROPTEST_CASES` says, else so many.
+fn cases(few: u32) -> proptest::test_runner::Config {
+    let config = proptest::test_runner::Config::default();
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    proptest::test_runner::Config { cases: if asked { config.cases } else { few }, ..config }
+}

@@ -18,7 +18,7 @@ fn quick(objective: Objective) -> Options {
 }
 
 /// Caps from the least that one microbatch needs upwards.
-fn capped() -> impl Strategy<Value = Model> {
+pub fn capped() -> impl Strategy<Value = Model> {
     (random::models(1), 0..8_i64).prop_map(|(model, spare)| {
         let whole = |device| -> Units {
             model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
@@ -44,7 +44,7 @@ fn one_after_the_other(model: &Model) -> Schedule {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(crate::cases(48))]
 
     #[test]
     fn feasible_caps_give_a_valid_schedule_no_worse_than_the_catalogue(model in capped(), span: bool) {

@@ -84,7 +84,7 @@ impl Search<'_> {
             return Ok(Outcome::Infeasible);
         };
         let quantum = self.problem.quantum();
-        let least = refuted_limit(self.problem, scale) + quantum;
+        let least = refuted_limit(self.problem, scale)? + quantum;
 
         let mut programme = Programme::new(self.problem, &ranges, Rate::Fixed(ticks));
         programme.cap(self.problem.caps());

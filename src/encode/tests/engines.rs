@@ -164,6 +164,18 @@ fn what_cannot_be_is_infeasible_for_both() {
 }
 
 #[test]
+fn memory_that_does_not_fit_64_bits_is_an_error() {
+    // Some 2^56 / 3 microbatches are under way at a time.
+    let far = [vec![1; 2], vec![1; 2], vec![1; 2], vec![1 << 55]];
+    let placement = Placement::linear(2).expect("a placement");
+    let model = model(placement, far, [vec![1 << 40; 2], vec![1 << 40; 2]], vec![None; 2]);
+    for solve in [milp::solve, smt::solve] {
+        let found = solve(&model, Objective::LeastMemory { interval: Ticks(3) }, AMPLE);
+        assert_eq!(found, Err(EncodeError::Overflow));
+    }
+}
+
+#[test]
 fn a_cap_that_nothing_keeps_to_is_infeasible_though_another_device_has_none() {
     let times = [vec![1; 2], vec![1; 2], vec![1; 2], vec![0]];
     let placement = Placement::linear(2).expect("a placement");

@@ -92,3 +92,26 @@ fn a_deadline_that_has_passed_ends_the_search() {
     let model = v(24, [1, 1, 1000], 0, None);
     assert_eq!(least_interval(&model, Passes::SPLIT, &Stop::after(Duration::ZERO)), Err(ZoneError::TimeUp));
 }
+
+/// One stage on each of two devices far apart, of so many units, with a cap.
+fn far_apart(times: [i64; 4], units: i64, cap: Option<i64>) -> Model {
+    let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 1, times).expect("a model");
+    let units = vec![Units(units); 2];
+    let memory = Memory { activation: units.clone(), retained_for_weight: units, ..model.memory().clone() };
+    let (placement, costs) = (model.placement().clone(), model.costs().clone());
+    let model = Model::new("far apart".to_owned(), None, placement, 1, costs, memory).expect("a model");
+    model.with_uniform_capacity(cap.map(Units)).expect("a cap")
+}
+
+#[test]
+fn what_does_not_fit_64_bits_is_an_overflow() {
+    let least = |model: &Model| least_interval(model, Passes::SPLIT, &Stop::default());
+    // Some 2^56 / 3 microbatches on their way, each of 2^20 units.
+    assert_eq!(least(&far_apart([1, 1, 1, 1 << 55], 1 << 20, None)), Err(ZoneError::Overflow));
+    // They fit by themselves: it is the amount that does not.
+    assert!(least(&far_apart([1, 1, 1, 1 << 55], 1, None)).is_ok());
+    // So few of them that an interval is a fraction of a tick with a denominator near 2^50.
+    let rational = far_apart([1, 1, 1, (1 << 55) + 1], 1, Some((1 << 50) + 7));
+    assert_eq!(least(&rational), Err(ZoneError::Overflow));
+    assert!(least(&far_apart([1, 1, 1, (1 << 30) + 1], 1, Some(7))).is_ok());
+}

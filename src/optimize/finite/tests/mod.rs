@@ -33,7 +33,7 @@ fn proved(engine: Engine, model: &Model, objective: Objective) -> Option<Ticks> 
 }
 
 /// V placement, a unit of memory per stage, no latency: found with a third engine (CP-SAT) beside two
-/// like these while the method was tried out.
+/// like these.
 #[test]
 fn the_engines_prove_the_makespans_on_record() {
     let unit = [1, 1, 1, 0];
