@@ -170,7 +170,11 @@ fn has_word(code: &str, word: &str) -> bool {
 
 /// The packages that `use` declarations name first.
 fn packages(code: &str) -> BTreeSet<String> {
-    let declared = code.lines().filter_map(|line| line.trim_start().strip_prefix("use "));
+    let declared = code.lines().filter_map(|line| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("pub").map_or(line, |rest| rest.trim_start_matches("(crate)").trim_start());
+        line.strip_prefix("use ")
+    });
     let own = |name: &String| name == "crate" || name == "super" || name == "self";
     declared.flat_map(first_names).filter(|name| !own(name)).collect()
 }
@@ -264,6 +268,6 @@ fn this_test_sees_every_form_of_import() {
         assert_eq!(imports(&path(module), code), expected, "{code}");
     }
     assert!(has_word("x as f64;", "f64") && !has_word("let conf64 = 1;", "f64"));
-    assert_eq!(packages("use z3::Solver;\nuse std::fmt;\nuse super::x;").len(), 2);
+    assert_eq!(packages("use z3::Solver;\npub use std::fmt;\nuse super::x;").len(), 2);
     assert!(sources().iter().any(|source| source.path == "replay/execute.rs"));
 }
