@@ -172,7 +172,8 @@ fn has_word(code: &str, word: &str) -> bool {
 fn packages(code: &str) -> BTreeSet<String> {
     let declared = code.lines().filter_map(|line| {
         let line = line.trim_start();
-        let line = line.strip_prefix("pub").map_or(line, |rest| rest.trim_start_matches("(crate)").trim_start());
+        let line =
+            line.strip_prefix("pub").map_or(line, |rest| rest.trim_start_matches("(crate)").trim_start());
         line.strip_prefix("use ")
     });
     let own = |name: &String| name == "crate" || name == "super" || name == "self";

@@ -9,6 +9,7 @@ use bubbleproof::model::{
 };
 use num_rational::Ratio;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
 
 use super::naive;
 use super::random;
@@ -362,4 +363,23 @@ fn a_bound_whose_reason_is_altered_does_not_hold() {
         altered(r#"{"value": 62, "reason": "alone"}"#),
         BoundError::Value { claimed: Ticks(62), .. }
     ));
+}
+
+/// The trying of all orders passes over problems that have too many, which must stay few.
+#[test]
+fn nearly_all_small_problems_are_decided_by_trying_all_orders() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut decided, mut several_devices) = (0, 0);
+    for _ in 0..100 {
+        let model = small().new_tree(&mut runner).expect("a model").current();
+        let kinds = [Kind::F, Kind::I, Kind::W];
+        if optimum(&model, &kinds, Metric::Makespan).is_some() {
+            decided += 1;
+            several_devices += u32::from(model.devices() > 1);
+        }
+    }
+    assert!(
+        decided >= 80 && several_devices >= 40,
+        "{decided}, {several_devices} of them of several devices"
+    );
 }
