@@ -7,11 +7,11 @@
 //! stage.
 //!
 //! **Theorem.** `start(F_(k+q)) >= start(F_k) + P` with `P = tF + L + E*(tI + tW) + (E-1)*tF'`, where tF
-//! is the duration of that F, L the lag from its end to the I of its own stage, through the last
-//! stage and back, and tI + tW and tF' are the least of any stage of the device; and with
-//! `P = tF + min(L_s + tI_s + tW_s)` over the device's stages s, `L_s` being the lag to the I of s. So the last of the m
-//! forwards starts at least `floor((m-1)/q)*P + ((m-1) mod q)*tF` after the first, and the interval
-//! per microbatch is at least P/q in the long run.
+//! is the duration of that F, L the lag from its end to the I of its own stage, through the last stage
+//! and back, and tI + tW and tF' are the least of any stage of the device; and with `P = tF + min(L_s +
+//! tI_s + tW_s)` over the device's stages s, `L_s` being the lag to the I of s. So the last of the m
+//! forwards starts at least `floor((m-1)/q)*P + ((m-1) mod q)*tF` after the first, and the interval per
+//! microbatch is at least P/q in the long run.
 //!
 //! **Proof.** The first k+q+1 forwards of the highest stage are preceded by as many of every other
 //! stage of the device, so when `F_(k+q)` starts, at least `v(k+q+1)` forwards have started, this one

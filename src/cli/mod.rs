@@ -102,8 +102,8 @@ enum Command {
     ///
     /// For caps that no schedule keeps to: the device, what is live there, and the chain that holds it.
     /// Otherwise: what sets the time per microbatch (a critical cycle, and the fewest caps and latencies
-    /// that rule out a block in which the busiest device never idles), why the lower bound holds, and the chain of passes
-    /// that is as long as the makespan.
+    /// that rule out a block in which the busiest device never idles), why the lower bound holds, and the
+    /// chain of passes that is as long as the makespan.
     Explain(explain::ExplainArgs),
 
     #[command(after_long_help = VERIFY_EXAMPLES)]

@@ -32,12 +32,12 @@ use num_rational::Ratio;
 use crate::block::{Block, BlockError, Fault};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 
-/// What to optimise, over blocks of K microbatches per interval. The caps of the model hold in either case. Among the optimal blocks a shortest
-/// one is looked for in what is left of the time limit.
+/// What to optimise, over blocks of K microbatches per interval. The caps of the model hold in either
+/// case. Among the optimal blocks a shortest one is looked for in what is left of the time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
-    /// The least largest peak of a device, at a given interval in ticks (of all K microbatches). (Units are compared across
-    /// devices: the memory of all devices is counted in the same unit.)
+    /// The least largest peak of a device, at a given interval in ticks (of all K microbatches). (Units
+    /// are compared across devices: the memory of all devices is counted in the same unit.)
     LeastMemory {
         /// The interval T.
         interval: Ticks,

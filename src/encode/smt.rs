@@ -26,8 +26,8 @@ use super::ranges::{Ranges, Scale, limits, refuted_limit};
 use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, Rejection, answer};
 use crate::model::{Device, Model, Ticks, Units};
 
-/// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of it at most are spent on
-/// the objective, the rest on a shortest block.
+/// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of
+/// it at most are spent on the objective, the rest on a shortest block.
 ///
 /// # Errors
 /// When the model cannot be encoded, Z3 fails, or its answer does not stand up to the exact check.

@@ -23,8 +23,8 @@ use crate::model::{Model, Ticks, Units};
 /// which `HiGHS` satisfies rows and integrality.
 pub const MARGIN: f64 = 1e-6;
 
-/// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of it at most are spent on
-/// the objective, the rest on a shortest block.
+/// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of
+/// it at most are spent on the objective, the rest on a shortest block.
 ///
 /// An interval is called optimal when the exact one of the block agrees with the bound of `HiGHS` up
 /// to [`MARGIN`]; a peak, when the bound rules out the next smaller one.

@@ -86,7 +86,8 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     Some(Steady { work, interval: per_microbatch, several, bound, cycle, conflict, enough })
 }
 
-/// Whether a model has a block of one microbatch at an interval, as far as that can be told exactly and in time.
+/// Whether a model has a block of one microbatch at an interval, as far as that can be told exactly and
+/// in time.
 fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
     match zone::least_memory(model, Passes::SPLIT, interval, stop) {
         Ok(_) => Some(true),

@@ -86,7 +86,8 @@ fn the_critical_cycle_of_a_block_takes_its_interval() {
     }
 }
 
-/// At d = 4, (3,4,2) needs 6 chunk activations for an interval of 18 (found by an exact programme over patterns of passes).
+/// At d = 4, (3,4,2) needs 6 chunk activations for an interval of 18 (found by an exact programme over
+/// patterns of passes).
 #[test]
 fn what_rules_out_a_steady_phase_without_bubble_can_be_lifted() {
     let model = capped(Placement::v(4).expect("a placement"), 1, [3, 4, 2, 0], 5);

@@ -1,9 +1,9 @@
 //! Engines side by side, in an order of events that does not depend on how fast they run.
 //!
-//! Every engine counts its work, in units of roughly a microsecond. The count is cut into epochs, each a little longer than the one before, and at the
-//! end of an epoch an engine waits until the others have come as far or have ended.
-//! An engine that has ended with a proof in an epoch ends the others at the end of that epoch. Who
-//! proves first, in epochs, is then a property of the problem.
+//! Every engine counts its work, in units of roughly a microsecond. The count is cut into epochs, each a
+//! little longer than the one before, and at the end of an epoch an engine waits until the others have
+//! come as far or have ended. An engine that has ended with a proof in an epoch ends the others at the
+//! end of that epoch. Who proves first, in epochs, is then a property of the problem.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

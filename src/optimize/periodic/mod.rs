@@ -61,8 +61,8 @@ impl Default for Effort {
 const FIRST_SHARE: usize = 10;
 
 /// The block of least interval found under the caps of the model, over blocks of `period` microbatches
-/// per interval: optimal where a bound over all schedules proves it. Without a time limit that comes first, the
-/// same effort gives the same block.
+/// per interval: optimal where a bound over all schedules proves it. Without a time limit that comes
+/// first, the same effort gives the same block.
 ///
 /// # Errors
 /// When the model cannot be encoded: a pass takes no time, or there are too many stages and

@@ -27,6 +27,7 @@ mod line;
 mod pattern;
 mod pipeline;
 mod ratio;
+mod solve;
 mod v;
 
 use num_integer::Integer;

@@ -1,12 +1,11 @@
-//! A pipeline as the programme sees it, and the solvers for its placements behind one interface.
+//! A pipeline as the programme sees it.
 
 use std::sync::Arc;
 
 use num_rational::Ratio;
 
-use super::found::Found;
-use super::pattern::{Figures, NODES, Pattern, Shape, shapes};
-use super::{ZoneError, line, v};
+use super::ZoneError;
+use super::pattern::{Figures, NODES, Shape, shapes};
 use crate::block::{Passes, acquired, released};
 use crate::model::{Kind, Microbatch, Model, Pass, Placement, Stage};
 use crate::optimize::Stop;
@@ -38,7 +37,7 @@ impl Fold {
 pub(super) struct Pipeline<'a> {
     pub model: &'a Model,
     pub passes: Passes,
-    fold: Fold,
+    pub fold: Fold,
     pub figures: Vec<Figures>,
     /// The shapes of each device, the same for neighbours that are alike.
     pub shapes: Vec<Arc<[Shape]>>,
@@ -149,26 +148,8 @@ impl<'a> Pipeline<'a> {
         i128::try_from(passes).unwrap_or(i128::MAX) * i128::from(self.most_copies + 1)
     }
 
-    /// Patterns that go together at this interval, if there are any.
-    pub(super) fn solve(&self, interval: Interval) -> Result<Option<Found<'_, 'a>>, ZoneError> {
-        let patterns = if self.is_narrow(interval)? {
-            self.solve_in::<i64>(interval)?
-        } else {
-            self.solve_in::<i128>(interval)?
-        };
-        Ok(patterns.map(|patterns| Found { pipeline: self, patterns, interval }))
-    }
-
-    fn solve_in<T: super::Time>(&self, interval: Interval) -> Result<Option<Vec<Pattern>>, ZoneError> {
-        let scale = Scale::new(interval)?;
-        match self.fold {
-            Fold::Line => line::solve::<T>(self, scale),
-            Fold::V => v::solve::<T>(self, scale),
-        }
-    }
-
     /// Whether no time, multiplied by the denominator of the interval, comes near the end of 64 bits.
-    fn is_narrow(&self, interval: Interval) -> Result<bool, ZoneError> {
+    pub(super) fn is_narrow(&self, interval: Interval) -> Result<bool, ZoneError> {
         let turns = interval.numer().checked_mul(i128::from(8 * (self.most_copies + 8)));
         let chain =
             interval.denom().checked_mul(i128::from(self.serial)).and_then(|time| time.checked_mul(8));
@@ -189,7 +170,7 @@ pub(super) struct Scale<T> {
 }
 
 impl<T: super::Time> Scale<T> {
-    fn new(interval: Interval) -> Result<Self, ZoneError> {
+    pub(super) fn new(interval: Interval) -> Result<Self, ZoneError> {
         let fit = |value: i128| T::try_from(value).map_err(|_| ZoneError::Overflow);
         Ok(Self { interval: fit(*interval.numer())?, tick: fit(*interval.denom())? })
     }
