@@ -9,5 +9,6 @@ pub mod encode;
 pub mod interchange;
 pub mod model;
 pub mod optimize;
+pub mod prove;
 pub mod replay;
 pub mod schedule;

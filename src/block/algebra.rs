@@ -153,18 +153,28 @@ impl Block {
     /// any cap.
     #[must_use]
     pub fn steady_peak(&self, model: &Model) -> Vec<Units> {
+        let peak = |device| self.live_at_starts(model, device).map(|(_, live)| live).max();
         Device::all(self.placement.devices())
-            .map(|device| {
-                let passes: Vec<(Pass, Ticks)> = self.passes_of(device).collect();
-                passes
-                    .iter()
-                    .filter(|(pass, _)| matches!(pass.kind, Kind::F | Kind::R))
-                    .map(|&(pass, _)| self.live_at_start(model, &passes, pass))
-                    .max()
-                    .map(saturated)
-                    .unwrap_or_default()
-            })
+            .map(|device| peak(device).map(saturated).unwrap_or_default())
             .collect()
+    }
+
+    /// The first pass of a device at whose start it holds its [steady peak](Self::steady_peak).
+    #[must_use]
+    pub fn peak_start(&self, model: &Model, device: Device) -> Option<Pass> {
+        let starts = self.live_at_starts(model, device);
+        starts.reduce(|most, other| if other.1 > most.1 { other } else { most }).map(|(pass, _)| pass)
+    }
+
+    /// The passes of a device that acquire memory, and what is live once copy 0 of each has started.
+    fn live_at_starts(&self, model: &Model, device: Device) -> impl Iterator<Item = (Pass, i128)> {
+        let passes: Vec<(Pass, Ticks)> = self.passes_of(device).collect();
+        let acquiring: Vec<Pass> = passes
+            .iter()
+            .map(|&(pass, _)| pass)
+            .filter(|pass| matches!(pass.kind, Kind::F | Kind::R))
+            .collect();
+        acquiring.into_iter().map(move |pass| (pass, self.live_at_start(model, &passes, pass)))
     }
 
     /// What is live on a device once copy 0 of a pass has started.

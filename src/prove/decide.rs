@@ -1,0 +1,225 @@
+//! Deciding the theorems of a family: first by evaluation, then by the solver.
+
+use std::time::{Duration, Instant};
+
+use super::ProveError;
+use super::counterexample::Counterexample;
+#[cfg(feature = "smt")]
+use super::solver::ask;
+use super::survey::{Delays, Sample};
+use super::theorem::{Subject, Theorem, Theorems};
+use crate::block::family::{Family, FamilyError};
+
+/// Up to so many devices a family is evaluated before any solver is asked.
+pub const SURVEYED: u32 = 64;
+
+/// Up to so many devices a first one in the domain is looked for.
+const MOST_FIRST: u32 = 4096;
+
+/// What is known of a theorem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds for every number of devices in the domain.
+    Proved,
+    /// It does not hold here.
+    Refuted(Counterexample),
+    /// Neither could be shown.
+    Unknown(Reason),
+}
+
+/// Why a theorem is neither proved nor refuted. In any case it holds for up to [`SURVEYED`] devices.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// The time limit came first.
+    #[error("the time limit came first")]
+    Time,
+    /// This build has no solver.
+    #[error("this build has no solver")]
+    NoSolver,
+    /// The solver gave up by itself.
+    #[error("the solver gave up: {0}")]
+    Solver(String),
+    /// The solver refutes it, for so many devices that no block can be made.
+    #[error("the solver refutes it only for so many devices that no block can be made to see: {0}")]
+    TooManyDevices(i128),
+    /// What it rests on is unknown.
+    #[error("it rests on {0}, which is unknown")]
+    Premise(String),
+}
+
+/// A theorem with its verdict.
+#[derive(Debug, Clone)]
+pub struct Judgement {
+    /// The theorem.
+    pub theorem: Theorem,
+    /// What is known of it.
+    pub verdict: Verdict,
+    /// The time that it took.
+    pub spent: Duration,
+}
+
+/// What a solver says to the file of a theorem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// There is no counterexample.
+    Unsat,
+    /// There is one for so many devices.
+    Sat(i128),
+    /// It does not say.
+    Unknown(Reason),
+}
+
+/// The theorems of a family, as they stand before any is decided: the waits of W are those met for up
+/// to [`SURVEYED`] devices.
+///
+/// # Errors
+/// When the family is not well formed, or nothing is in its domain.
+pub fn theorems(family: &Family) -> Result<Vec<Theorem>, ProveError> {
+    let samples = survey(family)?;
+    Theorems::new(family)?.all(|chunk| delays(&samples, chunk))
+}
+
+/// Proves or refutes every theorem of a family, each within the time limit. `watch` sees every theorem
+/// before it is decided.
+///
+/// # Errors
+/// As [`theorems`]; also when the solver and the block algebra contradict each other, which is a defect.
+pub fn prove(
+    family: &Family,
+    limit: Duration,
+    mut watch: impl FnMut(&Theorem),
+) -> Result<Vec<Judgement>, ProveError> {
+    let samples = survey(family)?;
+    let theorems = Theorems::new(family)?;
+    let mut judgements: Vec<Judgement> = Vec::new();
+    for theorem in theorems.all(|chunk| delays(&samples, chunk))? {
+        watch(&theorem);
+        let start = Instant::now();
+        let deadline = start + limit;
+        let room = judgements.iter().find(|judgement| judgement.theorem.subject == Subject::Room);
+        let premise = theorem.premise.as_ref().and(room).map(|room| (&room.theorem.name, &room.verdict));
+        let (theorem, verdict) = match premise {
+            Some((_, Verdict::Refuted(counterexample))) => {
+                (theorem, Verdict::Refuted(counterexample.clone()))
+            }
+            Some((name, Verdict::Unknown(_))) if evaluated(&theorem, &samples).is_none() => {
+                (theorem, Verdict::Unknown(Reason::Premise(name.clone())))
+            }
+            _ => decide(family, &theorems, theorem, &samples, deadline)?,
+        };
+        judgements.push(Judgement { theorem, verdict, spent: start.elapsed() });
+    }
+    Ok(judgements)
+}
+
+/// The family at every number of devices in its domain up to [`SURVEYED`]; at the first one beyond, where
+/// there is none.
+fn survey(family: &Family) -> Result<Vec<Sample<'_>>, ProveError> {
+    let mut samples: Vec<Sample<'_>> =
+        (1..=SURVEYED).filter_map(|devices| Sample::of(family, devices)).collect();
+    if samples.is_empty() {
+        samples.extend((SURVEYED + 1..=MOST_FIRST).find_map(|devices| Sample::of(family, devices)));
+    }
+    let Some(first) = samples.first() else {
+        return Err(ProveError::EmptyDomain { domain: family.domain.clone(), most: MOST_FIRST });
+    };
+    match first.no_block() {
+        // These say that a family has no block where it should; the others, that it is none.
+        None | Some(FamilyError::NoRoom { .. } | FamilyError::Offset { .. }) => Ok(samples),
+        Some(error) => Err(error.clone().into()),
+    }
+}
+
+fn delays(samples: &[Sample<'_>], chunk: u32) -> Option<Delays> {
+    samples.iter().filter_map(|sample| sample.delays(chunk)).reduce(Delays::and)
+}
+
+/// The first counterexample among the samples.
+fn evaluated(theorem: &Theorem, samples: &[Sample<'_>]) -> Option<Counterexample> {
+    samples.iter().find_map(|sample| sample.violation(&theorem.subject))
+}
+
+/// The verdict, and the theorem that it is about: one about waits of W is widened by every wait that
+/// refutes it, until it is proved.
+fn decide(
+    family: &Family,
+    theorems: &Theorems<'_>,
+    mut theorem: Theorem,
+    samples: &[Sample<'_>],
+    deadline: Instant,
+) -> Result<(Theorem, Verdict), ProveError> {
+    if let Some(counterexample) = evaluated(&theorem, samples) {
+        return Ok((theorem, Verdict::Refuted(counterexample)));
+    }
+    loop {
+        let devices = match ask(&theorem, None, deadline)? {
+            Answer::Unsat => return Ok((theorem, Verdict::Proved)),
+            Answer::Unknown(reason) => return Ok((theorem, Verdict::Unknown(reason))),
+            Answer::Sat(devices) => devices,
+        };
+        if let Subject::Delay { chunk, delays } = theorem.subject {
+            let sample = match sample(family, &theorem, devices)? {
+                Ok(sample) => sample,
+                Err(reason) => return Ok((theorem, Verdict::Unknown(reason))),
+            };
+            confirmed(&theorem, &sample)?;
+            let Some(seen) = sample.delays(chunk) else {
+                let verdict = confirmed(&theorem, &sample).map(Verdict::Refuted)?;
+                return Ok((theorem, verdict));
+            };
+            theorem = theorems.delay(chunk, delays.and(seen));
+            continue;
+        }
+        let (devices, smallest) = least_devices(&theorem, devices, deadline)?;
+        let verdict = match sample(family, &theorem, devices)? {
+            Ok(sample) => {
+                let counterexample = Counterexample { smallest, ..confirmed(&theorem, &sample)? };
+                Verdict::Refuted(counterexample)
+            }
+            Err(reason) => Verdict::Unknown(reason),
+        };
+        return Ok((theorem, verdict));
+    }
+}
+
+/// The smallest number of devices with a counterexample, given one that has one, and whether it is known
+/// to be that.
+fn least_devices(theorem: &Theorem, devices: i128, deadline: Instant) -> Result<(i128, bool), ProveError> {
+    let (mut least, mut most) = (i128::from(SURVEYED) + 1, devices);
+    while least < most {
+        let middle = least + (most - least) / 2;
+        match ask(theorem, Some(middle), deadline)? {
+            Answer::Sat(fewer) => most = fewer,
+            Answer::Unsat => least = middle + 1,
+            Answer::Unknown(_) => return Ok((most, false)),
+        }
+    }
+    Ok((most, true))
+}
+
+/// The family at a number of devices that the solver has named.
+fn sample<'a>(
+    family: &'a Family,
+    theorem: &Theorem,
+    devices: i128,
+) -> Result<Result<Sample<'a>, Reason>, ProveError> {
+    let Ok(count) = u32::try_from(devices) else { return Ok(Err(Reason::TooManyDevices(devices))) };
+    let sample = Sample::of(family, count)
+        .ok_or_else(|| ProveError::Unconfirmed { theorem: theorem.name.clone(), devices: count })?;
+    Ok(match sample.no_block() {
+        Some(FamilyError::Placement(_) | FamilyError::Model(_)) => Err(Reason::TooManyDevices(devices)),
+        _ => Ok(sample),
+    })
+}
+
+/// The counterexample that the block algebra finds at a number of devices that the solver has named.
+fn confirmed(theorem: &Theorem, sample: &Sample<'_>) -> Result<Counterexample, ProveError> {
+    let unconfirmed = || ProveError::Unconfirmed { theorem: theorem.name.clone(), devices: sample.devices() };
+    sample.violation(&theorem.subject).ok_or_else(unconfirmed)
+}
+
+#[cfg(not(feature = "smt"))]
+#[expect(clippy::unnecessary_wraps, reason = "the solver of the other builds can fail")]
+fn ask(_: &Theorem, _: Option<i128>, _: Instant) -> Result<Answer, ProveError> {
+    Ok(Answer::Unknown(Reason::NoSolver))
+}

@@ -1,0 +1,82 @@
+//! Theorems about block families: for every number of devices, or refuted at the smallest.
+//!
+//! The offsets of a family are formulas of linear integer arithmetic in the device `i` and the number
+//! of devices `d`, so that its dependencies, its collisions, the places of its W, its exact peak memory
+//! and every promise about them are statements of that arithmetic. [`theorems`] derives them from the
+//! family; each is a file of SMT-LIB that any solver for integers can check, made without one.
+//! [`prove`] decides them.
+//!
+//! A proof is the answer `unsat` of Z3 to the very text of the file. A refutation is never taken from
+//! the solver: the block algebra, which shares nothing with the files, must find it at that number of
+//! devices too.
+//!
+//! A theorem is about integers of any size. That a family with very large constants cannot be
+//! evaluated in 64 bits at some number of devices counts against it only where that was tried.
+
+mod counterexample;
+mod decide;
+mod device;
+mod expression;
+#[cfg(feature = "smt")]
+mod solver;
+mod survey;
+mod term;
+mod text;
+mod theorem;
+
+pub use counterexample::{Counterexample, Violation};
+pub use decide::{Judgement, Reason, SURVEYED, Verdict, prove, theorems};
+pub use survey::{Delay, Delays};
+pub use theorem::{Expected, Subject, Theorem};
+
+use crate::block::family::{Condition, EvaluationError, FamilyError};
+
+/// Whether this build has a solver: without one, theorems are refuted but never proved.
+pub const HAS_SOLVER: bool = cfg!(feature = "smt");
+
+/// Why the theorems of a family cannot be stated or decided.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProveError {
+    /// The family has no blocks at all.
+    #[error(transparent)]
+    Family(#[from] FamilyError),
+    /// A formula means nothing.
+    #[error("the formula of {name} has no meaning: {error}")]
+    Formula {
+        /// What it is the formula of.
+        name: String,
+        /// Why not.
+        error: EvaluationError,
+    },
+    /// There is nothing to prove anything about.
+    #[error("no number of devices up to {most} is in the domain `{domain}`")]
+    EmptyDomain {
+        /// The domain.
+        domain: Condition,
+        /// The most devices that were tried.
+        most: u32,
+    },
+    /// The solver has found a counterexample which is none.
+    #[error(
+        "internal error: the solver refutes {theorem} for {devices} devices, where the block algebra finds nothing wrong"
+    )]
+    Unconfirmed {
+        /// The theorem.
+        theorem: String,
+        /// The number of devices.
+        devices: u32,
+    },
+    /// The solver did not take in the whole text.
+    #[error("internal error: the solver reads {read} of the {written} assertions of {theorem}")]
+    Unread {
+        /// The theorem.
+        theorem: String,
+        /// The assertions that it has.
+        written: usize,
+        /// Those that the solver has.
+        read: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Z3, asked with the text of a theorem's file.
+
+use std::time::Instant;
+
+use z3::ast::Int;
+use z3::{Params, SatResult, Solver};
+
+use super::decide::{Answer, Reason};
+use super::theorem::{Expected, Theorem};
+use super::{ProveError, text};
+
+/// Asks for a counterexample, of all or with at most so many devices.
+pub(super) fn ask(theorem: &Theorem, at_most: Option<i128>, deadline: Instant) -> Result<Answer, ProveError> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Ok(Answer::Unknown(Reason::Time));
+    }
+    let solver = Solver::new();
+    let mut params = Params::new();
+    params.set_u32("timeout", u32::try_from(left.as_millis()).unwrap_or(u32::MAX).max(1));
+    params.set_u32("random_seed", 0);
+    solver.set_params(&params);
+    solver.from_string(theorem.smt_lib(Expected::Unknown));
+    // What cannot be parsed adds nothing, and nothing has a model.
+    let (read, written) = (solver.get_assertions().len(), text::assertions(theorem).len());
+    if read != written {
+        return Err(ProveError::Unread { theorem: theorem.name.clone(), written, read });
+    }
+    let devices = Int::new_const("d");
+    if let Some(most) = at_most {
+        solver.assert(devices.le(Int::from_i128(most)));
+    }
+    Ok(match solver.check() {
+        SatResult::Unsat => Answer::Unsat,
+        SatResult::Sat => {
+            let value = solver.get_model().and_then(|model| model.eval(&devices, true));
+            match value.and_then(|value| value.to_string().parse().ok()) {
+                Some(devices) => Answer::Sat(devices),
+                None => {
+                    Answer::Unknown(Reason::Solver("its counterexample has no number of devices".to_owned()))
+                }
+            }
+        }
+        SatResult::Unknown => {
+            let message = solver.get_reason_unknown().unwrap_or_default();
+            let timed_out = ["timeout", "canceled"].contains(&message.as_str());
+            Answer::Unknown(if timed_out { Reason::Time } else { Reason::Solver(message) })
+        }
+    })
+}
