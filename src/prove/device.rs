@@ -5,11 +5,17 @@
 //! the interval; `W1_delay` how long W of chunk 1 waits after the end of its I; `F0_live` what is live
 //! once F of chunk 0 has started; `peak` the largest of those.
 
+use num_integer::Integer;
+
 use super::ProveError;
 use super::term::{Definition, Fact, Term};
 use crate::block::BlockError;
 use crate::block::family::{Comparison, Family, FamilyError, Formula, Offset, Variable};
 use crate::model::{Kind, Ticks};
+
+/// Up to this interval the place of a left-out W is stated instant by instant, which solvers find easier
+/// than the ends of the other passes.
+const EACH_INSTANT: i128 = 24;
 
 /// A pass of every device: its kind and chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,73 +150,92 @@ impl DeviceTerms {
 
     /// Defines a pass by its offset.
     fn place(&mut self, step: Step, offset: Term) {
-        let at = self.define(step.name(), offset);
-        let interval = self.interval;
-        self.define(format!("{}_div", step.name()), Term::Quotient(Box::new(at.clone()), interval));
-        self.define(format!("{}_mod", step.name()), Term::Remainder(Box::new(at), interval));
+        let (name, interval) = (step.name(), self.interval);
+        let at = self.define(name.clone(), offset);
+        self.define(format!("{name}_div"), Term::Quotient(Box::new(at.clone()), interval));
+        self.define(format!("{name}_mod"), Term::Remainder(Box::new(at), interval));
         self.steps.push(step);
     }
 
+    /// Defines quotient and remainder by the interval of what lies `later` after an instant that has the
+    /// given ones; `later` is from 0 to the interval.
+    fn define_later(&mut self, name: &str, quotient: Term, remainder: Term, later: Term) -> (Term, Term) {
+        let (sum, interval) = (remainder.plus(later), self.interval);
+        let over = sum.clone().compare(Comparison::AtLeast, interval);
+        let carried = Term::when(over.clone(), quotient.clone().plus(1_i128), quotient);
+        let quotient = self.define(format!("{name}_div"), carried);
+        let wrapped = Term::when(over, sum.clone().minus(interval), sum);
+        (quotient, self.define(format!("{name}_mod"), wrapped))
+    }
+
     /// Defines a W that was left out: it starts at the first instant from the end of its I at which it
-    /// overlaps nothing placed before it, modulo the interval. Such an instant is the end of its I, or
-    /// the end of another pass. Without one, its delay is the interval.
+    /// overlaps nothing placed before it, modulo the interval. Without one, its delay is the interval.
     fn place_weight(&mut self, chunk: u32) {
         let (input, weight) = (Step { kind: Kind::I, chunk }, Step { kind: Kind::W, chunk });
         let (interval, name) = (self.interval, weight.name());
-        let end = input.offset().plus(self.length(input));
-        let ready = self.define(format!("{name}_ready"), Term::Remainder(Box::new(end.clone()), interval));
+        let (whole, rest) = self.length(input).div_mod_floor(&interval);
+        let (quotient, ready) = self.define_later(
+            &format!("{name}_ready"),
+            input.quotient().plus(whole),
+            input.remainder(),
+            rest.into(),
+        );
         let length = self.length(weight);
-        let mut delay = Term::Integer(if length > interval { interval } else { 0 });
-        if (1..=interval).contains(&length) {
-            let mut taken = Vec::new();
-            for step in self.steps.clone() {
-                if self.length(step) > 0 {
-                    let from = self.ahead(&ready, &step.remainder());
-                    let from = self.define(format!("{name}_from_{}", step.name()), from);
-                    taken.push((from, self.length(step)));
-                }
-            }
-            let mut starts = vec![Term::Integer(0)];
-            for (position, (from, other)) in taken.iter().enumerate() {
-                let end = from.clone().plus(other % interval);
-                let wrapped = Term::when(
-                    end.clone().compare(Comparison::AtLeast, interval),
-                    end.clone().minus(interval),
-                    end,
-                );
-                starts.push(self.define(format!("{name}_start_{position}"), wrapped));
-            }
-            delay = Term::Integer(interval);
-            for (position, start) in starts.into_iter().enumerate() {
-                let free = taken.iter().map(|(from, other)| self.clear(from, *other, &start, length));
-                let earlier = start.clone().compare(Comparison::Less, delay.clone());
-                let better = Term::when(Fact::all(free.chain([earlier])), start, delay);
-                delay = self.define(format!("{name}_delay_{position}"), better);
-            }
-        }
-        self.define(format!("{name}_delay"), delay.clone());
+        let delay = if length == 0 {
+            Term::Integer(0)
+        } else if length > interval {
+            Term::Integer(interval)
+        } else {
+            self.first_room(&name, &ready, length)
+        };
+        let delay = self.define(format!("{name}_delay"), delay);
+        let end = input.offset().plus(self.length(input));
+        self.define(name.clone(), Term::Sum(vec![end, delay.clone()]));
+        self.define_later(&name, quotient, ready, delay);
         self.placed.push(weight);
-        self.place(weight, Term::Sum(vec![end, weight.delay()]));
+        self.steps.push(weight);
     }
 
-    /// That two passes with these residues and positive lengths do not overlap modulo the interval.
-    fn clear(&self, first: &Term, first_length: i128, second: &Term, second_length: i128) -> Fact {
-        // Residues that differ lie 1 to T - 1 apart, which is room enough for a pass of one tick.
-        if first_length <= 1 && second_length <= 1 {
-            return first.clone().compare(Comparison::Unequal, second.clone());
+    /// How long after the residue `ready` there is first room for a W of this positive length, among the
+    /// passes that are placed; the interval, where there is none.
+    fn first_room(&mut self, name: &str, ready: &Term, length: i128) -> Term {
+        let interval = self.interval;
+        let mut taken = Vec::new();
+        for step in self.steps.clone() {
+            if self.length(step) > 0 {
+                let from = self.ahead(ready, &step.remainder());
+                taken.push((self.define(format!("{name}_from_{}", step.name()), from), self.length(step)));
+            }
         }
-        // The first of two ends before the second starts, and the second before the next copy of the first.
-        let ordered = |(from, length): (&Term, i128), (to, other): (&Term, i128)| {
-            let gap = to.clone().minus(from.clone());
-            let bound = |needed: bool, fact: Fact| if needed { fact } else { Fact::TRUE };
-            Fact::all([
-                from.clone().compare(Comparison::Less, to.clone()),
-                bound(length > 1, gap.clone().compare(Comparison::AtLeast, length)),
-                bound(other > 1, gap.compare(Comparison::AtMost, self.interval - other)),
-            ])
+        let free = |start: &Term| {
+            Fact::all(taken.iter().map(|(from, other)| clear(interval, (from, *other), (start, length))))
         };
-        let (first, second) = ((first, first_length), (second, second_length));
-        Fact::any([ordered(first, second), ordered(second, first)])
+        if interval <= EACH_INSTANT {
+            return (0..interval)
+                .rev()
+                .map(Term::Integer)
+                .fold(interval.into(), |later, start| Term::when(free(&start), start, later));
+        }
+        // The first room begins at once, or at the end of another pass.
+        let mut starts = vec![Term::Integer(0)];
+        for (position, (from, other)) in taken.iter().enumerate() {
+            let end = from.clone().plus(other % interval);
+            let wrapped = Term::when(
+                end.clone().compare(Comparison::AtLeast, interval),
+                end.clone().minus(interval),
+                end,
+            );
+            let start = Definition { name: format!("{name}_start_{position}"), body: wrapped };
+            starts.push(Term::named(start.name.clone()));
+            self.definitions.push(start);
+        }
+        let mut delay = Term::Integer(interval);
+        for (position, start) in starts.into_iter().enumerate() {
+            let earlier = start.clone().compare(Comparison::Less, delay.clone());
+            let better = Term::when(Fact::all([free(&start), earlier]), start, delay);
+            delay = self.define(format!("{name}_first_{position}"), better);
+        }
+        delay
     }
 
     /// That two passes of a device do not collide modulo the interval. Passes that start together get by
@@ -219,12 +244,15 @@ impl DeviceTerms {
         let (a, b) = (first.remainder(), second.remainder());
         let (a_length, b_length) = (self.length(first), self.length(second));
         if a_length.min(b_length) > 0 {
-            return self.clear(&a, a_length, &b, b_length);
+            return clear(self.interval, (&a, a_length), (&b, b_length));
         }
         if a_length.max(b_length) <= 1 {
             return Fact::TRUE;
         }
-        Fact::any([a.clone().compare(Comparison::Equal, b.clone()), self.clear(&a, a_length, &b, b_length)])
+        Fact::any([
+            a.clone().compare(Comparison::Equal, b.clone()),
+            clear(self.interval, (&a, a_length), (&b, b_length)),
+        ])
     }
 
     /// How much more a device holds once a pass has both started and ended, in activations of a stage.
@@ -285,6 +313,26 @@ impl DeviceTerms {
         ]);
         whole.plus(Term::when(one_more, 1_i128, 0_i128))
     }
+}
+
+/// That two passes with these residues and lengths do not overlap modulo the interval; they may not
+/// start together.
+fn clear(interval: i128, first: (&Term, i128), second: (&Term, i128)) -> Fact {
+    // Residues that differ lie 1 to T - 1 apart, which is room enough for a pass of one tick.
+    if first.1 <= 1 && second.1 <= 1 {
+        return first.0.clone().compare(Comparison::Unequal, second.0.clone());
+    }
+    // The first of two ends before the second starts, and the second before the next copy of the first.
+    let ordered = |(from, length): (&Term, i128), (to, other): (&Term, i128)| {
+        let gap = to.clone().minus(from.clone());
+        let bound = |needed: bool, fact: Fact| if needed { fact } else { Fact::TRUE };
+        Fact::all([
+            from.clone().compare(Comparison::Less, to.clone()),
+            bound(length > 1, gap.clone().compare(Comparison::AtLeast, length)),
+            bound(other > 1, gap.compare(Comparison::AtMost, interval - other)),
+        ])
+    };
+    Fact::any([ordered(first, second), ordered(second, first)])
 }
 
 /// The offset of a pass, as the family states it.
