@@ -14,6 +14,7 @@ const SCHEDULE: &str = "tests/cli/one-f-one-b.json";
 const BROKEN: &str = "tests/cli/broken.json";
 const V_MODEL: &str = "tests/cli/v-342.toml";
 const FAMILY: &str = "models/blocks/v-half.toml";
+const REFUTED: &str = "tests/corpus/families/v-min-without-gap.toml";
 const RESIZED: &str = "tests/cli/resized.json";
 const CERTIFIED: &str = "tests/corpus/certificates/genuine.json";
 
@@ -118,6 +119,15 @@ fn the_answer_decides_the_exit_status() {
         (&["block", V_MODEL, "--microbatches-per-interval", "0"], 2),
         (&["block", V_MODEL, "--engine", "search", "--minimize", "memory"], 2),
         (&["block", FAMILY, "--devices", "4", "--microbatches-per-interval", "2"], 2),
+        (&["prove", "models/blocks/zb-h1.toml"], if cfg!(feature = "smt") { 0 } else { 3 }),
+        (&["prove", "models/blocks/zb-h1.toml", "--time-limit", "0"], 2),
+        (&["prove", REFUTED], 1),
+        (&["prove", REFUTED, "models/blocks/zb-h1.toml"], 1),
+        (&["prove", REFUTED, REFUTED], 1),
+        (&["prove", REFUTED, REFUTED, "--emit", "target/tmp/twice"], 2),
+        (&["prove", "models/blocks/v-half.toml", "--time-limit", "0.000001"], 3),
+        (&["prove", MODEL], 2),
+        (&["prove"], 2),
         (&["frontier", V_MODEL], 0),
         (&["frontier", V_MODEL, "--fused"], 0),
         (&["frontier", MODEL, "--recompute"], 2),
@@ -163,6 +173,8 @@ fn json_is_one_object_whatever_happens() {
         &["block", V_MODEL],
         &["block", V_MODEL, "--memory", "1"],
         &["frontier", V_MODEL],
+        &["prove", REFUTED],
+        &["prove", MODEL],
         &["explain", MODEL],
         &["explain", MODEL, "--memory", "0"],
         &["check", CERTIFIED],
@@ -446,6 +458,48 @@ fn what_people_read() {
     }
 }
 
+/// A transcript of `prove` without the seconds that it took.
+fn without_times(transcript: &str) -> String {
+    let time = |line: &str| match line.rsplit_once(" (") {
+        Some((text, time)) if time.ends_with(" s)") => text.to_owned(),
+        _ => line.to_owned(),
+    };
+    transcript.lines().map(|line| time(line) + "\n").collect()
+}
+
+#[test]
+#[cfg(feature = "smt")]
+fn prove_gives_every_theorem_a_verdict() {
+    let run = tool(&["prove", "models/blocks/v-min.toml", REFUTED]);
+    insta::assert_snapshot!("prove", without_times(&run.transcript()));
+}
+
+#[test]
+fn prove_gives_the_keys_that_programs_rely_on_and_a_file_for_every_theorem() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("proofs");
+    let run = tool(&["prove", REFUTED, "--emit", path.to_str().expect("a plain path"), "--json"]);
+    let answer = run.json();
+    let theorems = answer["theorems"].as_array().expect("a list");
+    assert_eq!(run.status, 1);
+    for theorem in theorems {
+        assert_keys(theorem, &["name", "statement", "status", "counterexample", "file"]);
+        let text = std::fs::read_to_string(theorem["file"].as_str().expect("a path")).expect("a file");
+        let expected = match theorem["status"].as_str() {
+            Some("proved") => "unsat",
+            Some("refuted") => "sat",
+            _ => "unknown",
+        };
+        assert!(text.contains(&format!("(set-info :status {expected})\n")), "{text}");
+    }
+    let files = std::fs::read_dir(&path).expect("a directory").count();
+    assert_eq!(files, theorems.len());
+    let collisions = theorems.iter().find(|theorem| theorem["name"] == "v-min-without-gap.collisions");
+    let collisions = collisions.expect("it is a theorem of every family");
+    assert_eq!(collisions["status"], "refuted");
+    insta::assert_json_snapshot!("prove_counterexample", collisions["counterexample"]);
+}
+
 #[test]
 fn every_command_says_what_it_does_and_how_it_is_used() {
     for command in [
@@ -453,6 +507,7 @@ fn every_command_says_what_it_does_and_how_it_is_used() {
         "optimize",
         "block",
         "frontier",
+        "prove",
         "explain",
         "verify",
         "check",

@@ -23,6 +23,7 @@ mod number;
 mod optimize;
 mod output;
 mod progress;
+mod prove;
 mod render;
 mod replay;
 mod size;
@@ -88,6 +89,15 @@ enum Command {
     /// A building block gives every pass of one microbatch (or of several) an offset; a schedule repeats
     /// it every interval. The block sets the throughput and the memory of the steady phase.
     Block(block::BlockArgs),
+
+    #[command(after_long_help = PROVE_EXAMPLES)]
+    /// Prove block families for every number of devices, or refute them at the smallest
+    ///
+    /// Dependencies, collisions, the places of W, what lifespans allow, and every promise of the file: each
+    /// is proved for all numbers of devices in the family's domain, or refuted with the smallest, its first
+    /// device, and the passes involved. The exit status is 1 when something is refuted, and 3 when
+    /// otherwise something is unknown.
+    Prove(prove::ProveArgs),
 
     #[command(after_long_help = FRONTIER_EXAMPLES)]
     /// Show memory against interval and bubble: the best blocks, and the named schedules beside them
@@ -167,6 +177,13 @@ Examples:
   bubbleproof block family.toml --devices 16
       what a family gives for 16 devices, and whether it keeps what it promises";
 
+const PROVE_EXAMPLES: &str = "\
+Examples:
+  bubbleproof prove models/blocks/v-min.toml
+  bubbleproof prove models/blocks/*.toml --emit proofs
+      also writes every theorem as a file that any SMT solver can check
+  bubbleproof prove family.toml --json | jq '.theorems[] | select(.status == \"refuted\")'";
+
 const FRONTIER_EXAMPLES: &str = "\
 Examples:
   bubbleproof frontier model.toml
@@ -235,8 +252,8 @@ impl Command {
         match self {
             Self::Optimize(args) => optimize::run(args, output),
             Self::Block(args) => block::run(args, output),
+            Self::Prove(args) => prove::run(args, output),
             Self::Frontier(args) => frontier::run(args, output),
-
             Self::Explain(args) => explain::run(args, output),
             Self::Verify(args) => verify::run(args, output),
             Self::Replay(args) => replay::run(args, output),

@@ -94,8 +94,15 @@ impl Violation {
 }
 
 impl Counterexample {
+    /// The interval T.
+    #[must_use]
+    pub const fn interval(&self) -> Ticks {
+        self.interval
+    }
+
     /// The device modulo the interval, in a line: what runs from each instant on until the next. A
-    /// `+` stands between passes that overlap, `-` for nothing at all. Nothing where there is no block.
+    /// `+` stands between passes that overlap, `-` for nothing at all; passes without duration are left
+    /// out. Nothing where there is no block.
     #[must_use]
     pub fn drawing(&self) -> Option<String> {
         if self.passes.is_empty() {

@@ -9,6 +9,7 @@ use super::solver::ask;
 use super::survey::{Delays, Sample};
 use super::theorem::{Subject, Theorem, Theorems};
 use crate::block::family::{Family, FamilyError};
+use crate::model::Device;
 
 /// Up to so many devices a family is evaluated before any solver is asked.
 pub const SURVEYED: u32 = 64;
@@ -151,35 +152,40 @@ fn decide(
     if let Some(counterexample) = evaluated(&theorem, samples) {
         return Ok((theorem, Verdict::Refuted(counterexample)));
     }
+    agreed(&theorem, samples)?;
     loop {
         let devices = match ask(&theorem, None, deadline)? {
             Answer::Unsat => return Ok((theorem, Verdict::Proved)),
             Answer::Unknown(reason) => return Ok((theorem, Verdict::Unknown(reason))),
             Answer::Sat(devices) => devices,
         };
-        if let Subject::Delay { chunk, delays } = theorem.subject {
-            let sample = match sample(family, &theorem, devices)? {
-                Ok(sample) => sample,
-                Err(reason) => return Ok((theorem, Verdict::Unknown(reason))),
-            };
-            confirmed(&theorem, &sample)?;
-            let Some(seen) = sample.delays(chunk) else {
-                let verdict = confirmed(&theorem, &sample).map(Verdict::Refuted)?;
-                return Ok((theorem, verdict));
-            };
-            theorem = theorems.delay(chunk, delays.and(seen));
-            continue;
-        }
         let (devices, smallest) = least_devices(&theorem, devices, deadline)?;
-        let verdict = match sample(family, &theorem, devices)? {
-            Ok(sample) => {
-                let counterexample = Counterexample { smallest, ..confirmed(&theorem, &sample)? };
-                Verdict::Refuted(counterexample)
-            }
-            Err(reason) => Verdict::Unknown(reason),
+        let sample = match sample(family, &theorem, devices)? {
+            Ok(sample) => sample,
+            Err(reason) => return Ok((theorem, Verdict::Unknown(reason))),
         };
-        return Ok((theorem, verdict));
+        let counterexample = Counterexample { smallest, ..confirmed(&theorem, &sample)? };
+        let wider = match theorem.subject {
+            Subject::Delay { chunk, delays } => {
+                sample.delays(chunk).map(|seen| theorems.delay(chunk, delays.and(seen)))
+            }
+            _ => None,
+        };
+        match wider {
+            Some(wider) => theorem = wider,
+            None => return Ok((theorem, Verdict::Refuted(counterexample))),
+        }
     }
+}
+
+/// Checks that what the solver is to prove is true wherever the block algebra has found nothing wrong.
+fn agreed(theorem: &Theorem, samples: &[Sample<'_>]) -> Result<(), ProveError> {
+    for devices in samples.iter().map(Sample::devices) {
+        if Device::all(devices).any(|device| theorem.holds(device, devices) == Some(false)) {
+            return Err(ProveError::Unconfirmed { theorem: theorem.name.clone(), devices });
+        }
+    }
+    Ok(())
 }
 
 /// The smallest number of devices with a counterexample, given one that has one, and whether it is known

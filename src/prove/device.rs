@@ -256,24 +256,27 @@ impl DeviceTerms {
     }
 
     /// How much more a device holds once a pass has both started and ended, in activations of a stage.
-    const fn held(step: Step) -> i128 {
+    /// Where there is an R, its F leaves nothing that weighs anything.
+    fn held(&self, step: Step) -> i128 {
+        let recomputed = self.has(Step { kind: Kind::R, ..step });
         match step.kind {
-            Kind::F => 1,
-            Kind::R | Kind::I => 0,
+            Kind::F if recomputed => 0,
+            Kind::F | Kind::R => 1,
+            Kind::I => 0,
             Kind::W | Kind::B => -1,
         }
     }
 
-    /// Defines what is live at the start of every F, and the peak.
+    /// Defines what is live at the start of every F and R, and the peak.
     fn define_memory(&mut self) {
         let starts: Vec<Step> =
             self.steps.iter().copied().filter(|step| matches!(step.kind, Kind::F | Kind::R)).collect();
         let mut peak: Option<Term> = None;
         for started in starts {
-            let mut live = vec![Term::Integer(Self::held(started))];
+            let mut live = vec![Term::Integer(self.held(started))];
             for &step in &self.steps {
                 let before = self.copies_before(step, started);
-                match Self::held(step) {
+                match self.held(step) {
                     0 => {}
                     1 => live.push(before),
                     held => live.push(Term::Times(held, Box::new(before))),

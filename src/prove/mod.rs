@@ -56,9 +56,9 @@ pub enum ProveError {
         /// The most devices that were tried.
         most: u32,
     },
-    /// The solver has found a counterexample which is none.
+    /// The text of a theorem is false where the block algebra finds nothing wrong.
     #[error(
-        "internal error: the solver refutes {theorem} for {devices} devices, where the block algebra finds nothing wrong"
+        "internal error: the text of {theorem} is false for {devices} devices, where the block algebra finds nothing wrong"
     )]
     Unconfirmed {
         /// The theorem.

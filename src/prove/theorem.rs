@@ -1,13 +1,15 @@
 //! The theorems of a family: what each says, in words and as a fact about device `i` of `d`.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::device::{DeviceTerms, Step};
 use super::survey::Delays;
-use super::term::{Definition, Fact, Term};
+use super::term::{Definition, Fact, Place, Term};
 use super::{ProveError, text};
 use crate::block::family::{Comparison, Condition, Family, Layout, Variable};
-use crate::model::{Kind, Ticks};
+use crate::model::{Device, Kind, Ticks};
 
 /// What a theorem is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +69,20 @@ impl Theorem {
     #[must_use]
     pub fn smt_lib(&self, expected: Expected) -> String {
         text::smt_lib(self, expected)
+    }
+
+    /// Whether its text is true of a device, evaluated exactly. Nothing where it says nothing, for want of
+    /// a place for a W, and where a number does not fit 128 bits.
+    #[must_use]
+    pub fn holds(&self, device: Device, devices: u32) -> Option<bool> {
+        let place = Place {
+            device: device.0.into(),
+            devices: devices.into(),
+            definitions: &self.definitions,
+            known: &RefCell::new(BTreeMap::new()),
+        };
+        let premise = self.premise.as_ref().map_or(Some(true), |premise| premise.holds(place))?;
+        if premise { self.claim.holds(place) } else { None }
     }
 }
 
@@ -128,7 +144,7 @@ impl<'a> Theorems<'a> {
 
     /// The definitions that a fact rests on.
     fn used(&self, fact: &Fact) -> Vec<Definition> {
-        let mut names = std::collections::BTreeSet::new();
+        let mut names = BTreeSet::new();
         fact.names(&mut |name| _ = names.insert(name.to_owned()));
         let mut used = Vec::new();
         // Each definition uses only those before it.
