@@ -1,6 +1,6 @@
 //! Where a theorem is false: the smallest number of devices, the first device there, and why.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use num_integer::Integer;
 
@@ -132,7 +132,7 @@ impl Counterexample {
             let names: Vec<String> =
                 running.iter().map(|(_, _, pass)| format!("{}{}", pass.stage, pass.kind)).collect();
             let what = if names.is_empty() { "-".to_owned() } else { names.join("+") };
-            text.push_str(&format!(" [{what}] {to}"));
+            write!(text, " [{what}] {to}").expect("texts grow");
         }
         Some(text)
     }

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use super::device::{DeviceTerms, Step};
 use super::survey::Delays;
@@ -190,11 +189,14 @@ impl<'a> Theorems<'a> {
             delay.clone().compare(Comparison::AtLeast, least.ticks.0),
             delay.compare(Comparison::AtMost, most.ticks.0),
         ]);
-        let mut says = format!(
-            "W of chunk {chunk} starts {} to {} ticks after its I has ended",
-            least.ticks, most.ticks
-        );
-        write!(says, ", and does so on {least} and on {most}").expect("texts grow");
+        let says = if least.ticks == most.ticks {
+            format!("W of chunk {chunk} starts {} ticks after its I has ended", least.ticks)
+        } else {
+            format!(
+                "W of chunk {chunk} starts {} to {} ticks after its I has ended; the one on {least}, the other on {most}",
+                least.ticks, most.ticks
+            )
+        };
         self.theorem(&format!("delay-{chunk}"), Subject::Delay { chunk, delays }, &says, claim)
     }
 
@@ -282,18 +284,15 @@ impl<'a> Theorems<'a> {
         let at_last = device.compare(Comparison::Equal, last.clone());
         let chunks = self.family.layout.chunks();
         let places = match (self.family.layout, chunk, up) {
-            (Layout::Linear, _, true) => vec![next],
-            (Layout::Linear, _, false) => vec![previous],
             // Up through the chunks: from the last device on to the first.
             (Layout::Looped(_), _, true) if chunk + 1 < chunks => vec![next, (at_last, chunk + 1, first)],
-            (Layout::Looped(_), _, true) => vec![next],
-            (Layout::Looped(_), 0, false) => vec![previous],
-            (Layout::Looped(_), _, false) => vec![previous, (at_first, chunk - 1, last)],
+            (Layout::Looped(_), 1.., false) => vec![previous, (at_first, chunk - 1, last)],
             // Chunk 0 goes down the devices and chunk 1 back up; they meet on the last device.
             (Layout::V, 0, true) => vec![next, (at_last, 1, last)],
-            (Layout::V, 0, false) => vec![previous],
-            (Layout::V, _, true) => vec![previous],
-            (Layout::V, _, false) => vec![next, (at_last, 0, last)],
+            (Layout::V, 1.., true) => vec![previous],
+            (Layout::V, 1.., false) => vec![next, (at_last, 0, last)],
+            (_, _, true) => vec![next],
+            (_, _, false) => vec![previous],
         };
         let told = |(there, chunk, device)| Some(Fact::implies(there, fact(chunk, device)?));
         places.into_iter().filter_map(told).collect()

@@ -14,14 +14,17 @@ fn stated_peak(name: &str, d: i64, i: i64) -> i64 {
         "v-min" => 2 * ((d + 4) / 3),
         "v-half" => 2 * (d / 2 + 1),
         "v-zb" => 2 * d,
-        // By the remainder of d, and of i, by 3.
         "1f1b-v" => {
-            let table = [[1, 1, 0], [2, 2, 1], [3, 4, 4]];
-            4 * (d / 3) + table[(d % 3) as usize][(i % 3) as usize]
+            4 * (d / 3)
+                + match (d % 3, i % 3) {
+                    (0, 2) => 0,
+                    (0, _) | (1, 2) => 1,
+                    (1, _) => 2,
+                    (_, 0) => 3,
+                    (_, _) => 4,
+                }
         }
-        "interleaved-1f1b-2" => 3 * d - 2 * i - [0, 1, 1][(d % 3) as usize],
-        "interleaved-1f1b-3" => 4 * d - 2 * i + [1, -1, -2, -1, 0, 0, -1, 0, -2][(d % 9) as usize],
-        "interleaved-1f1b-4" => 5 * d - 2 * i + [2, -1, -2, 1, -1, -2][(d % 6) as usize],
+        "interleaved-1f1b-2" => 3 * d - 2 * i - i64::from(d % 3 != 0),
         _ => unreachable!("no other family is shipped"),
     }
 }
