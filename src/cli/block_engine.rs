@@ -123,17 +123,18 @@ impl Request {
     /// How good a block is, in words, that an engine found; times and memory in these units.
     pub fn praise(&self, engine: Engine, optimality: Optimality, [time, memory]: [&str; 2]) -> String {
         let blocks = blocks(self.passes, self.period);
+        let proved = if engine == Engine::Milp { "proved in floating point" } else { "proved" };
         let per_microbatch = |Interval(interval): Interval| Interval(interval / i64::from(self.period));
         match (optimality, self.goal) {
             (Optimality::Proved, Goal::LeastMemory { interval }) => {
-                format!("proved: no {blocks} of {interval} {time} has a lower peak")
+                format!("{proved}: no {blocks} of {interval} {time} has a lower peak")
             }
             // What it proves, it proves by a bound on all schedules.
             (Optimality::Proved, Goal::LeastInterval) if engine == Engine::Search => {
                 "proved: no schedule within the caps takes less per microbatch in the long run".to_owned()
             }
             (Optimality::Proved, Goal::LeastInterval) => {
-                format!("proved: no {blocks} within the caps has a shorter one")
+                format!("{proved}: no {blocks} within the caps has a shorter one")
             }
             (Optimality::Bound(Limit::Memory(units)), _) => {
                 format!("not proved; no {blocks} has a peak below {units} {memory}")

@@ -121,8 +121,9 @@ fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
              steady phase"
         )
     } else {
-        let several = several
-            .map_or_else(String::new, |(period, each)| format!(", {} in one of {period}", Interval(each)));
+        let several = several.map_or_else(String::new, |(period, each)| {
+            format!(" ({} in one of {period}, after a short search)", Interval(each))
+        });
         format!(
             "{spent} {unit} per microbatch in the best block found of one microbatch per interval{several}; \
              the busiest device works {work}, and no schedule takes less than {} in the long run",

@@ -65,8 +65,15 @@ impl SubjectArgs {
         let mut notes = Vec::new();
         let model = match &self.model {
             Some(path) => self.model_for(&schedule, path, &mut notes)?,
-            None => Model::unit(schedule.placement().clone(), schedule.microbatches())
-                .map_err(|error| Error::Usage { message: error.to_string(), help: None })?,
+            None => {
+                if let Some(name) = &schedule.model {
+                    notes.push(format!(
+                        "unit times and no caps: the schedule was made for the model {name}, which --model gives"
+                    ));
+                }
+                Model::unit(schedule.placement().clone(), schedule.microbatches())
+                    .map_err(|error| Error::Usage { message: error.to_string(), help: None })?
+            }
         };
         let model = self.cap.apply(model)?;
         notes.extend(self.note_on_cap(&schedule, &model));
