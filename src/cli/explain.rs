@@ -233,8 +233,8 @@ fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
         ),
         Reason::Turnover { device, held, turn } => (
             format!(
-                "device {device} has room for so few microbatches that each of its forwards comes at least \
-                 {turn} {unit} after the one {held} before"
+                "device {device} has room for so few microbatches that each forward of its highest stage \
+                 comes at least {turn} {unit} after the one {held} before"
             ),
             vec![device.0],
         ),

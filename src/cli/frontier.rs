@@ -197,8 +197,12 @@ impl<'a> Report<'a> {
             }
         });
         let entries = catalog::entries().iter();
-        let in_floating_point = !found.exact && found.points.iter().any(|point| point.proven);
-        let note = "every block is checked exactly, but HiGHS proves in floating point that none is better";
+        let work = Ratio::from_integer(passes.most_work(model).0);
+        // That no interval is below the work needs no solver.
+        let in_floating_point =
+            !found.exact && found.points.iter().any(|point| point.proven || point.bound > work);
+        let note =
+            "every block is checked exactly, but HiGHS proves in floating point what no block is below";
         Self {
             points: points.collect(),
             schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found)).collect(),

@@ -185,7 +185,7 @@ impl fmt::Display for Infeasible {
 /// # Errors
 /// When a file or an option is wrong, the schedule cannot be written, or the search is defective.
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
-    let target = args.output.as_deref().map(|path| args.target(path, output)).transpose()?;
+    let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
     let model = args.model.read()?;
     let progress = Progress::start("starting");
     let solved = args.search.run(&model, on_ctrl_c(), &progress);
@@ -213,19 +213,19 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     Ok(Status::Yes)
 }
 
-impl OptimizeArgs {
-    /// Where the schedule goes: a schedule file, and not the model's own.
-    fn target(&self, path: &Path, output: Output) -> Result<Target, Error> {
-        let name = path.display();
-        if path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("json")) {
-            return Err(Error::usage(
-                format!("`{name}` is no name of a schedule file, which is JSON"),
-                "give `-o` a name that ends in `.json`; `convert` and `render` make other forms of it",
-            ));
-        }
-        output.target(path)
+/// Where the schedule goes: a file with the name of one, or standard output.
+fn schedule_target(path: &Path, output: Output) -> Result<Target, Error> {
+    let name = path.display();
+    if path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("json")) {
+        return Err(Error::usage(
+            format!("`{name}` is no name of a schedule file, which is JSON"),
+            "give `-o` a name that ends in `.json`; `convert` and `render` make other forms of it",
+        ));
     }
+    output.target(path)
+}
 
+impl OptimizeArgs {
     /// Writes into the schedule with which options it was made.
     fn record(&self, model: &Model, schedule: &mut Schedule) {
         let Some(provenance) = &mut schedule.provenance else { return };
