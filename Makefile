@@ -68,6 +68,7 @@ bench-table: setup
 	@cat $(TABLE)/table.md
 	$(CARGO) build --release --no-default-features --target-dir target/solver-free
 	@for schedule in $(TABLE)/*.json; do \
-	    target/solver-free/release/bubbleproof check $$schedule > $(TABLE)/check.txt || { cat $(TABLE)/check.txt; exit 1; }; \
+	    target/solver-free/release/bubbleproof check $$schedule > $$schedule.txt || { cat $$schedule.txt; exit 1; }; \
 	done
-	@echo "all $$(ls $(TABLE)/*.json | wc -l) certificates accepted by the solver-free build"
+	@echo "all $$(ls $(TABLE)/*.json | wc -l) certificates accepted by the solver-free build;" \
+	    "the optimality of $$(grep -l '^  not checked' $(TABLE)/*.txt | wc -l) rests on a search, which is not checked"

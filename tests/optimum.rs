@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bubbleproof::block::Passes;
 use bubbleproof::catalog;
-use bubbleproof::model::{self, Model, Placement, Ticks, Units};
+use bubbleproof::model::{self, Memory, Model, Placement, Ticks, Units};
 use bubbleproof::optimize::{Options, Stop, optimize, zone};
 use bubbleproof::replay::replay;
 use num_rational::Ratio;
@@ -24,8 +24,7 @@ fn under_the_memory_of_v_min_unequal_passes_have_shorter_intervals_than_v_min() 
     for (devices, interval) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
         let model = profile("uneven-342").resized(devices).expect("the same on every device");
         let model = capped(&model, 2 * ((i64::from(devices) + 4) / 3));
-        let best = zone::least_interval(&model, bubbleproof::block::Passes::SPLIT, &Stop::default())
-            .expect("a block");
+        let best = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(interval), "d = {devices}");
     }
 }
@@ -118,4 +117,34 @@ fn small_problems_reach_the_best_known_makespans() {
         let solution = optimize(&capped(&model, cap), &options, &mut |_| ()).expect("the cap is feasible");
         assert!(solution.value() <= Ticks(known), "{devices} {microbatches} {cap}: {}", solution.value());
     }
+}
+
+/// V placement on three devices, 3,4,2, where F holds two units, W needs one of them and a checkpoint is
+/// one: within four units a block repeats every 32 ticks, and every 29 if all stages recompute.
+#[test]
+fn where_a_block_that_recomputes_is_faster_the_schedule_is_no_slower_than_it() {
+    let model =
+        Model::equal_stages(Placement::v(3).expect("a placement"), 12, [3, 4, 2, 0]).expect("a model");
+    let stages = model.stages() as usize;
+    let memory = Memory {
+        activation: vec![Units(2); stages],
+        retained_for_weight: vec![Units(1); stages],
+        checkpoint: Some(vec![Units(1); stages]),
+        capacity: vec![Some(Units(4)); 3],
+        ..model.memory().clone()
+    };
+    let (placement, costs) = (model.placement().clone(), model.costs().clone());
+    let model = Model::new("checkpoints".to_owned(), None, placement, 12, costs, memory).expect("a model");
+    let again = Passes { recompute: true, ..Passes::SPLIT };
+    let block = zone::least_interval(&model, again, &Stop::default()).expect("a block").block;
+    let timing = replay(&model, &block.expand(&model, 12).expect("it expands")).timing.expect("it runs");
+    let options = Options { effort: 4_000_000, exact_effort: 0, ..Options::default() };
+    let solution = optimize(&model, &options, &mut |_| ()).expect("it fits");
+    assert!(
+        solution.value() <= timing.metrics.makespan,
+        "{} after {}",
+        solution.value(),
+        timing.metrics.makespan
+    );
+    assert!(solution.value() <= Ticks(368), "{}", solution.value());
 }

@@ -95,7 +95,7 @@ impl fmt::Display for Reason {
             Self::Turnover { device, held, turn } => {
                 write!(
                     out,
-                    "each forward of device {device} comes {turn} or more after the one {held} before"
+                    "each forward of the highest stage on device {device} comes {turn} or more after the one {held} before"
                 )
             }
             Self::Area { device } => {

@@ -153,6 +153,18 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let goal = args.search.goal(&model, passes)?;
     let request = Request { passes, goal, period: args.search.microbatches_per_interval };
     let engine = args.search.engine.map_or_else(|| Engine::default_for(&model, request), Ok)?;
+    let work = passes.most_work(&model);
+    if let Goal::LeastMemory { interval } = goal
+        && i128::from(interval.0) < i128::from(work.0) * i128::from(request.period)
+    {
+        let reason = format!(
+            "the busiest device works {work} {} for every microbatch, so no interval of {} is below that",
+            model.costs().unit,
+            microbatches(request.period)
+        );
+        output.print(&Infeasible::because(reason))?;
+        return Ok(Status::No);
+    }
     let progress = Progress::start(format!("{engine}: {goal}"));
     let found = solve(&model, engine, request, args.search.time_limit)?;
     drop(progress);

@@ -113,8 +113,8 @@ pub struct Request {
 pub fn blocks(passes: Passes, period: u32) -> String {
     let kinds: Vec<String> = passes.kinds().iter().map(ToString::to_string).collect();
     let of = match kinds.as_slice() {
-        [but_last @ .., last] if passes != Passes::SPLIT => format!(" of {} and {last}", but_last.join(", ")),
-        _ => String::new(),
+        [but_last @ .., last] => format!(" of {} and {last}", but_last.join(", ")),
+        [] => String::new(),
     };
     format!("block{of} with {} per interval", microbatches(period))
 }
@@ -123,20 +123,21 @@ impl Request {
     /// How good a block is, in words, that an engine found; times and memory in these units.
     pub fn praise(&self, engine: Engine, optimality: Optimality, [time, memory]: [&str; 2]) -> String {
         let blocks = blocks(self.passes, self.period);
+        let proved = if engine == Engine::Milp { "proved in floating point" } else { "proved" };
         let per_microbatch = |Interval(interval): Interval| Interval(interval / i64::from(self.period));
         match (optimality, self.goal) {
             (Optimality::Proved, Goal::LeastMemory { interval }) => {
-                format!("proved: no {blocks} of {interval} {time} has a lower peak")
+                format!("{proved}: no {blocks} of {interval} {time} within the caps has a lower peak")
             }
             // What it proves, it proves by a bound on all schedules.
             (Optimality::Proved, Goal::LeastInterval) if engine == Engine::Search => {
                 "proved: no schedule within the caps takes less per microbatch in the long run".to_owned()
             }
             (Optimality::Proved, Goal::LeastInterval) => {
-                format!("proved: no {blocks} within the caps has a shorter one")
+                format!("{proved}: no {blocks} within the caps has a shorter one")
             }
             (Optimality::Bound(Limit::Memory(units)), _) => {
-                format!("not proved; no {blocks} has a peak below {units} {memory}")
+                format!("not proved; no {blocks} within the caps has a peak below {units} {memory}")
             }
             (Optimality::Bound(Limit::Interval(bound)), _) if engine == Engine::Search => format!(
                 "not proved; no schedule within the caps takes less than {} {time} per microbatch in the long \
@@ -229,7 +230,7 @@ fn by_programme(model: &Model, passes: Passes, goal: Goal, limit: Duration) -> R
     match best {
         Ok(best) => Ok(Found::Block { block: best.block, optimality: Optimality::Proved, notes: Vec::new() }),
         Err(ZoneError::TimeUp) => Ok(Found::Nothing),
-        Err(error @ ZoneError::Infeasible(_)) => Ok(Found::Infeasible(error.to_string())),
+        Err(ZoneError::Infeasible(_)) => Ok(Found::Infeasible(infeasible(passes, goal, 1))),
         Err(error @ ZoneError::Placement) => Err(Error::usage(
             error.to_string(),
             format!("the engines of this build: {}", Engine::names_there()),
@@ -238,6 +239,15 @@ fn by_programme(model: &Model, passes: Passes, goal: Goal, limit: Duration) -> R
             Err(Error::Usage { message: error.to_string(), help: None })
         }
         Err(error @ ZoneError::Rejected(_)) => Err(Error::Defect(format!("internal error: {error}"))),
+    }
+}
+
+/// That no block is what was asked for.
+fn infeasible(passes: Passes, goal: Goal, period: u32) -> String {
+    let blocks = blocks(passes, period);
+    match goal {
+        Goal::LeastMemory { interval } => format!("no {blocks} of {interval} keeps to the caps"),
+        Goal::LeastInterval => format!("no {blocks} keeps to the caps"),
     }
 }
 

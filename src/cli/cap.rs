@@ -14,8 +14,8 @@ use crate::model::{Model, Units};
 pub struct Cap {
     /// The memory of each device, in place of the model's caps: units, or a percentage of 1F1B's
     ///
-    /// A percentage is taken of the most that 1F1B holds on any device for the same model, and
-    /// rounded down to whole units.
+    /// A percentage is taken of what 1F1B holds where stages are equal: as many microbatches as there
+    /// are devices, each with the most that it holds of any one device. It is rounded down to whole units.
     #[arg(long, value_name = "N|P%")]
     memory: Option<Amount>,
 }

@@ -121,8 +121,9 @@ fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
              steady phase"
         )
     } else {
-        let several = several
-            .map_or_else(String::new, |(period, each)| format!(", {} in one of {period}", Interval(each)));
+        let several = several.map_or_else(String::new, |(period, each)| {
+            format!(" ({} in one of {period}, after a short search)", Interval(each))
+        });
         format!(
             "{spent} {unit} per microbatch in the best block found of one microbatch per interval{several}; \
              the busiest device works {work}, and no schedule takes less than {} in the long run",
@@ -232,8 +233,8 @@ fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
         ),
         Reason::Turnover { device, held, turn } => (
             format!(
-                "device {device} has room for so few microbatches that each of its forwards comes at least \
-                 {turn} {unit} after the one {held} before"
+                "device {device} has room for so few microbatches that each forward of its highest stage \
+                 comes at least {turn} {unit} after the one {held} before"
             ),
             vec![device.0],
         ),

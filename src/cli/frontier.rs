@@ -71,6 +71,9 @@ struct Report<'a> {
     chart: String,
     #[serde(skip)]
     passes: Passes,
+    /// Whether the engine proves in exact arithmetic.
+    #[serde(skip)]
+    exact: bool,
     #[serde(skip)]
     written: Option<String>,
 }
@@ -194,8 +197,12 @@ impl<'a> Report<'a> {
             }
         });
         let entries = catalog::entries().iter();
-        let in_floating_point = !found.exact && found.points.iter().any(|point| point.proven);
-        let note = "every block is checked exactly, but HiGHS proves in floating point that none is better";
+        let work = Ratio::from_integer(passes.most_work(model).0);
+        // That no interval is below the work needs no solver.
+        let in_floating_point =
+            !found.exact && found.points.iter().any(|point| point.proven || point.bound > work);
+        let note =
+            "every block is checked exactly, but HiGHS proves in floating point what no block is below";
         Self {
             points: points.collect(),
             schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found)).collect(),
@@ -203,6 +210,7 @@ impl<'a> Report<'a> {
             engine: found.engine,
             notes: in_floating_point.then_some(note).into_iter().collect(),
             passes,
+            exact: found.exact,
             model: model.name(),
             devices: model.devices(),
             microbatches: model.microbatches(),
@@ -306,6 +314,11 @@ impl Row {
 }
 
 impl Report<'_> {
+    /// What is said of a point that an engine says is proved.
+    fn proved(&self) -> &'static str {
+        if self.exact { "proved" } else { "proved in floating point" }
+    }
+
     /// What the words of the table mean that stand in it.
     fn legend(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let blocks = blocks(self.passes, 1);
@@ -344,8 +357,8 @@ impl fmt::Display for Report<'_> {
         let mut table = Table::new(["peak memory", "interval", "steady bubble rate", "optimality"]);
         for row in &self.points {
             let proof = match row.optimality() {
-                Optimality::Proved => "proved".to_owned(),
-                Optimality::Interval => "interval proved".to_owned(),
+                Optimality::Proved => self.proved().to_owned(),
+                Optimality::Interval => format!("interval {}", self.proved()),
                 Optimality::Open => format!("not below {}", row.bound),
             };
             table.row([

@@ -77,7 +77,8 @@ enum Command {
     /// Find a schedule as short as possible under the memory caps, with a bound on what is possible
     ///
     /// Building blocks, the named schedules and list scheduling propose; an independent replay decides, and
-    /// exhaustive search finishes small problems.
+    /// exhaustive search finishes small problems. Where caps leave no other way, stages are recomputed, for
+    /// all microbatches.
     /// The lower bound holds for every schedule of the model, so the gap says how much better any
     /// schedule could be. Ctrl-C ends the search with the best schedule found so far, which is printed
     /// and written as if it had ended by itself.
@@ -141,7 +142,7 @@ enum Command {
     /// Check the certificate that an optimised schedule carries, without any solver
     ///
     /// `optimize` writes into the schedule file what it claims: the problem, the figures, a lower bound
-    /// and why it holds. This derives every claim again and rejects whatever was altered. A claim that
+    /// and why it holds. This derives every claim again and rejects whatever claim was altered. A claim that
     /// only another search could confirm is shown as not checked.
     Check(check::CheckArgs),
 

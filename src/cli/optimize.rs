@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -185,7 +185,7 @@ impl fmt::Display for Infeasible {
 /// # Errors
 /// When a file or an option is wrong, the schedule cannot be written, or the search is defective.
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
-    let target = args.output.as_deref().map(|path| output.target(path)).transpose()?;
+    let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
     let model = args.model.read()?;
     let progress = Progress::start("starting");
     let solved = args.search.run(&model, on_ctrl_c(), &progress);
@@ -211,6 +211,18 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         super::output::to_stdout(|out| writeln!(out, "wrote {}", path.display()))?;
     }
     Ok(Status::Yes)
+}
+
+/// Where the schedule goes: a file with the name of one, or standard output.
+fn schedule_target(path: &Path, output: Output) -> Result<Target, Error> {
+    let name = path.display();
+    if path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("json")) {
+        return Err(Error::usage(
+            format!("`{name}` is no name of a schedule file, which is JSON"),
+            "give `-o` a name that ends in `.json`; `convert` and `render` make other forms of it",
+        ));
+    }
+    output.target(path)
 }
 
 impl OptimizeArgs {

@@ -29,9 +29,17 @@ impl Output {
     /// Where `-o` with this path sends a file: `-` is standard output.
     ///
     /// # Errors
-    /// When both the file and the JSON object would go to standard output.
+    /// When the folder is not there, or both the file and the JSON object would go to standard output.
     pub fn target(self, path: &Path) -> Result<Target, Error> {
         if path.as_os_str() != "-" {
+            // Better now than after a long search.
+            let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+                return Err(Error::usage(
+                    format!("cannot write {}: there is no folder {}", path.display(), folder.display()),
+                    "make the folder first, or choose another name",
+                ));
+            }
             return Ok(Target::File(path.to_owned()));
         }
         if self.json {

@@ -63,10 +63,16 @@ impl SubjectArgs {
     pub fn read(&self) -> Result<Subject, Error> {
         let schedule = read_schedule(&self.schedule)?;
         let mut notes = Vec::new();
-        let model = match &self.model {
-            Some(path) => self.model_for(&schedule, path, &mut notes)?,
-            None => Model::unit(schedule.placement().clone(), schedule.microbatches())
-                .map_err(|error| Error::Usage { message: error.to_string(), help: None })?,
+        let model = if let Some(path) = &self.model {
+            self.model_for(&schedule, path, &mut notes)?
+        } else {
+            notes.extend(schedule.model.as_ref().map(|name| {
+                format!(
+                    "unit times and no caps: the schedule was made for the model {name}, which --model gives"
+                )
+            }));
+            Model::unit(schedule.placement().clone(), schedule.microbatches())
+                .map_err(|error| Error::Usage { message: error.to_string(), help: None })?
         };
         let model = self.cap.apply(model)?;
         notes.extend(self.note_on_cap(&schedule, &model));

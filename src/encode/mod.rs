@@ -175,7 +175,7 @@ pub enum EncodeError {
     Rejected(#[from] Rejection),
     /// The answer of the solver is no block.
     #[error("the solver's answer is no block: {0}")]
-    Block(#[from] BlockError),
+    Block(BlockError),
     /// The solver itself failed.
     #[error("{engine} failed: {message}")]
     Solver {
@@ -184,6 +184,15 @@ pub enum EncodeError {
         /// What it said.
         message: String,
     },
+}
+
+impl From<BlockError> for EncodeError {
+    fn from(error: BlockError) -> Self {
+        match error {
+            BlockError::Overflow => Self::Overflow,
+            error => Self::Block(error),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -137,11 +137,8 @@ pub fn frontier(
             Answer::Step(step) => {
                 progress(step.peak, step.interval);
                 cap = Some(step.peak - Units(1));
-                if steps.last().is_some_and(|last| last.interval == step.interval) {
-                    steps.pop();
-                }
                 let empty = step.peak <= Units::ZERO;
-                steps.push(step);
+                take(&mut steps, step);
                 if empty {
                     break true;
                 }
@@ -160,6 +157,15 @@ pub fn frontier(
     }
     let engine = if exact { "exact" } else { SOLVER };
     Ok(Frontier { points, complete, engine, exact: exact || !cfg!(feature = "milp") })
+}
+
+/// Takes a step of less memory than those before. Of them it replaces those that repeat no sooner, as a
+/// solver short of time may leave them.
+fn take(steps: &mut Vec<Step>, step: Step) {
+    while steps.last().is_some_and(|last| last.interval >= step.interval) {
+        steps.pop();
+    }
+    steps.push(step);
 }
 
 /// The least interval, and the least memory at it.
@@ -287,6 +293,23 @@ mod tests {
         let model = Model::new("far".to_owned(), None, placement, 1, costs, memory).expect("a model");
         let found = frontier(&model, Passes::SPLIT, &Stop::default(), &mut |_, _| ());
         assert!(matches!(found, Err(FrontierError::Memory(held)) if held.0 > Model::MAX_TOTAL), "{found:?}");
+    }
+
+    #[test]
+    fn a_step_that_repeats_no_sooner_with_more_memory_is_no_point() {
+        let model =
+            Model::equal_stages(Placement::v(2).expect("a placement"), 1, [1, 1, 1, 0]).expect("a model");
+        let best = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
+        let mut steps = Vec::new();
+        for (peak, interval) in [(9, 6), (8, 11), (7, 12), (6, 10), (5, 10), (4, 13)] {
+            let interval = Ratio::from_integer(interval);
+            take(
+                &mut steps,
+                Step { block: best.block.clone(), peak: Units(peak), interval, bound: interval },
+            );
+        }
+        let kept: Vec<i64> = steps.iter().map(|step| step.peak.0).collect();
+        assert_eq!(kept, [9, 5, 4]);
     }
 
     #[test]

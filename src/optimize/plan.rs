@@ -13,8 +13,9 @@ use crate::certificate::interval_bound;
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
 /// Blocks of one microbatch per interval and least interval within shares of the caps, with what found
-/// them. What a tighter cap gives is good for a looser one too, and its shorter warm-up may make up for
-/// a longer interval.
+/// them; within each share the one of shortest interval first. What a tighter cap gives is good for a
+/// looser one too, and its shorter warm-up may make up for a longer interval. Where the model has
+/// checkpoints, there are blocks in which every stage recomputes, too.
 pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {
     if !zone::is_applicable(model.placement()) {
         return if shares.contains(&SHARES[0]) { by_milp(model, stop) } else { Vec::new() };
@@ -31,9 +32,16 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
         if stop.is_due() {
             break;
         }
-        let Ok(best) = zone::least_interval(&tighter, Passes::SPLIT, stop) else { continue };
-        if found.iter().all(|(_, known)| *known != best.block) {
-            found.push(("exact".to_owned(), best.block));
+        let again = Passes { recompute: true, ..Passes::SPLIT };
+        let passes =
+            std::iter::once(Passes::SPLIT).chain(model.memory().checkpoint.is_some().then_some(again));
+        let mut best: Vec<zone::Best> =
+            passes.filter_map(|passes| zone::least_interval(&tighter, passes, stop).ok()).collect();
+        best.sort_by_key(|best| best.interval);
+        for zone::Best { block, .. } in best {
+            if found.iter().all(|(_, known)| *known != block) {
+                found.push(("exact".to_owned(), block));
+            }
         }
     }
     found

@@ -1,6 +1,7 @@
 //! What the engines that share an encoding have in common.
 
-use super::{Found, Goal, Limit, Optimality, microbatches};
+use super::{Found, Goal, Limit, Optimality, infeasible};
+use crate::block::Passes;
 use crate::cli::error::Error;
 use crate::cli::number::Interval;
 #[cfg(any(feature = "milp", feature = "smt"))]
@@ -29,14 +30,7 @@ pub fn found(outcome: Result<Outcome, EncodeError>, goal: Goal, period: u32) -> 
             block(answer.block, Optimality::Bound(limit))
         }
         Ok(Outcome::Bounded { answer: None, .. }) => Ok(Found::Nothing),
-        Ok(Outcome::Infeasible) => Ok(Found::Infeasible(match goal {
-            Goal::LeastMemory { interval } => {
-                format!("no block of {} per interval of {interval} keeps to the caps", microbatches(period))
-            }
-            Goal::LeastInterval => {
-                format!("no block of {} per interval keeps to the caps", microbatches(period))
-            }
-        })),
+        Ok(Outcome::Infeasible) => Ok(Found::Infeasible(infeasible(Passes::SPLIT, goal, period))),
         Err(
             error @ (EncodeError::NoDuration(_)
             | EncodeError::TooManyStages(_)

@@ -32,7 +32,8 @@ pub struct Steady {
     /// repeated block, if one was found.
     pub cycle: Option<Stretch>,
     /// The limits that no block of one microbatch per interval can keep to all at once while the busiest
-    /// device never idles. Nothing when the block keeps to them, or when it could not be decided.
+    /// device never idles. Nothing when the block keeps to them, when it could not be decided, or when
+    /// stages may be recomputed.
     pub conflict: Option<Conflict>,
     /// The memory that would be enough for such a block, the same on every device, in units, where that
     /// is known.
@@ -54,7 +55,9 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let per_microbatch = block.interval() / i64::from(block.period());
     let work = model.most_work();
     let lossless = Ratio::from_integer(work.0);
-    let (conflict, enough) = if per_microbatch > lossless {
+    // Stages that recompute hold less, each by itself: what follows is about blocks of F, I and W.
+    let recomputes = model.memory().checkpoint.is_some();
+    let (conflict, enough) = if per_microbatch > lossless && !recomputes {
         let conflict = conflict::conflict(model, |model| is_possible(model, lossless, stop));
         let free = model.with_uniform_capacity(None).ok()?;
         (conflict, zone::least_memory(&free, Passes::SPLIT, lossless, stop).ok().map(|best| best.peak))

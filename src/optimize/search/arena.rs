@@ -1,9 +1,11 @@
 //! The candidates at one number of microbatches: how they are judged, and the best few of them.
 
+use itertools::Itertools as _;
+
 use super::super::Objective;
 use super::super::dense::{Dense, Orders, Times};
 use super::super::fill::Justifier;
-use crate::model::Model;
+use crate::model::{Device, Model, Stage};
 use crate::schedule::Schedule;
 
 /// How many of the candidates are kept to be improved.
@@ -170,21 +172,29 @@ impl Origin {
     }
 }
 
-/// The sets of stages that are tried as those which are recomputed: none, all, and those below a stage,
-/// whose activations live longest.
+/// The sets of stages that are tried as those which are recomputed: none, all, those below a stage,
+/// whose activations live longest, and those of a single device, which alone may be short of memory;
+/// of few stages every set.
 fn recomputations(model: &Model) -> Vec<Vec<bool>> {
     let stages = model.stages() as usize;
     if model.memory().checkpoint.is_none() {
         return vec![vec![false; stages]];
     }
-    let mut sizes = vec![0, stages];
-    sizes.extend((1..8).map(|eighths| stages * eighths / 8));
-    let mut sets: Vec<Vec<bool>> = Vec::new();
-    for size in sizes {
-        let set: Vec<bool> = (0..stages).map(|stage| stage < size).collect();
-        if !sets.contains(&set) {
-            sets.push(set);
-        }
+    let below = |size: usize| (0..stages).map(|stage| stage < size).collect::<Vec<bool>>();
+    let mut sets = vec![below(0), below(stages)];
+    sets.extend((1..8).map(|eighths| below(stages * eighths / 8)));
+    if stages <= FEW_STAGES {
+        sets.extend((0..1_u32 << stages).map(|set| (0..stages).map(|stage| set >> stage & 1 == 1).collect()));
+    } else if model.devices() <= FEW_DEVICES {
+        let held =
+            |device| Stage::all(model.stages()).map(|at| model.placement().device_of(at) == device).collect();
+        sets.extend(Device::all(model.devices()).map(held));
     }
-    sets
+    sets.into_iter().unique().collect()
 }
+
+/// Of so many stages every set is tried.
+const FEW_STAGES: usize = 4;
+
+/// Of so many devices the stages of each are tried.
+const FEW_DEVICES: u32 = 8;
