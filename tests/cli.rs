@@ -459,6 +459,7 @@ fn what_people_read() {
 }
 
 /// A transcript of `prove` without the seconds that it took.
+#[cfg(feature = "smt")]
 fn without_times(transcript: &str) -> String {
     let time = |line: &str| match line.rsplit_once(" (") {
         Some((text, time)) if time.ends_with(" s)") => text.to_owned(),

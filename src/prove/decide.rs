@@ -61,6 +61,7 @@ pub struct Judgement {
 
 /// What a solver says to the file of a theorem.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "smt"), expect(dead_code, reason = "only a solver can say yes or no"))]
 pub(super) enum Answer {
     /// There is no counterexample.
     Unsat,
