@@ -29,6 +29,11 @@ impl Places {
         self.positions[self.cell(pass)].map(|position| position as usize)
     }
 
+    /// The position of a pass; of B in place of I where the backward is not split.
+    pub fn find_step(&self, pass: Pass) -> Option<usize> {
+        self.find(pass).or_else(|| self.find(pass.with_kind(Kind::B)).filter(|_| pass.kind == Kind::I))
+    }
+
     fn cell(&self, pass: Pass) -> usize {
         pass.class() * self.microbatches + pass.microbatch.index()
     }

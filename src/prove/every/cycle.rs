@@ -59,7 +59,7 @@ fn find_within(growing: &Growing, model: &Model, copies: u32) -> Result<Option<C
             let microbatch = Microbatch(sent.pass.microbatch.0 + cut * growing.period());
             let pass = Pass { microbatch, ..sent.pass };
             let sender = schedule.placement().device_of(pass.stage);
-            let position = places.find(pass).expect("what a later pass needs is there, as replay found");
+            let position = places.find_step(pass).expect("what a later pass needs is there, as replay found");
             let arrival = end_at(sender, position) + sent.latency;
             state.push((arrival - free(sent.receiver, cut)).max(Ticks::ZERO));
         }

@@ -5,7 +5,7 @@ use super::growing::{Growing, Irregular, Tail};
 use super::survey::Survey;
 use super::{EveryError, EveryM, Reason};
 use crate::block::Recurring as _;
-use crate::model::{Device, Microbatch, Model, Pass};
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
 use crate::schedule::Schedule;
 
 /// The longest period that is looked for, in microbatches.
@@ -112,12 +112,26 @@ fn runs(schedule: &Schedule, places: &Places, device: Device, period: u32) -> Ve
         if end < order.len() && distance(end) == length {
             continue;
         }
-        if let Some(length) = length.filter(|length| end - begin >= length * (REPETITIONS as usize - 1)) {
+        if let Some(length) = length
+            && end - begin >= length * (REPETITIONS as usize - 1)
+            && is_whole(schedule, &order[begin..begin + length], device, period)
+        {
             runs.push(Run { device, begin, end: end + length, length });
         }
         begin = end;
     }
     runs
+}
+
+/// Whether passes are F and backward of so many microbatches for every stage of a device.
+fn is_whole(schedule: &Schedule, passes: &[Pass], device: Device, period: u32) -> bool {
+    let stages = schedule.placement().stages_of(device);
+    let number = |stage: Stage, kinds: &[Kind]| {
+        passes.iter().filter(|pass| pass.stage == stage && kinds.contains(&pass.kind)).count()
+    };
+    stages.iter().all(|&stage| {
+        [&[Kind::F][..], &[Kind::I, Kind::B]].iter().all(|kinds| number(stage, kinds) == period as usize)
+    })
 }
 
 fn broken(schedule: &Schedule, first: Run, again: Run, period: u32) -> Reason {

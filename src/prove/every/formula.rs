@@ -129,6 +129,9 @@ impl Formula {
     }
 }
 
+/// How many lines stand beside each other in words.
+const MOST_LINES: usize = 6;
+
 /// In words, such as `6 m + 11 for every m >= 3; 13, 22 for m = 1, 2`.
 impl fmt::Display for Formula {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -137,25 +140,35 @@ impl fmt::Display for Formula {
         let most = offsets.iter().max().copied().unwrap_or_default();
         let least = offsets.iter().min().copied().unwrap_or_default();
         if most - least < i128::from(*rate.denom()) {
-            write!(
+            let line = Line { rate, offset: most, floor: self.cycle.len() > 1 };
+            write!(out, "{line} for {}", Numbers::from(from, self.step))?;
+        } else if offsets.len() > MOST_LINES {
+            let (period, values) = (self.period(), [&self.before[..], &self.cycle].concat());
+            let last = from + period - self.step;
+            return write!(
                 out,
-                "{} for {}",
-                Line { rate, offset: most, floor: true },
-                Progression { from, step: self.step }
-            )?;
+                "{} more than for {period} microbatches fewer for {}; {} for {}",
+                self.increase,
+                Numbers::from(from + period, self.step),
+                Listed(&values),
+                Numbers::until(self.first, self.step, last),
+            );
         } else {
             for (place, &offset) in (0..).zip(&offsets) {
-                let progression = Progression { from: from + place * self.step, step: self.period() };
+                let numbers = Numbers::from(from + place * self.step, self.period());
                 let comma = if place == 0 { "" } else { ", " };
-                write!(out, "{comma}{} for {progression}", Line { rate, offset, floor: false })?;
+                write!(out, "{comma}{} for {numbers}", Line { rate, offset, floor: false })?;
             }
         }
-        if !self.before.is_empty() {
-            let values: Vec<String> = self.before.iter().map(ToString::to_string).collect();
-            let range = Range { first: self.first, step: self.step, count: values.len() };
-            write!(out, "; {} for {range}", values.join(", "))?;
+        if self.before.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        write!(
+            out,
+            "; {} for {}",
+            Listed(&self.before),
+            Numbers::until(self.first, self.step, from - self.step)
+        )
     }
 }
 
@@ -184,43 +197,129 @@ impl fmt::Display for Line {
     }
 }
 
-/// The numbers of microbatches from one on.
-pub(crate) struct Progression {
-    /// The least.
-    pub from: u32,
-    /// How much they grow by.
-    pub step: u32,
+/// Numbers of microbatches in words: `every m >= 3`, `m = 1 to 4`, `m = 4, 6, 8, ...`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers {
+    first: u32,
+    step: u32,
+    last: Option<u32>,
 }
 
-impl fmt::Display for Progression {
+impl Numbers {
+    /// From one on.
+    #[must_use]
+    pub const fn from(first: u32, step: u32) -> Self {
+        Self { first, step, last: None }
+    }
+
+    /// From one to another.
+    #[must_use]
+    pub const fn until(first: u32, step: u32, last: u32) -> Self {
+        Self { first, step, last: Some(last) }
+    }
+}
+
+impl fmt::Display for Numbers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, step } = *self;
-        match step {
-            1 => write!(out, "every m >= {from}"),
-            _ => write!(out, "m = {from}, {}, {}, ...", from + step, from + 2 * step),
+        let Self { first, step, last } = *self;
+        let (second, third) = (first.saturating_add(step), first.saturating_add(step.saturating_mul(2)));
+        match (last, step) {
+            (None, 1) => write!(out, "every m >= {first}"),
+            (None, _) => write!(out, "m = {first}, {second}, {third}, ..."),
+            (Some(last), _) if last <= first => write!(out, "m = {first}"),
+            (Some(last), _) if last == second => write!(out, "m = {first}, {last}"),
+            (Some(last), 1) => write!(out, "m = {first} to {last}"),
+            (Some(last), _) => write!(out, "m = {first}, {second}, ..., {last}"),
         }
     }
 }
 
-/// Some numbers of microbatches.
-pub(crate) struct Range {
-    /// The least.
-    pub first: u32,
-    /// How much they grow by.
-    pub step: u32,
-    /// How many they are, at least one.
-    pub count: usize,
+/// Values with commas between them; the middle of a long list is left out.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'a, T>(pub &'a [T]);
+
+impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 16;
+        let (values, last) = match self.0 {
+            [shown @ .., last] if shown.len() >= MOST => (&shown[..MOST - 2], Some(last)),
+            values => (values, None),
+        };
+        for (place, value) in values.iter().enumerate() {
+            write!(out, "{}{value}", if place == 0 { "" } else { ", " })?;
+        }
+        last.map_or(Ok(()), |last| write!(out, ", ..., {last}"))
+    }
 }
 
-impl fmt::Display for Range {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, step, count } = *self;
-        let last = u64::from(first) + u64::from(step) * (count as u64 - 1);
-        match (count, step) {
-            (1, _) => write!(out, "m = {first}"),
-            (2, _) => write!(out, "m = {first}, {last}"),
-            (_, 1) => write!(out, "m = {first} to {last}"),
-            _ => write!(out, "m = {first}, {}, ..., {last}", first + step),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn formula(first: u32, step: u32, values: &[i64], cycle: usize, increase: i64) -> Formula {
+        let values: Vec<Ticks> = values.iter().copied().map(Ticks).collect();
+        Formula::new((first, step), &values, cycle, Ticks(increase))
+    }
+
+    #[test]
+    fn formulas_are_put_into_as_few_words_as_they_need() {
+        for (formula, text) in [
+            (formula(1, 1, &[6], 1, 6), "6 m for every m >= 1"),
+            (formula(1, 1, &[13, 21, 27, 33], 1, 6), "6 m + 9 for every m >= 2; 13 for m = 1"),
+            (formula(1, 1, &[4, 4, 5, 6], 2, 2), "m + 2 for every m >= 2; 4 for m = 1"),
+            (formula(1, 1, &[4, 7, 11], 2, 7), "floor((7 m + 1) / 2) for every m >= 1"),
+            (
+                formula(1, 1, &[9, 5, 11, 12], 2, 12),
+                "6 m - 7 for m = 3, 5, 7, ..., 6 m - 12 for m = 4, 6, 8, ...; 9, 5 for m = 1, 2",
+            ),
+            (
+                formula(1, 1, &[5, 9, 1, 8, 2, 7, 3], 7, 14),
+                "14 more than for 7 microbatches fewer for every m >= 8; 5, 9, 1, 8, 2, 7, 3 for m = 1 to 7",
+            ),
+            (formula(12, 4, &[30, 40, 51], 1, 11), "(11 m - 4) / 4 for m = 16, 20, 24, ...; 30 for m = 12"),
+        ] {
+            assert_eq!(formula.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn numbers_of_microbatches_are_said_plainly() {
+        for (numbers, text) in [
+            (Numbers::from(1, 1), "every m >= 1"),
+            (Numbers::from(4, 2), "m = 4, 6, 8, ..."),
+            (Numbers::until(3, 1, 3), "m = 3"),
+            (Numbers::until(3, 2, 5), "m = 3, 5"),
+            (Numbers::until(3, 1, 5), "m = 3 to 5"),
+            (Numbers::until(3, 2, 9), "m = 3, 5, ..., 9"),
+        ] {
+            assert_eq!(numbers.to_string(), text);
+        }
+        let long: Vec<u32> = (1..=16).collect();
+        assert!(Listed(&long).to_string().ends_with("15, 16"));
+        let longer: Vec<u32> = (1..=17).collect();
+        assert!(Listed(&longer).to_string().ends_with(", 13, 14, ..., 17"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_shortened_formula_has_the_values_that_it_was_made_of(
+            before in prop::collection::vec(0..20_i64, 0..6),
+            cycle in prop::collection::vec(0..20_i64, 1..7),
+            (increase, first, step) in (0..20_i64, 1..9_u32, 1..4_u32),
+        ) {
+            let values = [before.clone(), cycle.clone()].concat();
+            let short = formula(first, step, &values, cycle.len(), increase);
+            let mut microbatches = first;
+            let mut expected = values.clone();
+            for _ in 0..30 {
+                expected.push(expected[expected.len() - cycle.len()] + increase);
+            }
+            for value in expected {
+                prop_assert_eq!(short.at(microbatches), Some(Ticks(value)));
+                microbatches += step;
+            }
+            prop_assert_eq!(short.at(first - 1), None);
         }
     }
 }

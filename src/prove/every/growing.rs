@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use num_integer::Integer;
+
 use crate::block::Recurring as _;
-use crate::model::{Device, Kind, Microbatch, Model, Pass, Placement, Ticks};
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage, Ticks};
 use crate::schedule::{Schedule, ScheduleError, prerequisites};
 
 /// Schedules of `microbatches + q*K` microbatches for every q, as the theorem of this module has them.
@@ -19,6 +21,9 @@ pub(super) struct Growing {
     first: Vec<Option<Microbatch>>,
 }
 
+/// The slots of a stage, for each remainder of microbatches: F, R, I or B, and W.
+const SLOTS: usize = 4;
+
 /// A cool-down, in the numbers that it has without any repetition.
 #[derive(Debug, Clone)]
 pub(super) struct Tail {
@@ -31,13 +36,23 @@ pub(super) struct Tail {
 /// Why orders do not grow as they stand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Irregular {
-    /// A repetition with two passes of a slot.
-    #[error("device {device} has two passes of the kind of `{pass}` in one repetition")]
+    /// A repetition with two passes where one belongs.
+    #[error("device {device}: one repetition has `{pass}` and another pass of its kind")]
     Twice {
         /// The device.
         device: Device,
         /// The second one.
         pass: Pass,
+    },
+    /// A repetition without a pass that every stage has.
+    #[error("device {device}: stage {stage} has no {kind} of every microbatch in one repetition")]
+    Missing {
+        /// The device.
+        device: Device,
+        /// The stage.
+        stage: Stage,
+        /// The kind of pass; I where B would do.
+        kind: Kind,
     },
     /// A pass of warm-up or cool-down on the wrong side of the repetition, or none of its kind there.
     #[error("device {device} has `{pass}` in its {part}, where the repetition leaves no place for it")]
@@ -48,6 +63,14 @@ pub enum Irregular {
         pass: Pass,
         /// Where it stands.
         part: &'static str,
+    },
+    /// A stage whose activations are recomputed now and then.
+    #[error("device {device} recomputes stage {stage} for some microbatches and not for others")]
+    Recomputed {
+        /// The device.
+        device: Device,
+        /// The stage.
+        stage: Stage,
     },
     /// A pass that needs one of a later repetition.
     #[error("`{pass}` needs `{needs}`, which stands in a later repetition")]
@@ -62,7 +85,7 @@ pub enum Irregular {
 /// A pass before a cut that something behind it needs on another device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
-    /// The pass, at cut 0; at cut r its microbatch is `r*K` more.
+    /// The pass, at cut 0; at cut r its microbatch is `r*K` more. A backward is given as I even where it is B.
     pub pass: Pass,
     /// The device that needs it.
     pub receiver: Device,
@@ -71,7 +94,7 @@ pub(super) struct Pending {
 }
 
 impl Growing {
-    /// Orders that fulfil conditions 1, 2 and 3 of the theorem.
+    /// Orders that meet conditions 1, 2 and 3 of the theorem.
     ///
     /// # Errors
     /// When they do not.
@@ -82,33 +105,80 @@ impl Growing {
         bodies: Vec<Vec<Pass>>,
         tails: Vec<Tail>,
     ) -> Result<Self, Irregular> {
-        let slots = placement.stages() as usize * Kind::COUNT * period as usize;
+        let slots = placement.stages() as usize * SLOTS * period as usize;
         let mut growing = Self { placement, period, heads, bodies, tails, first: vec![None; slots] };
         for device in Device::all(growing.placement.devices()) {
-            for &pass in &growing.bodies[device.index()] {
-                let slot = growing.slot(pass);
-                if growing.first[slot].replace(pass.microbatch).is_some() {
-                    return Err(Irregular::Twice { device, pass });
-                }
-            }
+            growing.check_body(device)?;
         }
-        growing.check_sides()?;
+        for device in Device::all(growing.placement.devices()) {
+            growing.check_sides(device)?;
+        }
         growing.check_needs()?;
         Ok(growing)
     }
 
-    /// Condition 2. That a slot is missing in the body shows here too.
-    fn check_sides(&self) -> Result<(), Irregular> {
-        for device in Device::all(self.placement.devices()) {
-            let stray = |part, passes: &[Pass], belongs: &dyn Fn(Microbatch, Microbatch) -> bool| {
-                let lost = passes
-                    .iter()
-                    .find(|pass| !self.first_of(**pass).is_some_and(|first| belongs(pass.microbatch, first)));
-                lost.map_or(Ok(()), |&pass| Err(Irregular::Unlike { device, pass, part }))
-            };
-            stray("warm-up", &self.heads[device.index()], &|at, first| at < first)?;
-            for tail in &self.tails {
-                stray("cool-down", &tail.orders[device.index()], &|at, first| at >= first)?;
+    /// Condition 1; fills in where every slot begins.
+    fn check_body(&mut self, device: Device) -> Result<(), Irregular> {
+        let mut fused = Vec::new();
+        for &pass in &self.bodies[device.index()] {
+            let slot = self.slot(pass);
+            if self.first[slot].replace(pass.microbatch).is_some() {
+                return Err(Irregular::Twice { device, pass });
+            }
+            if pass.kind == Kind::B {
+                fused.push(pass);
+            }
+        }
+        // Where a body runs B, warm-up and cool-down may still run I and W, and have both on one side.
+        for pass in fused {
+            let weight = self.slot(pass.with_kind(Kind::W));
+            if self.first[weight].replace(pass.microbatch).is_some() {
+                return Err(Irregular::Twice { device, pass });
+            }
+        }
+        for &stage in self.placement.stages_of(device) {
+            for copy in Microbatch::all(self.period) {
+                for kind in [Kind::F, Kind::I, Kind::W] {
+                    if self.first_of(Pass::new(stage, kind, copy)).is_none() {
+                        return Err(Irregular::Missing { device, stage, kind });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Condition 2.
+    fn check_sides(&self, device: Device) -> Result<(), Irregular> {
+        let stray = |part, passes: &[Pass], belongs: &dyn Fn(Microbatch, Microbatch) -> bool| {
+            let lost = passes
+                .iter()
+                .find(|pass| self.first_of(**pass).is_none_or(|first| !belongs(pass.microbatch, first)));
+            lost.map_or(Ok(()), |&pass| Err(Irregular::Unlike { device, pass, part }))
+        };
+        stray("warm-up", &self.heads[device.index()], &|at, first| at < first)?;
+        for tail in &self.tails {
+            stray("cool-down", &tail.orders[device.index()], &|at, first| at >= first)?;
+            self.check_recomputation(device, tail)?;
+        }
+        Ok(())
+    }
+
+    /// That R is everywhere or nowhere: where the body lacks it, no other part has it by now.
+    fn check_recomputation(&self, device: Device, tail: &Tail) -> Result<(), Irregular> {
+        let (period, at) = (i64::from(self.period), device.index());
+        for &stage in self.placement.stages_of(device) {
+            for copy in Microbatch::all(self.period) {
+                let slot = Pass::new(stage, Kind::R, copy);
+                if self.first_of(slot).is_none() {
+                    continue;
+                }
+                let of_slot = |pass: &&Pass| pass.kind == Kind::R && self.slot(**pass) == self.slot(slot);
+                let outside = self.heads[at].iter().chain(&tail.orders[at]).filter(of_slot).count();
+                let all = Integer::div_ceil(&(i64::from(tail.microbatches) - i64::from(copy.0)), &period);
+                if i64::try_from(outside) != Ok(all) {
+                    return Err(Irregular::Recomputed { device, stage });
+                }
             }
         }
         Ok(())
@@ -211,9 +281,18 @@ impl Growing {
             .collect()
     }
 
-    /// What a pass needs.
+    /// With how many repetitions no microbatch has passes both in a warm-up and in a cool-down; at
+    /// least one.
+    pub fn apart(&self) -> u32 {
+        let firsts = || self.first.iter().flatten().map(|first| first.0);
+        let spread = firsts().max().unwrap_or_default() - firsts().min().unwrap_or_default();
+        spread.div_ceil(self.period).max(1)
+    }
+
+    /// What a pass needs, as slots: a backward is given as I even where it is B.
     fn needs_of(&self, pass: Pass) -> impl Iterator<Item = Pass> {
-        prerequisites(pass, self.placement.stages(), |other| self.first_of(other).is_some())
+        let recomputed = |other: Pass| other.kind == Kind::R && self.first_of(other).is_some();
+        prerequisites(pass, self.placement.stages(), recomputed)
     }
 
     /// The microbatch of a pass's slot in the body.
@@ -222,6 +301,13 @@ impl Growing {
     }
 
     fn slot(&self, pass: Pass) -> usize {
-        pass.class() * self.period as usize + (pass.microbatch.0 % self.period) as usize
+        let of_stage = match pass.kind {
+            Kind::F => 0,
+            Kind::R => 1,
+            Kind::I | Kind::B => 2,
+            Kind::W => 3,
+        };
+        let copy = (pass.microbatch.0 % self.period) as usize;
+        (pass.stage.index() * SLOTS + of_stage) * self.period as usize + copy
     }
 }

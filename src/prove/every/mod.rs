@@ -10,15 +10,20 @@
 //! ```
 //!
 //! where `+ K` adds K to every microbatch: a warm-up, a piece of K microbatches repeated q times, and a
-//! cool-down. A *slot* is a stage, a kind of pass and a remainder of microbatches modulo K. Suppose
+//! cool-down. A *slot* is F, R, backward (I or B) or W of a stage, for one remainder of microbatches modulo K.
+//! Suppose
 //!
-//! 1. each body has every slot of its device exactly once; let `b(slot)` be its microbatch there;
+//! 1. each body has every slot of its device exactly once, R everywhere or nowhere, and W where the backward is I;
+//!    let `b(slot)` be its microbatch there, and that of B for a W that the body lacks;
 //! 2. a head has only passes with a microbatch below `b` of their slot, a tail only others;
 //! 3. `b(p) <= b(p')` where a pass of slot `p` needs the pass of slot `p'` of the same microbatch;
-//! 4. for one `q >= 1` the schedule is valid.
+//! 4. the schedule is valid for one `q >= 1` that is so large that no microbatch has passes in heads and in tails:
+//!    `qK` is at least the largest less the smallest `b`.
 //!
-//! **Complete.** By 1 and 2, the passes of a slot in `order(q)` are those below `b` in the head, the next q
-//! in the bodies, and the rest in the tail. They are all there once for one q (4), hence for every q.
+//! **Complete.** Let q be as in 4 or larger. The passes that bodies run of a slot are those of q microbatches
+//! from `b` on, K apart. A microbatch that has passes in no tail has those of the heads and those of the
+//! bodies from `b` on, whatever q is; one that has passes in no head has the same as the one K earlier with `q-1`. Where it has
+//! neither, it has each slot once, by 1. So all microbatches are complete if they are for the q of 4.
 //!
 //! **Free of deadlock.** Let the *cut* r be the passes of the heads and of the first r bodies: by 2 those
 //! with a microbatch below `b(slot) + rK`. By 3 a cut has with a pass everything that it needs. So the heads
@@ -87,7 +92,7 @@ use crate::schedule::ScheduleError;
 
 pub use block::every_m_of_block;
 pub use detect::{MOST_PERIOD, Run, every_m_of_schedule};
-pub use formula::Formula;
+pub use formula::{Formula, Listed, Numbers};
 pub use growing::Irregular;
 
 /// About how many passes are replayed at most, over all numbers of microbatches together.

@@ -74,8 +74,8 @@ impl<'a> Survey<'a> {
     pub fn conclude(mut self, growing: &Growing) -> Result<EveryM, EveryError> {
         let (begin, period) = (growing.microbatches(), growing.period());
         let most = self.affordable(growing.passes() as u64 / u64::from(period));
-        // Without any repetition and with one, for each tail.
-        let needed = (begin + 2 * period - 1).max(self.first);
+        // What condition 4 asks, for each tail.
+        let needed = (begin + period * growing.apart() + period - 1).max(self.first);
         if needed > most {
             return Ok(EveryM::Unknown(Reason::TooLarge { microbatches: needed }));
         }
