@@ -62,6 +62,9 @@ const REPETITIONS: u32 = 2;
 /// steady phase is broken, the longer of its parts must not pass for the whole.
 fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
     let devices = schedule.devices();
+    if schedule.microbatches() == 1 {
+        return Err(Reason::OneMicrobatch);
+    }
     let most = (schedule.microbatches() / REPETITIONS).min(MOST_PERIOD);
     let mut covered: Vec<Option<(usize, usize)>> = vec![None; devices as usize];
     let (places, mut reason) = (Places::of(schedule), None);

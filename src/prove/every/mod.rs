@@ -156,9 +156,12 @@ pub struct Refutation {
 /// Why nothing is known of every number of microbatches.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
+    /// One microbatch.
+    #[error("a schedule of one microbatch has no steady phase")]
+    OneMicrobatch,
     /// Orders in which nothing repeats.
     #[error(
-        "no steady phase found: on device {device} nothing comes twice in a row after 1 to {most} microbatches"
+        "no steady phase found: on device {device} no piece of at most {most} microbatches comes twice in a row"
     )]
     NoRepetition {
         /// The first device without one.
@@ -274,6 +277,3 @@ pub enum EveryError {
 fn resized(model: &Model, microbatches: u32) -> Result<Model, EveryError> {
     model.with_microbatches(microbatches).map_err(|error| EveryError::Model { microbatches, error })
 }
-
-#[cfg(test)]
-mod tests;
