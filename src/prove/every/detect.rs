@@ -1,5 +1,7 @@
 //! Warm-up, steady phase and cool-down of a schedule of which nothing but the orders is known.
 
+use itertools::Itertools as _;
+
 use super::cut::{Places, closed};
 use super::growing::{Growing, Irregular, Tail};
 use super::survey::Survey;
@@ -67,7 +69,9 @@ fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
     }
     let most = (schedule.microbatches() / REPETITIONS).min(MOST_PERIOD);
     let mut covered: Vec<Option<(usize, usize)>> = vec![None; devices as usize];
-    let (places, mut reason) = (Places::of(schedule), None);
+    let places = Places::of(schedule);
+    // The reason why the period that explains most of the orders will not do.
+    let mut reason: Option<(usize, Reason)> = None;
     for period in 1..=most {
         let runs: Vec<Vec<Run>> =
             Device::all(devices).map(|device| runs(schedule, &places, device, period)).collect();
@@ -75,29 +79,33 @@ fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
             [run] => covered[device.index()].is_none_or(|(begin, end)| run.begin <= begin && end <= run.end),
             _ => false,
         };
-        if Device::all(devices).all(whole) {
-            let runs: Vec<Run> = runs.into_iter().flatten().collect();
+        let why = if Device::all(devices).all(whole) {
+            let runs: Vec<Run> = runs.iter().flatten().copied().collect();
             match extend(schedule, &runs, period) {
                 Ok(growing) => return Ok(growing),
-                Err(why) => reason = reason.or(Some(why)),
+                Err(why) => Some(why),
             }
-            continue;
+        } else {
+            let mut twice = runs.iter().flat_map(|runs| runs.iter().tuple_windows());
+            twice.find_map(|(&first, &again)| broken(schedule, first, again, period))
+        };
+        let explained: usize = runs.iter().flatten().map(|run| run.end - run.begin).sum();
+        if let Some(why) = why
+            && reason.as_ref().is_none_or(|(most, _)| explained > *most)
+        {
+            reason = Some((explained, why));
         }
-        for (device, runs) in Device::all(devices).zip(&runs) {
-            if let [first, .., again] = runs[..] {
-                reason = reason.or_else(|| Some(broken(schedule, first, again, period)));
-            }
-            for run in runs {
-                let known = covered[device.index()].get_or_insert((run.begin, run.end));
-                *known = (known.0.min(run.begin), known.1.max(run.end));
-            }
+        for run in runs.iter().flatten() {
+            let known = covered[run.device.index()].get_or_insert((run.begin, run.end));
+            *known = (known.0.min(run.begin), known.1.max(run.end));
         }
     }
     let silent = Device::all(devices).find(|device| covered[device.index()].is_none());
-    Err(reason.unwrap_or(match silent {
-        Some(device) => Reason::NoRepetition { device, most },
-        None => Reason::NoCommonPeriod { most },
-    }))
+    Err(match (reason, silent) {
+        (Some((_, reason)), _) => reason,
+        (None, Some(device)) => Reason::NoRepetition { device, most },
+        (None, None) => Reason::NoCommonPeriod { most },
+    })
 }
 
 /// The longest stretches of a device with at least two repetitions.
@@ -126,21 +134,26 @@ fn runs(schedule: &Schedule, places: &Places, device: Device, period: u32) -> Ve
     runs
 }
 
-/// Whether passes are F and backward of so many microbatches for every stage of a device.
+/// Whether passes are F, I and W, or F and B, of so many microbatches for every stage of a device: in
+/// a warm-up that has no W yet, less may come again.
 fn is_whole(schedule: &Schedule, passes: &[Pass], device: Device, period: u32) -> bool {
     let stages = schedule.placement().stages_of(device);
-    let number = |stage: Stage, kinds: &[Kind]| {
-        passes.iter().filter(|pass| pass.stage == stage && kinds.contains(&pass.kind)).count()
+    let number = |stage: Stage, kind: Kind| {
+        passes.iter().filter(|pass| pass.stage == stage && pass.kind == kind).count()
     };
     stages.iter().all(|&stage| {
-        [&[Kind::F][..], &[Kind::I, Kind::B]].iter().all(|kinds| number(stage, kinds) == period as usize)
+        let [forwards, inputs, weights, fused] =
+            [Kind::F, Kind::I, Kind::W, Kind::B].map(|kind| number(stage, kind));
+        forwards == period as usize && inputs + fused == forwards && weights == inputs
     })
 }
 
-fn broken(schedule: &Schedule, first: Run, again: Run, period: u32) -> Reason {
+/// Where a stretch ends before another one, unless it goes on to the end of the order.
+fn broken(schedule: &Schedule, first: Run, again: Run, period: u32) -> Option<Reason> {
     let (order, at) = (schedule.order(first.device), first.end);
+    let stands = *order.get(at)?;
     let expected = order[at - first.length].later(period);
-    Reason::Broken { first, again, at, stands: order[at], expected }
+    Some(Reason::Broken { first, again, at, stands, expected })
 }
 
 /// The schedule cut within its runs such that two repetitions follow on every device.

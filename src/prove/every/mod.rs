@@ -161,7 +161,7 @@ pub enum Reason {
     OneMicrobatch,
     /// Orders in which nothing repeats.
     #[error(
-        "no steady phase found: on device {device} no piece of at most {most} microbatches comes twice in a row"
+        "no steady phase found: on device {device} no piece of {} comes twice in a row", up_to(*most)
     )]
     NoRepetition {
         /// The first device without one.
@@ -170,7 +170,7 @@ pub enum Reason {
         most: u32,
     },
     /// Every device repeats, but not all after the same number of microbatches.
-    #[error("no steady phase found: no number of microbatches up to {most} after which every device repeats")]
+    #[error("no steady phase found: every device repeats, but not all of them after the same {}", up_to(*most))]
     NoCommonPeriod {
         /// The longest period tried, in microbatches.
         most: u32,
@@ -271,6 +271,11 @@ pub enum EveryError {
     /// Replay finds fault with what the theorem says is valid.
     #[error("internal error: replay rejects {0} microbatches, which the theorem says are valid")]
     Rejected(u32),
+}
+
+/// Up to so many microbatches.
+fn up_to(most: u32) -> String {
+    if most == 1 { "microbatch".to_owned() } else { format!("1 to {most} microbatches") }
 }
 
 /// The model with another number of microbatches.
