@@ -257,13 +257,12 @@ impl Report {
 
 /// The peak memory of all numbers of microbatches.
 fn in_words(proof: &Proof) -> String {
-    let mut text =
-        format!("{} for {}", peaks(&proof.peak_memory), Numbers::from(proof.peak_from, proof.step));
-    if !proof.peaks_before.is_empty() {
-        let most = |peaks: &Vec<Units>| peaks.iter().copied().max().unwrap_or_default();
-        let most: Vec<Units> = proof.peaks_before.iter().map(most).collect();
-        let fewer = Numbers::until(proof.first, proof.step, proof.peak_from - proof.step);
-        text += &format!("; {} for {fewer}", Listed(&most));
+    let steady = format!("{} for {}", peaks(&proof.peak_memory), Numbers::from(proof.peak_from, proof.step));
+    if proof.peaks_before.is_empty() {
+        return steady;
     }
-    text
+    let most = |peaks: &Vec<Units>| peaks.iter().copied().max().unwrap_or_default();
+    let most: Vec<Units> = proof.peaks_before.iter().map(most).collect();
+    let fewer = Numbers::until(proof.first, proof.step, proof.peak_from - proof.step);
+    format!("{steady}; {} for {fewer}", Listed(&most))
 }

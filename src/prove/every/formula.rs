@@ -147,7 +147,7 @@ impl fmt::Display for Formula {
             let last = from + period - self.step;
             return write!(
                 out,
-                "{} more than for {period} microbatches fewer for {}; {} for {}",
+                "{} more than at m - {period} for {}; {} for {}",
                 self.increase,
                 Numbers::from(from + period, self.step),
                 Listed(&values),
@@ -275,7 +275,7 @@ mod tests {
             ),
             (
                 formula(1, 1, &[5, 9, 1, 8, 2, 7, 3], 7, 14),
-                "14 more than for 7 microbatches fewer for every m >= 8; 5, 9, 1, 8, 2, 7, 3 for m = 1 to 7",
+                "14 more than at m - 7 for every m >= 8; 5, 9, 1, 8, 2, 7, 3 for m = 1 to 7",
             ),
             (formula(12, 4, &[30, 40, 51], 1, 11), "(11 m - 4) / 4 for m = 16, 20, 24, ...; 30 for m = 12"),
         ] {

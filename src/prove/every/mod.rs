@@ -220,13 +220,13 @@ pub enum Reason {
         /// How many microbatches would have to be replayed.
         microbatches: u32,
     },
-    /// No state came again within the limits.
+    /// No state came again within the limits: conditions 1 to 4 hold, but there is no formula.
     #[error(
-        "valid with up to {replayed} microbatches; no repetition of the times within {copies} repetitions of the steady phase"
+        "valid and within memory for {numbers}, but the makespan is not known: its times do not repeat within {copies} repetitions of the steady phase"
     )]
     NoCycle {
-        /// Up to how many microbatches every schedule was replayed.
-        replayed: u32,
+        /// The numbers of microbatches that are valid.
+        numbers: Numbers,
         /// How many repetitions were searched.
         copies: u32,
     },

@@ -2,7 +2,9 @@
 
 use super::cycle::{self, Cycle};
 use super::growing::Growing;
-use super::{EveryError, EveryM, Formula, MOST_PASSES, Proof, Reason, Refutation, Repetition, resized};
+use super::{
+    EveryError, EveryM, Formula, MOST_PASSES, Numbers, Proof, Reason, Refutation, Repetition, resized,
+};
 use crate::model::{Model, Ticks, Units};
 use crate::replay::{Metrics, replay};
 use crate::schedule::Schedule;
@@ -79,14 +81,15 @@ impl<'a> Survey<'a> {
         if needed > most {
             return Ok(EveryM::Unknown(Reason::TooLarge { microbatches: needed }));
         }
-        let least = needed.max((2 * self.model.devices() + 4).min(most));
+        let some = self.first + self.step * (2 * self.model.devices() + 3);
+        let least = needed.max(some.min(most));
         if let Some(refutation) = self.reach(least)? {
             return Ok(EveryM::Refuted(Box::new(refutation)));
         }
         let copies = (most - begin) / period;
         let Some(cycle) = cycle::find(growing, self.model, copies)? else {
-            let replayed = self.number(self.measured.len() - 1);
-            return Ok(EveryM::Unknown(Reason::NoCycle { replayed, copies }));
+            let numbers = Numbers::from(self.first, self.step);
+            return Ok(EveryM::Unknown(Reason::NoCycle { numbers, copies }));
         };
         let from = cycle.from.max(u32::from(!growing.has_heads()));
         let last = begin + period * (from + 2 * cycle.copies);
