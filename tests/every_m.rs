@@ -254,6 +254,40 @@ fn too_few_repetitions_and_none_are_told_apart() {
     insta::assert_snapshot!(text.join("\n"));
 }
 
+/// Latencies and times measured, in nanoseconds.
+#[test]
+fn times_may_repeat_only_after_several_microbatches() {
+    let text = include_str!("../models/profiles/zb-28.3b-p32-m96-v.toml");
+    let model = bubbleproof::model::parse(text).expect("a model");
+    let block = catalog::block("v-min", model.placement()).expect("a block of the catalogue");
+    let proof = of_block("v-min", &block, &model);
+    assert_eq!(proof.repetition.microbatches, 10);
+    for microbatches in [1, 17, 60, 96, 131] {
+        let model = model.with_microbatches(microbatches).expect("a model");
+        let metrics = replay(&model, &block.expand(&model, microbatches).expect("a schedule")).timing;
+        assert_eq!(proof.makespan.at(microbatches), metrics.map(|timing| timing.metrics.makespan));
+    }
+    insta::assert_snapshot!(proof.makespan);
+}
+
+/// Offsets that have nothing to do with each other: the second device starts a thousand intervals late.
+#[test]
+fn what_is_too_large_to_begin_with_is_said_to_be() {
+    let family = family::shipped("1f1b").expect("it is shipped");
+    let (block, model) = (family.block(2).expect("a block"), family.model(2, 1).expect("a model"));
+    let late = |by: i64| {
+        let moved = block.passes().map(|(pass, at)| {
+            let late = pass.stage == Stage(1) || pass.kind != Kind::F;
+            (pass, if late { at + block.interval_parts() * by } else { at })
+        });
+        let moved = Block::periodic(block.placement().clone(), 1, 1, block.interval_parts(), moved);
+        every_m_of_block(&moved.expect("a block"), &model).expect("an answer")
+    };
+    assert_eq!(proved("late", late(50)).peak_memory[0], Units(52));
+    let answer = late(1 << 40);
+    assert!(matches!(answer, EveryM::Unknown(Reason::TooLarge { .. })), "{answer:?}");
+}
+
 /// One device is faster than the other by a hair, and at first far ahead: a long way to go until the other
 /// sets the pace.
 #[test]

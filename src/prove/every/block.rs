@@ -1,13 +1,16 @@
 //! The schedules of a building block, for every number of microbatches.
 
+use std::ops::Range;
+
 use num_integer::Integer;
 
 use super::cut::closed;
 use super::growing::{Growing, Tail};
-use super::survey::Survey;
+use super::survey::{Survey, affordable};
 use super::{EveryError, EveryM, Reason};
 use crate::block::Block;
 use crate::model::{Device, Model, Pass};
+use crate::schedule::Schedule;
 
 /// How many intervals after the first whole one a cut is looked for, for each device: enough for
 /// blocks whose devices are out of step by several intervals from one to the next.
@@ -23,11 +26,11 @@ pub fn every_m_of_block(block: &Block, model: &Model) -> Result<EveryM, EveryErr
     if block.placement() != model.placement() {
         return Err(EveryError::Placement);
     }
-    let found = cut(block, model)?;
-    let growing = found.as_ref().ok();
+    let found = growing(block, model)?;
+    let extended = found.as_ref().ok();
     let make = Box::new(|microbatches: u32| {
         let schedule = block.expand(model, microbatches)?;
-        if let Some(growing) = growing
+        if let Some(growing) = extended
             && let Some(more) = microbatches.checked_sub(growing.microbatches())
         {
             let extension = growing.schedule((more % block.period()) as usize, more / block.period())?;
@@ -47,55 +50,93 @@ pub fn every_m_of_block(block: &Block, model: &Model) -> Result<EveryM, EveryErr
     }
 }
 
-/// Warm-up, interval and cool-downs of a block; or why there are none, and up to how many microbatches the
-/// schedules should be replayed then.
-type Cut = Result<Growing, (Reason, u32)>;
+/// Why a block has no warm-up, interval and cool-downs, and up to how many microbatches its schedules
+/// should be replayed all the same.
+type NoGrowth = (Reason, u32);
 
-fn cut(block: &Block, model: &Model) -> Result<Cut, EveryError> {
+/// Warm-up, interval and cool-downs of a block.
+fn growing(block: &Block, model: &Model) -> Result<Result<Growing, NoGrowth>, EveryError> {
+    let copies = Copies { block: block.clone().from_zero(), model };
+    let (cut, intervals) = match copies.cut()? {
+        Ok(found) => found,
+        Err(none) => return Ok(Err(none)),
+    };
     let (period, devices) = (block.period(), model.devices());
-    let interval = block.interval_parts().0;
-    let block = block.clone().from_zero();
-    let latest = block.passes().map(|(_, offset)| offset.0).max().unwrap_or_default();
-    let whole = u32::try_from(Integer::div_ceil(&latest, &interval).max(1)).unwrap_or(u32::MAX);
-    // The passes of a device before an instant, in intervals, of the schedule of all copies.
-    let before = |device: Device, intervals: u32| -> usize {
-        let end = i64::from(intervals) * interval;
-        let copies = |(_, offset)| Integer::div_ceil(&(end - offset), &interval);
-        let on_device = block.passes().filter(|(pass, _)| model.placement().device_of(pass.stage) == device);
-        let count: i64 = on_device.map(|(pass, offset)| copies((pass, offset.0))).sum();
-        usize::try_from(count).expect("instants behind every offset")
-    };
-    let begin: Vec<usize> = Device::all(devices).map(|device| before(device, whole)).collect();
-    let reach = INTERVALS_PER_DEVICE.saturating_mul(devices);
-    let mut margin = 0;
-    let (cut, intervals) = loop {
-        let intervals = whole.saturating_add(margin);
-        let schedule = block.expand(model, period.saturating_mul(intervals))?;
-        let cut = closed(&schedule, begin.clone());
-        if Device::all(devices).all(|device| cut[device.index()] <= before(device, intervals)) {
-            break (cut, intervals);
-        }
-        if margin >= reach {
-            return Ok(Err((Reason::NoCut { intervals: reach }, period * intervals)));
-        }
-        margin = (2 * margin).clamp(1, reach);
-    };
     let base = period * intervals;
     let next = block.expand(model, base + period)?;
-    let piece = |device: Device, order: &[Pass]| {
-        let length = before(device, whole + 1) - begin[device.index()];
-        order[cut[device.index()]..][..length].to_vec()
+    let part =
+        |schedule: &Schedule, device: Device, range: Range<usize>| schedule.order(device)[range].to_vec();
+    let head = |device: Device| part(&next, device, 0..cut[device.index()]);
+    let body = |device: Device| {
+        let begin = cut[device.index()];
+        part(&next, device, begin..begin + copies.in_one_interval(device))
     };
-    let heads =
-        Device::all(devices).map(|device| next.order(device)[..cut[device.index()]].to_vec()).collect();
-    let bodies = Device::all(devices).map(|device| piece(device, next.order(device))).collect();
+    let (heads, bodies) =
+        (Device::all(devices).map(head).collect(), Device::all(devices).map(body).collect());
     let mut tails = Vec::new();
     for microbatches in base..base + period {
         let schedule = block.expand(model, microbatches)?;
-        let orders =
-            Device::all(devices).map(|device| schedule.order(device)[cut[device.index()]..].to_vec());
-        tails.push(Tail { microbatches, orders: orders.collect() });
+        let tail =
+            |device: Device| part(&schedule, device, cut[device.index()]..schedule.order(device).len());
+        tails.push(Tail { microbatches, orders: Device::all(devices).map(tail).collect() });
     }
     let growing = Growing::new(model.placement().clone(), period, heads, bodies, tails);
     Ok(growing.map_err(|irregular| (irregular.into(), base + period)))
+}
+
+/// The schedule of all copies of a block, the least offset being 0.
+struct Copies<'a> {
+    block: Block,
+    model: &'a Model,
+}
+
+impl Copies<'_> {
+    /// The first cut found that has everything that its passes need: how many passes of each device it
+    /// has, and a number of intervals within which they all start.
+    fn cut(&self) -> Result<Result<(Vec<usize>, u32), NoGrowth>, EveryError> {
+        let (period, devices) = (self.block.period(), self.model.devices());
+        let passes = self.block.passes().count() as u64 / u64::from(period);
+        let most = affordable((1, 1), passes);
+        let latest = self.block.passes().map(|(_, offset)| offset.0).max().unwrap_or_default();
+        let whole = Integer::div_ceil(&latest, &self.block.interval_parts().0).max(1);
+        let whole = u32::try_from(whole).unwrap_or(u32::MAX);
+        let reach = INTERVALS_PER_DEVICE.saturating_mul(devices);
+        let mut margin = 0;
+        loop {
+            let intervals = whole.saturating_add(margin);
+            let microbatches = period.saturating_mul(intervals.saturating_add(1));
+            if microbatches > most {
+                return Ok(Err((Reason::TooLarge { microbatches }, most.min(2 * devices + 4))));
+            }
+            let begin = Device::all(devices).map(|device| self.before(device, whole)).collect();
+            let cut = closed(&self.block.expand(self.model, period * intervals)?, begin);
+            let inside = |device: Device| cut[device.index()] <= self.before(device, intervals);
+            if Device::all(devices).all(inside) {
+                return Ok(Ok((cut, intervals)));
+            }
+            if margin >= reach {
+                return Ok(Err((Reason::NoCut { intervals: reach }, period * intervals)));
+            }
+            margin = (2 * margin).clamp(1, reach);
+        }
+    }
+
+    /// How many passes of a device start within so many intervals, no offset being larger.
+    fn before(&self, device: Device, intervals: u32) -> usize {
+        let interval = self.block.interval_parts().0;
+        let end = i64::from(intervals) * interval;
+        let copies = |offset: i64| Integer::div_ceil(&(end - offset), &interval);
+        let count: i64 = self.offsets(device).map(copies).sum();
+        usize::try_from(count).expect("no offset is larger")
+    }
+
+    /// How many passes of a device start in each later interval.
+    fn in_one_interval(&self, device: Device) -> usize {
+        self.offsets(device).count()
+    }
+
+    fn offsets(&self, device: Device) -> impl Iterator<Item = i64> {
+        let on_device = move |pass: &Pass| self.model.placement().device_of(pass.stage) == device;
+        self.block.passes().filter(move |(pass, _)| on_device(pass)).map(|(_, offset)| offset.0)
+    }
 }

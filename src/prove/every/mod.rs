@@ -170,7 +170,7 @@ pub enum Reason {
         most: u32,
     },
     /// Every device repeats, but not all after the same number of microbatches.
-    #[error("no steady phase found: every device repeats, but not all of them after the same {}", up_to(*most))]
+    #[error("no steady phase found: every device repeats, but no piece of {} comes twice in a row on all of them", up_to(*most))]
     NoCommonPeriod {
         /// The longest period tried, in microbatches.
         most: u32,
@@ -214,10 +214,10 @@ pub enum Reason {
     },
     /// More to replay than the limits allow, before any induction can begin.
     #[error(
-        "too large: the induction can begin with {microbatches} microbatches, and all fewer are more than {MOST_PASSES} passes to replay"
+        "too large: {microbatches} microbatches and all fewer would have to be replayed first, which are more than {MOST_PASSES} passes"
     )]
     TooLarge {
-        /// How many microbatches would have to be replayed.
+        /// Up to how many microbatches.
         microbatches: u32,
     },
     /// No state came again within the limits: conditions 1 to 4 hold, but there is no formula.
@@ -275,7 +275,7 @@ pub enum EveryError {
 
 /// Up to so many microbatches.
 fn up_to(most: u32) -> String {
-    if most == 1 { "microbatch".to_owned() } else { format!("1 to {most} microbatches") }
+    if most == 1 { "one microbatch".to_owned() } else { format!("1 to {most} microbatches") }
 }
 
 /// The model with another number of microbatches.

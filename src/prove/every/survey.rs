@@ -21,6 +21,15 @@ pub(super) struct Survey<'a> {
     measured: Vec<(Metrics, Vec<Units>)>,
 }
 
+/// Up to how many microbatches `first, first + step, ...` can be replayed, if one adds so many passes.
+pub(super) fn affordable((first, step): (u32, u32), passes: u64) -> u32 {
+    // n of them have about n * first + n * n * step / 2 times as many passes as one microbatch.
+    let (first, step) = (u64::from(first), u64::from(step));
+    let room = MOST_PASSES / passes.max(1);
+    let number = ((first * first + 2 * step * room).isqrt() - first) / step;
+    u32::try_from(first + step * number.saturating_sub(1)).unwrap_or(u32::MAX)
+}
+
 impl<'a> Survey<'a> {
     pub fn new(model: &'a Model, (first, step): (u32, u32), make: Make<'a>) -> Self {
         Self { model, first, step, make, measured: Vec::new() }
@@ -62,12 +71,6 @@ impl<'a> Survey<'a> {
         microbatches.saturating_sub(self.first).div_ceil(self.step) as usize
     }
 
-    /// Up to how many microbatches all can be replayed, if one adds so many passes.
-    fn affordable(&self, passes: u64) -> u32 {
-        let square = 2 * MOST_PASSES * u64::from(self.step) / passes.max(1);
-        u32::try_from(square.isqrt()).unwrap_or(u32::MAX)
-    }
-
     /// Proves the schedules of this survey, which from [`Growing::microbatches`] on are those of
     /// `growing`, or says why not.
     ///
@@ -75,10 +78,11 @@ impl<'a> Survey<'a> {
     /// When the model overflows, or replay contradicts the theorem.
     pub fn conclude(mut self, growing: &Growing) -> Result<EveryM, EveryError> {
         let (begin, period) = (growing.microbatches(), growing.period());
-        let most = self.affordable(growing.passes() as u64 / u64::from(period));
+        let most = affordable((self.first, self.step), growing.passes() as u64 / u64::from(period));
         // What condition 4 asks, for each tail.
         let needed = (begin + period * growing.apart() + period - 1).max(self.first);
-        if needed > most {
+        if needed > most || u64::from(self.first) * growing.passes() as u64 > MOST_PASSES * u64::from(period)
+        {
             return Ok(EveryM::Unknown(Reason::TooLarge { microbatches: needed }));
         }
         let some = self.first + self.step * (2 * self.model.devices() + 3);
