@@ -19,6 +19,7 @@ mod device;
 mod expression;
 #[cfg(feature = "smt")]
 mod solver;
+mod squeeze;
 mod survey;
 mod term;
 mod text;
