@@ -150,7 +150,9 @@ fn refused(family: &str, error: &ProveError) -> Error {
         ProveError::Family(_) | ProveError::Formula { .. } | ProveError::EmptyDomain { .. } => {
             Error::Usage { message: format!("{family} has nothing to prove: {error}"), help: None }
         }
-        ProveError::Unconfirmed { .. } | ProveError::Unread { .. } => Error::Defect(error.to_string()),
+        ProveError::Unconfirmed { .. } | ProveError::NoControl { .. } | ProveError::Unread { .. } => {
+            Error::Defect(error.to_string())
+        }
     }
 }
 

@@ -17,6 +17,8 @@ mod counterexample;
 mod decide;
 mod device;
 mod expression;
+mod library;
+mod script;
 #[cfg(feature = "smt")]
 mod solver;
 mod squeeze;
@@ -27,6 +29,7 @@ mod theorem;
 
 pub use counterexample::{Counterexample, Violation};
 pub use decide::{Judgement, Reason, SURVEYED, Verdict, prove, theorems};
+pub use library::{NamedTheorem, ProofFile, index, library, named};
 pub use survey::{Delay, Delays};
 pub use theorem::{Expected, Subject, Theorem};
 
@@ -66,6 +69,12 @@ pub enum ProveError {
         theorem: String,
         /// The number of devices.
         devices: u32,
+    },
+    /// No small change of a family breaks a theorem about it.
+    #[error("internal error: no change by less than the interval breaks {theorem}")]
+    NoControl {
+        /// The theorem.
+        theorem: String,
     },
     /// The solver did not take in the whole text.
     #[error("internal error: the solver reads {read} of the {written} assertions of {theorem}")]
