@@ -30,6 +30,10 @@ mod theorem;
 pub use counterexample::{Counterexample, Violation};
 pub use decide::{Judgement, Reason, SURVEYED, Verdict, prove, theorems};
 pub use library::{NamedTheorem, ProofFile, index, library, named};
+pub use squeeze::{
+    Attained, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Term, WITNESS_FORMAT,
+    Witness, period,
+};
 pub use survey::{Delay, Delays};
 pub use theorem::{Expected, Subject, Theorem};
 
@@ -52,6 +56,9 @@ pub enum ProveError {
         /// Why not.
         error: EvaluationError,
     },
+    /// Its squeezed order has no theorem.
+    #[error(transparent)]
+    Irregular(#[from] Irregular),
     /// There is nothing to prove anything about.
     #[error("no number of devices up to {most} is in the domain `{domain}`")]
     EmptyDomain {

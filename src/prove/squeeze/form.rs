@@ -34,10 +34,14 @@ impl Form {
         }
     }
 
+    /// The sum of two.
+    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self(std::array::from_fn(|position| self.0[position] + other.0[position]))
     }
 
+    /// A multiple.
+    #[must_use]
     pub fn times(self, factor: i128) -> Self {
         Self(self.0.map(|count| count * factor))
     }
@@ -167,10 +171,7 @@ mod tests {
     fn the_cone_where_all_passes_limit_has_the_rays_of_equal_forms() {
         let (work, forward) = (rate([2, 2, 2, 0], 1), rate([6, 0, 0, 0], 1));
         // 2(tF + tI + tW) >= 6tF: tI + tW >= 2tF.
-        assert_eq!(
-            rays(work, &[forward], 3),
-            [[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 2, 0], [1, 2, 0, 0]]
-        );
+        assert_eq!(rays(work, &[forward], 3), [[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 2, 0], [1, 2, 0, 0]]);
         assert_eq!(rays(forward, &[work], 3), [[1, 0, 0, 0], [1, 0, 2, 0], [1, 2, 0, 0]]);
     }
 

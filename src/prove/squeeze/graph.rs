@@ -7,7 +7,7 @@
 //! on the pass and on the residue of `i` alone. What must wait is then a difference of two such numbers.
 
 use super::Irregular;
-use super::form::Form;
+use super::form::{Form, Point};
 use super::quasi::{Linear, Quasi};
 use crate::block::family::{Family, Layout};
 use crate::model::Kind;
@@ -71,6 +71,15 @@ pub(super) struct Constraint {
     /// From the device of `from` to that of `to`.
     pub shift: i128,
     pub place: Where,
+    /// Whether `to` needs `from`; else it only comes later in the order of the device.
+    pub wait: bool,
+}
+
+impl Constraint {
+    /// By how much `to` starts after `from` at least, both without rounds and tilt; all times `scale`.
+    pub fn weight(&self, point: Point, scale: i128, lambda: i128, tilt: i128) -> i128 {
+        scale * self.ticks.at(point) - lambda * self.rounds - tilt * self.shift
+    }
 }
 
 impl Classes {
@@ -82,7 +91,8 @@ impl Classes {
         for offset in &family.passes {
             passes.push((offset.kind, offset.chunk, Quasi::of(&offset.at)?.refined_for(interval)?));
         }
-        let residues = passes.iter().fold(1, |residues, (_, _, offset)| num_integer::lcm(residues, offset.period()));
+        let residues =
+            passes.iter().fold(1, |residues, (_, _, offset)| num_integer::lcm(residues, offset.period()));
         for (_, _, offset) in &mut passes {
             *offset = offset.refined(residues)?;
         }
@@ -150,13 +160,27 @@ impl Classes {
                     exact: true,
                     shift: 0,
                     place: Where::Anywhere,
+                    wait: false,
                 });
             }
             for to in 0..self.passes.len() {
-                constraints.extend(self.waits_of(to, s, r)?);
+                for (from, shift, place) in self.needs(to) {
+                    constraints.extend(self.wait(from, (to, r), s, shift, place)?);
+                }
             }
         }
         Ok(constraints)
+    }
+
+    /// The pass on whose copy 0 all others wait: F of the first stage.
+    ///
+    /// # Errors
+    /// When it is missing, or does not start in round 0 on the first device.
+    pub fn first_pass(&self) -> Result<usize, Irregular> {
+        let first = self.find(0, &[Kind::F]).ok_or(Irregular::Stuck)?;
+        let starts =
+            (0..self.residues).all(|s| self.passes[first].round.on_first(s).least(0) == Some((0, true)));
+        if starts { Ok(first) } else { Err(Irregular::Start) }
     }
 
     fn find(&self, chunk: u32, kinds: &[Kind]) -> Option<usize> {
@@ -164,45 +188,46 @@ impl Classes {
         kinds.iter().find_map(has)
     }
 
-    /// What a pass waits for on devices of residue `r`.
-    fn waits_of(&self, to: usize, s: i128, r: i128) -> Result<Vec<Constraint>, Irregular> {
+    /// What a pass needs: the other pass, how far away its device is, and where that is so.
+    pub fn needs(&self, to: usize) -> Vec<(usize, i128, Where)> {
         use Kind::{B, F, I, R, W};
         let (kind, chunk) = (self.passes[to].kind, self.passes[to].chunk);
         let chunks = self.layout.chunks();
-        let own = |kinds: &[Kind]| self.find(chunk, kinds).map(|from| (from, 0, Where::Anywhere));
-        let other = |chunk: u32, kinds: &[Kind], shift: i128, place: Where| {
+        let need = |chunk: u32, kinds: &[Kind], shift: i128, place: Where| {
             self.find(chunk, kinds).map(|from| (from, shift, place))
         };
+        let own = |kinds: &[Kind]| need(chunk, kinds, 0, Where::Anywhere);
         // Chunk 1 of a V goes up the devices; every other chunk goes down.
         let up = self.layout == Layout::V && chunk == 1;
-        let toward = if up { 1 } else { -1 };
-        let mut waits = Vec::new();
+        let before = if up { 1 } else { -1 };
+        let mut needs = Vec::new();
         match kind {
             F => {
-                waits.extend(other(chunk, &[F], toward, Where::Anywhere));
+                needs.extend(need(chunk, &[F], before, Where::Anywhere));
                 match self.layout {
-                    Layout::V if up => waits.extend(other(0, &[F], 0, Where::Last)),
-                    Layout::Looped(_) if chunk > 0 => waits.extend(other(chunk - 1, &[F], 0, Where::Around { from_last: true })),
+                    Layout::V if up => needs.extend(need(0, &[F], 0, Where::Last)),
+                    Layout::Looped(_) if chunk > 0 => {
+                        needs.extend(need(chunk - 1, &[F], 0, Where::Around { from_last: true }));
+                    }
                     _ => {}
                 }
             }
             I | B => {
-                waits.extend(other(chunk, &[I, B], -toward, Where::Anywhere));
+                needs.extend(need(chunk, &[I, B], -before, Where::Anywhere));
                 match self.layout {
-                    Layout::V if !up => waits.extend(other(1, &[I, B], 0, Where::Last)),
+                    Layout::V if !up => needs.extend(need(1, &[I, B], 0, Where::Last)),
                     Layout::Looped(_) if chunk + 1 < chunks => {
-                        waits.extend(other(chunk + 1, &[I, B], 0, Where::Around { from_last: false }));
+                        needs.extend(need(chunk + 1, &[I, B], 0, Where::Around { from_last: false }));
                     }
                     // The last stage turns from forward to backward.
-                    _ => waits.extend(other(chunk, &[F], 0, if up { Where::First } else { Where::Last })),
+                    _ => needs.extend(need(chunk, &[F], 0, if up { Where::First } else { Where::Last })),
                 }
-                waits.extend(own(&[R]));
+                needs.extend(own(&[R]));
             }
-            R => waits.extend(own(&[F])),
-            W => waits.extend(own(&[I])),
+            R => needs.extend(own(&[F])),
+            W => needs.extend(own(&[I])),
         }
-        let constraint = |(from, shift, place)| self.wait(from, (to, r), s, shift, place);
-        waits.into_iter().filter_map(|wait| constraint(wait).transpose()).collect()
+        needs
     }
 
     /// That `to` waits for `from`; nothing where no device of the residue is at that place. `shift` leads
@@ -235,7 +260,9 @@ impl Classes {
             Where::First | Where::Around { from_last: true } => round.on_first(s),
             Where::Last | Where::Around { from_last: false } => round.on_last(s),
         };
-        let (rounds, exact) = own.minus(there).least().ok_or(Irregular::Shrinks)?;
+        // Devices of residue `r` are there from `a < b` on where `r >= s`, and both ends from `d >= 1` on.
+        let short = if place == Where::Anywhere { r >= s } else { s == 0 };
+        let (rounds, exact) = own.minus(there).least(short.into()).ok_or(Irregular::Shrinks)?;
         let elsewhere = shift != 0 || matches!(place, Where::Around { .. });
         let duration = Form::duration(self.passes[from].kind);
         Ok(Some(Constraint {
@@ -246,6 +273,7 @@ impl Classes {
             exact,
             shift: -shift,
             place,
+            wait: true,
         }))
     }
 }

@@ -2,18 +2,29 @@
 //! every number of devices.
 //!
 //! [`period`] derives, for each residue of `d`, the largest of which forms in `tF`, `tI`, `tW` and the
-//! latency `c` the steady period is, and proves it in integers: see [`Period`].
+//! latency `c` the steady period is, and proves it in integers: see [`Period`]. [`Makespan`] bounds the
+//! makespan for every number of microbatches. A [`Witness`] has everything that these rest on, and is
+//! checked by itself, in integers and without a solver.
 
 mod form;
 mod graph;
+mod makespan;
+mod peak;
 mod period;
 mod potential;
 mod quasi;
+mod question;
+mod statement;
+mod witness;
 
 use crate::block::family::Variable;
+use potential::Starts;
 
 pub use form::{Form, Rate};
+pub use makespan::Makespan;
 pub use period::{Attained, Period, Periods, Term, period};
+pub(super) use question::{Questions, Twin};
+pub use witness::{Claim, Rejection, WITNESS_FORMAT, Witness};
 
 /// Why nothing can be said about the squeezed order of a family by residues.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +59,13 @@ pub enum Irregular {
     /// The order itself forbids every period.
     #[error("the order of the passes contradicts their dependencies")]
     Stuck,
+    /// The first pass of all does not start in the first interval.
+    #[error("F of the first stage does not start within the first interval")]
+    Start,
     /// The search for the forms did not come to an end.
     #[error("more than {0} forms limit the period")]
     Forms(usize),
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,11 @@
 //! Which forms limit the period, found by trial: a period too small is forbidden by a cycle, and the
 //! rate of that cycle is another form.
 
+use std::collections::BTreeSet;
+
 use num_integer::Integer;
 use num_rational::Ratio;
+use serde::{Deserialize, Serialize};
 
 use super::Irregular;
 use super::form::{Form, Point, Rate, rays};
@@ -20,10 +23,13 @@ const MOST_DEVICES: i64 = 4096;
 const DEVICES_TRIED: i128 = 3;
 
 /// The steady period of the squeezed order of a family, for every number of devices and all durations.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Periods {
+    /// Whether the latency between devices is counted; else it is none.
+    pub latency: bool,
     /// The number P by whose residues numbers of devices are told apart.
-    pub residues: u32,
+    pub residues: i128,
     /// For every residue that occurs in the domain.
     pub cases: Vec<Period>,
 }
@@ -45,26 +51,30 @@ pub struct Periods {
 ///
 /// *Lower side.* A term that is attained is the rate of a cycle of passes each of which waits for the one
 /// before: its passes take `ticks` in sum and it comes back `copies` microbatches later.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Period {
     /// The residue of `d`.
-    pub residue: u32,
-    /// Each is the largest somewhere.
+    pub residue: i128,
+    /// Each is the largest somewhere; the work of a device, where it is one of them, comes first.
     pub terms: Vec<Term>,
-    pub(super) proofs: Vec<Vec<(Point, Starts)>>,
 }
 
 /// One of the forms of which the largest is the period.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Term {
     /// The form.
     pub rate: Rate,
     /// Where a cycle has it, if there is one.
     pub attained: Option<Attained>,
+    /// Start times on every extreme ray of the cone where it is the largest.
+    pub(super) starts: Vec<Starts>,
 }
 
 /// A cycle of passes that takes as long as a term says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Attained {
     /// It is there for so many devices, and any more with the same residue.
     pub devices: i128,
@@ -74,10 +84,29 @@ pub struct Attained {
 }
 
 impl Period {
-    /// Whether every term is attained: the period is then exactly the largest of them.
+    /// The rates, of which the largest is the period.
     #[must_use]
-    pub fn is_exact(&self) -> bool {
-        self.terms.iter().all(|term| term.attained.is_some())
+    pub fn rates(&self) -> Vec<Rate> {
+        self.terms.iter().map(|term| term.rate).collect()
+    }
+
+    /// The fewest devices from which on every term is attained for all numbers of devices with the
+    /// residue: the period is then exactly the largest of them.
+    #[must_use]
+    pub fn exact_from(&self) -> Option<i128> {
+        let mut devices = self.terms.iter().map(|term| Some(term.attained.as_ref()?.devices));
+        devices.try_fold(1, |most, devices| Some(most.max(devices?)))
+    }
+}
+
+impl Periods {
+    /// The fewest devices from which on the period is exactly the largest of the terms for every number
+    /// of devices in the domain, if there is such a number.
+    #[must_use]
+    pub fn exact_from(&self) -> Option<i128> {
+        // No smaller number with the residue has every cycle, as far as was looked.
+        let after = |case: &Period| Some((case.exact_from()? - self.residues + 1).max(1));
+        self.cases.iter().map(after).try_fold(1, |most, devices| Some(most.max(devices?)))
     }
 }
 
@@ -87,43 +116,56 @@ impl Period {
 /// When its formulas are not told by residues, or its block is none.
 pub fn period(family: &Family, latency: bool) -> Result<Periods, Irregular> {
     let classes = Classes::of(family)?;
-    let quantities = if latency { 4 } else { 3 };
-    let mut cases = Vec::new();
-    for s in 0..classes.residues {
-        if occurs(family, classes.residues, s) {
-            cases.push(of_residue(&classes, s, quantities)?);
-        }
-    }
-    Ok(Periods { residues: u32::try_from(classes.residues).expect("residues are few"), cases })
+    let quantities = quantities(latency);
+    let occurring = occurring(family, classes.residues);
+    let cases =
+        occurring.into_iter().map(|s| of_residue(&classes, s, quantities)).collect::<Result<_, _>>()?;
+    Ok(Periods { latency, residues: classes.residues, cases })
 }
 
-/// Whether some number of devices in the domain has the residue.
-fn occurs(family: &Family, residues: i128, s: i128) -> bool {
-    (1..=MOST_DEVICES).any(|devices| {
-        let values = |variable| (variable == Variable::Devices).then_some(devices);
-        i128::from(devices).mod_floor(&residues) == s && family.domain.evaluate(&values) == Ok(true)
-    })
+/// How many of the quantities vary.
+pub(super) const fn quantities(latency: bool) -> usize {
+    if latency { 4 } else { 3 }
+}
+
+/// The residues that some number of devices in the domain has.
+pub(super) fn occurring(family: &Family, residues: i128) -> Vec<i128> {
+    let there = |devices: &i64| {
+        let values = |variable| (variable == Variable::Devices).then_some(*devices);
+        family.domain.evaluate(&values) == Ok(true)
+    };
+    let found = (1..=MOST_DEVICES).filter(there).map(|devices| i128::from(devices).mod_floor(&residues));
+    found.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn of_residue(classes: &Classes, s: i128, quantities: usize) -> Result<Period, Irregular> {
     let constraints = classes.constraints(s)?;
     let size = (classes.passes.len(), classes.residues);
     let mut rates = vec![work(classes, s)?];
-    let (rates, proofs) = loop {
+    let starts = loop {
         if rates.len() > MOST_FORMS {
             return Err(Irregular::Forms(MOST_FORMS));
         }
         match prove(&rates, &constraints, size, quantities) {
-            Ok(proofs) if rates.len() == needed(&rates, quantities).len() => break (rates, proofs),
-            Ok(_) => rates = needed(&rates, quantities),
+            Ok(starts) => {
+                let needed = needed(&rates, quantities);
+                if needed.len() == rates.len() {
+                    break starts;
+                }
+                rates = needed;
+            }
             Err(Obstacle::Stuck) => return Err(Irregular::Stuck),
-            Err(Obstacle::Forbidden(rate)) => rates.push(rate.first(quantities).reduced()),
+            Err(Obstacle::Forbidden(rate)) => {
+                rates.push(rate.first(quantities).reduced());
+                rates[1..].sort_unstable_by(|one, other| other.cmp(one));
+            }
         }
     };
-    let terms = rates.iter().map(|&rate| {
-        Term { rate, attained: attained(classes, &constraints, s, rate, inside(&rates, rate, quantities)) }
+    let terms = rates.iter().zip(starts).map(|(&rate, starts)| {
+        let middle = inside(&rates, rate, quantities);
+        Term { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
     });
-    Ok(Period { residue: u32::try_from(s).expect("residues are few"), terms: terms.collect(), proofs })
+    Ok(Period { residue: s, terms: terms.collect() })
 }
 
 /// The passes of a device, one after the other.
@@ -139,15 +181,15 @@ fn prove(
     constraints: &[Constraint],
     size: (usize, i128),
     quantities: usize,
-) -> Result<Vec<Vec<(Point, Starts)>>, Obstacle> {
-    let of_rate = |&rate: &Rate| -> Result<Vec<(Point, Starts)>, Obstacle> {
-        let on_ray = |ray: Point| Ok((ray, solve(constraints, size, ray, rate.at(ray))?));
+) -> Result<Vec<Vec<Starts>>, Obstacle> {
+    let of_rate = |&rate: &Rate| -> Result<Vec<Starts>, Obstacle> {
+        let on_ray = |ray: Point| solve(constraints, size, ray, rate.at(ray));
         rays(rate, &others(rates, rate), quantities).into_iter().map(on_ray).collect()
     };
     rates.iter().map(of_rate).collect()
 }
 
-fn others(rates: &[Rate], rate: Rate) -> Vec<Rate> {
+pub(super) fn others(rates: &[Rate], rate: Rate) -> Vec<Rate> {
     rates.iter().copied().filter(|&other| other != rate).collect()
 }
 
@@ -180,16 +222,21 @@ fn attained(
     point: Point,
 ) -> Option<Attained> {
     let fewest = 1 + (s - 1).mod_floor(&classes.residues);
+    if rate == work(classes, s).ok()? {
+        let order = classes.order(s, 0).ok()?.into_iter();
+        let cycle = order.map(|pass| (classes.passes[pass].name(), 0)).collect();
+        return Some(Attained { devices: fewest, cycle });
+    }
     (0..DEVICES_TRIED).map(|more| fewest + more * classes.residues).find_map(|devices| {
         let there = on_devices(constraints, classes.residues, devices);
         let cycle = slowest(&there, (classes.passes.len(), devices), point);
-        let of_rate = cycle.filter(|cycle| rate_of(&there, cycle).at(point) == rate.at(point))?;
-        lasting(classes, &there, &of_rate, devices)
+        let found = cycle.filter(|cycle| rate_of(&there, cycle).at(point) == rate.at(point))?;
+        lasting(classes, &there, &found, devices)
     })
 }
 
 /// The constraints of a number of devices, each with its devices in place of their residues.
-fn on_devices(constraints: &[Constraint], residues: i128, devices: i128) -> Vec<Constraint> {
+pub(super) fn on_devices(constraints: &[Constraint], residues: i128, devices: i128) -> Vec<Constraint> {
     let mut there = Vec::new();
     for constraint in constraints {
         let to = (0..devices).filter(|device| device.mod_floor(&residues) == constraint.to.1);
@@ -225,7 +272,12 @@ fn slowest(there: &[Constraint], size: (usize, i128), point: Point) -> Option<Ve
 }
 
 /// A cycle as it lies on every larger number of devices too, unless it needs both ends.
-fn lasting(classes: &Classes, there: &[Constraint], cycle: &[usize], devices: i128) -> Option<Attained> {
+pub(super) fn lasting(
+    classes: &Classes,
+    there: &[Constraint],
+    cycle: &[usize],
+    devices: i128,
+) -> Option<Attained> {
     let mut from_last = false;
     let mut from_first = false;
     let mut passes = Vec::new();
@@ -251,28 +303,4 @@ fn lasting(classes: &Classes, there: &[Constraint], cycle: &[usize], devices: i1
         }
     }
     Some(Attained { devices, cycle: passes })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::block::family::{SHIPPED, shipped};
-
-    #[test]
-    fn show() {
-        for (name, _) in SHIPPED {
-            let family = shipped(name).expect("it is shipped");
-            for latency in [false, true] {
-                match period(&family, latency) {
-                    Ok(periods) => {
-                        for case in periods.cases {
-                            let terms: Vec<String> = case.terms.iter().map(|term| format!("{} ({:?})", term.rate, term.attained.as_ref().map(|a| a.devices))).collect();
-                            println!("{name} d = {} mod {}: {}", case.residue, periods.residues, terms.join(", "));
-                        }
-                    }
-                    Err(error) => println!("{name}: {error}"),
-                }
-            }
-        }
-    }
 }

@@ -2,19 +2,62 @@
 
 use num_integer::Integer;
 use num_rational::Ratio;
+use serde::{Deserialize, Serialize};
 
-use super::form::{Point, Rate};
+use super::form::{Form, Point, Rate};
 use super::graph::{Constraint, Where};
 
 /// Start times at a point: copy `j` of a pass on device `i` starts at
 /// `lambda*(j + o div T) + start + tilt*i`, everything divided by `scale`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Starts {
+    pub point: Point,
     pub scale: i128,
     pub lambda: i128,
     pub tilt: i128,
     /// By pass and residue of the device.
     pub starts: Vec<Vec<i128>>,
+}
+
+impl Starts {
+    /// Whether they meet every constraint; the first that they do not.
+    pub fn violated<'a>(&self, constraints: &'a [Constraint]) -> Option<&'a Constraint> {
+        let start = |(pass, residue): (usize, i128)| -> Option<i128> {
+            self.starts.get(pass)?.get(usize::try_from(residue).ok()?).copied()
+        };
+        constraints.iter().find(|constraint| {
+            let weight = constraint.weight(self.point, self.scale, self.lambda, self.tilt);
+            let met = start(constraint.from).zip(start(constraint.to)).map(|(from, to)| to - from >= weight);
+            met != Some(true)
+        })
+    }
+
+    /// Moves every start as early as one that is fixed at 0 allows: that of a pass on devices of residue 0.
+    pub fn tighten(&mut self, constraints: &[Constraint], first: usize) {
+        let residues = self.starts[first].len();
+        let mut starts: Vec<Vec<Option<i128>>> = vec![vec![None; residues]; self.starts.len()];
+        starts[first][0] = Some(0);
+        let place = |residue: i128| usize::try_from(residue).expect("residues are not negative");
+        // All cycles have weights that are not positive, as there are start times.
+        loop {
+            let mut settled = true;
+            for constraint in constraints {
+                let Some(from) = starts[constraint.from.0][place(constraint.from.1)] else { continue };
+                let earliest = from + constraint.weight(self.point, self.scale, self.lambda, self.tilt);
+                let to = &mut starts[constraint.to.0][place(constraint.to.1)];
+                if to.is_none_or(|start| start < earliest) {
+                    *to = Some(earliest);
+                    settled = false;
+                }
+            }
+            if settled {
+                break;
+            }
+        }
+        let reached = |start: Option<i128>| start.expect("every pass waits for the first, in the end");
+        self.starts = starts.into_iter().map(|own| own.into_iter().map(reached).collect()).collect();
+    }
 }
 
 /// What forbids a period.
@@ -49,11 +92,9 @@ pub(super) fn solve(
     loop {
         let scale = lambda.denom().lcm(tilt.denom());
         let (period, slope) = ((lambda * scale).to_integer(), (tilt * scale).to_integer());
-        let weight = |constraint: &Constraint| {
-            scale * constraint.ticks.at(point) - period * constraint.rounds - slope * constraint.shift
-        };
+        let weight = |constraint: &Constraint| constraint.weight(point, scale, period, slope);
         let cycle = match longest(constraints, passes, residues, weight) {
-            Ok(starts) => return Ok(Starts { scale, lambda: period, tilt: slope, starts }),
+            Ok(starts) => return Ok(Starts { point, scale, lambda: period, tilt: slope, starts }),
             Err(cycle) => cycle,
         };
         let sum = sum(constraints, &cycle);
@@ -97,7 +138,7 @@ pub(super) fn forbidding(
 
 /// Ticks, rounds and shift along a cycle.
 fn sum(constraints: &[Constraint], cycle: &[usize]) -> Sum {
-    let empty = Sum { rate: Rate { ticks: super::form::Form::default(), copies: 0 }, shift: 0 };
+    let empty = Sum { rate: Rate { ticks: Form::default(), copies: 0 }, shift: 0 };
     cycle.iter().fold(empty, |sum, &position| {
         let constraint = &constraints[position];
         Sum {
@@ -127,8 +168,10 @@ fn longest(
     let node = |(pass, residue): (usize, i128)| {
         pass * residues + usize::try_from(residue).expect("residues are not negative")
     };
-    let arcs: Vec<(usize, usize, i128)> =
-        constraints.iter().map(|constraint| (node(constraint.from), node(constraint.to), weight(constraint))).collect();
+    let arcs: Vec<(usize, usize, i128)> = constraints
+        .iter()
+        .map(|constraint| (node(constraint.from), node(constraint.to), weight(constraint)))
+        .collect();
     let mut starts = vec![0_i128; passes * residues];
     let mut cause: Vec<Option<usize>> = vec![None; starts.len()];
     let mut last = None;

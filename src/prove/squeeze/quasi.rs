@@ -3,6 +3,7 @@
 //! grows.
 
 use num_integer::Integer;
+use serde::{Deserialize, Serialize};
 
 use super::Irregular;
 use crate::block::family::{Comparison, Condition, Formula, Variable};
@@ -12,7 +13,8 @@ const MOST_RESIDUES: i128 = 360;
 
 /// With `i = P*a + r` and `d = P*b + s`, where `0 <= r, s < P`: the function
 /// `per_device*a + per_devices*b + constants[s*P + r]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Quasi {
     /// The common period P of the residues.
     period: i128,
@@ -22,7 +24,7 @@ pub(super) struct Quasi {
 }
 
 /// A value that is linear in `a` and `b`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Linear {
     /// For each further period of devices below this one.
     pub per_device: i128,
@@ -40,15 +42,21 @@ impl Linear {
         }
     }
 
-    /// The least value where `0 <= a <= b`, and whether there is no other; nothing where there is no
-    /// least.
-    pub fn least(self) -> Option<(i128, bool)> {
+    /// The least value where `0 <= a <= b - short`, and whether there is no other; nothing where there is
+    /// no least.
+    pub fn least(self, short: i128) -> Option<(i128, bool)> {
         let grows = self.per_devices >= 0 && self.per_device + self.per_devices >= 0;
-        grows.then_some((self.constant, self.per_device == 0 && self.per_devices == 0))
+        let least = self.constant + self.per_devices * short;
+        grows.then_some((least, self.per_device == 0 && self.per_devices == 0))
     }
 }
 
 impl Quasi {
+    /// The constants by `s` and `r`.
+    pub fn new(period: i128, per_device: i128, per_devices: i128, constants: Vec<i128>) -> Self {
+        Self { period, per_device, per_devices, constants }
+    }
+
     fn constant(value: i128) -> Self {
         Self { period: 1, per_device: 0, per_devices: 0, constants: vec![value] }
     }
@@ -69,10 +77,10 @@ impl Quasi {
             Formula::Integer(value) => Ok(constant(*value)),
             Formula::Variable(variable) => Self::variable(*variable),
             Formula::Sum(left, right) => Self::of(left)?.combine(&Self::of(right)?, i128::checked_add),
-            Formula::Difference(left, right) => {
-                Self::of(left)?.combine(&Self::of(right)?, i128::checked_sub)
+            Formula::Difference(left, right) => Self::of(left)?.combine(&Self::of(right)?, i128::checked_sub),
+            Formula::Times(factor, formula) => {
+                Self::of(formula)?.map(|value| value.checked_mul((*factor).into()))
             }
-            Formula::Times(factor, formula) => Self::of(formula)?.map(|value| value.checked_mul((*factor).into())),
             Formula::Quotient(formula, divisor) => Self::of(formula)?.quotient((*divisor).into()),
             Formula::Remainder(formula, divisor) => {
                 let whole = Self::of(formula)?;
@@ -90,7 +98,8 @@ impl Quasi {
                 }
                 let pairs = then.constants.iter().zip(&otherwise.constants);
                 let constants = condition.refined(period).zip(pairs);
-                let chosen = constants.map(|(holds, (&then, &otherwise))| if holds { then } else { otherwise });
+                let chosen =
+                    constants.map(|(holds, (&then, &otherwise))| if holds { then } else { otherwise });
                 Ok(Self { constants: chosen.collect(), ..then.clone() })
             }
         }
@@ -151,6 +160,7 @@ impl Quasi {
     }
 
     /// Its value on device `i` of `d`.
+    #[cfg(test)]
     pub fn value(&self, device: i128, devices: i128) -> i128 {
         let (a, r) = device.div_mod_floor(&self.period);
         let (b, s) = devices.div_mod_floor(&self.period);
