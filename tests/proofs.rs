@@ -91,7 +91,8 @@ fn every_theorem_has_a_proof_and_a_control() {
 
 #[test]
 fn every_file_says_what_it_is_about_and_what_it_expects() {
-    for ProofFile { name, statement, used, domain, expected, text, .. } in library().expect("it can be made") {
+    for ProofFile { name, statement, used, domain, expected, text, .. } in library().expect("it can be made")
+    {
         let status = format!("(set-info :status {expected})");
         assert_eq!(text.lines().filter(|line| *line == status).count(), 1, "{name}");
         assert_eq!(text.matches("(check-sat)").count(), 1, "{name}");
