@@ -27,6 +27,11 @@ impl Script {
         self.header.push(words.into());
     }
 
+    /// Puts paragraphs before the others of the header.
+    pub fn head(&mut self, paragraphs: impl IntoIterator<Item = String>) {
+        self.header.splice(0..0, paragraphs);
+    }
+
     /// Declares a constant of a sort, `Int`, `Real` or `Bool`.
     pub fn declare(&mut self, name: &str, sort: &str) {
         self.commands.push(Expression::list("declare-const", [name.into(), sort.into()]));

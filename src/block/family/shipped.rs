@@ -3,11 +3,12 @@
 use super::{Family, parse};
 
 /// Name and text of every shipped family file.
-pub const SHIPPED: [(&str, &str); 9] = [
+pub const SHIPPED: [(&str, &str); 10] = [
     ("1f1b", include_str!("../../../models/blocks/1f1b.toml")),
     ("eager-1f1b", include_str!("../../../models/blocks/eager-1f1b.toml")),
     ("zb-h1", include_str!("../../../models/blocks/zb-h1.toml")),
     ("zb-h2", include_str!("../../../models/blocks/zb-h2.toml")),
+    ("linear-half", include_str!("../../../models/blocks/linear-half.toml")),
     ("1f1b-v", include_str!("../../../models/blocks/1f1b-v.toml")),
     ("interleaved-1f1b-2", include_str!("../../../models/blocks/interleaved-1f1b-2.toml")),
     ("v-min", include_str!("../../../models/blocks/v-min.toml")),

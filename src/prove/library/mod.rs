@@ -5,13 +5,19 @@
 //! proof.
 
 mod families;
+mod free;
 mod index;
+mod linear;
+mod period;
+mod v_min;
+mod window;
 
 use std::time::Duration;
 
 pub use index::index;
 
 use super::ProveError;
+use super::script::Script;
 use super::theorem::Expected;
 
 /// A theorem of the library, for people.
@@ -72,14 +78,67 @@ impl ProofFile {
     }
 }
 
+/// A statement that a file asks about: all of the file but its assertions.
+pub(super) struct Question<'a> {
+    /// The theorem that it belongs to.
+    pub theorem: &'a NamedTheorem,
+    /// The path of the file without its ending.
+    pub name: String,
+    /// The statement: a sentence without its full stop.
+    pub statement: String,
+    /// Of a proof, where it is used; of a control, what is false about it. Likewise.
+    pub used: &'a str,
+    /// For what it holds.
+    pub domain: String,
+}
+
+impl Question<'_> {
+    /// The file of a true statement: the script asks for a counterexample.
+    pub fn proof(self, script: Script) -> ProofFile {
+        let words = [
+            format!("Theorem {}: {}.", self.theorem.name, self.statement),
+            format!("Domain: {}.", self.domain),
+            format!("Used {}.", self.used),
+            "This file asks for a counterexample: the answer unsat proves the statement.".to_owned(),
+        ];
+        self.file(script, words, Expected::Unsat)
+    }
+
+    /// The file of a false statement: its script has a counterexample.
+    pub fn control(self, script: Script) -> ProofFile {
+        let words = [
+            format!("Control of theorem {}, a false statement: {}.", self.theorem.name, self.statement),
+            format!("Domain: {}.", self.domain),
+            format!("Used as a control: {}.", self.used),
+            "This file asks for a counterexample: the answer sat refutes the statement.".to_owned(),
+        ];
+        self.file(script, words, Expected::Sat)
+    }
+
+    fn file(self, mut script: Script, words: [String; 4], expected: Expected) -> ProofFile {
+        script.head(words);
+        let text = script.text(expected);
+        let statement = match expected {
+            Expected::Sat => format!("False: {}: {}.", self.used, self.statement),
+            _ => format!("{}.", self.statement),
+        };
+        let (theorem, used) = (self.theorem.name.to_owned(), self.used.to_owned());
+        ProofFile { theorem, name: self.name, statement, used, domain: self.domain, expected, text }
+    }
+}
+
 /// How the files of a theorem are made.
 type Files = fn() -> Result<Vec<ProofFile>, ProveError>;
 
 /// Every theorem with its files, in the order of the documentation.
-const LIBRARY: [(NamedTheorem, Files); 3] = [
+const LIBRARY: [(NamedTheorem, Files); 7] = [
     (families::VALIDITY, families::validity),
     (families::WAITS, families::waits),
     (families::MEMORY, families::memory),
+    (v_min::THEOREM, v_min::files),
+    (window::THEOREM, window::files),
+    (linear::THEOREM, linear::files),
+    (period::THEOREM, period::files),
 ];
 
 /// The theorems of the library, in the order of the documentation.
