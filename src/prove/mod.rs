@@ -21,6 +21,7 @@ mod library;
 mod script;
 #[cfg(feature = "smt")]
 mod solver;
+mod squeeze;
 mod survey;
 mod term;
 mod text;
@@ -29,6 +30,10 @@ mod theorem;
 pub use counterexample::{Counterexample, Violation};
 pub use decide::{Judgement, Reason, SURVEYED, Verdict, prove, theorems};
 pub use library::{NamedTheorem, ProofFile, index, library, named};
+pub use squeeze::{
+    Attained, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Term, WITNESS_FORMAT,
+    Witness, period,
+};
 pub use survey::{Delay, Delays};
 pub use theorem::{Expected, Subject, Theorem};
 
@@ -51,6 +56,9 @@ pub enum ProveError {
         /// Why not.
         error: EvaluationError,
     },
+    /// Its squeezed order has no theorem.
+    #[error(transparent)]
+    Irregular(#[from] Irregular),
     /// There is nothing to prove anything about.
     #[error("no number of devices up to {most} is in the domain `{domain}`")]
     EmptyDomain {
