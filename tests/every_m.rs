@@ -192,7 +192,8 @@ fn the_extension_of_1f1b_is_1f1b_with_more_microbatches() {
     }
 }
 
-/// Steady phase and warm-up with B, the last microbatches with I and W, as bidirectional schedules have it.
+/// Steady phase and warm-up with B, the last microbatches with I and W, as bidirectional schedules have
+/// it.
 #[test]
 fn a_cool_down_may_split_backwards_that_the_steady_phase_does_not() {
     let (model, schedule) = named("1f1b", 4, 20);
@@ -254,6 +255,50 @@ fn too_few_repetitions_and_none_are_told_apart() {
     insta::assert_snapshot!(text.join("\n"));
 }
 
+/// Two devices, at unit times, and their orders in words.
+fn spelled(microbatches: u32, orders: [&str; 2]) -> EveryM {
+    let placement = Placement::linear(2).expect("a placement");
+    let pass = |stage: usize, word: &str| format!("{stage}{word}").parse().expect("a pass");
+    let order = |(stage, words): (usize, &str)| words.split(' ').map(|word| pass(stage, word)).collect();
+    let orders = orders.into_iter().enumerate().map(order).collect();
+    let schedule = Schedule::new(placement.clone(), microbatches, orders).expect("a schedule");
+    let model = Model::unit(placement, microbatches).expect("a model");
+    every_m_of_schedule(&schedule, &model).expect("an answer")
+}
+
+#[test]
+fn devices_that_repeat_at_other_times_or_in_other_steps_are_not_extended() {
+    for (microbatches, orders, reason) in [
+        (
+            12,
+            [
+                "F0 F1 F2 F3 F4 B0 F5 B1 F6 B2 F7 F8 F9 B4 B3 B6 B5 F10 F11 B7 B9 B8 B10 B11",
+                "F0 F1 B0 B1 F2 F3 F4 B2 B3 B4 F5 F6 B6 B5 F7 F8 B7 B8 F9 B9 F10 B10 F11 B11",
+            ],
+            "too few repetitions to be sure: device 0 repeats from position 4 to 10, but two whole repetitions \
+             of 2 passes after all that other devices need end at position 15",
+        ),
+        (
+            6,
+            ["F0 F1 F2 F3 B0 F4 B1 F5 B3 B2 B5 B4", "F0 F1 B0 B1 F2 F3 B2 B3 F4 F5 B4 B5"],
+            "no steady phase found: every device repeats, but no piece of 1 to 3 microbatches comes twice in a \
+             row on all of them",
+        ),
+        (
+            9,
+            [
+                "F0 F1 B0 F2 B1 F3 B2 F4 B3 B4 F5 F6 B5 F7 B6 F8 B7 B8",
+                "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5 F6 B6 F7 B7 F8 B8",
+            ],
+            "the steady phase is broken: device 0 repeats from position 1 to 8 and again from 11 to 16, but at \
+             position 9 stands `0B4` where `0F5` would go on",
+        ),
+    ] {
+        let EveryM::Unknown(found) = spelled(microbatches, orders) else { panic!("{reason}") };
+        assert_eq!(found.to_string(), reason);
+    }
+}
+
 /// Latencies and times measured, in nanoseconds.
 #[test]
 fn times_may_repeat_only_after_several_microbatches() {
@@ -288,8 +333,8 @@ fn what_is_too_large_to_begin_with_is_said_to_be() {
     assert!(matches!(answer, EveryM::Unknown(Reason::TooLarge { .. })), "{answer:?}");
 }
 
-/// One device is faster than the other by a hair, and at first far ahead: a long way to go until the other
-/// sets the pace.
+/// One device is faster than the other by a hair, and at first far ahead: a long way to go until the
+/// other sets the pace.
 #[test]
 fn where_the_times_do_not_repeat_soon_it_is_said_that_only_the_formula_is_missing() {
     let family = family::shipped("zb-h2").expect("it is shipped");
@@ -297,7 +342,7 @@ fn where_the_times_do_not_repeat_soon_it_is_said_that_only_the_formula_is_missin
     let model =
         Model::equal_stages(placement.clone(), 1, [900_000, 1_000_000, 1_100_000, 0]).expect("a model");
     let mut costs = model.costs().clone();
-    costs.backward_weight[1] = costs.backward_weight[1] - Ticks(1);
+    costs.backward_weight[1] -= Ticks(1);
     let (name, memory) = ("uneven".to_owned(), model.memory().clone());
     let model = Model::new(name, None, placement, 1, costs, memory).expect("a model");
     let answer = every_m_of_block(&family.block(2).expect("a block"), &model).expect("an answer");

@@ -12,16 +12,16 @@ use crate::block::Block;
 use crate::model::{Device, Model, Pass};
 use crate::schedule::Schedule;
 
-/// How many intervals after the first whole one a cut is looked for, for each device: enough for
-/// blocks whose devices are out of step by several intervals from one to the next.
+/// How many intervals after the first whole one a cut is looked for, for each device: enough for blocks
+/// whose devices are out of step by several intervals from one to the next.
 const INTERVALS_PER_DEVICE: u32 = 4;
 
 /// Proves the schedules that a block [expands](Block::expand) to under a model, for every number of
 /// microbatches from 1 on. The number that the model states plays no part.
 ///
 /// # Errors
-/// When the model is of another placement, overflows with the microbatches that have to be looked
-/// at, or replay contradicts the theorem.
+/// When the model is of another placement, overflows with the microbatches that have to be looked at, or
+/// replay contradicts the theorem.
 pub fn every_m_of_block(block: &Block, model: &Model) -> Result<EveryM, EveryError> {
     if block.placement() != model.placement() {
         return Err(EveryError::Placement);

@@ -1,5 +1,7 @@
 //! Warm-up, steady phase and cool-down of a schedule of which nothing but the orders is known.
 
+use std::fmt;
+
 use itertools::Itertools as _;
 
 use super::cut::{Places, closed};
@@ -13,8 +15,8 @@ use crate::schedule::Schedule;
 /// The longest period that is looked for, in microbatches.
 pub const MOST_PERIOD: u32 = 256;
 
-/// A stretch of a device's order in which every pass that has room behind it comes again after so
-/// many microbatches.
+/// A stretch of a device's order in which every pass that has room behind it comes again after so many
+/// microbatches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The device.
@@ -27,12 +29,19 @@ pub struct Run {
     pub length: usize,
 }
 
-/// Proves a schedule and its extensions by ever more repetitions of its steady phase: those of
-/// `m, m + K, m + 2K, ...` microbatches, where the steady phase repeats after K.
+impl fmt::Display for Run {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { device, begin, end, .. } = self;
+        write!(out, "device {device} repeats from position {begin} to {}", end - 1)
+    }
+}
+
+/// Proves a schedule and its extensions by ever more repetitions of its steady phase: those of `m, m +
+/// K, m + 2K, ...` microbatches, where the steady phase repeats after K.
 ///
 /// # Errors
-/// When the model overflows with the microbatches that have to be looked at, or replay contradicts
-/// the theorem.
+/// When the model overflows with the microbatches that have to be looked at, or replay contradicts the
+/// theorem.
 pub fn every_m_of_schedule(schedule: &Schedule, model: &Model) -> Result<EveryM, EveryError> {
     let microbatches = schedule.microbatches();
     let alone = Box::new(|_| Ok(schedule.clone()));
@@ -134,8 +143,8 @@ fn runs(schedule: &Schedule, places: &Places, device: Device, period: u32) -> Ve
     runs
 }
 
-/// Whether passes are F, I and W, or F and B, of so many microbatches for every stage of a device: in
-/// a warm-up that has no W yet, less may come again.
+/// Whether passes are F, I and W, or F and B, of so many microbatches for every stage of a device: in a
+/// warm-up that has no W yet, less may come again.
 fn is_whole(schedule: &Schedule, passes: &[Pass], device: Device, period: u32) -> bool {
     let stages = schedule.placement().stages_of(device);
     let number = |stage: Stage, kind: Kind| {

@@ -7,8 +7,8 @@ use num_rational::Ratio;
 
 use crate::model::Ticks;
 
-/// A figure for the numbers of microbatches `first, first + step, ...`, in ticks: given one by one
-/// at first, and from then on growing by the same amount with every cycle.
+/// A figure for the numbers of microbatches `first, first + step, ...`, in ticks: given one by one at
+/// first, and from then on growing by the same amount with every cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Formula {
     first: u32,

@@ -85,7 +85,8 @@ pub enum Irregular {
 /// A pass before a cut that something behind it needs on another device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
-    /// The pass, at cut 0; at cut r its microbatch is `r*K` more. A backward is given as I even where it is B.
+    /// The pass, at cut 0; at cut r its microbatch is `r*K` more. A backward is given as I even where it
+    /// is B.
     pub pass: Pass,
     /// The device that needs it.
     pub receiver: Device,
@@ -281,8 +282,8 @@ impl Growing {
             .collect()
     }
 
-    /// With how many repetitions no microbatch has passes both in a warm-up and in a cool-down; at
-    /// least one.
+    /// With how many repetitions no microbatch has passes both in a warm-up and in a cool-down; at least
+    /// one.
     pub fn apart(&self) -> u32 {
         let firsts = || self.first.iter().flatten().map(|first| first.0);
         let spread = firsts().max().unwrap_or_default() - firsts().min().unwrap_or_default();
