@@ -277,7 +277,7 @@ mod tests {
                 formula(1, 1, &[5, 9, 1, 8, 2, 7, 3], 7, 14),
                 "14 more than at m - 7 for every m >= 8; 5, 9, 1, 8, 2, 7, 3 for m = 1 to 7",
             ),
-            (formula(12, 4, &[30, 40, 51], 1, 11), "(11 m - 4) / 4 for m = 16, 20, 24, ...; 30 for m = 12"),
+            (formula(12, 4, &[30, 40, 51], 1, 11), "(11 m - 16) / 4 for m = 16, 20, 24, ...; 30 for m = 12"),
         ] {
             assert_eq!(formula.to_string(), text);
         }

@@ -76,11 +76,11 @@
 //!
 //! # Who decides
 //!
-//! States are read off a run of [`replay`], which has its own idea of every rule; so are all figures.
-//! For twice as long as the formulas need, and up to `2d + 4` microbatches, every schedule is made and
-//! replayed, and a formula that gives anything else is an [internal error](EveryError::Unconfirmed). A
-//! statement about every m is one about integers of any size; that the tool counts in 64 bits limits
-//! only what it can lay out.
+//! States are read off a run of [`replay`](crate::replay::replay), which has its own idea of every rule;
+//! so are all figures. For twice as long as the formulas need, and up to `2d + 4` microbatches, every
+//! schedule is made and replayed, and a formula that gives anything else is an [internal
+//! error](EveryError::Unconfirmed). A statement about every m is one about integers of any size; that
+//! the tool counts in 64 bits limits only what it can lay out.
 
 mod block;
 mod cut;
