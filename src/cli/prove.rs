@@ -147,7 +147,10 @@ fn file_name(theorem: &str) -> String {
 
 fn refused(family: &str, error: &ProveError) -> Error {
     match error {
-        ProveError::Family(_) | ProveError::Formula { .. } | ProveError::EmptyDomain { .. } => {
+        ProveError::Family(_)
+        | ProveError::Formula { .. }
+        | ProveError::Irregular(_)
+        | ProveError::EmptyDomain { .. } => {
             Error::Usage { message: format!("{family} has nothing to prove: {error}"), help: None }
         }
         ProveError::Unconfirmed { .. } | ProveError::NoControl { .. } | ProveError::Unread { .. } => {
