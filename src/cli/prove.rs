@@ -22,8 +22,12 @@ use crate::prove::{self, Counterexample, Expected, Judgement, ProveError, Theore
 #[derive(Debug, Args)]
 pub struct ProveArgs {
     /// The block family files; `-` reads standard input
-    #[arg(value_name = "FAMILY", required = true)]
+    #[arg(value_name = "FAMILY", required_unless_present = "library")]
     families: Vec<PathBuf>,
+
+    /// Decide the theorems of the documentation too: every file of proofs/, and that its control is false
+    #[arg(long)]
+    library: bool,
 
     /// Write every theorem to this directory, as a file of SMT-LIB 2 that any solver for integers can
     /// check
@@ -42,21 +46,23 @@ struct Report {
 }
 
 #[derive(Debug, Serialize)]
-struct Line {
-    name: String,
-    family: String,
-    statement: String,
-    status: TheoremStatus,
-    counterexample: Option<Point>,
+pub(super) struct Line {
+    pub name: String,
+    /// The family that it is about, or `library`.
+    pub family: String,
+    pub statement: String,
+    pub status: TheoremStatus,
+    pub counterexample: Option<Point>,
     /// Why it is unknown.
-    reason: Option<String>,
-    seconds: f64,
-    file: Option<String>,
+    pub reason: Option<String>,
+    pub seconds: f64,
+    /// The file, or the folder of the files.
+    pub file: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum TheoremStatus {
+pub(super) enum TheoremStatus {
     Proved,
     Refuted,
     Unknown,
@@ -64,7 +70,7 @@ enum TheoremStatus {
 
 /// Where a theorem is false.
 #[derive(Debug, Serialize)]
-struct Point {
+pub(super) struct Point {
     devices: u32,
     device: u32,
     passes: Vec<String>,
@@ -105,6 +111,9 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             };
             lines.push(Line::of(&family.name, &theorem, &verdict, spent, file));
         }
+    }
+    if args.library {
+        lines.extend(super::library::decide(args.time_limit, args.emit.as_deref())?);
     }
     let report = Report { theorems: lines };
     output.print(&report)?;

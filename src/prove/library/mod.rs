@@ -155,3 +155,6 @@ pub fn library() -> Result<Vec<ProofFile>, ProveError> {
     let files: Vec<Vec<ProofFile>> = LIBRARY.iter().map(|(_, files)| files()).collect::<Result<_, _>>()?;
     Ok(files.concat())
 }
+
+#[cfg(test)]
+mod tests;
