@@ -8,7 +8,13 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
+use bubbleproof::block::Passes;
+use bubbleproof::block::family::shipped;
+use bubbleproof::model::{Model, Placement};
+use bubbleproof::optimize::{Stop, zone};
 use bubbleproof::prove::{Expected, ProofFile, index, library, named};
+use bubbleproof::replay::replay;
+use num_rational::Ratio;
 
 /// Far more than any file takes.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -116,4 +122,36 @@ fn the_documentation_presents_every_theorem() {
     for theorem in named() {
         assert!(anchors.contains(theorem.anchor), "no heading has the anchor {}", theorem.anchor);
     }
+}
+
+#[test]
+fn v_min_is_optimal_by_the_exact_programme_too_except_for_two_devices() {
+    for devices in 2..10 {
+        let model = Model::unit(Placement::v(devices).expect("a placement"), 1).expect("a model");
+        let best = zone::least_memory(&model, Passes::SPLIT, Ratio::from_integer(6), &Stop::after(LIMIT));
+        let peaks = best.expect("there is one").block.steady_peak(&model);
+        let stated = if devices == 2 { 3 } else { 2 * ((i64::from(devices) + 4) / 3) };
+        assert_eq!(peaks.iter().map(|peak| peak.0).max(), Some(stated), "d = {devices}");
+    }
+}
+
+#[test]
+fn the_window_bound_holds_of_replayed_schedules_but_not_without_its_condition() {
+    let mut exceptions = Vec::new();
+    for (name, devices, microbatches) in ["v-min", "v-half", "v-zb"].into_iter().flat_map(|name| {
+        (1..9_u32).flat_map(move |devices| (1..20_u32).map(move |count| (name, devices, count)))
+    }) {
+        let family = shipped(name).expect("it is shipped");
+        let block = family.block(devices).expect("within the domain");
+        let model = family.model(devices, microbatches).expect("within the domain");
+        let verdict = replay(&model, &block.expand(&model, microbatches).expect("a schedule"));
+        let makespan = verdict.timing.expect("it is valid").metrics.makespan.0;
+        let (d, m) = (i64::from(devices), i64::from(microbatches));
+        let k = verdict.peak_memory[devices as usize - 1].0;
+        if makespan < 6 * m + 6 * d - 3 * k - 1 {
+            assert!(2 * m <= k, "{name}, d = {d}, m = {m}, k = {k}");
+            exceptions.push((d, m, k, makespan));
+        }
+    }
+    assert!(exceptions.contains(&(2, 1, 2, 9)), "{exceptions:?}");
 }

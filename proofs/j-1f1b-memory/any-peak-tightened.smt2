@@ -1,7 +1,7 @@
-; Control of theorem J, a false statement: on a device on which I starts at least nS + tF after F, W
-; starts at least nS + S after it.
-; Domain: n >= 0.
-; Used as a control: W may follow its I at once.
+; Control of theorem J, a false statement: a device on which I starts at least nS + tF after F holds
+; at least n+2 stage activations: W ends more than (n+1)S after F has started.
+; Domain: n >= 0, any tW.
+; Used as a control: 1F1B holds one less.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; S is the interval. nS stands for n intervals, where n is the number of devices that follow the
 ; device behind this one. L is the time from the start of F to the start of I on this device, M the
@@ -21,7 +21,6 @@
 (declare-const yS Real)
 (define-fun S () Real (+ tF tI tW))
 (assert (and (> tF 0) (> tI 0) (> tW 0) (>= nS 0)))
-(assert (<= tW (+ tF tI)))
 (assert (or (<= zS 0) (= zS S) (>= zS (* 2 S))))
 (assert (or (<= yS 0) (= yS S) (>= yS (* 2 S))))
 (assert (>= L tF))
@@ -29,5 +28,5 @@
 (assert
   (or (and (= L (+ nS zS tF)) (= w (+ nS yS tF tI))) (and (= L (+ nS zS tF tW)) (= w (+ nS yS tF)))))
 (assert (>= L (+ nS tF)))
-(assert (not (>= w (+ nS S))))
+(assert (not (> (+ w tW) (+ nS S))))
 (check-sat)

@@ -1,6 +1,6 @@
-; Theorem J: on a device on which I starts at least nS + tF after F, W starts more than nS + tF
-; after it, so that n+1 copies are live.
-; Domain: n >= 0.
+; Theorem J: a device on which I starts at least nS + tF after F holds at least n+1 stage
+; activations: W ends more than nS after F has started.
+; Domain: n >= 0, any tW.
 ; Used by the induction from the last device to the first.
 ; This file asks for a counterexample: the answer unsat proves the statement.
 ; S is the interval. nS stands for n intervals, where n is the number of devices that follow the
@@ -21,7 +21,6 @@
 (declare-const yS Real)
 (define-fun S () Real (+ tF tI tW))
 (assert (and (> tF 0) (> tI 0) (> tW 0) (>= nS 0)))
-(assert (<= tW (+ tF tI)))
 (assert (or (<= zS 0) (= zS S) (>= zS (* 2 S))))
 (assert (or (<= yS 0) (= yS S) (>= yS (* 2 S))))
 (assert (>= L tF))
@@ -29,5 +28,5 @@
 (assert
   (or (and (= L (+ nS zS tF)) (= w (+ nS yS tF tI))) (and (= L (+ nS zS tF tW)) (= w (+ nS yS tF)))))
 (assert (>= L (+ nS tF)))
-(assert (not (> w (+ nS tF))))
+(assert (not (> (+ w tW) nS)))
 (check-sat)

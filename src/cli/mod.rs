@@ -20,6 +20,7 @@ mod frontier;
 mod input;
 mod interrupt;
 mod json_place;
+mod library;
 mod number;
 mod optimize;
 mod output;

@@ -25,8 +25,12 @@ use crate::prove::{
 #[derive(Debug, Args)]
 pub struct ProveArgs {
     /// The block family files; `-` reads standard input
-    #[arg(value_name = "FAMILY", required = true)]
+    #[arg(value_name = "FAMILY", required_unless_present = "library")]
     families: Vec<PathBuf>,
+
+    /// Decide the theorems of the documentation too: every file of proofs/, and that its control is false
+    #[arg(long)]
+    library: bool,
 
     /// Write every theorem to this directory, as a file of SMT-LIB 2 that any solver for integers can
     /// check
@@ -45,21 +49,23 @@ struct Report {
 }
 
 #[derive(Debug, Serialize)]
-struct Line {
-    name: String,
-    family: String,
-    statement: String,
-    status: TheoremStatus,
-    counterexample: Option<Point>,
+pub(super) struct Line {
+    pub name: String,
+    /// The family that it is about, or `library`.
+    pub family: String,
+    pub statement: String,
+    pub status: TheoremStatus,
+    pub counterexample: Option<Point>,
     /// Why it is unknown.
-    reason: Option<String>,
-    seconds: f64,
-    file: Option<String>,
+    pub reason: Option<String>,
+    pub seconds: f64,
+    /// The file, or the folder of the files.
+    pub file: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum TheoremStatus {
+pub(super) enum TheoremStatus {
     Proved,
     Refuted,
     Unknown,
@@ -67,7 +73,7 @@ enum TheoremStatus {
 
 /// Where a theorem is false.
 #[derive(Debug, Serialize)]
-struct Point {
+pub(super) struct Point {
     devices: u32,
     device: u32,
     passes: Vec<String>,
@@ -115,6 +121,9 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             progress.step(format!("squeezing {}", family.name));
             lines.extend(squeezed(&family, args.emit.as_deref(), &mut written)?);
         }
+    }
+    if args.library {
+        lines.extend(super::library::decide(args.time_limit, args.emit.as_deref())?);
     }
     let report = Report { theorems: lines };
     output.print(&report)?;

@@ -50,6 +50,12 @@ impl Script {
         self.commands.push(Expression::list("assert", [fact.into()]));
     }
 
+    /// Declarations, definitions and assertions, in order.
+    #[cfg(test)]
+    pub fn commands(&self) -> &[Expression] {
+        &self.commands
+    }
+
     /// The file, with the answer that is expected. The same question always has the same text.
     pub fn text(&self, expected: Expected) -> String {
         let mut text = String::new();

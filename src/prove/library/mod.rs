@@ -132,7 +132,7 @@ impl Question<'_> {
 type Files = fn() -> Result<Vec<ProofFile>, ProveError>;
 
 /// Every theorem with its files, in the order of the documentation.
-const LIBRARY: [(NamedTheorem, Files); 9] = [
+const LIBRARY: [(NamedTheorem, Files); 10] = [
     (families::VALIDITY, families::validity),
     (families::WAITS, families::waits),
     (families::MEMORY, families::memory),
@@ -141,6 +141,7 @@ const LIBRARY: [(NamedTheorem, Files); 9] = [
     (linear::THEOREM, linear::files),
     (squeezed::PERIOD, squeezed::periods),
     (squeezed::LATENCY, squeezed::latency),
+    (squeezed::MAKESPAN, squeezed::makespans),
     (period::THEOREM, period::files),
 ];
 
@@ -158,3 +159,6 @@ pub fn library() -> Result<Vec<ProofFile>, ProveError> {
     let files: Vec<Vec<ProofFile>> = LIBRARY.iter().map(|(_, files)| files()).collect::<Result<_, _>>()?;
     Ok(files.concat())
 }
+
+#[cfg(test)]
+mod tests;
