@@ -9,6 +9,7 @@ mod free;
 mod index;
 mod linear;
 mod period;
+mod squeezed;
 mod v_min;
 mod window;
 
@@ -131,13 +132,15 @@ impl Question<'_> {
 type Files = fn() -> Result<Vec<ProofFile>, ProveError>;
 
 /// Every theorem with its files, in the order of the documentation.
-const LIBRARY: [(NamedTheorem, Files); 7] = [
+const LIBRARY: [(NamedTheorem, Files); 9] = [
     (families::VALIDITY, families::validity),
     (families::WAITS, families::waits),
     (families::MEMORY, families::memory),
     (v_min::THEOREM, v_min::files),
     (window::THEOREM, window::files),
     (linear::THEOREM, linear::files),
+    (squeezed::PERIOD, squeezed::periods),
+    (squeezed::LATENCY, squeezed::latency),
     (period::THEOREM, period::files),
 ];
 

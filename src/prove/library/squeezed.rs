@@ -55,7 +55,11 @@ pub(super) fn periods() -> Result<Vec<ProofFile>, ProveError> {
                          before, that takes {} for each microbatch",
                         case.residue, periods.residues, term.rate
                     ),
-                    used: if twin == Twin::No { USED_PERIOD } else { "the first step of the cycle is denied" },
+                    used: if twin == Twin::No {
+                        USED_PERIOD
+                    } else {
+                        "the first step of the cycle is denied"
+                    },
                     domain: format!("{}, d >= {}", family.domain, attained.devices),
                 };
                 let script = questions.lower(case, attained, Twin::No)?;

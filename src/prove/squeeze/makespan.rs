@@ -8,9 +8,10 @@ use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
 use super::Irregular;
+use super::cycle::{Attained, End, microbatch_steps};
 use super::form::{Form, Point};
-use super::graph::{Classes, Constraint, Where};
-use super::period::{Attained, Period, lasting, on_devices};
+use super::graph::{Classes, Constraint};
+use super::period::Period;
 use super::potential::{Starts, solve};
 use super::quasi::{Linear, Quasi};
 use crate::block::family::{Durations, Family};
@@ -20,7 +21,8 @@ use crate::model::Kind;
 /// `d` has one residue.
 ///
 /// **Theorem.** With `m` microbatches, `m >= 1`, it is at most `period*(m - 1) + per_devices*b + constant`,
-/// where `d = P*b + s`, everything divided by `scale`; and where a rotor is known, it is exactly that.
+/// where `d = P*b + s` and `b >= 1`, and at most `period*(m - 1) + fewest` where `d = s`, everything divided
+/// by `scale`; and where a rotor is known, it is exactly that.
 ///
 /// *Upper side.* The start times of [`Period`] hold for the copies that there are; a pass that is missing
 /// between two others delays neither. They are never negative for copy 0 of the first pass, on which all
@@ -39,6 +41,7 @@ pub struct Makespan {
     pub(super) starts: Starts,
     pub(super) per_devices: i128,
     pub(super) constant: i128,
+    pub(super) fewest: i128,
     /// Where the bound is reached, if it is known to be.
     pub rotor: Option<Attained>,
 }
@@ -54,8 +57,8 @@ impl Makespan {
         let size = (classes.passes.len(), classes.residues);
         let mut starts = solve(&constraints, size, point, lambda).map_err(|_| Irregular::Stuck)?;
         starts.tighten(&constraints, classes.first_pass()?);
-        let (per_devices, constant) = last_end(classes, s, &starts);
-        let bound = Self { residue: s, starts, per_devices, constant, rotor: None };
+        let LastEnd { per_devices, constant, fewest } = LastEnd::of(classes, s, &starts);
+        let bound = Self { residue: s, starts, per_devices, constant, fewest, rotor: None };
         let rotor = if bound.is_straight(family, classes) { rotor(classes, s, point, lambda) } else { None };
         Ok(Self { rotor, ..bound })
     }
@@ -65,6 +68,13 @@ impl Makespan {
     pub fn line(&self, residues: i128) -> (Ratio<i128>, Ratio<i128>) {
         let slope = Ratio::new(self.per_devices, self.starts.scale * residues);
         (slope, Ratio::new(self.constant, self.starts.scale) - slope * self.residue)
+    }
+
+    /// The bound for one microbatch where `d` is the residue, if that is more than the line says.
+    #[must_use]
+    pub fn exception(&self) -> Option<Ratio<i128>> {
+        let more = self.residue > 0 && self.fewest > self.constant;
+        more.then(|| Ratio::new(self.fewest, self.starts.scale))
     }
 
     /// How much every further microbatch takes.
@@ -93,24 +103,40 @@ pub(super) fn point(durations: Durations) -> Point {
     [forward.0.into(), backward_input.0.into(), backward_weight.0.into(), 0]
 }
 
-/// A bound on the end of the last of all passes with one microbatch: so much for each further period of
-/// devices, and for none.
-pub(super) fn last_end(classes: &Classes, s: i128, starts: &Starts) -> (i128, i128) {
-    // Linear in the device, so the last to end is on the first device of a residue or on the last.
-    let mut ends = Vec::new();
-    for r in 0..classes.residues {
-        // A device of the residue is there only from so many further periods of devices on.
-        let fewest = i128::from(r >= s);
-        for pass in 0..classes.passes.len() {
-            for Linear { per_device, per_devices, constant } in (Ends { classes, starts, s, r }).last(pass) {
-                ends.push((per_devices, constant, fewest));
-                ends.push((per_devices + per_device, constant - fewest * per_device, fewest));
+/// A bound on the end of the last of all passes with one microbatch, where `d = P*b + s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LastEnd {
+    /// For each further period of devices.
+    pub per_devices: i128,
+    /// With it, where `b >= 1`.
+    pub constant: i128,
+    /// Where `b = 0`.
+    pub fewest: i128,
+}
+
+impl LastEnd {
+    pub fn of(classes: &Classes, s: i128, starts: &Starts) -> Self {
+        let (mut ends, mut fewest) = (Vec::new(), i128::MIN);
+        for r in 0..classes.residues {
+            // A device of the residue is there only from so many further periods of devices on.
+            let short = i128::from(r >= s);
+            for end in (0..classes.passes.len()).flat_map(|pass| Ends { classes, starts, s, r }.last(pass)) {
+                let Linear { per_device, per_devices, constant } = end;
+                // Linear in the device, so the last to end is on the first device of a residue or on the last.
+                ends.extend([
+                    (per_devices, constant),
+                    (per_devices + per_device, constant - short * per_device),
+                ]);
+                if short == 0 {
+                    fewest = fewest.max(constant);
+                }
             }
         }
+        let per_devices = ends.iter().map(|&(slope, _)| slope).max().unwrap_or(0);
+        let constant =
+            ends.iter().map(|&(slope, constant)| constant + slope - per_devices).max().unwrap_or(0);
+        Self { per_devices, constant, fewest: if s == 0 { constant } else { fewest } }
     }
-    let steepest = ends.iter().map(|&(slope, ..)| slope).max().unwrap_or(0);
-    let constants = ends.iter().map(|&(slope, constant, fewest)| constant + (slope - steepest) * fewest);
-    (steepest, constants.max().unwrap_or(0))
 }
 
 /// The ends of the passes on devices of one residue.
@@ -173,54 +199,19 @@ impl Ends<'_> {
     }
 }
 
-/// What a rotor may go along, where `d` has the residue `s`: dependencies within a microbatch, and the
-/// order of a device from a microbatch to itself or the next.
-pub(super) fn steps(classes: &Classes, s: i128) -> Result<Vec<Constraint>, Irregular> {
-    let mut steps: Vec<Constraint> = classes.constraints(s)?.into_iter().filter(|one| one.wait).collect();
-    for wait in &mut steps {
-        wait.rounds = 0;
-        wait.exact = true;
-    }
-    for r in 0..classes.residues {
-        for (from, to) in
-            (0..classes.passes.len()).flat_map(|a| (0..classes.passes.len()).map(move |b| (a, b)))
-        {
-            let offset = |pass: usize| classes.passes[pass].offset.on(s, r, 0);
-            let later = offset(to).minus(offset(from));
-            for rounds in [0, 1] {
-                // Where the difference varies, what holds on some devices need not hold on others.
-                let fixed = (later.per_device, later.per_devices) == (0, 0);
-                if from != to && fixed && later.constant + rounds * classes.interval > 0 {
-                    let ticks = Form::duration(classes.passes[from].kind);
-                    steps.push(Constraint {
-                        from: (from, r),
-                        to: (to, r),
-                        ticks,
-                        rounds,
-                        exact: true,
-                        shift: 0,
-                        place: Where::Anywhere,
-                        wait: false,
-                    });
-                }
-            }
-        }
-    }
-    Ok(steps)
-}
-
 /// A cycle through an F or an I that takes the whole period and advances by one microbatch.
 fn rotor(classes: &Classes, s: i128, point: Point, lambda: Ratio<i128>) -> Option<Attained> {
-    let steps = steps(classes, s).ok()?;
     let fewest = 1 + (s - 1).mod_floor(&classes.residues);
     let straight =
         (0..classes.passes.len()).filter(|&pass| classes.passes[pass].kind != Kind::W).collect_vec();
-    (0..3).map(|more| fewest + more * classes.residues).find_map(|devices| {
-        let there = on_devices(&steps, classes.residues, devices);
+    let numbers = (0..3).map(|more| fewest + more * classes.residues);
+    numbers.cartesian_product(End::BOTH).find_map(|(devices, end)| {
+        let there = microbatch_steps(classes, s, devices, end).ok()?;
         straight.iter().cartesian_product(0..devices).find_map(|(&pass, device)| {
             let around = longest_round(&there, (pass, device), point)?;
-            let ticks: i128 = around.iter().map(|&position| there[position].ticks.at(point)).sum();
-            if lambda == ticks.into() { lasting(classes, &there, &around, devices) } else { None }
+            let around = around.into_iter().map(|position| &there[position]).collect_vec();
+            let ticks: i128 = around.iter().map(|step| step.ticks.at(point)).sum();
+            if lambda == ticks.into() { end.lasting(classes, &around, devices) } else { None }
         })
     })
 }

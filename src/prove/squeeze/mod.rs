@@ -6,6 +6,7 @@
 //! makespan for every number of microbatches. A [`Witness`] has everything that these rest on, and is
 //! checked by itself, in integers and without a solver.
 
+mod cycle;
 mod form;
 mod graph;
 mod makespan;
@@ -20,9 +21,10 @@ mod witness;
 use crate::block::family::Variable;
 use potential::Starts;
 
+pub use cycle::Attained;
 pub use form::{Form, Rate};
 pub use makespan::Makespan;
-pub use period::{Attained, Period, Periods, Term, period};
+pub use period::{Period, Periods, Term, period};
 pub(super) use question::{Questions, Twin};
 pub use witness::{Claim, Rejection, WITNESS_FORMAT, Witness};
 

@@ -8,8 +8,9 @@ use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
 use super::Irregular;
+use super::cycle::{Attained, End, on_devices};
 use super::form::{Form, Point, Rate, rays};
-use super::graph::{Classes, Constraint, Where};
+use super::graph::{Classes, Constraint};
 use super::potential::{Obstacle, Starts, forbidding, rate_of, solve};
 use crate::block::family::{Family, Variable};
 
@@ -70,17 +71,6 @@ pub struct Term {
     pub attained: Option<Attained>,
     /// Start times on every extreme ray of the cone where it is the largest.
     pub(super) starts: Vec<Starts>,
-}
-
-/// A cycle of passes that takes as long as a term says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Attained {
-    /// It is there for so many devices, and any more with the same residue.
-    pub devices: i128,
-    /// The passes, each with the device that it is on; devices that are negative are counted from the
-    /// last, which is -1.
-    pub cycle: Vec<(String, i128)>,
 }
 
 impl Period {
@@ -231,33 +221,9 @@ fn attained(
         let there = on_devices(constraints, classes.residues, devices);
         let cycle = slowest(&there, (classes.passes.len(), devices), point);
         let found = cycle.filter(|cycle| rate_of(&there, cycle).at(point) == rate.at(point))?;
-        lasting(classes, &there, &found, devices)
+        let cycle: Vec<&Constraint> = found.iter().map(|&position| &there[position]).collect();
+        End::BOTH.into_iter().find_map(|end| end.lasting(classes, &cycle, devices))
     })
-}
-
-/// The constraints of a number of devices, each with its devices in place of their residues.
-pub(super) fn on_devices(constraints: &[Constraint], residues: i128, devices: i128) -> Vec<Constraint> {
-    let mut there = Vec::new();
-    for constraint in constraints {
-        let to = (0..devices).filter(|device| device.mod_floor(&residues) == constraint.to.1);
-        for device in to {
-            let (from, to) = match constraint.place {
-                Where::Anywhere => (device - constraint.shift, device),
-                Where::First => (0, 0),
-                Where::Last => (devices - 1, devices - 1),
-                Where::Around { from_last: true } => (devices - 1, 0),
-                Where::Around { from_last: false } => (0, devices - 1),
-            };
-            if to == device && (0..devices).contains(&from) {
-                there.push(Constraint {
-                    from: (constraint.from.0, from),
-                    to: (constraint.to.0, to),
-                    ..constraint.clone()
-                });
-            }
-        }
-    }
-    there
 }
 
 /// The cycle of the largest rate at a point.
@@ -269,38 +235,4 @@ fn slowest(there: &[Constraint], size: (usize, i128), point: Point) -> Option<Ve
         slowest = Some(cycle);
     }
     slowest
-}
-
-/// A cycle as it lies on every larger number of devices too, unless it needs both ends.
-pub(super) fn lasting(
-    classes: &Classes,
-    there: &[Constraint],
-    cycle: &[usize],
-    devices: i128,
-) -> Option<Attained> {
-    let mut from_last = false;
-    let mut from_first = false;
-    let mut passes = Vec::new();
-    for &position in cycle {
-        let constraint = &there[position];
-        if !constraint.exact {
-            return None;
-        }
-        match constraint.place {
-            Where::Anywhere => {}
-            Where::First => from_first = true,
-            Where::Last => from_last = true,
-            Where::Around { .. } => return None,
-        }
-        passes.push((classes.passes[constraint.from.0].name(), constraint.from.1));
-    }
-    if from_first && from_last {
-        return None;
-    }
-    if from_last {
-        for (_, device) in &mut passes {
-            *device -= devices;
-        }
-    }
-    Some(Attained { devices, cycle: passes })
 }

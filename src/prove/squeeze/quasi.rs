@@ -6,6 +6,7 @@ use num_integer::Integer;
 use serde::{Deserialize, Serialize};
 
 use super::Irregular;
+use super::cycle::End;
 use crate::block::family::{Comparison, Condition, Formula, Variable};
 
 /// More residues than any family needs; beyond, the tables would not fit a memory.
@@ -159,8 +160,15 @@ impl Quasi {
         Ok(Self { constants, ..self.clone() })
     }
 
+    /// By how much it grows with each further period of devices on a device counted from an end.
+    pub fn growth(&self, end: End) -> i128 {
+        match end {
+            End::First => self.per_devices,
+            End::Last => self.per_device + self.per_devices,
+        }
+    }
+
     /// Its value on device `i` of `d`.
-    #[cfg(test)]
     pub fn value(&self, device: i128, devices: i128) -> i128 {
         let (a, r) = device.div_mod_floor(&self.period);
         let (b, s) = devices.div_mod_floor(&self.period);

@@ -3,11 +3,11 @@
 
 use itertools::Itertools;
 
+use super::cycle::{Attained, along};
 use super::form::{Form, QUANTITIES};
 use super::graph::{Classes, Where};
 use super::period::{Period, Term};
-use super::witness::along;
-use super::{Attained, Irregular, Starts};
+use super::{Irregular, Starts};
 use crate::block::family::Family;
 use crate::prove::ProveError;
 use crate::prove::device::DeviceTerms;

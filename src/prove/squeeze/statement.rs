@@ -43,11 +43,16 @@ pub(super) fn of_makespans(family: &Family, makespans: &[Makespan], residues: i1
         (line, makespan.residue)
     };
     let cases = makespans.iter().map(case).collect_vec();
+    let exceptions = makespans.iter().filter_map(|makespan| {
+        let line = sum(&[(makespan.period(), "m")], makespan.exception()? - makespan.period());
+        Some(format!("; for d = {}, at most {line}", makespan.residue))
+    });
     format!(
         "for every d with {} and every m >= 1, at the durations of the family and without latency: the makespan of \
-         the squeezed order is {}",
+         the squeezed order is {}{}",
         family.domain,
-        by_residue(&cases, residues)
+        by_residue(&cases, residues),
+        exceptions.collect::<String>()
     )
 }
 

@@ -5,11 +5,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::cycle::{Attained, along, rotor_steps};
 use super::form::{Form, Rate, rays};
 use super::graph::{Classes, Constraint, Where};
-use super::makespan::{self, Makespan};
+use super::makespan::{self, LastEnd, Makespan};
 use super::peak::peak;
-use super::period::{Attained, Period, Periods, occurring, on_devices, others, period, quantities};
+use super::period::{Period, Periods, occurring, others, period, quantities};
 use super::potential::Starts;
 use super::quasi::Quasi;
 use super::{Irregular, statement};
@@ -17,9 +18,6 @@ use crate::block::family::{self, Family};
 
 /// The value of `format` in witnesses of this version.
 pub const WITNESS_FORMAT: &str = "bubbleproof-witness-1";
-
-/// More devices than any cycle needs.
-const MOST_DEVICES: i128 = 4096;
 
 /// The family, its residue tables, and the start times and cycles that prove its period, makespan and
 /// peak. Nothing in it is believed: [`check`](Witness::check) derives every table again and evaluates
@@ -240,45 +238,8 @@ fn check_starts(
     }
 }
 
-/// The constraints along a cycle, each pass of which comes after the one before on every number of devices
-/// from the one given.
-pub(super) fn along(
-    classes: &Classes,
-    residue: i128,
-    constraints: &[Constraint],
-    Attained { devices, cycle }: &Attained,
-) -> Option<Vec<Constraint>> {
-    // The passes lie at one end of more devices just as they lie here, if none needs the other end.
-    let at_first = cycle.iter().all(|(_, device)| *device >= 0);
-    let at_last = cycle.iter().all(|(_, device)| *device < 0);
-    if !(at_first || at_last) || !(1..=MOST_DEVICES).contains(devices) {
-        return None;
-    }
-    if (devices - residue) % classes.residues != 0 {
-        return None;
-    }
-    let there = on_devices(constraints, classes.residues, *devices);
-    let node = |(name, device): &(String, i128)| {
-        let pass = classes.passes.iter().position(|pass| pass.name() == *name)?;
-        Some((pass, if *device < 0 { devices + device } else { *device }))
-    };
-    let nodes: Vec<(usize, i128)> = cycle.iter().map(node).collect::<Option<_>>()?;
-    let lasts = |place: Where| match place {
-        Where::Anywhere => true,
-        Where::First => at_first,
-        Where::Last => at_last,
-        Where::Around { .. } => false,
-    };
-    let step = |(position, &from): (usize, &(usize, i128))| {
-        let to = nodes[(position + 1) % nodes.len()];
-        let steps =
-            there.iter().filter(|step| step.from == from && step.to == to && step.exact && lasts(step.place));
-        steps.min_by_key(|step| step.rounds).cloned()
-    };
-    nodes.iter().enumerate().map(step).collect()
-}
-
-/// The rate of such a cycle.
+/// The rate of a cycle each pass of which comes after the one before, on every number of devices from the
+/// one given.
 fn follow(classes: &Classes, residue: i128, constraints: &[Constraint], attained: &Attained) -> Option<Rate> {
     let steps = along(classes, residue, constraints, attained)?;
     let ticks = steps.iter().fold(Form::default(), |ticks, step| ticks.plus(step.ticks));
@@ -297,13 +258,16 @@ fn check_makespan(family: &Family, classes: &Classes, makespan: &Makespan) -> Re
     }
     check_starts(classes, residue, &constraints, starts)?;
     let begins = starts.starts[first].first().is_some_and(|&start| start >= 0);
-    if !begins || makespan::last_end(classes, residue, starts) != (makespan.per_devices, makespan.constant) {
+    let Makespan { per_devices, constant, fewest, .. } = *makespan;
+    if !begins || LastEnd::of(classes, residue, starts) != (LastEnd { per_devices, constant, fewest }) {
         return Err(wrong());
     }
     let Some(rotor) = &makespan.rotor else { return Ok(()) };
-    let rate = follow(classes, residue, &makespan::steps(classes, residue)?, rotor);
+    let steps = rotor_steps(classes, residue, rotor).unwrap_or_default();
+    let copies: i128 = steps.iter().map(|step| step.rounds).sum();
+    let ticks: i128 = steps.iter().map(|step| step.ticks.at(starts.point)).sum();
     let straight = rotor.cycle.iter().any(|(pass, _)| !pass.starts_with('W'));
-    let whole = rate.is_some_and(|rate| rate.copies == 1 && rate.at(starts.point) == makespan.period());
+    let whole = copies == 1 && makespan.period() == ticks.into();
     if straight && whole && makespan.is_straight(family, classes) {
         Ok(())
     } else {
