@@ -84,7 +84,7 @@ fn questions() -> [(&'static str, &'static str, String, Option<&'static str>); 9
             "v-min-less-than-three-halves",
             "V-Min's period is less than three halves of V-Half's, if there is any work",
             "(or (= S 0) (< (* 2 v_min) (* 3 v_half)))".to_owned(),
-            Some("with tF = tI + tW and tI <= tF it is three halves"),
+            Some("with tW = 0 and tI <= tF it is three halves"),
         ),
         (
             "v-half-twice",

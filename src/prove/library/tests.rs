@@ -114,7 +114,7 @@ fn put_off(family: &str, devices: u32, [f1, i1, i0, w]: [i64; 4]) -> Block {
         }
     };
     let moved = block.passes().map(|(pass, at)| (pass.stage, pass.kind, at + INTERVAL * later(pass)));
-    Block::new(block.placement().clone(), INTERVAL, moved.collect()).expect("a block")
+    Block::new(block.placement().clone(), INTERVAL, moved).expect("a block")
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn blocks_that_break_a_dependency_or_collide_are_ruled_out() {
                 let own = (pass.stage, pass.kind) == (stage, kind);
                 (pass.stage, pass.kind, if own { at + by } else { at })
             });
-            let block = Block::new(good.placement().clone(), INTERVAL, moved.collect()).expect("a block");
+            let block = Block::new(good.placement().clone(), INTERVAL, moved).expect("a block");
             let mut values = values_in(&block, case.window());
             values.insert("e".to_owned(), 1);
             let allowed = broken(&case.script(1000), &mut values).is_empty();
