@@ -208,8 +208,8 @@ fn refused(family: &str, error: &ProveError) -> Error {
     match error {
         ProveError::Family(_)
         | ProveError::Formula { .. }
-        | ProveError::Irregular(_)
-        | ProveError::EmptyDomain { .. } => {
+        | ProveError::EmptyDomain { .. }
+        | ProveError::Irregular(_) => {
             Error::Usage { message: format!("{family} has nothing to prove: {error}"), help: None }
         }
         ProveError::Unconfirmed { .. } | ProveError::NoControl { .. } | ProveError::Unread { .. } => {

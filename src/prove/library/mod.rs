@@ -132,15 +132,16 @@ impl Question<'_> {
 type Files = fn() -> Result<Vec<ProofFile>, ProveError>;
 
 /// Every theorem with its files, in the order of the documentation.
-const LIBRARY: [(NamedTheorem, Files); 9] = [
+const LIBRARY: [(NamedTheorem, Files); 10] = [
     (families::VALIDITY, families::validity),
     (families::WAITS, families::waits),
     (families::MEMORY, families::memory),
     (v_min::THEOREM, v_min::files),
-    (window::THEOREM, window::files),
-    (linear::THEOREM, linear::files),
     (squeezed::PERIOD, squeezed::periods),
     (squeezed::LATENCY, squeezed::latency),
+    (squeezed::MAKESPAN, squeezed::makespans),
+    (window::THEOREM, window::files),
+    (linear::THEOREM, linear::files),
     (period::THEOREM, period::files),
 ];
 

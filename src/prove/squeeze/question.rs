@@ -3,9 +3,10 @@
 
 use itertools::Itertools;
 
-use super::cycle::{Attained, along};
+use super::cycle::{Attained, along, rotor_steps};
 use super::form::{Form, QUANTITIES};
-use super::graph::{Classes, Where};
+use super::graph::{Classes, Constraint, Where};
+use super::makespan::Makespan;
 use super::period::{Period, Term};
 use super::{Irregular, Starts};
 use crate::block::family::Family;
@@ -58,7 +59,16 @@ impl<'a> Questions<'a> {
     /// Whether the start times of a term meet the order of every device and every dependency, at every
     /// point of its cone, given as a sum of multiples of its rays.
     pub fn upper(&self, case: &Period, term: &Term, twin: Twin) -> Result<Script, ProveError> {
-        let mut script = self.script("QF_LIRA", case.residue)?;
+        self.meet(case.residue, &term.starts, twin)
+    }
+
+    /// Whether the start times of a makespan do, at the durations of the family.
+    pub fn start_times(&self, makespan: &Makespan, twin: Twin) -> Result<Script, ProveError> {
+        self.meet(makespan.residue, std::slice::from_ref(&makespan.starts), twin)
+    }
+
+    fn meet(&self, s: i128, rays: &[Starts], twin: Twin) -> Result<Script, ProveError> {
+        let mut script = self.script("QF_LIRA", s)?;
         script.say(
             "tF, tI, tW and c are the durations of the passes and the latency: any sum of multiples x0, x1, ... of \
              the extreme rays of the cone on which the form is the largest. Copy j of a pass with offset o on device \
@@ -67,7 +77,6 @@ impl<'a> Questions<'a> {
         );
         script.declare("i", "Int");
         script.assert("(and (>= i 0) (< i d))");
-        let rays = &term.starts;
         for position in 0..rays.len() {
             script.declare(&format!("x{position}"), "Real");
             script.assert(format!("(>= x{position} 0.0)"));
@@ -88,7 +97,7 @@ impl<'a> Questions<'a> {
             script.define(&format!("{name}_start"), &["r"], "Real", body);
         }
         let mut claims = self.orders();
-        let (waits, most) = self.waits(case.residue)?;
+        let (waits, most) = self.waits(s)?;
         claims.extend(waits);
         // More rounds than the most that occur would be more than enough.
         let rounds = |k: i128| if k == 0 { "0.0".to_owned() } else { format!("(* {} lambda)", decimal(k)) };
@@ -167,10 +176,7 @@ impl<'a> Questions<'a> {
         let steps = along(&self.classes, case.residue, &constraints, attained).ok_or(Irregular::Stuck)?;
         let mut claims = Vec::new();
         for (position, step) in steps.iter().enumerate() {
-            let device = |position: usize| match attained.cycle[position % steps.len()].1 {
-                device if device < 0 => format!("(- d {})", -device),
-                device => device.to_string(),
-            };
+            let device = |position: usize| counted(attained.cycle[position % steps.len()].1);
             let (one, other) = (device(position), device(position + 1));
             let [from, to] = [step.from.0, step.to.0].map(|pass| self.classes.passes[pass].name());
             if step.wait {
@@ -179,12 +185,43 @@ impl<'a> Questions<'a> {
                 claims.push(format!("(< ({from}_mod {one} d) ({to}_mod {other} d))"));
             }
         }
-        if twin == Twin::Yes {
-            claims[0] = format!("(not {})", claims[0]);
-        }
-        script.assert(format!("(not (and {}))", claims.join(" ")));
+        script.assert(denied(claims, twin));
         Ok(script)
     }
+
+    /// Whether every pass of a rotor comes after the one before, in the same microbatch or the next.
+    pub fn rotor(&self, makespan: &Makespan, rotor: &Attained, twin: Twin) -> Result<Script, ProveError> {
+        let mut script = self.script("QF_LIA", makespan.residue)?;
+        script.say(format!(
+            "The rotor: {}; devices below 0 are counted from the last. Where a pass does not need the one before, \
+             it comes later in the order of their device, of the same microbatch or of the next.",
+            rotor.cycle.iter().map(|(pass, device)| format!("{pass} on {device}")).join(", ")
+        ));
+        script.assert(format!("(>= d {})", rotor.devices));
+        let steps = rotor_steps(&self.classes, makespan.residue, rotor).ok_or(Irregular::Stuck)?;
+        let claim = |(position, step): (usize, &Constraint)| {
+            let device = counted(rotor.cycle[position].1);
+            let [from, to] = [step.from.0, step.to.0].map(|pass| self.classes.passes[pass].name());
+            let later = step.rounds * self.classes.interval;
+            format!("(< ({from} {device} d) (+ ({to} {device} d) {later}))")
+        };
+        let claims = steps.iter().enumerate().filter(|(_, step)| !step.wait).map(claim).collect();
+        script.assert(denied(claims, twin));
+        Ok(script)
+    }
+}
+
+/// That one of the claims is false; of a twin, the first is denied.
+fn denied(mut claims: Vec<String>, twin: Twin) -> String {
+    if twin == Twin::Yes {
+        claims[0] = format!("(not {})", claims[0]);
+    }
+    format!("(not (and {}))", claims.join(" "))
+}
+
+/// The device that is counted from the first, or where it is negative from the last.
+fn counted(device: i128) -> String {
+    if device < 0 { format!("(- d {})", -device) } else { device.to_string() }
 }
 
 /// The sum of the quantities of a form.
