@@ -16,6 +16,7 @@
 mod counterexample;
 mod decide;
 mod device;
+pub mod every;
 mod expression;
 mod library;
 mod script;
