@@ -186,6 +186,7 @@ Examples:
   bubbleproof prove models/blocks/v-min.toml
   bubbleproof prove models/blocks/*.toml --emit proofs
       also writes every theorem as a file that any SMT solver can check
+  bubbleproof prove --library
   bubbleproof prove family.toml --json | jq '.theorems[] | select(.status == \"refuted\")'";
 
 const FRONTIER_EXAMPLES: &str = "\

@@ -28,7 +28,7 @@ pub struct ProveArgs {
     #[arg(value_name = "FAMILY", required_unless_present = "library")]
     families: Vec<PathBuf>,
 
-    /// Decide the theorems of the documentation too: every file of proofs/, and that its control is false
+    /// Decide the theorems of the documentation too, each with all of its files and controls
     #[arg(long)]
     library: bool,
 

@@ -137,11 +137,11 @@ const LIBRARY: [(NamedTheorem, Files); 10] = [
     (families::WAITS, families::waits),
     (families::MEMORY, families::memory),
     (v_min::THEOREM, v_min::files),
-    (window::THEOREM, window::files),
-    (linear::THEOREM, linear::files),
     (squeezed::PERIOD, squeezed::periods),
     (squeezed::LATENCY, squeezed::latency),
     (squeezed::MAKESPAN, squeezed::makespans),
+    (window::THEOREM, window::files),
+    (linear::THEOREM, linear::files),
     (period::THEOREM, period::files),
 ];
 
