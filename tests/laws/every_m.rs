@@ -61,7 +61,7 @@ fn proved(answer: EveryM) -> Result<Proof, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(cases(48))]
+    #![proptest_config(cases(32))]
 
     #[test]
     fn every_block_without_faults_is_proved_and_replay_agrees((model, block) in blocks(0)) {

@@ -106,7 +106,8 @@ impl Copies<'_> {
             let intervals = whole.saturating_add(margin);
             let microbatches = period.saturating_mul(intervals.saturating_add(1));
             if microbatches > most {
-                return Ok(Err((Reason::TooLarge { microbatches }, most.min(2 * devices + 4))));
+                // What is wrong shows with a few microbatches, if at all.
+                return Ok(Err((Reason::TooLarge { microbatches }, (most / 8).max(1))));
             }
             let begin = Device::all(devices).map(|device| self.before(device, whole)).collect();
             let cut = closed(&self.block.expand(self.model, period * intervals)?, begin);
