@@ -18,7 +18,13 @@ RESULT  := target/demo/schedule.json
 TABLE   := target/bench-table
 SECONDS := 3
 
-.PHONY: help setup build demo test lint bench bench-table
+# Programs by others that check our proofs of optimality.
+PUMPKIN_CHECKER := 0.5.0
+VERIPB          := 3.0.2
+CHECKERS        := .deps/checkers/installed-$(PUMPKIN_CHECKER)-$(VERIPB)
+PROOFS          := target/certify
+
+.PHONY: help setup build demo test lint bench bench-table certify
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -27,6 +33,7 @@ help:
 	@echo 'make lint         check format, lints and documentation'
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
+	@echo 'make certify      prove optima and have two outside checkers check the proofs'
 	@echo 'make setup        install the native parts into .deps (the others do this by themselves)'
 
 setup: $(STAMP)
@@ -72,3 +79,15 @@ bench-table: setup
 	done
 	@echo "all $$(ls $(TABLE)/*.json | wc -l) certificates accepted by the solver-free build;" \
 	    "the optimality of $$(grep -l '^  not checked' $(TABLE)/*.txt | wc -l) rests on a search, which is not checked"
+
+certify: setup $(CHECKERS)
+	$(CARGO) run --example certify -- .deps/checkers/bin $(PROOFS)
+
+# Without link-time optimisation: they run for moments, and are built for longer.
+$(CHECKERS): $(STAMP)
+	@rm -f .deps/checkers/installed-*
+	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
+	    pumpkin-checker --version '=$(PUMPKIN_CHECKER)'
+	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
+	    veripb --version '=$(VERIPB)'
+	@touch $@

@@ -262,7 +262,11 @@ impl<'a> Proof<'a> {
 
     /// The negation of a statement as a literal, unless it is false by the range alone; notes what it is
     /// about.
-    fn negated<N: AsRef<str>>(&mut self, atom: &Atom<N>, about: &mut About) -> Result<Option<String>, ProofError> {
+    fn negated<N: AsRef<str>>(
+        &mut self,
+        atom: &Atom<N>,
+        about: &mut About,
+    ) -> Result<Option<String>, ProofError> {
         let (variable, value) = (self.variable(atom.name.as_ref())?, i64::from(atom.value));
         let range = &self.programme.variables()[variable];
         let (least, most) = (range.least, range.most);
@@ -366,13 +370,15 @@ impl<'a> Proof<'a> {
         for premise in &deduction.premises {
             literals.extend(self.negated(premise, &mut about)?);
         }
-        let inferences = deduction.sequence.iter().filter_map(|step| self.inferences.get(&step.get())).cloned();
+        let inferences =
+            deduction.sequence.iter().filter_map(|step| self.inferences.get(&step.get())).cloned();
         let inferences = inferences.collect_vec();
         let all = || inferences.iter().map(|known| &known.about).chain([&about]);
         let equal: BTreeSet<AtLeast> = all().flat_map(|about| &about.equal).copied().collect();
         let ends = equal.iter().flat_map(|&(variable, value)| [(variable, value), (variable, value + 1)]);
         let statements = all().flat_map(|about| &about.at_least).copied().chain(ends);
-        let statements: BTreeSet<AtLeast> = statements.filter(|&(variable, _)| self.is_start(variable)).collect();
+        let statements: BTreeSet<AtLeast> =
+            statements.filter(|&(variable, _)| self.is_start(variable)).collect();
         let mut hints: Vec<usize> = equal.iter().flat_map(|at| self.equal[at]).collect();
         for ((one, low), (other, high)) in statements.into_iter().tuple_windows() {
             if one == other {
