@@ -22,15 +22,20 @@ SECONDS := 3
 PUMPKIN_CHECKER := 0.5.0
 VERIPB          := 3.0.2
 CHECKERS        := .deps/checkers/installed-$(PUMPKIN_CHECKER)-$(VERIPB)
-PROOFS          := target/certify
+OPTIMA          := target/certify
 
-.PHONY: help setup build demo test lint bench bench-table certify
+# A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
+CVC5 := .deps/cvc5-1.4.2
+
+.PHONY: help setup build demo test lint proofs proofs-cvc5 certify bench bench-table
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
 	@echo 'make test         run all tests'
 	@echo 'make build        build target/release/bubbleproof'
 	@echo 'make lint         check format, lints and documentation'
+	@echo 'make proofs       write proofs/ anew and decide every theorem in it'
+	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
 	@echo 'make certify      prove optima and have two outside checkers check the proofs'
@@ -65,6 +70,19 @@ lint: setup
 	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --lib
 
+proofs: setup
+	$(CARGO) run --release --example proofs -- proofs
+
+proofs-cvc5: $(CVC5)
+	PYTHONPATH=$(CVC5) $(PYTHON) proofs/second_solver.py
+
+$(CVC5):
+	@echo 'installing $(notdir $@) into .deps'
+	@rm -rf $@.part && mkdir -p .deps
+	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
+	    --target $@.part $(subst -,==,$(notdir $@))
+	@mv $@.part $@
+
 bench: setup
 	$(CARGO) bench
 
@@ -81,7 +99,7 @@ bench-table: setup
 	    "the optimality of $$(grep -l '^  not checked' $(TABLE)/*.txt | wc -l) rests on a search, which is not checked"
 
 certify: setup $(CHECKERS)
-	$(CARGO) run --example certify -- .deps/checkers/bin $(PROOFS)
+	$(CARGO) run --example certify -- .deps/checkers/bin $(OPTIMA)
 
 # Without link-time optimisation: they run for moments, and are built for longer.
 $(CHECKERS): $(STAMP)

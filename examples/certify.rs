@@ -48,13 +48,19 @@ struct Checkers(PathBuf);
 
 impl Checkers {
     /// Whether the checker of these files accepts, and what it says.
-    fn accepts(&self, program: &str, statement: &Path, proof: &Path) -> Result<(bool, String), Box<dyn Error>> {
+    fn accepts(
+        &self,
+        program: &str,
+        statement: &Path,
+        proof: &Path,
+    ) -> Result<(bool, String), Box<dyn Error>> {
         let path = self.0.join(program);
         let output = Command::new(&path)
             .args([statement, proof])
             .output()
             .map_err(|error| format!("cannot run {}: {error}; `make certify` installs it", path.display()))?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         let verdict = if program == "veripb" { "s VERIFIED UNSATISFIABLE" } else { "Proof is valid!" };
         Ok((output.status.success() && text.lines().any(|line| line == verdict), text))
     }
@@ -126,7 +132,11 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
     let relaxed = |text: &str, from: &str, to: &str| text.replacen(from, to, 1);
     let first_step = |text: &str, mark: &str| -> String {
         let at = text.lines().position(|line| line.starts_with(mark)).expect("there is such a step");
-        text.lines().enumerate().filter(|(line, _)| *line != at).map(|(_, line)| format!("{line}\n")).collect()
+        text.lines()
+            .enumerate()
+            .filter(|(line, _)| *line != at)
+            .map(|(_, line)| format!("{line}\n"))
+            .collect()
     };
     let cases: Vec<(&str, &str, String, String)> = vec![
         ("the horizon raised to the optimum", "fzn", horizon.flatzinc(), log.clone()),
@@ -141,12 +151,17 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
         ("a sum deleted", "opb", right.opb.clone(), first_step(&right.pbp, "pol ")),
         ("a clause altered", "opb", right.opb.clone(), relaxed(&right.pbp, "rup 1 ~", "rup 1 ")),
         ("the last clause deleted", "opb", right.opb.clone(), without(&right.pbp, "rup >= 1")),
-        ("the proof of another problem", "fzn", right.flatzinc.clone(), { let mut text = String::new(); GzDecoder::new(other.log.as_slice()).read_to_string(&mut text)?; text }),
+        ("the proof of another problem", "fzn", right.flatzinc.clone(), {
+            let mut text = String::new();
+            GzDecoder::new(other.log.as_slice()).read_to_string(&mut text)?;
+            text
+        }),
         ("the proof of another problem", "opb", right.opb.clone(), other.pbp.clone()),
     ];
     println!("\ntampered                              checker");
     for (at, (what, form, statement, proof)) in cases.iter().enumerate() {
-        let (program, extension) = if *form == "opb" { ("veripb", "pbp") } else { ("pumpkin-checker", "drcp.gz") };
+        let (program, extension) =
+            if *form == "opb" { ("veripb", "pbp") } else { ("pumpkin-checker", "drcp.gz") };
         let path = |extension: &str| folder.join(format!("tampered-{at}.{extension}"));
         fs::write(path(form), statement)?;
         if *form == "opb" {
@@ -171,13 +186,12 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
 fn forge(checkers: &Checkers, folder: &Path, programme: &LinearProgramme) -> Result<(), Box<dyn Error>> {
     let order = programme.variables().last().ok_or("there are orders")?.name();
     let first = programme.inequalities().len() + 1;
-    let forged = format!(
-        "a 1 [{order} != 0]\na 2 [{order} != 1]\ni {first} 0 1 l:initial_domain\ni {} 0 2 l:initial_domain\n\
-         n {} 0 {first} {}\nc UNSAT\n",
-        first + 1,
-        first + 2,
-        first + 1,
-    );
+    let atoms = [">= 0", "<= 1", "!= 0", "!= 1"];
+    let mut forged = String::new();
+    for (code, atom) in (1..).zip(atoms) {
+        forged += &format!("a {code} [{order} {atom}]\ni {} 0 {code} l:initial_domain\n", first + code - 1);
+    }
+    forged += &format!("n {} 0 {first} {} {} {}\nc UNSAT\n", first + 4, first + 1, first + 2, first + 3);
     let (statement, log) = (folder.join("forged.fzn"), folder.join("forged.drcp"));
     fs::write(&statement, programme.flatzinc())?;
     fs::write(&log, forged)?;

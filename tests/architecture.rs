@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("catalog", &["model", "schedule", "block", "replay"]),
     ("encode", &["model", "block"]),
     ("optimize", &["model", "schedule", "replay", "comm", "certificate", "block", "catalog", "encode"]),
-    ("prove", &["model", "block", "encode"]),
+    ("prove", &["model", "schedule", "replay", "block", "encode"]),
     ("trace", &["model", "schedule", "replay"]),
     ("interchange", &["model", "schedule", "replay", "comm"]),
     ("draw", &["model", "schedule", "replay"]),

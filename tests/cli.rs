@@ -15,6 +15,7 @@ const BROKEN: &str = "tests/cli/broken.json";
 const V_MODEL: &str = "tests/cli/v-342.toml";
 const FAMILY: &str = "models/blocks/v-half.toml";
 const REFUTED: &str = "tests/corpus/families/v-min-without-gap.toml";
+const EXTENSIBLE: &str = "tests/cli/extensible.json";
 const RESIZED: &str = "tests/cli/resized.json";
 const CERTIFIED: &str = "tests/corpus/certificates/genuine.json";
 
@@ -94,6 +95,20 @@ fn the_answer_decides_the_exit_status() {
         (&["verify", SCHEDULE, "--microbatches", "3"], 1),
         (&["verify", SCHEDULE, "--model", MODEL, "--devices", "3"], 1),
         (&["verify", BROKEN], 1),
+        (&["verify", FAMILY], 2),
+        (&["verify", FAMILY, "--every-m"], 2),
+        (&["verify", FAMILY, "--every-m", "--devices", "4"], 0),
+        (&["verify", FAMILY, "--every-m", "--devices", "4", "--microbatches", "8"], 2),
+        (&["verify", FAMILY, "--every-m", "--devices", "4", "--memory", "6"], 0),
+        (&["verify", FAMILY, "--every-m", "--devices", "4", "--memory", "5"], 1),
+        (&["verify", FAMILY, "--every-m", "--devices", "4", "--model", V_MODEL], 0),
+        (&["verify", FAMILY, "--every-m", "--devices", "4", "--model", MODEL], 2),
+        (&["verify", EXTENSIBLE, "--every-m"], 0),
+        (&["verify", EXTENSIBLE, "--every-m", "--microbatches", "12"], 0),
+        (&["verify", EXTENSIBLE, "--every-m", "--microbatches", "13"], 1),
+        (&["verify", SCHEDULE, "--every-m"], 3),
+        (&["verify", BROKEN, "--every-m"], 1),
+        (&["replay", FAMILY], 2),
         (&["replay", SCHEDULE, "--model", MODEL], 0),
         (&["replay", BROKEN], 1),
         (&["compare", MODEL], 0),
@@ -499,6 +514,48 @@ fn prove_gives_the_keys_that_programs_rely_on_and_a_file_for_every_theorem() {
     let collisions = collisions.expect("it is a theorem of every family");
     assert_eq!(collisions["status"], "refuted");
     insta::assert_json_snapshot!("prove_counterexample", collisions["counterexample"]);
+}
+
+#[test]
+fn every_m_is_proved_refuted_or_unknown_and_the_keys_say_which() {
+    const KEYS: &[&str] = &[
+        "status",
+        "first",
+        "step",
+        "makespan",
+        "device_span",
+        "peak_memory",
+        "peak_memory_max",
+        "peak_memory_from",
+        "interval",
+        "repetition",
+        "replayed_to",
+        "counterexample",
+        "reason",
+    ];
+    let mut transcripts = String::new();
+    for (arguments, status) in [
+        (&[FAMILY, "--devices", "4"][..], "proved"),
+        (&[EXTENSIBLE, "--model", V_MODEL], "proved"),
+        (&[FAMILY, "--devices", "4", "--memory", "5"], "refuted"),
+        (&[SCHEDULE], "unknown"),
+    ] {
+        let arguments = [&["verify", "--every-m"], arguments].concat();
+        let run = tool(&arguments);
+        writeln!(transcripts, "{}\n{}", arguments.join(" "), run.transcript()).expect("a string");
+        let answer = tool(&[&arguments[..], &["--json"]].concat()).json();
+        assert_keys(&answer, KEYS);
+        assert_eq!(answer["status"], status);
+        if status == "proved" {
+            for figure in ["makespan", "device_span"] {
+                let keys = &["formula", "from", "period", "increase", "values", "before"];
+                assert_keys(&answer[figure], keys);
+            }
+        } else if status == "refuted" {
+            assert_keys(&answer["counterexample"], &["microbatches", "violations"]);
+        }
+    }
+    insta::assert_snapshot!("verify_every_m", transcripts);
 }
 
 #[test]

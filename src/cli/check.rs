@@ -1,4 +1,4 @@
-//! `check`: the certificate that a schedule carries, derived again.
+//! `check`: the certificate that a schedule carries, or the witness about a family, derived again.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,19 +9,21 @@ use serde::Serialize;
 use super::cap::Cap;
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines};
-use super::input::{read_model, read_schedule};
+use super::input::{Input, read_model};
 use super::output::Output;
 use super::progress::Progress;
 use super::size::Size;
 use crate::certificate::{self, Checked, Claim, Metric};
 use crate::model::Model;
+use crate::prove;
 
 /// The options of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The schedule file with its certificate; `-` reads standard input
-    #[arg(value_name = "SCHEDULE")]
-    schedule: PathBuf,
+    /// The schedule file with its certificate, or the witness about a family that `prove --emit` wrote; `-`
+    /// reads standard input
+    #[arg(value_name = "CERTIFICATE")]
+    certificate: PathBuf,
 
     /// The model file that the certificate must be about
     #[arg(long, value_name = "MODEL")]
@@ -61,7 +63,19 @@ struct Answer<'a> {
 /// When a file or an option is wrong.
 pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("checking the certificate");
-    let schedule = read_schedule(&args.schedule)?;
+    let input = Input::read(&args.certificate)?;
+    if let Some(witness) = input.witness()? {
+        if args.model.is_some() {
+            return Err(Error::usage(
+                "a witness is about a block family, not about a model",
+                "leave out --model",
+            ));
+        }
+        let checked = witness.check();
+        drop(progress);
+        return of_witness(checked, output);
+    }
+    let schedule = input.schedule()?;
     let model = args.model()?;
     let checked = certificate::check(&schedule, model.as_ref());
     drop(progress);
@@ -83,6 +97,37 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
     };
     output.print(&answer)?;
     Ok(Status::of(answer.valid))
+}
+
+/// What the check of a witness found out, as it is printed.
+#[derive(Debug, Serialize)]
+struct Witnessed {
+    valid: bool,
+    claims: Vec<Line>,
+    /// Why it is rejected.
+    reason: Option<String>,
+}
+
+fn of_witness(checked: Result<Vec<prove::Claim>, prove::Rejection>, output: Output) -> Result<Status, Error> {
+    let answer = match checked {
+        Ok(claims) => {
+            let claims = claims.into_iter().map(|claim| Line { checked: true, claim: claim.statement });
+            Witnessed { valid: true, claims: claims.collect(), reason: None }
+        }
+        Err(reason) => Witnessed { valid: false, claims: Vec::new(), reason: Some(reason.to_string()) },
+    };
+    output.print(&answer)?;
+    Ok(Status::of(answer.valid))
+}
+
+impl fmt::Display for Witnessed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(reason) = &self.reason {
+            return writeln!(out, "rejected: {reason}");
+        }
+        writeln!(out, "accepted")?;
+        self.claims.iter().try_for_each(|Line { claim, .. }| writeln!(out, "  checked  {claim}"))
+    }
 }
 
 impl CheckArgs {

@@ -109,7 +109,7 @@ impl fmt::Display for Lines<'_> {
 }
 
 /// The largest peak, and the smallest where they differ.
-fn peaks(peaks: &[Units]) -> String {
+pub fn peaks(peaks: &[Units]) -> String {
     let largest = peaks.iter().max().copied().unwrap_or_default();
     match peaks.iter().min() {
         Some(&smallest) if smallest < largest => format!("{largest} (least on any device: {smallest})"),

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 
+use serde::Deserialize;
+
 use super::error::{Error, Located};
 use super::excerpt::Excerpt;
 use super::json_place::{key_at_top, offset_of};
@@ -12,6 +14,7 @@ use crate::block::family::{self, Family};
 use crate::interchange::{self, ReadError};
 use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
+use crate::prove::{WITNESS_FORMAT, Witness};
 use crate::schedule::{self, Schedule, ScheduleError, ScheduleFileError};
 
 /// A file that has been read: its name for messages, and its text.
@@ -75,6 +78,25 @@ impl Input {
                 Err(self.error(error.to_string(), "here", error.span, help))
             }
         }
+    }
+
+    /// The text as a witness about a block family; nothing when it does not say that it is one.
+    ///
+    /// # Errors
+    /// When it says so and is none.
+    pub fn witness(&self) -> Result<Option<Witness>, Error> {
+        #[derive(Deserialize)]
+        struct Format {
+            format: String,
+        }
+        let says = serde_json::from_str::<Format>(&self.text).is_ok_and(|file| file.format == WITNESS_FORMAT);
+        if !says {
+            return Ok(None);
+        }
+        serde_json::from_str(&self.text).map(Some).map_err(|error| {
+            let at = offset_of(&self.text, error.line(), error.column());
+            self.error(format!("this is not a witness: {error}"), "here", at..at, None)
+        })
     }
 
     fn toml_error(&self, error: &FileError) -> Error {

@@ -14,6 +14,7 @@ mod compare;
 mod completions;
 mod convert;
 mod error;
+mod every_m;
 mod excerpt;
 mod explain;
 mod figures;
@@ -21,6 +22,7 @@ mod frontier;
 mod input;
 mod interrupt;
 mod json_place;
+mod library;
 mod number;
 mod optimize;
 mod output;
@@ -124,7 +126,8 @@ enum Command {
     ///
     /// Runs the schedule in an executor that knows nothing of what made it, and reports every
     /// pass that is unknown, missing, doubled, misplaced or before one it needs, every deadlock with
-    /// its cycle, and every device whose memory goes over its cap.
+    /// its cycle, and every device whose memory goes over its cap. With --every-m, all of that for
+    /// every number of microbatches at once.
     Verify(verify::VerifyArgs),
 
     #[command(after_long_help = REPLAY_EXAMPLES)]
@@ -194,6 +197,7 @@ Examples:
   bubbleproof prove models/blocks/v-min.toml
   bubbleproof prove models/blocks/*.toml --emit proofs
       also writes every theorem as a file that any SMT solver can check
+  bubbleproof prove --library
   bubbleproof prove family.toml --json | jq '.theorems[] | select(.status == \"refuted\")'";
 
 const FRONTIER_EXAMPLES: &str = "\
@@ -226,7 +230,11 @@ Examples:
       with unit times and no cap on memory
   bubbleproof verify schedule.json --model model.toml --memory 50%
       with the times of a model and half of the memory that 1F1B needs
-  bubbleproof verify schedule.json --json | jq '.violations[].message'";
+  bubbleproof verify schedule.json --json | jq '.violations[].message'
+  bubbleproof verify models/blocks/v-half.toml --devices 8 --every-m
+      the schedules of a block family, for every number of microbatches
+  bubbleproof verify schedule.json --every-m
+      the schedule and all that repeat its steady phase more often";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:

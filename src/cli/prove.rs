@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use itertools::Itertools;
@@ -16,14 +16,21 @@ use super::optimize::seconds;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::violations::count;
-use crate::prove::{self, Counterexample, Expected, Judgement, ProveError, Theorem, Verdict};
+use crate::block::family::Family;
+use crate::prove::{
+    self, Claim, Counterexample, Expected, Judgement, ProveError, Subject, Theorem, Verdict, Witness,
+};
 
 /// The options of `prove`.
 #[derive(Debug, Args)]
 pub struct ProveArgs {
     /// The block family files; `-` reads standard input
-    #[arg(value_name = "FAMILY", required = true)]
+    #[arg(value_name = "FAMILY", required_unless_present = "library")]
     families: Vec<PathBuf>,
+
+    /// Decide the theorems of the documentation too, each with all of its files and controls
+    #[arg(long)]
+    library: bool,
 
     /// Write every theorem to this directory, as a file of SMT-LIB 2 that any solver for integers can
     /// check
@@ -42,21 +49,23 @@ struct Report {
 }
 
 #[derive(Debug, Serialize)]
-struct Line {
-    name: String,
-    family: String,
-    statement: String,
-    status: TheoremStatus,
-    counterexample: Option<Point>,
+pub(super) struct Line {
+    pub name: String,
+    /// The family that it is about, or `library`.
+    pub family: String,
+    pub statement: String,
+    pub status: TheoremStatus,
+    pub counterexample: Option<Point>,
     /// Why it is unknown.
-    reason: Option<String>,
-    seconds: f64,
-    file: Option<String>,
+    pub reason: Option<String>,
+    pub seconds: f64,
+    /// The file, or the folder of the files.
+    pub file: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum TheoremStatus {
+pub(super) enum TheoremStatus {
     Proved,
     Refuted,
     Unknown,
@@ -64,7 +73,7 @@ enum TheoremStatus {
 
 /// Where a theorem is false.
 #[derive(Debug, Serialize)]
-struct Point {
+pub(super) struct Point {
     devices: u32,
     device: u32,
     passes: Vec<String>,
@@ -97,60 +106,115 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             progress.step(format!("proving {}", theorem.name));
         })
         .map_err(|error| refused(&family.name, &error))?;
-        drop(progress);
+        let is_block = judgements.iter().all(|judgement| {
+            let of_block = [Subject::Room, Subject::Dependencies, Subject::Collisions];
+            !of_block.contains(&judgement.theorem.subject) || judgement.verdict == Verdict::Proved
+        });
         for Judgement { theorem, verdict, spent } in judgements {
-            let file = match &args.emit {
-                Some(directory) => Some(emit(directory, &theorem, &verdict, &mut written)?),
-                None => None,
-            };
-            lines.push(Line::of(&family.name, &theorem, &verdict, spent, file));
+            let file = args.emit.as_deref().map(|directory| {
+                let text = theorem.smt_lib(expected(&verdict));
+                emit(directory, &theorem.name, "smt2", &text, &mut written)
+            });
+            lines.push(Line::of(&family.name, &theorem, &verdict, spent, file.transpose()?));
         }
+        if is_block {
+            progress.step(format!("squeezing {}", family.name));
+            lines.extend(squeezed(&family, args.emit.as_deref(), &mut written)?);
+        }
+    }
+    if args.library {
+        lines.extend(super::library::decide(args.time_limit, args.emit.as_deref())?);
     }
     let report = Report { theorems: lines };
     output.print(&report)?;
     Ok(report.status())
 }
 
-/// Writes the file of a theorem, with the answer that the verdict lets one expect.
-fn emit(
-    directory: &Path,
-    theorem: &Theorem,
-    verdict: &Verdict,
+/// The theorems about the squeezed order, derived without a solver and checked again from their witness.
+fn squeezed(
+    family: &Family,
+    directory: Option<&Path>,
     written: &mut BTreeMap<PathBuf, String>,
-) -> Result<String, Error> {
-    let expected = match verdict {
+) -> Result<Vec<Line>, Error> {
+    let start = Instant::now();
+    let witness = match Witness::of(family) {
+        Ok(witness) => witness,
+        Err(reason) => {
+            note(&format!("nothing is said about the squeezed order of {}: {reason}", family.name));
+            return Ok(Vec::new());
+        }
+    };
+    let claims = witness.check().map_err(|error| {
+        Error::Defect(format!("internal error: the witness about {} is rejected: {error}", family.name))
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    let file = directory.map(|directory| {
+        let text = serde_json::to_string(&witness).expect("a witness is plain data");
+        emit(directory, &format!("{}.witness", family.name), "json", &text, written)
+    });
+    let file = file.transpose()?;
+    let line = |Claim { name, statement }| Line {
+        name: format!("{}.{name}", family.name),
+        family: family.name.clone(),
+        statement,
+        status: TheoremStatus::Proved,
+        counterexample: None,
+        reason: None,
+        seconds,
+        file: file.clone(),
+    };
+    Ok(claims.into_iter().map(line).collect())
+}
+
+/// The answer that the verdict lets one expect of a file.
+const fn expected(verdict: &Verdict) -> Expected {
+    match verdict {
         Verdict::Proved => Expected::Unsat,
         Verdict::Refuted(_) => Expected::Sat,
         Verdict::Unknown(_) => Expected::Unknown,
-    };
-    let path = directory.join(file_name(&theorem.name));
+    }
+}
+
+/// Writes a file about a theorem.
+fn emit(
+    directory: &Path,
+    name: &str,
+    ending: &str,
+    text: &str,
+    written: &mut BTreeMap<PathBuf, String>,
+) -> Result<String, Error> {
+    let path = directory.join(format!("{}.{ending}", file_stem(name)));
     let file = path.display().to_string();
-    if let Some(other) = written.insert(path.clone(), theorem.name.clone()) {
+    if let Some(other) = written.insert(path.clone(), name.to_owned()) {
         return Err(Error::usage(
-            format!("the theorems {other} and {} would both be written to {file}", theorem.name),
+            format!("the theorems {other} and {name} would both be written to {file}"),
             "give the families names that differ in letters and digits",
         ));
     }
     fs::create_dir_all(directory)
         .map_err(|source| Error::Write { path: directory.display().to_string(), source })?;
-    let text = theorem.smt_lib(expected);
     Target::File(path).write(|out| out.write_all(text.as_bytes()))?;
     Ok(file)
 }
 
 /// The name of a theorem as that of a file: whatever a family is called, it stays in its directory.
-fn file_name(theorem: &str) -> String {
+fn file_stem(theorem: &str) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
     let name: String = theorem.chars().map(plain).collect();
-    format!("{}.smt2", name.trim_start_matches('.'))
+    name.trim_start_matches('.').to_owned()
 }
 
 fn refused(family: &str, error: &ProveError) -> Error {
     match error {
-        ProveError::Family(_) | ProveError::Formula { .. } | ProveError::EmptyDomain { .. } => {
+        ProveError::Family(_)
+        | ProveError::Formula { .. }
+        | ProveError::EmptyDomain { .. }
+        | ProveError::Irregular(_) => {
             Error::Usage { message: format!("{family} has nothing to prove: {error}"), help: None }
         }
-        ProveError::Unconfirmed { .. } | ProveError::Unread { .. } => Error::Defect(error.to_string()),
+        ProveError::Unconfirmed { .. } | ProveError::NoControl { .. } | ProveError::Unread { .. } => {
+            Error::Defect(error.to_string())
+        }
     }
 }
 

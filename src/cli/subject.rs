@@ -6,9 +6,11 @@ use clap::Args;
 
 use super::cap::Cap;
 use super::error::Error;
-use super::input::{read_model, read_schedule};
+use super::input::{Input, read_model};
 use super::output::note;
 use super::violations::Complaint;
+use crate::block::Block;
+use crate::block::family::{Family, FamilyError};
 use crate::model::{Model, Units};
 use crate::schedule::Schedule;
 
@@ -61,7 +63,17 @@ impl SubjectArgs {
     /// # Errors
     /// When a file is wrong, or the model cannot have the size or cap asked for.
     pub fn read(&self) -> Result<Subject, Error> {
-        let schedule = read_schedule(&self.schedule)?;
+        let input = Input::read(&self.schedule)?;
+        let schedule =
+            input.schedule().map_err(|error| if input.is_family() { self.no_schedule() } else { error })?;
+        self.with_schedule(schedule)
+    }
+
+    /// Chooses the model of a schedule that has been read.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn with_schedule(&self, schedule: Schedule) -> Result<Subject, Error> {
         let mut notes = Vec::new();
         let model = if let Some(path) = &self.model {
             self.model_for(&schedule, path, &mut notes)?
@@ -81,6 +93,55 @@ impl SubjectArgs {
         }
         let complaints = self.complaints(&schedule);
         Ok(Subject { schedule, model, complaints, notes })
+    }
+
+    /// The file that is given as the schedule.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn input(&self) -> Result<Input, Error> {
+        Input::read(&self.schedule)
+    }
+
+    /// The block and the model of a family in place of a schedule: the family's own model, if none is
+    /// given.
+    ///
+    /// # Errors
+    /// When options are missing or wrong, or the family has no block for so many devices.
+    pub fn block_of(&self, family: &Family) -> Result<(Block, Model), Error> {
+        let Some(devices) = self.devices else {
+            return Err(Error::usage(
+                format!("{} is a block family: it has a block for every number of devices", family.name),
+                "choose one with --devices",
+            ));
+        };
+        if self.microbatches.is_some() {
+            return Err(Error::usage(
+                format!(
+                    "{} is a block family, whose schedules are proved for every number of microbatches",
+                    family.name
+                ),
+                "leave --microbatches out",
+            ));
+        }
+        let wrong = |error: FamilyError| Error::Usage {
+            message: format!("{} has no block for {devices} devices: {error}", family.name),
+            help: None,
+        };
+        let block = family.block(devices).map_err(wrong)?;
+        let model = match &self.model {
+            Some(path) => super::size::resized(&read_model(path)?, devices)?,
+            None => family.model(devices, 1).map_err(wrong)?,
+        };
+        Ok((block, self.cap.apply(model)?))
+    }
+
+    fn no_schedule(&self) -> Error {
+        Error::usage(
+            format!("{} is a block family, not a schedule", self.schedule.display()),
+            "`bubbleproof verify FAMILY --devices N --every-m` verifies its schedules of every number of \
+             microbatches; `bubbleproof block` shows its block",
+        )
     }
 
     fn model_for(&self, schedule: &Schedule, path: &Path, notes: &mut Vec<String>) -> Result<Model, Error> {

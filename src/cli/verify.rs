@@ -1,8 +1,9 @@
-//! `verify`: everything that can be wrong with a schedule.
+//! `verify`: everything that can be wrong with a schedule, or with those of every number of microbatches.
 
 use clap::Args;
 
 use super::error::{Error, Status};
+use super::every_m;
 use super::output::Output;
 use super::progress::Progress;
 use super::subject::SubjectArgs;
@@ -13,6 +14,16 @@ use super::verdict::Judgement;
 pub struct VerifyArgs {
     #[command(flatten)]
     subject: SubjectArgs,
+
+    /// Prove it for every number of microbatches, and give makespan and memory as formulas in m
+    ///
+    /// A block family (with --devices) is proved for every m from 1 on. Of a schedule the steady phase is
+    /// found, and what repeating it more often gives is proved for every such m. With --json: `status`
+    /// (proved, refuted, unknown), `first`, `step`, `makespan` and `device_span` (each with `formula`, `from`,
+    /// `period`, `increase`, `values`, `before`), `peak_memory`, `peak_memory_max`, `peak_memory_from`,
+    /// `interval`, `repetition`, `replayed_to`; `counterexample`; `reason`.
+    #[arg(long)]
+    every_m: bool,
 }
 
 /// Replays the schedule and lists its violations.
@@ -20,6 +31,9 @@ pub struct VerifyArgs {
 /// # Errors
 /// When a file or an option is wrong.
 pub fn run(args: &VerifyArgs, output: Output) -> Result<Status, Error> {
+    if args.every_m {
+        return every_m::run(&args.subject, output);
+    }
     let progress = Progress::start("reading and replaying the schedule");
     let subject = args.subject.read()?;
     let judgement = Judgement::of(&subject);

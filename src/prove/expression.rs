@@ -47,14 +47,40 @@ impl Expression {
     }
 }
 
+/// Reads an expression, so that long ones can be written as SMT-LIB has them.
+///
+/// # Panics
+/// When it is not exactly one expression: these texts are all written by this crate.
 impl From<&str> for Expression {
-    fn from(word: &str) -> Self {
-        Self::Word(word.to_owned())
+    fn from(text: &str) -> Self {
+        let mut open: Vec<Vec<Self>> = vec![Vec::new()];
+        let spaced = text.replace('(', " ( ").replace(')', " ) ");
+        for word in spaced.split_whitespace() {
+            let done = match word {
+                "(" => {
+                    open.push(Vec::new());
+                    continue;
+                }
+                ")" => Self::List(open.pop().expect("the outermost list is never closed")),
+                word => Self::Word(word.to_owned()),
+            };
+            open.last_mut().unwrap_or_else(|| panic!("too many closing parentheses: {text}")).push(done);
+        }
+        match (open.pop(), open.is_empty()) {
+            (Some(mut whole), true) if whole.len() == 1 => whole.remove(0),
+            _ => panic!("not one expression: {text}"),
+        }
     }
 }
 
 impl From<String> for Expression {
-    fn from(word: String) -> Self {
-        Self::Word(word)
+    fn from(text: String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<&String> for Expression {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
     }
 }

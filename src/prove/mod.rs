@@ -16,9 +16,13 @@
 mod counterexample;
 mod decide;
 mod device;
+pub mod every;
 mod expression;
+mod library;
+mod script;
 #[cfg(feature = "smt")]
 mod solver;
+mod squeeze;
 mod survey;
 mod term;
 mod text;
@@ -26,6 +30,11 @@ mod theorem;
 
 pub use counterexample::{Counterexample, Violation};
 pub use decide::{Judgement, Reason, SURVEYED, Verdict, prove, theorems};
+pub use library::{NamedTheorem, ProofFile, index, library, named};
+pub use squeeze::{
+    Attained, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Term, WITNESS_FORMAT,
+    Witness, period,
+};
 pub use survey::{Delay, Delays};
 pub use theorem::{Expected, Subject, Theorem};
 
@@ -48,6 +57,9 @@ pub enum ProveError {
         /// Why not.
         error: EvaluationError,
     },
+    /// Its squeezed order has no theorem.
+    #[error(transparent)]
+    Irregular(#[from] Irregular),
     /// There is nothing to prove anything about.
     #[error("no number of devices up to {most} is in the domain `{domain}`")]
     EmptyDomain {
@@ -65,6 +77,12 @@ pub enum ProveError {
         theorem: String,
         /// The number of devices.
         devices: u32,
+    },
+    /// No small change of a family breaks a theorem about it.
+    #[error("internal error: no change by less than the interval breaks {theorem}")]
+    NoControl {
+        /// The theorem.
+        theorem: String,
     },
     /// The solver did not take in the whole text.
     #[error("internal error: the solver reads {read} of the {written} assertions of {theorem}")]

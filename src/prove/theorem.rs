@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use super::device::{DeviceTerms, Step};
 use super::survey::Delays;
@@ -61,13 +62,23 @@ pub enum Expected {
     Unknown,
 }
 
+impl fmt::Display for Expected {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Unsat => "unsat",
+            Self::Sat => "sat",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
 impl Theorem {
     /// The negation of the theorem in SMT-LIB 2 (logic `QF_LIA`): a solver that answers `unsat` has
     /// proved it, and one that answers `sat` has refuted it. The same theorem always has the same
     /// text.
     #[must_use]
     pub fn smt_lib(&self, expected: Expected) -> String {
-        text::smt_lib(self, expected)
+        text::script(self, &[]).text(expected)
     }
 
     /// Whether its text is true of a device, evaluated exactly. Nothing where it says nothing, for want of

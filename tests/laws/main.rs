@@ -6,6 +6,7 @@
 mod agreement;
 mod blocks;
 mod bounds;
+mod every_m;
 mod executor;
 mod files;
 mod known_bounds;

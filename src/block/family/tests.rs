@@ -10,6 +10,8 @@ fn stated_peak(name: &str, d: i64, i: i64) -> i64 {
         "eager-1f1b" => 2 * (d - i) - 1,
         "zb-h1" => d,
         "zb-h2" => 2 * d - 1,
+        "linear-half" => (d - i) / 2 + 1,
+        "v-min-long-input" => 2 * ((d + 4) / 3),
         "v-min" if d % 3 == 2 && i % 3 == 0 => 2 * ((d + 4) / 3) - 2,
         "v-min" => 2 * ((d + 4) / 3),
         "v-half" => 2 * (d / 2 + 1),
@@ -28,6 +30,9 @@ fn stated_peak(name: &str, d: i64, i: i64) -> i64 {
         _ => unreachable!("no other family is shipped"),
     }
 }
+
+/// The families of this project, which are no named schedules.
+const OWN: [&str; 2] = ["linear-half", "v-min-long-input"];
 
 fn family(name: &str) -> Family {
     shipped(name).expect("it is shipped")
@@ -63,7 +68,7 @@ fn shipped_families_have_no_fault_and_keep_their_promises_up_to_64_devices() {
 
 #[test]
 fn shipped_families_have_the_blocks_of_the_named_schedules() {
-    for (name, _) in SHIPPED {
+    for (name, _) in SHIPPED.into_iter().filter(|(name, _)| !OWN.contains(name)) {
         let family = family(name);
         let named = if name.starts_with("interleaved") { "interleaved-1f1b-uniform" } else { name };
         for devices in 1..=64 {
@@ -82,6 +87,27 @@ fn shipped_families_have_the_blocks_of_the_named_schedules() {
             }
             assert_eq!(block.interval(), other.interval(), "{name}, d = {devices}");
         }
+    }
+}
+
+#[test]
+fn where_i_is_long_our_own_family_is_faster_than_v_min_at_no_more_memory() {
+    for devices in [3, 5, 9, 16] {
+        let (ours, microbatches) = (family("v-min-long-input"), 8 * devices);
+        let model = ours.model(devices, microbatches).expect("within the domain");
+        let block = ours.block(devices).expect("within the domain");
+        let published = family("v-min").block(devices).expect("within the domain");
+        let [ours, theirs] = [block, published].map(|block| {
+            crate::replay::replay(&model, &block.expand(&model, microbatches).expect("a schedule"))
+        });
+        assert_eq!((&ours.violations, &theirs.violations), (&vec![], &vec![]), "d = {devices}");
+        let most = |verdict: &crate::replay::Verdict| verdict.peak_memory.iter().max().copied();
+        assert!(most(&ours) <= most(&theirs), "d = {devices}");
+        // In the steady phase one takes 14 ticks for a microbatch, the other 18.
+        let takes = |verdict: &crate::replay::Verdict| {
+            verdict.timing.as_ref().expect("it is valid").metrics.makespan.0
+        };
+        assert!(18 * takes(&ours) < 15 * takes(&theirs), "d = {devices}");
     }
 }
 

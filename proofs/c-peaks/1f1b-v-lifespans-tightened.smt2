@@ -1,0 +1,131 @@
+; Family 1f1b-v: for every d with d >= 1: the peak of a device is at most the sum over its chunks of
+; their lifespans divided by the interval, rounded up, less 1.
+; Used as a control of theorem C, which must be refuted: the bound is 1 less.
+; This file asks for a counterexample: a number of devices d and a device i for which it is false.
+; The answer unsat proves it, sat refutes it.
+; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the
+; interval. W1_delay, where it occurs, is how long W of chunk 1 waits after its I until there is
+; room for it; F0_live is what is live once F of chunk 0 has started, in stage activations; peak is
+; the largest of those.
+(set-logic QF_LIA)
+(set-info :status sat)
+(declare-const d Int)
+(declare-const i Int)
+(define-fun F0 ((i Int) (d Int)) Int i)
+(define-fun F0_div ((i Int) (d Int)) Int (div (F0 i d) 6))
+(define-fun F0_mod ((i Int) (d Int)) Int (mod (F0 i d) 6))
+(define-fun F1 ((i Int) (d Int)) Int (- (- (+ (* 2 d) (ite (= (mod d 3) 0) 2 0)) 1) i))
+(define-fun F1_div ((i Int) (d Int)) Int (div (F1 i d) 6))
+(define-fun F1_mod ((i Int) (d Int)) Int (mod (F1 i d) 6))
+(define-fun
+  B1
+  ((i Int) (d Int))
+  Int
+  (+
+    (+ (+ (* 2 d) (ite (= (mod d 3) 0) 2 0)) (* 2 i))
+    (* 3 (ite (= (mod d 3) 2) (div (+ i 2) 3) (div i 3)))))
+(define-fun B1_div ((i Int) (d Int)) Int (div (B1 i d) 6))
+(define-fun B1_mod ((i Int) (d Int)) Int (mod (B1 i d) 6))
+(define-fun
+  B0
+  ((i Int) (d Int))
+  Int
+  (-
+    (- (- (* 8 d) (ite (= (mod d 3) 0) 2 (ite (= (mod d 3) 1) 4 3))) (* 2 i))
+    (* 3 (ite (= (mod d 3) 2) (div i 3) (div (+ i 1) 3)))))
+(define-fun B0_div ((i Int) (d Int)) Int (div (B0 i d) 6))
+(define-fun B0_mod ((i Int) (d Int)) Int (mod (B0 i d) 6))
+(define-fun
+  F0_live
+  ((i Int) (d Int))
+  Int
+  (+
+    1
+    0
+    (+
+      (- (F0_div i d) (F1_div i d))
+      (ite
+        (or
+          (< (F1_mod i d) (F0_mod i d))
+          (and (= (F1_mod i d) (F0_mod i d)) (< (- (F0_div i d) (F1_div i d)) 0)))
+        1
+        0))
+    (*
+      (- 1)
+      (+
+        (- (F0_div i d) (B1_div i d))
+        (ite
+          (or
+            (< (B1_mod i d) (F0_mod i d))
+            (and (= (B1_mod i d) (F0_mod i d)) (< (- (F0_div i d) (B1_div i d)) 0)))
+          1
+          0)))
+    (*
+      (- 1)
+      (+
+        (- (F0_div i d) (B0_div i d))
+        (ite
+          (or
+            (< (B0_mod i d) (F0_mod i d))
+            (and (= (B0_mod i d) (F0_mod i d)) (< (- (F0_div i d) (B0_div i d)) 0)))
+          1
+          0)))))
+(define-fun
+  F1_live
+  ((i Int) (d Int))
+  Int
+  (+
+    1
+    (+
+      (- (F1_div i d) (F0_div i d))
+      (ite
+        (or
+          (< (F0_mod i d) (F1_mod i d))
+          (and (= (F0_mod i d) (F1_mod i d)) (<= (- (F1_div i d) (F0_div i d)) 0)))
+        1
+        0))
+    0
+    (*
+      (- 1)
+      (+
+        (- (F1_div i d) (B1_div i d))
+        (ite
+          (or
+            (< (B1_mod i d) (F1_mod i d))
+            (and (= (B1_mod i d) (F1_mod i d)) (< (- (F1_div i d) (B1_div i d)) 0)))
+          1
+          0)))
+    (*
+      (- 1)
+      (+
+        (- (F1_div i d) (B0_div i d))
+        (ite
+          (or
+            (< (B0_mod i d) (F1_mod i d))
+            (and (= (B0_mod i d) (F1_mod i d)) (< (- (F1_div i d) (B0_div i d)) 0)))
+          1
+          0)))))
+(define-fun
+  F1_most
+  ((i Int) (d Int))
+  Int
+  (ite (>= (F0_live i d) (F1_live i d)) (F0_live i d) (F1_live i d)))
+(define-fun peak ((i Int) (d Int)) Int (F1_most i d))
+(assert (and (>= i 0) (< i d)))
+(assert (>= d 1))
+(assert
+  (not
+    (<=
+      (peak i d)
+      (-
+        (+
+          (ite
+            (>= (div (+ (- (+ (B0 i d) 2) (F0 i d)) 5) 6) 1)
+            (div (+ (- (+ (B0 i d) 2) (F0 i d)) 5) 6)
+            1)
+          (ite
+            (>= (div (+ (- (+ (B1 i d) 2) (F1 i d)) 5) 6) 1)
+            (div (+ (- (+ (B1 i d) 2) (F1 i d)) 5) 6)
+            1))
+        1))))
+(check-sat)

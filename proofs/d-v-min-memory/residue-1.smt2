@@ -1,0 +1,60 @@
+; Theorem D: no block with V placement, unit times and T = 6 holds less than 2*((d+4) div 3) stage
+; activations on device 0.
+; Domain: d mod 3 = 1, d >= 1.
+; Used by C, whose peak of V-Min it shows to be the least.
+; This file asks for a counterexample: the answer unsat proves the statement.
+; F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of
+; intervals of 6 ticks by which copies of I1 are put off to follow a copy of F0 there, before the
+; next one: 1 <= I1_2 - F0_2 + 6*k <= 5. While F0 starts, 1 - k_F0_W1 - k_F1_F0 copies of chunk 1
+; are live, and 1 - k_F0_W0 of chunk 0.
+(set-logic QF_LIA)
+(set-info :status unsat)
+(declare-const e Int)
+(define-fun d () Int (+ (* 3 e) 1))
+(assert (>= d 1))
+(declare-const F0_0 Int)
+(declare-const F1_0 Int)
+(declare-const I1_0 Int)
+(declare-const I0_0 Int)
+(declare-const W1_0 Int)
+(declare-const W0_0 Int)
+(declare-const k_F0_F1_0 Int)
+(assert (<= 1 (+ (- F1_0 F0_0) (* 6 k_F0_F1_0)) 5))
+(declare-const k_F0_I1_0 Int)
+(assert (<= 1 (+ (- I1_0 F0_0) (* 6 k_F0_I1_0)) 5))
+(declare-const k_F0_I0_0 Int)
+(assert (<= 1 (+ (- I0_0 F0_0) (* 6 k_F0_I0_0)) 5))
+(declare-const k_F0_W1_0 Int)
+(assert (<= 1 (+ (- W1_0 F0_0) (* 6 k_F0_W1_0)) 5))
+(declare-const k_F0_W0_0 Int)
+(assert (<= 1 (+ (- W0_0 F0_0) (* 6 k_F0_W0_0)) 5))
+(declare-const k_F1_I1_0 Int)
+(assert (<= 1 (+ (- I1_0 F1_0) (* 6 k_F1_I1_0)) 5))
+(declare-const k_F1_I0_0 Int)
+(assert (<= 1 (+ (- I0_0 F1_0) (* 6 k_F1_I0_0)) 5))
+(declare-const k_F1_W1_0 Int)
+(assert (<= 1 (+ (- W1_0 F1_0) (* 6 k_F1_W1_0)) 5))
+(declare-const k_F1_W0_0 Int)
+(assert (<= 1 (+ (- W0_0 F1_0) (* 6 k_F1_W0_0)) 5))
+(declare-const k_I1_I0_0 Int)
+(assert (<= 1 (+ (- I0_0 I1_0) (* 6 k_I1_I0_0)) 5))
+(declare-const k_I1_W1_0 Int)
+(assert (<= 1 (+ (- W1_0 I1_0) (* 6 k_I1_W1_0)) 5))
+(declare-const k_I1_W0_0 Int)
+(assert (<= 1 (+ (- W0_0 I1_0) (* 6 k_I1_W0_0)) 5))
+(declare-const k_I0_W1_0 Int)
+(assert (<= 1 (+ (- W1_0 I0_0) (* 6 k_I0_W1_0)) 5))
+(declare-const k_I0_W0_0 Int)
+(assert (<= 1 (+ (- W0_0 I0_0) (* 6 k_I0_W0_0)) 5))
+(declare-const k_W1_W0_0 Int)
+(assert (<= 1 (+ (- W0_0 W1_0) (* 6 k_W1_W0_0)) 5))
+(assert (>= (- F1_0 F0_0) (- (* 2 d) 1)))
+(assert (>= (- I0_0 I1_0) (- (* 2 d) 1)))
+(assert (>= (- I1_0 F1_0) 1))
+(assert (>= (- W0_0 I0_0) 1))
+(assert (>= (- W1_0 I1_0) 1))
+(assert
+  (and
+    (<= (- 2 k_F0_W0_0 k_F0_W1_0 (- 1 k_F0_F1_0)) (+ (* 2 e) 1))
+    (<= (- 2 k_F1_W0_0 k_F0_F1_0 k_F1_W1_0) (+ (* 2 e) 1))))
+(check-sat)

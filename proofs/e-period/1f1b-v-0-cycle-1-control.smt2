@@ -1,0 +1,46 @@
+; Control of theorem E, a false statement: 1f1b-v, d = 0 (mod 6): there is a cycle of passes, each
+; of which comes after the one before, that takes 2tF + 2tI + 2tW for each microbatch.
+; Domain: d >= 1, d >= 6.
+; Used as a control: the first step of the cycle is denied.
+; This file asks for a counterexample: the answer sat refutes the statement.
+; The cycle: F0 on 0, F1 on 0, B1 on 0, B0 on 0; devices below 0 are counted from the last. A pass
+; comes after another of its device in the same round (offset div T + copy) when its offset modulo T
+; is larger, and in the next round always. A pass that needs another one comes as many rounds after
+; it as the quotients of their offsets differ.
+(set-logic QF_LIA)
+(set-info :status sat)
+(declare-const d Int)
+(define-fun F0 ((i Int) (d Int)) Int i)
+(define-fun F0_div ((i Int) (d Int)) Int (div (F0 i d) 6))
+(define-fun F0_mod ((i Int) (d Int)) Int (mod (F0 i d) 6))
+(define-fun F1 ((i Int) (d Int)) Int (- (- (+ (* 2 d) (ite (= (mod d 3) 0) 2 0)) 1) i))
+(define-fun F1_div ((i Int) (d Int)) Int (div (F1 i d) 6))
+(define-fun F1_mod ((i Int) (d Int)) Int (mod (F1 i d) 6))
+(define-fun
+  B1
+  ((i Int) (d Int))
+  Int
+  (+
+    (+ (+ (* 2 d) (ite (= (mod d 3) 0) 2 0)) (* 2 i))
+    (* 3 (ite (= (mod d 3) 2) (div (+ i 2) 3) (div i 3)))))
+(define-fun B1_div ((i Int) (d Int)) Int (div (B1 i d) 6))
+(define-fun B1_mod ((i Int) (d Int)) Int (mod (B1 i d) 6))
+(define-fun
+  B0
+  ((i Int) (d Int))
+  Int
+  (-
+    (- (- (* 8 d) (ite (= (mod d 3) 0) 2 (ite (= (mod d 3) 1) 4 3))) (* 2 i))
+    (* 3 (ite (= (mod d 3) 2) (div i 3) (div (+ i 1) 3)))))
+(define-fun B0_div ((i Int) (d Int)) Int (div (B0 i d) 6))
+(define-fun B0_mod ((i Int) (d Int)) Int (mod (B0 i d) 6))
+(assert (>= d 1))
+(assert (= (mod d 6) 0))
+(assert (>= d 6))
+(assert
+  (not
+    (and
+      (not (< (F0_mod 0 d) (F1_mod 0 d)))
+      (< (F1_mod 0 d) (B1_mod 0 d))
+      (< (B1_mod 0 d) (B0_mod 0 d)))))
+(check-sat)

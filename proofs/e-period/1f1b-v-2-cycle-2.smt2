@@ -1,0 +1,49 @@
+; Theorem E: 1f1b-v, d = 2 (mod 6): there is a cycle of passes, each of which comes after the one
+; before, that takes 6tF for each microbatch.
+; Domain: d >= 1, d >= 8.
+; Used by `bubbleproof prove`, for the period of a family at unequal durations.
+; This file asks for a counterexample: the answer unsat proves the statement.
+; The cycle: F1 on -1, F1 on -2, F1 on -3, F0 on -3, F0 on -2, F0 on -1; devices below 0 are counted
+; from the last. A pass comes after another of its device in the same round (offset div T + copy)
+; when its offset modulo T is larger, and in the next round always. A pass that needs another one
+; comes as many rounds after it as the quotients of their offsets differ.
+(set-logic QF_LIA)
+(set-info :status unsat)
+(declare-const d Int)
+(define-fun F0 ((i Int) (d Int)) Int i)
+(define-fun F0_div ((i Int) (d Int)) Int (div (F0 i d) 6))
+(define-fun F0_mod ((i Int) (d Int)) Int (mod (F0 i d) 6))
+(define-fun F1 ((i Int) (d Int)) Int (- (- (+ (* 2 d) (ite (= (mod d 3) 0) 2 0)) 1) i))
+(define-fun F1_div ((i Int) (d Int)) Int (div (F1 i d) 6))
+(define-fun F1_mod ((i Int) (d Int)) Int (mod (F1 i d) 6))
+(define-fun
+  B1
+  ((i Int) (d Int))
+  Int
+  (+
+    (+ (+ (* 2 d) (ite (= (mod d 3) 0) 2 0)) (* 2 i))
+    (* 3 (ite (= (mod d 3) 2) (div (+ i 2) 3) (div i 3)))))
+(define-fun B1_div ((i Int) (d Int)) Int (div (B1 i d) 6))
+(define-fun B1_mod ((i Int) (d Int)) Int (mod (B1 i d) 6))
+(define-fun
+  B0
+  ((i Int) (d Int))
+  Int
+  (-
+    (- (- (* 8 d) (ite (= (mod d 3) 0) 2 (ite (= (mod d 3) 1) 4 3))) (* 2 i))
+    (* 3 (ite (= (mod d 3) 2) (div i 3) (div (+ i 1) 3)))))
+(define-fun B0_div ((i Int) (d Int)) Int (div (B0 i d) 6))
+(define-fun B0_mod ((i Int) (d Int)) Int (mod (B0 i d) 6))
+(assert (>= d 1))
+(assert (= (mod d 6) 2))
+(assert (>= d 8))
+(assert
+  (not
+    (and
+      (= (- (F1_div (- d 2) d) (F1_div (- d 1) d)) 0)
+      (= (- (F1_div (- d 3) d) (F1_div (- d 2) d)) 0)
+      (< (F1_mod (- d 3) d) (F0_mod (- d 3) d))
+      (= (- (F0_div (- d 2) d) (F0_div (- d 3) d)) 1)
+      (= (- (F0_div (- d 1) d) (F0_div (- d 2) d)) 0)
+      (< (F0_mod (- d 1) d) (F1_mod (- d 1) d)))))
+(check-sat)

@@ -1,0 +1,34 @@
+; Control of theorem J, a false statement: if I starts at least nS + tF after F on the device
+; behind, it does so more than (n+1)S + tF after F here.
+; Domain: n >= 0, tW < tF + tI.
+; Used as a control: 1F1B's I starts just then.
+; This file asks for a counterexample: the answer sat refutes the statement.
+; S is the interval. nS stands for n intervals, where n is the number of devices that follow the
+; device behind this one. L is the time from the start of F to the start of I on this device, M the
+; same on the device behind, w the time from F to W. L is (n+z)S, and tF or tF + tW more, with an
+; integer z: zS is z intervals, none or fewer, one, or two and more. The last pass of the interval
+; is W in the first case, I in the second. Likewise w is (n+y)S and tF + tI or tF more.
+(set-logic QF_LRA)
+(set-info :status sat)
+(declare-const tF Real)
+(declare-const tI Real)
+(declare-const tW Real)
+(declare-const nS Real)
+(declare-const L Real)
+(declare-const M Real)
+(declare-const w Real)
+(declare-const zS Real)
+(declare-const yS Real)
+(define-fun S () Real (+ tF tI tW))
+(assert (and (> tF 0) (> tI 0) (> tW 0) (>= nS 0)))
+(assert (< tW (+ tF tI)))
+(assert (or (<= zS 0) (= zS S) (>= zS (* 2 S))))
+(assert (or (<= yS 0) (= yS S) (>= yS (* 2 S))))
+(assert (>= L tF))
+(assert (>= w (+ L tI)))
+(assert
+  (or (and (= L (+ nS zS tF)) (= w (+ nS yS tF tI))) (and (= L (+ nS zS tF tW)) (= w (+ nS yS tF)))))
+(assert (>= M (+ nS tF)))
+(assert (>= L (+ M tF tI)))
+(assert (not (> L (+ nS S tF))))
+(check-sat)

@@ -1,0 +1,42 @@
+; Control of theorem J, a false statement: if I starts at least 3n-2 ticks after F on the device
+; behind, it does so at least 3n+2 ticks after F here.
+; Domain: n >= 1, unit times.
+; Used as a control: one tick more is claimed.
+; This file asks for a counterexample: the answer sat refutes the statement.
+; F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of
+; intervals of 3 ticks by which copies of I1 are put off to follow a copy of F0 there, before the
+; next one: 1 <= I1_2 - F0_2 + 3*k <= 2. While F0 starts, 1 - k_F0_W1 - k_F1_F0 copies of chunk 1
+; are live, and 1 - k_F0_W0 of chunk 0.
+; n is the number of devices that follow device 0 of the window.
+(set-logic QF_LIA)
+(set-info :status sat)
+(declare-const n Int)
+(assert (>= n 0))
+(declare-const F0_0 Int)
+(declare-const I0_0 Int)
+(declare-const W0_0 Int)
+(declare-const k_F0_I0_0 Int)
+(assert (<= 1 (+ (- I0_0 F0_0) (* 3 k_F0_I0_0)) 2))
+(declare-const k_F0_W0_0 Int)
+(assert (<= 1 (+ (- W0_0 F0_0) (* 3 k_F0_W0_0)) 2))
+(declare-const k_I0_W0_0 Int)
+(assert (<= 1 (+ (- W0_0 I0_0) (* 3 k_I0_W0_0)) 2))
+(declare-const F0_1 Int)
+(declare-const I0_1 Int)
+(declare-const W0_1 Int)
+(declare-const k_F0_I0_1 Int)
+(assert (<= 1 (+ (- I0_1 F0_1) (* 3 k_F0_I0_1)) 2))
+(declare-const k_F0_W0_1 Int)
+(assert (<= 1 (+ (- W0_1 F0_1) (* 3 k_F0_W0_1)) 2))
+(declare-const k_I0_W0_1 Int)
+(assert (<= 1 (+ (- W0_1 I0_1) (* 3 k_I0_W0_1)) 2))
+(assert (>= (- I0_0 F0_0) 1))
+(assert (>= (- W0_0 I0_0) 1))
+(assert (>= (- I0_1 F0_1) 1))
+(assert (>= (- W0_1 I0_1) 1))
+(assert (>= (- F0_1 F0_0) 1))
+(assert (>= (- I0_0 I0_1) 1))
+(assert (>= n 1))
+(assert (>= (- I0_1 F0_1) (+ (* 3 (- n 1)) 1)))
+(assert (not (>= (- I0_0 F0_0) (+ (* 3 n) 2))))
+(check-sat)

@@ -1,0 +1,268 @@
+//! `verify --every-m`: the schedules of every number of microbatches at once.
+
+use std::fmt;
+
+use num_rational::Ratio;
+use serde::Serialize;
+
+use super::error::{Error, Status};
+use super::figures::peaks;
+use super::number::Interval;
+use super::output::Output;
+use super::progress::Progress;
+use super::subject::SubjectArgs;
+use super::violations::{Complaint, count, list};
+use crate::model::{Model, Ticks, Units};
+use crate::prove::every::{
+    EveryError, EveryM, Formula, Listed, Numbers, Proof, Repetition, every_m_of_block, every_m_of_schedule,
+};
+
+/// Decides a block family or a schedule for every number of microbatches, and prints the answer.
+///
+/// # Errors
+/// When a file or an option is wrong, or replay contradicts the theorem.
+pub fn run(args: &SubjectArgs, output: Output) -> Result<Status, Error> {
+    let progress = Progress::start("replaying more and more microbatches");
+    let input = args.input()?;
+    let report = if input.is_family() {
+        let family = input.family()?;
+        let (block, model) = args.block_of(&family)?;
+        let answer = every_m_of_block(&block, &model).map_err(|error| refused(&error))?;
+        Report::of(Some(family.name), &model, answer.into())
+    } else {
+        let subject = args.with_schedule(input.schedule()?)?;
+        let (schedule, model) = (&subject.schedule, &subject.model);
+        let answer = if subject.complaints.is_empty() {
+            every_m_of_schedule(schedule, model).map_err(|error| refused(&error))?.into()
+        } else {
+            Answer::Refuted(Counterexample {
+                microbatches: schedule.microbatches(),
+                violations: subject.complaints.clone(),
+            })
+        };
+        Report::of(schedule.name.clone(), model, answer)
+    };
+    drop(progress);
+    output.print(&report)?;
+    Ok(report.exit_status())
+}
+
+fn refused(error: &EveryError) -> Error {
+    let message = error.to_string();
+    match error {
+        EveryError::Placement | EveryError::Model { .. } | EveryError::Schedule(_) => {
+            Error::Usage { message, help: None }
+        }
+        EveryError::NotTheExtension(_) | EveryError::Unconfirmed { .. } | EveryError::Rejected(_) => {
+            Error::Defect(message)
+        }
+    }
+}
+
+/// What is known, as it is printed.
+enum Answer {
+    Proved(Box<Proof>),
+    Refuted(Counterexample),
+    Unknown(String),
+}
+
+impl From<EveryM> for Answer {
+    fn from(answer: EveryM) -> Self {
+        match answer {
+            EveryM::Proved(proof) => Self::Proved(proof),
+            EveryM::Refuted(refutation) => Self::Refuted(Counterexample {
+                microbatches: refutation.microbatches,
+                violations: refutation.verdict.violations.iter().map(Complaint::from).collect(),
+            }),
+            EveryM::Unknown(reason) => Self::Unknown(reason.to_string()),
+        }
+    }
+}
+
+/// A number of microbatches that is not valid: the fewest.
+#[derive(Debug, Serialize)]
+struct Counterexample {
+    microbatches: u32,
+    violations: Vec<Complaint>,
+}
+
+/// The answer with all that `--json` gives. What is not known is null.
+#[derive(Serialize)]
+struct Report {
+    status: &'static str,
+    /// The least number of microbatches that is proved, and what it grows by.
+    first: Option<u32>,
+    step: Option<u32>,
+    makespan: Option<Figure>,
+    device_span: Option<Figure>,
+    peak_memory: Option<Vec<i64>>,
+    peak_memory_max: Option<i64>,
+    /// From how many microbatches on every device has its peak.
+    peak_memory_from: Option<u32>,
+    /// What each further microbatch adds to the makespan in the long run.
+    interval: Option<Interval>,
+    repetition: Option<Repeated>,
+    /// Up to how many microbatches every schedule was replayed.
+    replayed_to: Option<u32>,
+    counterexample: Option<Counterexample>,
+    reason: Option<String>,
+    /// The name of the family or of the schedule.
+    name: Option<String>,
+    model: String,
+    devices: u32,
+    stages: u32,
+    time_unit: String,
+    memory_unit: String,
+    #[serde(skip)]
+    proof: Option<Box<Proof>>,
+}
+
+/// A figure as a formula in m.
+#[derive(Serialize)]
+struct Figure {
+    /// In words.
+    formula: String,
+    /// From how many microbatches on it holds that `period` more add `increase`.
+    from: u32,
+    period: u32,
+    increase: i64,
+    /// The values of `from, from + step, ...`, for one period.
+    values: Vec<i64>,
+    /// The values of fewer microbatches: of `first, first + step, ...`.
+    before: Vec<i64>,
+}
+
+/// The repetition that the induction rests on.
+#[derive(Serialize)]
+struct Repeated {
+    from: u32,
+    microbatches: u32,
+    ticks: i64,
+}
+
+impl Report {
+    fn of(name: Option<String>, model: &Model, answer: Answer) -> Self {
+        let report = Self {
+            status: "unknown",
+            first: None,
+            step: None,
+            makespan: None,
+            device_span: None,
+            peak_memory: None,
+            peak_memory_max: None,
+            peak_memory_from: None,
+            interval: None,
+            repetition: None,
+            replayed_to: None,
+            counterexample: None,
+            reason: None,
+            name,
+            model: model.name().to_owned(),
+            devices: model.devices(),
+            stages: model.stages(),
+            time_unit: model.costs().unit.clone(),
+            memory_unit: model.memory().unit.clone(),
+            proof: None,
+        };
+        match answer {
+            Answer::Proved(proof) => report.proved(proof),
+            Answer::Refuted(counterexample) => {
+                Self { status: "refuted", counterexample: Some(counterexample), ..report }
+            }
+            Answer::Unknown(reason) => Self { reason: Some(reason), ..report },
+        }
+    }
+
+    fn proved(self, proof: Box<Proof>) -> Self {
+        let Repetition { from, microbatches, ticks } = proof.repetition;
+        Self {
+            status: "proved",
+            first: Some(proof.first),
+            step: Some(proof.step),
+            makespan: Some(Figure::of(&proof.makespan)),
+            device_span: Some(Figure::of(&proof.device_span)),
+            peak_memory: Some(proof.peak_memory.iter().map(|units| units.0).collect()),
+            peak_memory_max: proof.peak_memory.iter().map(|units| units.0).max(),
+            peak_memory_from: Some(proof.peak_from),
+            interval: Some(Interval(Ratio::new(ticks.0, i64::from(microbatches)))),
+            repetition: Some(Repeated { from, microbatches, ticks: ticks.0 }),
+            replayed_to: Some(proof.replayed_to),
+            proof: Some(proof),
+            ..self
+        }
+    }
+
+    fn exit_status(&self) -> Status {
+        if self.proof.is_some() {
+            Status::Yes
+        } else if self.counterexample.is_some() {
+            Status::No
+        } else {
+            Status::GaveUp
+        }
+    }
+}
+
+impl Figure {
+    fn of(formula: &Formula) -> Self {
+        let ticks = |values: &[Ticks]| values.iter().map(|value| value.0).collect();
+        Self {
+            formula: formula.to_string(),
+            from: formula.from(),
+            period: formula.period(),
+            increase: formula.increase().0,
+            values: ticks(formula.cycle()),
+            before: ticks(formula.before()),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = format!(
+            "{}, {}, {}",
+            self.name.as_deref().unwrap_or("schedule"),
+            count(self.devices as usize, "device", "devices"),
+            count(self.stages as usize, "stage", "stages"),
+        );
+        if let Some(proof) = &self.proof {
+            self.fmt_proof(proof, &size, out)
+        } else if let Some(Counterexample { microbatches, violations }) = &self.counterexample {
+            let violated = count(violations.len(), "violation", "violations");
+            let number = count(*microbatches as usize, "microbatch", "microbatches");
+            writeln!(out, "refuted: {size}: invalid with {number}, {violated}")?;
+            list(violations, out)
+        } else {
+            writeln!(out, "unknown: {size}: {}", self.reason.as_deref().unwrap_or_default())
+        }
+    }
+}
+
+impl Report {
+    fn fmt_proof(&self, proof: &Proof, size: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (time, memory) = (&self.time_unit, &self.memory_unit);
+        let all = Numbers::from(proof.first, proof.step);
+        writeln!(out, "proved: {size}: valid and within memory for {all}")?;
+        let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
+        line("makespan", format!("{} ({time})", proof.makespan))?;
+        line("device span", format!("{} ({time})", proof.device_span))?;
+        line("peak memory", format!("{} ({memory})", in_words(proof)))?;
+        let Repetition { from, microbatches, ticks } = proof.repetition;
+        let more = count(microbatches as usize, "more microbatch makes", "more microbatches make");
+        line("induction", format!("from m = {from} on, {more} whatever follows {ticks} {time} later"))?;
+        let replayed = Numbers::until(proof.first, proof.step, proof.replayed_to);
+        line("replayed", format!("{replayed}: as the formulas say"))
+    }
+}
+
+/// The peak memory of all numbers of microbatches.
+fn in_words(proof: &Proof) -> String {
+    let steady = format!("{} for {}", peaks(&proof.peak_memory), Numbers::from(proof.peak_from, proof.step));
+    if proof.peaks_before.is_empty() {
+        return steady;
+    }
+    let most = |peaks: &Vec<Units>| peaks.iter().copied().max().unwrap_or_default();
+    let most: Vec<Units> = proof.peaks_before.iter().map(most).collect();
+    let fewer = Numbers::until(proof.first, proof.step, proof.peak_from - proof.step);
+    format!("{steady}; {} for {fewer}", Listed(&most))
+}

@@ -1,0 +1,143 @@
+//! The schedules of a building block, for every number of microbatches.
+
+use std::ops::Range;
+
+use num_integer::Integer;
+
+use super::cut::closed;
+use super::growing::{Growing, Tail};
+use super::survey::{Survey, affordable};
+use super::{EveryError, EveryM, Reason};
+use crate::block::Block;
+use crate::model::{Device, Model, Pass};
+use crate::schedule::Schedule;
+
+/// How many intervals after the first whole one a cut is looked for, for each device: enough for blocks
+/// whose devices are out of step by several intervals from one to the next.
+const INTERVALS_PER_DEVICE: u32 = 4;
+
+/// Proves the schedules that a block [expands](Block::expand) to under a model, for every number of
+/// microbatches from 1 on. The number that the model states plays no part.
+///
+/// # Errors
+/// When the model is of another placement, overflows with the microbatches that have to be looked at, or
+/// replay contradicts the theorem.
+pub fn every_m_of_block(block: &Block, model: &Model) -> Result<EveryM, EveryError> {
+    if block.placement() != model.placement() {
+        return Err(EveryError::Placement);
+    }
+    let found = growing(block, model)?;
+    let extended = found.as_ref().ok();
+    let make = Box::new(|microbatches: u32| {
+        let schedule = block.expand(model, microbatches)?;
+        if let Some(growing) = extended
+            && let Some(more) = microbatches.checked_sub(growing.microbatches())
+        {
+            let extension = growing.schedule((more % block.period()) as usize, more / block.period())?;
+            if extension.orders() != schedule.orders() {
+                return Err(EveryError::NotTheExtension(microbatches));
+            }
+        }
+        Ok(schedule)
+    });
+    let mut survey = Survey::new(model, (1, 1), make);
+    match &found {
+        Ok(growing) => survey.conclude(growing),
+        Err((reason, most)) => Ok(match survey.reach(*most)? {
+            Some(refutation) => EveryM::Refuted(Box::new(refutation)),
+            None => EveryM::Unknown(reason.clone()),
+        }),
+    }
+}
+
+/// Why a block has no warm-up, interval and cool-downs, and up to how many microbatches its schedules
+/// should be replayed all the same.
+type NoGrowth = (Reason, u32);
+
+/// Warm-up, interval and cool-downs of a block.
+fn growing(block: &Block, model: &Model) -> Result<Result<Growing, NoGrowth>, EveryError> {
+    let copies = Copies { block: block.clone().from_zero(), model };
+    let (cut, intervals) = match copies.cut()? {
+        Ok(found) => found,
+        Err(none) => return Ok(Err(none)),
+    };
+    let (period, devices) = (block.period(), model.devices());
+    let base = period * intervals;
+    let next = block.expand(model, base + period)?;
+    let part =
+        |schedule: &Schedule, device: Device, range: Range<usize>| schedule.order(device)[range].to_vec();
+    let head = |device: Device| part(&next, device, 0..cut[device.index()]);
+    let body = |device: Device| {
+        let begin = cut[device.index()];
+        part(&next, device, begin..begin + copies.in_one_interval(device))
+    };
+    let (heads, bodies) =
+        (Device::all(devices).map(head).collect(), Device::all(devices).map(body).collect());
+    let mut tails = Vec::new();
+    for microbatches in base..base + period {
+        let schedule = block.expand(model, microbatches)?;
+        let tail =
+            |device: Device| part(&schedule, device, cut[device.index()]..schedule.order(device).len());
+        tails.push(Tail { microbatches, orders: Device::all(devices).map(tail).collect() });
+    }
+    let growing = Growing::new(model.placement().clone(), period, heads, bodies, tails);
+    Ok(growing.map_err(|irregular| (irregular.into(), base + period)))
+}
+
+/// The schedule of all copies of a block, the least offset being 0.
+struct Copies<'a> {
+    block: Block,
+    model: &'a Model,
+}
+
+impl Copies<'_> {
+    /// The first cut found that has everything that its passes need: how many passes of each device it
+    /// has, and a number of intervals within which they all start.
+    fn cut(&self) -> Result<Result<(Vec<usize>, u32), NoGrowth>, EveryError> {
+        let (period, devices) = (self.block.period(), self.model.devices());
+        let passes = self.block.passes().count() as u64 / u64::from(period);
+        let most = affordable((1, 1), passes);
+        let latest = self.block.passes().map(|(_, offset)| offset.0).max().unwrap_or_default();
+        let whole = Integer::div_ceil(&latest, &self.block.interval_parts().0).max(1);
+        let whole = u32::try_from(whole).unwrap_or(u32::MAX);
+        let reach = INTERVALS_PER_DEVICE.saturating_mul(devices);
+        let mut margin = 0;
+        loop {
+            let intervals = whole.saturating_add(margin);
+            let microbatches = period.saturating_mul(intervals.saturating_add(1));
+            if microbatches > most {
+                // What is wrong shows with a few microbatches, if at all.
+                return Ok(Err((Reason::TooLarge { microbatches }, (most / 8).max(1))));
+            }
+            let begin = Device::all(devices).map(|device| self.before(device, whole)).collect();
+            let cut = closed(&self.block.expand(self.model, period * intervals)?, begin);
+            let inside = |device: Device| cut[device.index()] <= self.before(device, intervals);
+            if Device::all(devices).all(inside) {
+                return Ok(Ok((cut, intervals)));
+            }
+            if margin >= reach {
+                return Ok(Err((Reason::NoCut { intervals: reach }, period * intervals)));
+            }
+            margin = (2 * margin).clamp(1, reach);
+        }
+    }
+
+    /// How many passes of a device start within so many intervals, no offset being larger.
+    fn before(&self, device: Device, intervals: u32) -> usize {
+        let interval = self.block.interval_parts().0;
+        let end = i64::from(intervals) * interval;
+        let copies = |offset: i64| Integer::div_ceil(&(end - offset), &interval);
+        let count: i64 = self.offsets(device).map(copies).sum();
+        usize::try_from(count).expect("no offset is larger")
+    }
+
+    /// How many passes of a device start in each later interval.
+    fn in_one_interval(&self, device: Device) -> usize {
+        self.offsets(device).count()
+    }
+
+    fn offsets(&self, device: Device) -> impl Iterator<Item = i64> {
+        let on_device = move |pass: &Pass| self.model.placement().device_of(pass.stage) == device;
+        self.block.passes().filter(move |(pass, _)| on_device(pass)).map(|(_, offset)| offset.0)
+    }
+}

@@ -1,0 +1,193 @@
+//! Warm-up, steady phase and cool-down of a schedule of which nothing but the orders is known.
+
+use std::fmt;
+
+use itertools::Itertools as _;
+
+use super::cut::{Places, closed};
+use super::growing::{Growing, Irregular, Tail};
+use super::survey::Survey;
+use super::{EveryError, EveryM, Reason};
+use crate::block::Recurring as _;
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
+use crate::schedule::Schedule;
+
+/// The longest period that is looked for, in microbatches.
+pub const MOST_PERIOD: u32 = 256;
+
+/// A stretch of a device's order in which every pass that has room behind it comes again after so many
+/// microbatches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The device.
+    pub device: Device,
+    /// Its first position.
+    pub begin: usize,
+    /// The position behind its last.
+    pub end: usize,
+    /// After how many passes each comes again.
+    pub length: usize,
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { device, begin, end, .. } = self;
+        write!(out, "device {device} repeats from position {begin} to {}", end - 1)
+    }
+}
+
+/// Proves a schedule and its extensions by ever more repetitions of its steady phase: those of `m, m +
+/// K, m + 2K, ...` microbatches, where the steady phase repeats after K.
+///
+/// # Errors
+/// When the model overflows with the microbatches that have to be looked at, or replay contradicts the
+/// theorem.
+pub fn every_m_of_schedule(schedule: &Schedule, model: &Model) -> Result<EveryM, EveryError> {
+    let microbatches = schedule.microbatches();
+    let alone = Box::new(|_| Ok(schedule.clone()));
+    if let Some(refutation) = Survey::new(model, (microbatches, 1), alone).reach(microbatches)? {
+        return Ok(EveryM::Refuted(Box::new(refutation)));
+    }
+    let growing = match growing(schedule) {
+        Ok(growing) => growing,
+        Err(reason) => return Ok(EveryM::Unknown(reason)),
+    };
+    let period = growing.period();
+    // The schedule itself has the two repetitions that were demanded.
+    let make = Box::new(|number: u32| {
+        let extended = growing.schedule(0, (number - growing.microbatches()) / period)?;
+        if number == microbatches && extended.orders() != schedule.orders() {
+            return Err(EveryError::NotTheExtension(number));
+        }
+        Ok(extended)
+    });
+    Survey::new(model, (microbatches, period), make).conclude(&growing)
+}
+
+/// How often a repetition must come in a row: once is any piece of any order.
+const REPETITIONS: u32 = 2;
+
+/// The parts of a valid schedule, by the shortest period that all devices have.
+///
+/// A period counts only if the stretches that it explains cover all that shorter periods did: if a
+/// steady phase is broken, the longer of its parts must not pass for the whole.
+fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
+    let devices = schedule.devices();
+    if schedule.microbatches() == 1 {
+        return Err(Reason::OneMicrobatch);
+    }
+    let most = (schedule.microbatches() / REPETITIONS).min(MOST_PERIOD);
+    let mut covered: Vec<Option<(usize, usize)>> = vec![None; devices as usize];
+    let places = Places::of(schedule);
+    // The reason why the period that explains most of the orders will not do.
+    let mut reason: Option<(usize, Reason)> = None;
+    for period in 1..=most {
+        let runs: Vec<Vec<Run>> =
+            Device::all(devices).map(|device| runs(schedule, &places, device, period)).collect();
+        let whole = |device: Device| match runs[device.index()][..] {
+            [run] => covered[device.index()].is_none_or(|(begin, end)| run.begin <= begin && end <= run.end),
+            _ => false,
+        };
+        let why = if Device::all(devices).all(whole) {
+            let runs: Vec<Run> = runs.iter().flatten().copied().collect();
+            match extend(schedule, &runs, period) {
+                Ok(growing) => return Ok(growing),
+                Err(why) => Some(why),
+            }
+        } else {
+            let mut twice = runs.iter().flat_map(|runs| runs.iter().tuple_windows());
+            twice.find_map(|(&first, &again)| broken(schedule, first, again, period))
+        };
+        let explained: usize = runs.iter().flatten().map(|run| run.end - run.begin).sum();
+        if let Some(why) = why
+            && reason.as_ref().is_none_or(|(most, _)| explained > *most)
+        {
+            reason = Some((explained, why));
+        }
+        for run in runs.iter().flatten() {
+            let known = covered[run.device.index()].get_or_insert((run.begin, run.end));
+            *known = (known.0.min(run.begin), known.1.max(run.end));
+        }
+    }
+    let silent = Device::all(devices).find(|device| covered[device.index()].is_none());
+    Err(match (reason, silent) {
+        (Some((_, reason)), _) => reason,
+        (None, Some(device)) => Reason::NoRepetition { device, most },
+        (None, None) => Reason::NoCommonPeriod { most },
+    })
+}
+
+/// The longest stretches of a device with at least two repetitions.
+fn runs(schedule: &Schedule, places: &Places, device: Device, period: u32) -> Vec<Run> {
+    let order = schedule.order(device);
+    // How far behind a position its pass comes again.
+    let distance = |at: usize| -> Option<usize> {
+        let again = order.get(at)?.later(period);
+        (again.microbatch.0 < schedule.microbatches()).then(|| places.find(again)?.checked_sub(at)).flatten()
+    };
+    let mut runs = Vec::new();
+    let mut begin = 0;
+    for end in 1..=order.len() {
+        let length = distance(begin);
+        if end < order.len() && distance(end) == length {
+            continue;
+        }
+        if let Some(length) = length
+            && end - begin >= length * (REPETITIONS as usize - 1)
+            && is_whole(schedule, &order[begin..begin + length], device, period)
+        {
+            runs.push(Run { device, begin, end: end + length, length });
+        }
+        begin = end;
+    }
+    runs
+}
+
+/// Whether passes are F, I and W, or F and B, of so many microbatches for every stage of a device: in a
+/// warm-up that has no W yet, less may come again.
+fn is_whole(schedule: &Schedule, passes: &[Pass], device: Device, period: u32) -> bool {
+    let stages = schedule.placement().stages_of(device);
+    let number = |stage: Stage, kind: Kind| {
+        passes.iter().filter(|pass| pass.stage == stage && pass.kind == kind).count()
+    };
+    stages.iter().all(|&stage| {
+        let [forwards, inputs, weights, fused] =
+            [Kind::F, Kind::I, Kind::W, Kind::B].map(|kind| number(stage, kind));
+        forwards == period as usize && inputs + fused == forwards && weights == inputs
+    })
+}
+
+/// Where a stretch ends before another one, unless it goes on to the end of the order.
+fn broken(schedule: &Schedule, first: Run, again: Run, period: u32) -> Option<Reason> {
+    let (order, at) = (schedule.order(first.device), first.end);
+    let stands = *order.get(at)?;
+    let expected = order[at - first.length].later(period);
+    Some(Reason::Broken { first, again, at, stands, expected })
+}
+
+/// The schedule cut within its runs such that two repetitions follow on every device.
+fn extend(schedule: &Schedule, runs: &[Run], period: u32) -> Result<Growing, Reason> {
+    let cut = closed(schedule, runs.iter().map(|run| run.begin).collect());
+    let two = |run: &Run| run.length * REPETITIONS as usize;
+    for (run, &begin) in runs.iter().zip(&cut) {
+        let needed = begin + two(run);
+        if needed > run.end {
+            return Err(Reason::TooFew { run: *run, needed });
+        }
+    }
+    let less = period * REPETITIONS;
+    let (mut heads, mut bodies, mut tails) = (Vec::new(), Vec::new(), Vec::new());
+    for (run, &begin) in runs.iter().zip(&cut) {
+        let order = schedule.order(run.device);
+        heads.push(order[..begin].to_vec());
+        bodies.push(order[begin..begin + run.length].to_vec());
+        let tail = order[begin + two(run)..].iter().map(|&pass| {
+            let microbatch = pass.microbatch.0.checked_sub(less).map(Microbatch);
+            let stray = Irregular::Unlike { device: run.device, pass, part: "cool-down" };
+            microbatch.map(|microbatch| Pass { microbatch, ..pass }).ok_or(stray)
+        });
+        tails.push(tail.collect::<Result<Vec<Pass>, Irregular>>()?);
+    }
+    let tails = vec![Tail { microbatches: schedule.microbatches() - less, orders: tails }];
+    Ok(Growing::new(schedule.placement().clone(), period, heads, bodies, tails)?)
+}

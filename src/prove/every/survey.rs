@@ -1,0 +1,163 @@
+//! The numbers of microbatches that are replayed, and what follows from them and a repetition.
+
+use super::cycle::{self, Cycle};
+use super::growing::Growing;
+use super::{
+    EveryError, EveryM, Formula, MOST_PASSES, Numbers, Proof, Reason, Refutation, Repetition, resized,
+};
+use crate::model::{Model, Ticks, Units};
+use crate::replay::{Metrics, replay};
+use crate::schedule::Schedule;
+
+/// Makes the schedule of a number of microbatches.
+type Make<'a> = Box<dyn Fn(u32) -> Result<Schedule, EveryError> + 'a>;
+
+/// The schedules of `first, first + step, ...` microbatches, replayed one by one.
+pub(super) struct Survey<'a> {
+    model: &'a Model,
+    first: u32,
+    step: u32,
+    make: Make<'a>,
+    measured: Vec<(Metrics, Vec<Units>)>,
+}
+
+/// Up to how many microbatches `first, first + step, ...` can be replayed, if one adds so many passes.
+pub(super) fn affordable((first, step): (u32, u32), passes: u64) -> u32 {
+    // n of them have about n * first + n * n * step / 2 times as many passes as one microbatch.
+    let (first, step) = (u64::from(first), u64::from(step));
+    let room = MOST_PASSES / passes.max(1);
+    let number = ((first * first + 2 * step * room).isqrt() - first) / step;
+    u32::try_from(first + step * number.saturating_sub(1)).unwrap_or(u32::MAX)
+}
+
+impl<'a> Survey<'a> {
+    pub fn new(model: &'a Model, (first, step): (u32, u32), make: Make<'a>) -> Self {
+        Self { model, first, step, make, measured: Vec::new() }
+    }
+
+    /// Replays what is not yet, up to so many microbatches; the first that is not valid, if one is.
+    ///
+    /// # Errors
+    /// When the model overflows, or there is no schedule.
+    pub fn reach(&mut self, most: u32) -> Result<Option<Refutation>, EveryError> {
+        while let Some(microbatches) = Some(self.next()).filter(|&next| next <= most) {
+            let model = resized(self.model, microbatches)?;
+            let mut verdict = replay(&model, &(self.make)(microbatches)?);
+            match verdict.timing.take() {
+                Some(timing) if verdict.is_valid() => {
+                    self.measured.push((timing.metrics, verdict.peak_memory));
+                }
+                timing => {
+                    verdict.timing = timing;
+                    return Ok(Some(Refutation { microbatches, verdict }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The least number of microbatches not yet replayed.
+    fn next(&self) -> u32 {
+        self.number(self.measured.len())
+    }
+
+    /// The number of microbatches at a place of the list.
+    fn number(&self, place: usize) -> u32 {
+        self.first + self.step * u32::try_from(place).expect("as many as were replayed")
+    }
+
+    /// The first place with at least so many microbatches.
+    fn place(&self, microbatches: u32) -> usize {
+        microbatches.saturating_sub(self.first).div_ceil(self.step) as usize
+    }
+
+    /// Proves the schedules of this survey, which from [`Growing::microbatches`] on are those of
+    /// `growing`, or says why not.
+    ///
+    /// # Errors
+    /// When the model overflows, or replay contradicts the theorem.
+    pub fn conclude(mut self, growing: &Growing) -> Result<EveryM, EveryError> {
+        let (begin, period) = (growing.microbatches(), growing.period());
+        let most = affordable((self.first, self.step), growing.passes() as u64 / u64::from(period));
+        // What condition 4 asks, for each tail.
+        let needed = (begin + period * growing.apart() + period - 1).max(self.first);
+        if needed > most || u64::from(self.first) * growing.passes() as u64 > MOST_PASSES * u64::from(period)
+        {
+            return Ok(EveryM::Unknown(Reason::TooLarge { microbatches: needed }));
+        }
+        let some = self.first + self.step * (2 * self.model.devices() + 3);
+        let least = needed.max(some.min(most));
+        if let Some(refutation) = self.reach(least)? {
+            return Ok(EveryM::Refuted(Box::new(refutation)));
+        }
+        let copies = (most - begin) / period;
+        let Some(cycle) = cycle::find(growing, self.model, copies)? else {
+            let numbers = Numbers::from(self.first, self.step);
+            return Ok(EveryM::Unknown(Reason::NoCycle { numbers, copies }));
+        };
+        let from = cycle.from.max(u32::from(!growing.has_heads()));
+        let last = begin + period * (from + 2 * cycle.copies);
+        if self.reach(last)?.is_some() {
+            return Err(EveryError::Rejected(self.next()));
+        }
+        let from = (begin + period * from).max(self.first);
+        self.proof(growing, from, cycle).map(|proof| EveryM::Proved(Box::new(proof)))
+    }
+
+    fn proof(&self, growing: &Growing, from: u32, cycle: Cycle) -> Result<Proof, EveryError> {
+        let microbatches = growing.period() * cycle.copies;
+        let length = (microbatches / self.step) as usize;
+        let formula = |what, figure: &dyn Fn(&Metrics) -> Ticks| {
+            let values: Vec<Ticks> = self.measured.iter().map(|(metrics, _)| figure(metrics)).collect();
+            let known = &values[..self.place(from) + length];
+            let formula = Formula::new((self.first, self.step), known, length, cycle.ticks);
+            self.confirm(what, &formula, &values).map(|()| formula)
+        };
+        let makespan = formula("the makespan", &|metrics| metrics.makespan)?;
+        let device_span = formula("the device span", &|metrics| metrics.device_span)?;
+        let (peak_memory, peaks_before) = self.peaks(growing)?;
+        Ok(Proof {
+            first: self.first,
+            step: self.step,
+            makespan,
+            device_span,
+            peak_memory,
+            peak_from: self.number(peaks_before.len()),
+            peaks_before,
+            repetition: Repetition { from, microbatches, ticks: cycle.ticks },
+            replayed_to: self.number(self.measured.len() - 1),
+        })
+    }
+
+    /// Holds a formula against every replay.
+    fn confirm(&self, what: &'static str, formula: &Formula, values: &[Ticks]) -> Result<(), EveryError> {
+        for (place, &replayed) in values.iter().enumerate() {
+            let microbatches = self.number(place);
+            let stated = formula.at(microbatches).unwrap_or_default();
+            if stated != replayed {
+                let (formula, replayed) = (stated.0, replayed.0);
+                return Err(EveryError::Unconfirmed { what, microbatches, formula, replayed });
+            }
+        }
+        Ok(())
+    }
+
+    /// The peaks that all devices have in the end, and those of fewer microbatches. With at least one
+    /// repetition the peaks must be the former.
+    fn peaks(&self, growing: &Growing) -> Result<(Vec<Units>, Vec<Vec<Units>>), EveryError> {
+        let (_, last) = self.measured.last().expect("something was replayed");
+        let other = self.measured.iter().rposition(|(_, peaks)| peaks != last);
+        let before = other.map_or(0, |place| place + 1);
+        if before > self.place(growing.microbatches() + growing.period()) {
+            let peak = |peaks: &[Units]| peaks.iter().max().copied().unwrap_or_default().0;
+            return Err(EveryError::Unconfirmed {
+                what: "the peak memory",
+                microbatches: self.number(before - 1),
+                formula: peak(last),
+                replayed: peak(&self.measured[before - 1].1),
+            });
+        }
+        let earlier = self.measured[..before].iter().map(|(_, peaks)| peaks.clone());
+        Ok((last.clone(), earlier.collect()))
+    }
+}

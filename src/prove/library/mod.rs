@@ -1,0 +1,164 @@
+//! The library of theorems: every theorem of the documentation, with the files that prove it and with
+//! controls, mutated twins that must have a counterexample.
+//!
+//! Where a theorem rests on a step that no file covers, its entry says so and the documentation has the
+//! proof.
+
+mod families;
+mod free;
+mod index;
+mod linear;
+mod period;
+mod squeezed;
+mod v_min;
+mod window;
+
+use std::time::Duration;
+
+pub use index::index;
+
+use super::ProveError;
+use super::script::Script;
+use super::theorem::Expected;
+
+/// A theorem of the library, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedTheorem {
+    /// Its letter or slug, unique in the library.
+    pub name: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// What it says, in words.
+    pub statement: &'static str,
+    /// For what it holds.
+    pub domain: &'static str,
+    /// What its files prove.
+    pub by_solver: &'static str,
+    /// What is proved on paper, in the documentation; empty when nothing is.
+    pub on_paper: &'static str,
+    /// The heading in `docs/theorems.md` that it has, as an anchor.
+    pub anchor: &'static str,
+}
+
+/// A file of the library: a question to any solver, and the answer that it must give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProofFile {
+    /// The letter or slug of the theorem that it belongs to.
+    pub theorem: String,
+    /// The path of the file under `proofs/`, without its ending, such as `d-v-min-memory/residue-0`.
+    pub name: String,
+    /// What it shows when the answer is `unsat`; what it refutes when the answer is `sat`.
+    pub statement: String,
+    /// Where that is used.
+    pub used: String,
+    /// For what it holds.
+    pub domain: String,
+    /// The answer that every solver must give.
+    pub expected: Expected,
+    /// SMT-LIB 2. The same file always has the same text.
+    pub text: String,
+}
+
+impl ProofFile {
+    /// Whether it is a control: a false statement near a theorem, which must have a counterexample.
+    #[must_use]
+    pub fn is_control(&self) -> bool {
+        self.expected == Expected::Sat
+    }
+
+    /// What the solver of this build answers within a time limit; `Unknown` when it does not, and in a
+    /// build without one.
+    ///
+    /// # Errors
+    /// When the solver does not take in the whole text, which is a defect.
+    pub fn answer(&self, limit: Duration) -> Result<Expected, ProveError> {
+        #[cfg(feature = "smt")]
+        return super::solver::answer(self, limit);
+        #[cfg(not(feature = "smt"))]
+        Ok(Expected::Unknown)
+    }
+}
+
+/// A statement that a file asks about: all of the file but its assertions.
+pub(super) struct Question<'a> {
+    /// The theorem that it belongs to.
+    pub theorem: &'a NamedTheorem,
+    /// The path of the file without its ending.
+    pub name: String,
+    /// The statement: a sentence without its full stop.
+    pub statement: String,
+    /// Of a proof, where it is used; of a control, what is false about it. Likewise.
+    pub used: &'a str,
+    /// For what it holds.
+    pub domain: String,
+}
+
+impl Question<'_> {
+    /// The file of a true statement: the script asks for a counterexample.
+    pub fn proof(self, script: Script) -> ProofFile {
+        let words = [
+            format!("Theorem {}: {}.", self.theorem.name, self.statement),
+            format!("Domain: {}.", self.domain),
+            format!("Used {}.", self.used),
+            "This file asks for a counterexample: the answer unsat proves the statement.".to_owned(),
+        ];
+        self.file(script, words, Expected::Unsat)
+    }
+
+    /// The file of a false statement: its script has a counterexample.
+    pub fn control(self, script: Script) -> ProofFile {
+        let words = [
+            format!("Control of theorem {}, a false statement: {}.", self.theorem.name, self.statement),
+            format!("Domain: {}.", self.domain),
+            format!("Used as a control: {}.", self.used),
+            "This file asks for a counterexample: the answer sat refutes the statement.".to_owned(),
+        ];
+        self.file(script, words, Expected::Sat)
+    }
+
+    fn file(self, mut script: Script, words: [String; 4], expected: Expected) -> ProofFile {
+        script.head(words);
+        let text = script.text(expected);
+        let statement = match expected {
+            Expected::Sat => format!("False: {}: {}.", self.used, self.statement),
+            _ => format!("{}.", self.statement),
+        };
+        let (theorem, used) = (self.theorem.name.to_owned(), self.used.to_owned());
+        ProofFile { theorem, name: self.name, statement, used, domain: self.domain, expected, text }
+    }
+}
+
+/// How the files of a theorem are made.
+type Files = fn() -> Result<Vec<ProofFile>, ProveError>;
+
+/// Every theorem with its files, in the order of the documentation.
+const LIBRARY: [(NamedTheorem, Files); 10] = [
+    (families::VALIDITY, families::validity),
+    (families::WAITS, families::waits),
+    (families::MEMORY, families::memory),
+    (v_min::THEOREM, v_min::files),
+    (squeezed::PERIOD, squeezed::periods),
+    (squeezed::LATENCY, squeezed::latency),
+    (squeezed::MAKESPAN, squeezed::makespans),
+    (window::THEOREM, window::files),
+    (linear::THEOREM, linear::files),
+    (period::THEOREM, period::files),
+];
+
+/// The theorems of the library, in the order of the documentation.
+#[must_use]
+pub fn named() -> Vec<NamedTheorem> {
+    LIBRARY.into_iter().map(|(theorem, _)| theorem).collect()
+}
+
+/// Every file of the library, theorem by theorem.
+///
+/// # Errors
+/// When a shipped family is not well formed, which is a defect.
+pub fn library() -> Result<Vec<ProofFile>, ProveError> {
+    let files: Vec<Vec<ProofFile>> = LIBRARY.iter().map(|(_, files)| files()).collect::<Result<_, _>>()?;
+    Ok(files.concat())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! The squeezed order of a family: its steady period as a formula in the durations of its passes, for
+//! every number of devices.
+//!
+//! [`period`] derives, for each residue of `d`, the largest of which forms in `tF`, `tI`, `tW` and the
+//! latency `c` the steady period is, and proves it in integers: see [`Period`]. [`Makespan`] bounds the
+//! makespan for every number of microbatches. A [`Witness`] has everything that these rest on, and is
+//! checked by itself, in integers and without a solver.
+
+mod cycle;
+mod form;
+mod graph;
+mod makespan;
+mod peak;
+mod period;
+mod potential;
+mod quasi;
+mod question;
+mod statement;
+mod witness;
+
+use crate::block::family::Variable;
+use potential::Starts;
+
+pub use cycle::Attained;
+pub use form::{Form, Rate};
+pub use makespan::Makespan;
+pub use period::{Period, Periods, Term, period};
+pub(super) use question::{Questions, Twin};
+pub use witness::{Claim, Rejection, WITNESS_FORMAT, Witness};
+
+/// Why nothing can be said about the squeezed order of a family by residues.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Irregular {
+    /// A formula speaks of what only promises may.
+    #[error("an offset depends on `{0}`")]
+    Variable(Variable),
+    /// A condition that is not told by residues.
+    #[error("the condition `{0}` compares what grows with the number of devices")]
+    Condition(String),
+    /// The branches of an `if` grow differently.
+    #[error("the two values of an `if` grow differently with the number of devices")]
+    Slopes,
+    /// There would be too many cases.
+    #[error("its formulas repeat only after {0} devices")]
+    Residues(i128),
+    /// Numbers too large to count with.
+    #[error("its numbers are too large")]
+    Overflow,
+    /// A left-out W has no place.
+    #[error("W of chunk {chunk} finds no place on some device")]
+    NoRoom {
+        /// The chunk.
+        chunk: u32,
+    },
+    /// Two passes start at the same instant.
+    #[error("two passes of a device start at the same instant modulo the interval")]
+    Collision,
+    /// The time between a pass and one that it needs is not bounded from below.
+    #[error("a pass gets ever earlier, against one that it needs, with the number of devices")]
+    Shrinks,
+    /// The order itself forbids every period.
+    #[error("the order of the passes contradicts their dependencies")]
+    Stuck,
+    /// The first pass of all does not start in the first interval.
+    #[error("F of the first stage does not start within the first interval")]
+    Start,
+    /// The search for the forms did not come to an end.
+    #[error("more than {0} forms limit the period")]
+    Forms(usize),
+}
+
+#[cfg(test)]
+mod tests;

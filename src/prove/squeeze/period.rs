@@ -1,0 +1,238 @@
+//! Which forms limit the period, found by trial: a period too small is forbidden by a cycle, and the
+//! rate of that cycle is another form.
+
+use std::collections::BTreeSet;
+
+use num_integer::Integer;
+use num_rational::Ratio;
+use serde::{Deserialize, Serialize};
+
+use super::Irregular;
+use super::cycle::{Attained, End, on_devices};
+use super::form::{Form, Point, Rate, rays};
+use super::graph::{Classes, Constraint};
+use super::potential::{Obstacle, Starts, forbidding, rate_of, solve};
+use crate::block::family::{Family, Variable};
+
+/// More forms than any family needs.
+const MOST_FORMS: usize = 64;
+
+/// Up to so many devices are tried to find out which residues of `d` occur.
+const MOST_DEVICES: i64 = 4096;
+
+/// So many numbers of devices with the same residue are looked at for a cycle.
+const DEVICES_TRIED: i128 = 3;
+
+/// The steady period of the squeezed order of a family, for every number of devices and all durations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Periods {
+    /// Whether the latency between devices is counted; else it is none.
+    pub latency: bool,
+    /// The number P by whose residues numbers of devices are told apart.
+    pub residues: i128,
+    /// For every residue that occurs in the domain.
+    pub cases: Vec<Period>,
+}
+
+/// The steady period where `d` has one residue.
+///
+/// **Theorem.** In the squeezed order of the block (each device runs its passes as the block orders
+/// them, each pass as early as its device and its dependencies allow) no microbatch takes longer, in the
+/// long run, than the largest of the terms, whatever the durations and, where it is counted, the latency;
+/// and it takes as long as the largest of those terms that are attained.
+///
+/// *Upper side.* Let one term be the largest, `lambda`. The points where it is form a cone, and on each
+/// of its extreme rays there are start times for copy `j` of every pass on device `i` of the form
+/// `lambda*(j + o div T) + start + tilt*i` that meet the order of every device and every dependency:
+/// differences of such times depend on the residues of `i` and `d` alone, so these are finitely many
+/// inequalities between integers. Both sides of each are linear in the point as long as the term is the
+/// largest, so the same sums of multiples of rays that make up a point make up start times for it.
+/// Squeezed times are the earliest, so they are never later than these, up to a shift.
+///
+/// *Lower side.* A term that is attained is the rate of a cycle of passes each of which waits for the one
+/// before: its passes take `ticks` in sum and it comes back `copies` microbatches later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Period {
+    /// The residue of `d`.
+    pub residue: i128,
+    /// Each is the largest somewhere; the work of a device, where it is one of them, comes first.
+    pub terms: Vec<Term>,
+}
+
+/// One of the forms of which the largest is the period.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Term {
+    /// The form.
+    pub rate: Rate,
+    /// Where a cycle has it, if there is one.
+    pub attained: Option<Attained>,
+    /// Start times on every extreme ray of the cone where it is the largest.
+    pub(super) starts: Vec<Starts>,
+}
+
+impl Period {
+    /// The rates, of which the largest is the period.
+    #[must_use]
+    pub fn rates(&self) -> Vec<Rate> {
+        self.terms.iter().map(|term| term.rate).collect()
+    }
+
+    /// The fewest devices from which on every term is attained for all numbers of devices with the
+    /// residue: the period is then exactly the largest of them.
+    #[must_use]
+    pub fn exact_from(&self) -> Option<i128> {
+        let mut devices = self.terms.iter().map(|term| Some(term.attained.as_ref()?.devices));
+        devices.try_fold(1, |most, devices| Some(most.max(devices?)))
+    }
+}
+
+impl Periods {
+    /// The fewest devices from which on the period is exactly the largest of the terms for every number
+    /// of devices in the domain, if there is such a number.
+    #[must_use]
+    pub fn exact_from(&self) -> Option<i128> {
+        // No smaller number with the residue has every cycle, as far as was looked.
+        let after = |case: &Period| Some((case.exact_from()? - self.residues + 1).max(1));
+        self.cases.iter().map(after).try_fold(1, |most, devices| Some(most.max(devices?)))
+    }
+}
+
+/// Derives the period of a family; with the latency between devices counted or not.
+///
+/// # Errors
+/// When its formulas are not told by residues, or its block is none.
+pub fn period(family: &Family, latency: bool) -> Result<Periods, Irregular> {
+    let classes = Classes::of(family)?;
+    let quantities = quantities(latency);
+    let occurring = occurring(family, classes.residues);
+    let cases =
+        occurring.into_iter().map(|s| of_residue(&classes, s, quantities)).collect::<Result<_, _>>()?;
+    Ok(Periods { latency, residues: classes.residues, cases })
+}
+
+/// How many of the quantities vary.
+pub(super) const fn quantities(latency: bool) -> usize {
+    if latency { 4 } else { 3 }
+}
+
+/// The residues that some number of devices in the domain has.
+pub(super) fn occurring(family: &Family, residues: i128) -> Vec<i128> {
+    let there = |devices: &i64| {
+        let values = |variable| (variable == Variable::Devices).then_some(*devices);
+        family.domain.evaluate(&values) == Ok(true)
+    };
+    let found = (1..=MOST_DEVICES).filter(there).map(|devices| i128::from(devices).mod_floor(&residues));
+    found.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn of_residue(classes: &Classes, s: i128, quantities: usize) -> Result<Period, Irregular> {
+    let constraints = classes.constraints(s)?;
+    let size = (classes.passes.len(), classes.residues);
+    let mut rates = vec![work(classes, s)?];
+    let starts = loop {
+        if rates.len() > MOST_FORMS {
+            return Err(Irregular::Forms(MOST_FORMS));
+        }
+        match prove(&rates, &constraints, size, quantities) {
+            Ok(starts) => {
+                let needed = needed(&rates, quantities);
+                if needed.len() == rates.len() {
+                    break starts;
+                }
+                rates = needed;
+            }
+            Err(Obstacle::Stuck) => return Err(Irregular::Stuck),
+            Err(Obstacle::Forbidden(rate)) => {
+                rates.push(rate.first(quantities).reduced());
+                rates[1..].sort_unstable_by(|one, other| other.cmp(one));
+            }
+        }
+    };
+    let terms = rates.iter().zip(starts).map(|(&rate, starts)| {
+        let middle = inside(&rates, rate, quantities);
+        Term { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
+    });
+    Ok(Period { residue: s, terms: terms.collect() })
+}
+
+/// The passes of a device, one after the other.
+fn work(classes: &Classes, s: i128) -> Result<Rate, Irregular> {
+    let order = classes.order(s, 0)?;
+    let durations = order.iter().map(|&pass| Form::duration(classes.passes[pass].kind));
+    Ok(Rate { ticks: durations.fold(Form::default(), Form::plus), copies: 1 })
+}
+
+/// Start times on every extreme ray of the cone of every term.
+fn prove(
+    rates: &[Rate],
+    constraints: &[Constraint],
+    size: (usize, i128),
+    quantities: usize,
+) -> Result<Vec<Vec<Starts>>, Obstacle> {
+    let of_rate = |&rate: &Rate| -> Result<Vec<Starts>, Obstacle> {
+        let on_ray = |ray: Point| solve(constraints, size, ray, rate.at(ray));
+        rays(rate, &others(rates, rate), quantities).into_iter().map(on_ray).collect()
+    };
+    rates.iter().map(of_rate).collect()
+}
+
+pub(super) fn others(rates: &[Rate], rate: Rate) -> Vec<Rate> {
+    rates.iter().copied().filter(|&other| other != rate).collect()
+}
+
+/// A point well inside the cone where a rate is the largest.
+fn inside(rates: &[Rate], rate: Rate, quantities: usize) -> Point {
+    let rays = rays(rate, &others(rates, rate), quantities);
+    rays.into_iter().fold([0; 4], |sum, ray| std::array::from_fn(|position| sum[position] + ray[position]))
+}
+
+/// The rates that are larger than all others somewhere.
+fn needed(rates: &[Rate], quantities: usize) -> Vec<Rate> {
+    let mut kept = rates.to_vec();
+    for &rate in rates {
+        // Where another is as large in the middle of its cone, it is so in all of it.
+        let middle = inside(&kept, rate, quantities);
+        if others(&kept, rate).iter().any(|other| other.at(middle) >= rate.at(middle)) {
+            kept.retain(|&other| other != rate);
+        }
+    }
+    kept
+}
+
+/// A cycle that has a rate, if there is one that is there for every number of devices from some one on;
+/// `point` is one where the rate is larger than all others.
+fn attained(
+    classes: &Classes,
+    constraints: &[Constraint],
+    s: i128,
+    rate: Rate,
+    point: Point,
+) -> Option<Attained> {
+    let fewest = 1 + (s - 1).mod_floor(&classes.residues);
+    if rate == work(classes, s).ok()? {
+        let order = classes.order(s, 0).ok()?.into_iter();
+        let cycle = order.map(|pass| (classes.passes[pass].name(), 0)).collect();
+        return Some(Attained { devices: fewest, cycle });
+    }
+    (0..DEVICES_TRIED).map(|more| fewest + more * classes.residues).find_map(|devices| {
+        let there = on_devices(constraints, classes.residues, devices);
+        let cycle = slowest(&there, (classes.passes.len(), devices), point);
+        let found = cycle.filter(|cycle| rate_of(&there, cycle).at(point) == rate.at(point))?;
+        let cycle: Vec<&Constraint> = found.iter().map(|&position| &there[position]).collect();
+        End::BOTH.into_iter().find_map(|end| end.lasting(classes, &cycle, devices))
+    })
+}
+
+/// The cycle of the largest rate at a point.
+fn slowest(there: &[Constraint], size: (usize, i128), point: Point) -> Option<Vec<usize>> {
+    let mut slowest: Option<Vec<usize>> = None;
+    let mut lambda = Ratio::from_integer(0);
+    while let Some(cycle) = forbidding(there, size, point, lambda) {
+        lambda = rate_of(there, &cycle).at(point);
+        slowest = Some(cycle);
+    }
+    slowest
+}
