@@ -11,9 +11,8 @@ fn stated_peak(name: &str, d: i64, i: i64) -> i64 {
         "zb-h1" => d,
         "zb-h2" => 2 * d - 1,
         "linear-half" => (d - i) / 2 + 1,
-        "v-min-long-input" => 2 * ((d + 4) / 3),
         "v-min" if d % 3 == 2 && i % 3 == 0 => 2 * ((d + 4) / 3) - 2,
-        "v-min" => 2 * ((d + 4) / 3),
+        "v-min" | "v-min-long-input" => 2 * ((d + 4) / 3),
         "v-half" => 2 * (d / 2 + 1),
         "v-zb" => 2 * d,
         "1f1b-v" => {

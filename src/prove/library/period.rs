@@ -1,7 +1,6 @@
 //! When a steady phase is free of bubbles: what follows from the periods of V-Half and V-Min.
 
 use super::{NamedTheorem, ProofFile, Question};
-use crate::prove::ProveError;
 use crate::prove::script::Script;
 
 pub(super) const THEOREM: NamedTheorem = NamedTheorem {
@@ -95,7 +94,7 @@ fn questions() -> [(&'static str, &'static str, String, Option<&'static str>); 9
     ]
 }
 
-pub(super) fn files() -> Result<Vec<ProofFile>, ProveError> {
+pub(super) fn files() -> Vec<ProofFile> {
     let file = |(slug, statement, claim, wrong): (&str, &str, String, Option<&'static str>)| {
         let question = Question {
             theorem: &THEOREM,
@@ -106,5 +105,5 @@ pub(super) fn files() -> Result<Vec<ProofFile>, ProveError> {
         };
         if wrong.is_some() { question.control(script(&claim)) } else { question.proof(script(&claim)) }
     };
-    Ok(questions().into_iter().map(file).collect())
+    questions().into_iter().map(file).collect()
 }

@@ -1,7 +1,6 @@
 //! The window bound on the makespan with V placement, and the lemmas that it rests on.
 
 use super::{NamedTheorem, ProofFile, Question};
-use crate::prove::ProveError;
 use crate::prove::script::Script;
 
 pub(super) const THEOREM: NamedTheorem = NamedTheorem {
@@ -165,7 +164,7 @@ impl Lemma {
     }
 }
 
-pub(super) fn files() -> Result<Vec<ProofFile>, ProveError> {
+pub(super) fn files() -> Vec<ProofFile> {
     let mut files: Vec<ProofFile> = LEMMAS.iter().flat_map(Lemma::files).collect();
     let unit = "the makespan is at least 6m+6d-3k-1";
     let any = "the span of a device is at least its work, t1-u1 and t2-u2 together, if it does at most u1 in its first \
@@ -225,7 +224,7 @@ pub(super) fn files() -> Result<Vec<ProofFile>, ProveError> {
         };
         files.push(if holds { question.proof(script) } else { question.control(script) });
     }
-    Ok(files)
+    files
 }
 
 /// The smallest problem for which the bound is wrong without its side condition, at its true makespan.

@@ -25,6 +25,7 @@ impl Form {
     pub const LATENCY: Self = Self([0, 0, 0, 1]);
 
     /// How long a pass of a kind takes.
+    #[must_use]
     pub const fn duration(kind: Kind) -> Self {
         match kind {
             Kind::F | Kind::R => Self([1, 0, 0, 0]),
@@ -47,6 +48,7 @@ impl Form {
     }
 
     /// Its value at a point.
+    #[must_use]
     pub fn at(self, point: Point) -> i128 {
         self.0.iter().zip(point).map(|(count, value)| count * value).sum()
     }
@@ -64,18 +66,21 @@ pub struct Rate {
 
 impl Rate {
     /// In lowest terms.
+    #[must_use]
     pub fn reduced(self) -> Self {
         let divisor = self.ticks.0.iter().fold(self.copies, |divisor, count| divisor.gcd(count)).max(1);
         Self { ticks: Form(self.ticks.0.map(|count| count / divisor)), copies: self.copies / divisor }
     }
 
     /// Without the quantities from a position on.
+    #[must_use]
     pub fn first(self, quantities: usize) -> Self {
         let kept = |position: usize| if position < quantities { self.ticks.0[position] } else { 0 };
         Self { ticks: Form(std::array::from_fn(kept)), ..self }
     }
 
     /// Its value at a point.
+    #[must_use]
     pub fn at(self, point: Point) -> Ratio<i128> {
         Ratio::new(self.ticks.at(point), self.copies)
     }
@@ -133,9 +138,10 @@ fn unit(position: usize) -> Point {
 fn line(forms: &[&Form], quantities: usize) -> Option<Point> {
     let minor = |left_out: usize| {
         let columns = (0..quantities).filter(|&column| column != left_out).collect_vec();
-        let rows = forms.iter().map(|form| columns.iter().map(|&column| form.0[column]).collect()).collect();
-        let sign = if left_out % 2 == 0 { 1 } else { -1 };
-        sign * determinant(rows)
+        let rows =
+            forms.iter().map(|form| columns.iter().map(|&column| form.0[column]).collect_vec()).collect_vec();
+        let sign = if left_out.is_multiple_of(2) { 1 } else { -1 };
+        sign * determinant(&rows)
     };
     let mut point = [0; 4];
     for (position, value) in point.iter_mut().enumerate().take(quantities) {
@@ -146,16 +152,16 @@ fn line(forms: &[&Form], quantities: usize) -> Option<Point> {
 }
 
 /// By the first row: the matrices have three rows at most.
-fn determinant(rows: Vec<Vec<i128>>) -> i128 {
+fn determinant(rows: &[Vec<i128>]) -> i128 {
     let Some((first, rest)) = rows.split_first() else { return 1 };
     let minor = |left_out: usize| {
         let row = |row: &Vec<i128>| {
             let kept = row.iter().enumerate().filter(|(column, _)| *column != left_out);
             kept.map(|(_, &value)| value).collect()
         };
-        determinant(rest.iter().map(row).collect())
+        determinant(&rest.iter().map(row).collect_vec())
     };
-    let signed = |column: usize| if column % 2 == 0 { 1 } else { -1 };
+    let signed = |column: usize| if column.is_multiple_of(2) { 1 } else { -1 };
     first.iter().enumerate().map(|(column, value)| signed(column) * value * minor(column)).sum()
 }
 

@@ -56,13 +56,15 @@ pub(super) enum Where {
     },
 }
 
+/// A pass by its position, and its device or the residue of that.
+pub(super) type Node = (usize, i128);
+
 /// `to` starts at least `ticks - lambda*rounds - tilt*shift` after `from`, both without their rounds and
 /// tilts.
 #[derive(Debug, Clone)]
 pub(super) struct Constraint {
-    /// A pass by its position, and the residue of its device.
-    pub from: (usize, i128),
-    pub to: (usize, i128),
+    pub from: Node,
+    pub to: Node,
     pub ticks: Form,
     /// The rounds between them; where they are not the same everywhere, the fewest.
     pub rounds: i128,
@@ -175,12 +177,9 @@ impl Classes {
     /// The pass on whose copy 0 all others wait: F of the first stage.
     ///
     /// # Errors
-    /// When it is missing, or does not start in round 0 on the first device.
+    /// When it is missing.
     pub fn first_pass(&self) -> Result<usize, Irregular> {
-        let first = self.find(0, &[Kind::F]).ok_or(Irregular::Stuck)?;
-        let starts =
-            (0..self.residues).all(|s| self.passes[first].round.on_first(s).least(0) == Some((0, true)));
-        if starts { Ok(first) } else { Err(Irregular::Start) }
+        self.find(0, &[Kind::F]).ok_or(Irregular::Stuck)
     }
 
     fn find(&self, chunk: u32, kinds: &[Kind]) -> Option<usize> {
@@ -235,7 +234,7 @@ impl Classes {
     fn wait(
         &self,
         from: usize,
-        (to, r): (usize, i128),
+        (to, r): Node,
         s: i128,
         shift: i128,
         place: Where,

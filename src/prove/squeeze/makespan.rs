@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Irregular;
 use super::cycle::{Attained, End, microbatch_steps};
 use super::form::{Form, Point};
-use super::graph::{Classes, Constraint};
+use super::graph::{Classes, Constraint, Node};
 use super::period::Period;
 use super::potential::{Starts, solve};
 use super::quasi::{Linear, Quasi};
@@ -25,8 +25,8 @@ use crate::model::Kind;
 /// by `scale`; and where a rotor is known, it is exactly that.
 ///
 /// *Upper side.* The start times of [`Period`] hold for the copies that there are; a pass that is missing
-/// between two others delays neither. They are never negative for copy 0 of the first pass, on which all
-/// others wait, so nothing starts later than they say, and the bound is their last end.
+/// between two others delays neither. All wait for copy 0 of the first pass, so nothing starts later after
+/// it than they say, and the bound is their last end.
 ///
 /// *Lower side.* A rotor is a cycle of passes in which each comes after the one before in the order of
 /// its device, or needs it, that comes back one microbatch later, never goes to an earlier one, and takes
@@ -57,7 +57,7 @@ impl Makespan {
         let size = (classes.passes.len(), classes.residues);
         let mut starts = solve(&constraints, size, point, lambda).map_err(|_| Irregular::Stuck)?;
         starts.tighten(&constraints, classes.first_pass()?);
-        let LastEnd { per_devices, constant, fewest } = LastEnd::of(classes, s, &starts);
+        let LastEnd { per_devices, constant, fewest } = LastEnd::of(classes, s, &starts)?;
         let bound = Self { residue: s, starts, per_devices, constant, fewest, rotor: None };
         let rotor = if bound.is_straight(family, classes) { rotor(classes, s, point, lambda) } else { None };
         Ok(Self { rotor, ..bound })
@@ -115,7 +115,12 @@ pub(super) struct LastEnd {
 }
 
 impl LastEnd {
-    pub fn of(classes: &Classes, s: i128, starts: &Starts) -> Self {
+    /// From the start of copy 0 of the first pass.
+    pub fn of(classes: &Classes, s: i128, starts: &Starts) -> Result<Self, Irregular> {
+        let first = classes.first_pass()?;
+        let round = classes.passes[first].round.on_first(s);
+        let [slope, start] =
+            [round.per_devices * starts.lambda, round.constant * starts.lambda + starts.by_pass[first][0]];
         let (mut ends, mut fewest) = (Vec::new(), i128::MIN);
         for r in 0..classes.residues {
             // A device of the residue is there only from so many further periods of devices on.
@@ -135,7 +140,8 @@ impl LastEnd {
         let per_devices = ends.iter().map(|&(slope, _)| slope).max().unwrap_or(0);
         let constant =
             ends.iter().map(|&(slope, constant)| constant + slope - per_devices).max().unwrap_or(0);
-        Self { per_devices, constant, fewest: if s == 0 { constant } else { fewest } }
+        let fewest = if s == 0 { constant } else { fewest };
+        Ok(Self { per_devices: per_devices - slope, constant: constant - start, fewest: fewest - start })
     }
 }
 
@@ -160,7 +166,7 @@ impl Ends<'_> {
     /// The end of a pass that is run in a round, by its start time.
     fn in_round(&self, pass: usize, round: Linear) -> Linear {
         let Starts { lambda, tilt, .. } = *self.starts;
-        let start = self.starts.starts[pass][usize::try_from(self.r).expect("residues are not negative")];
+        let start = self.starts.by_pass[pass][usize::try_from(self.r).expect("residues are not negative")];
         Linear {
             per_device: lambda * round.per_device + tilt * self.classes.residues,
             per_devices: lambda * round.per_devices,
@@ -218,9 +224,9 @@ fn rotor(classes: &Classes, s: i128, point: Point, lambda: Ratio<i128>) -> Optio
 
 /// The longest way from a pass to its own next copy, never to an earlier microbatch: by the positions of
 /// the steps.
-fn longest_round(steps: &[Constraint], pass: (usize, i128), point: Point) -> Option<Vec<usize>> {
-    // By pass, device and copy, 0 or 1: the ticks so far and the last step.
-    let mut reached: BTreeMap<((usize, i128), i128), (i128, Option<usize>)> = BTreeMap::new();
+fn longest_round(steps: &[Constraint], pass: Node, point: Point) -> Option<Vec<usize>> {
+    // By node and copy, 0 or 1: the ticks so far and the last step.
+    let mut reached: BTreeMap<(Node, i128), (i128, Option<usize>)> = BTreeMap::new();
     reached.insert((pass, 0), (0, None));
     // Every step leads to a later offset of the block, so this comes to an end.
     let mut settled = false;

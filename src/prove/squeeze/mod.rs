@@ -61,9 +61,6 @@ pub enum Irregular {
     /// The order itself forbids every period.
     #[error("the order of the passes contradicts their dependencies")]
     Stuck,
-    /// The first pass of all does not start in the first interval.
-    #[error("F of the first stage does not start within the first interval")]
-    Start,
     /// The search for the forms did not come to an end.
     #[error("more than {0} forms limit the period")]
     Forms(usize),

@@ -5,7 +5,7 @@ use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
 use super::form::{Form, Point, Rate};
-use super::graph::{Constraint, Where};
+use super::graph::{Constraint, Node, Where};
 
 /// Start times at a point: copy `j` of a pass on device `i` starts at
 /// `lambda*(j + o div T) + start + tilt*i`, everything divided by `scale`.
@@ -17,14 +17,14 @@ pub(super) struct Starts {
     pub lambda: i128,
     pub tilt: i128,
     /// By pass and residue of the device.
-    pub starts: Vec<Vec<i128>>,
+    pub by_pass: Vec<Vec<i128>>,
 }
 
 impl Starts {
     /// Whether they meet every constraint; the first that they do not.
     pub fn violated<'a>(&self, constraints: &'a [Constraint]) -> Option<&'a Constraint> {
-        let start = |(pass, residue): (usize, i128)| -> Option<i128> {
-            self.starts.get(pass)?.get(usize::try_from(residue).ok()?).copied()
+        let start = |(pass, residue): Node| -> Option<i128> {
+            self.by_pass.get(pass)?.get(usize::try_from(residue).ok()?).copied()
         };
         constraints.iter().find(|constraint| {
             let weight = constraint.weight(self.point, self.scale, self.lambda, self.tilt);
@@ -35,8 +35,8 @@ impl Starts {
 
     /// Moves every start as early as one that is fixed at 0 allows: that of a pass on devices of residue 0.
     pub fn tighten(&mut self, constraints: &[Constraint], first: usize) {
-        let residues = self.starts[first].len();
-        let mut starts: Vec<Vec<Option<i128>>> = vec![vec![None; residues]; self.starts.len()];
+        let residues = self.by_pass[first].len();
+        let mut starts: Vec<Vec<Option<i128>>> = vec![vec![None; residues]; self.by_pass.len()];
         starts[first][0] = Some(0);
         let place = |residue: i128| usize::try_from(residue).expect("residues are not negative");
         // All cycles have weights that are not positive, as there are start times.
@@ -56,7 +56,7 @@ impl Starts {
             }
         }
         let reached = |start: Option<i128>| start.expect("every pass waits for the first, in the end");
-        self.starts = starts.into_iter().map(|own| own.into_iter().map(reached).collect()).collect();
+        self.by_pass = starts.into_iter().map(|own| own.into_iter().map(reached).collect()).collect();
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn solve(
         let (period, slope) = ((lambda * scale).to_integer(), (tilt * scale).to_integer());
         let weight = |constraint: &Constraint| constraint.weight(point, scale, period, slope);
         let cycle = match longest(constraints, passes, residues, weight) {
-            Ok(starts) => return Ok(Starts { point, scale, lambda: period, tilt: slope, starts }),
+            Ok(starts) => return Ok(Starts { point, scale, lambda: period, tilt: slope, by_pass: starts }),
             Err(cycle) => cycle,
         };
         let sum = sum(constraints, &cycle);
@@ -165,7 +165,7 @@ fn longest(
     weight: impl Fn(&Constraint) -> i128,
 ) -> Result<Vec<Vec<i128>>, Vec<usize>> {
     let residues = usize::try_from(residues).expect("residues are few");
-    let node = |(pass, residue): (usize, i128)| {
+    let node = |(pass, residue): Node| {
         pass * residues + usize::try_from(residue).expect("residues are not negative")
     };
     let arcs: Vec<(usize, usize, i128)> = constraints

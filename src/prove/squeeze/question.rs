@@ -90,7 +90,7 @@ impl<'a> Questions<'a> {
         script.define("lambda", &[], "Real", lambda);
         script.define("tilt", &[], "Real", sum(&|ray| ray.tilt));
         for (pass, name) in self.classes.passes.iter().map(|pass| pass.name()).enumerate() {
-            let start = |r: usize| sum(&|ray| ray.starts[pass][r]);
+            let start = |r: usize| sum(&|ray| ray.by_pass[pass][r]);
             let last = usize::try_from(self.classes.residues - 1).expect("residues are few");
             let body =
                 (0..last).rev().fold(start(last), |rest, r| format!("(ite (= r {r}) {} {rest})", start(r)));

@@ -206,12 +206,19 @@ fn a_false_witness_is_rejected_for_the_right_reason() {
             witness["periods"][0]["cases"][0]["terms"][1]["rate"]["ticks"] = [0, 5, 0, 0].into()
         }),
         altered(&|witness| {
-            witness["periods"][0]["cases"][0]["terms"][0]["starts"][1]["starts"][0][0] = 999.into()
+            witness["periods"][0]["cases"][0]["terms"][0]["starts"][1]["by_pass"][0][0] = 999.into()
         }),
         altered(&|witness| witness["periods"][0]["cases"][0]["terms"][0]["starts"][1]["tilt"] = 9.into()),
         altered(&|witness| witness["periods"][0]["cases"][0]["terms"][1]["attained"]["devices"] = 0.into()),
         altered(&|witness| {
             witness["periods"][0]["cases"][0]["terms"][1]["attained"]["cycle"][0][1] = 1.into()
+        }),
+        altered(&|witness| witness["periods"][0]["cases"][0]["terms"][1]["rate"]["copies"] = u64::MAX.into()),
+        altered(&|witness| {
+            witness["periods"][0]["cases"][0]["terms"][1]["starts"][0]["scale"] = u64::MAX.into()
+        }),
+        altered(&|witness| {
+            _ = witness["makespans"][4]["starts"]["by_pass"].as_array_mut().expect("starts").pop()
         }),
         altered(&|witness| witness["makespans"][4]["constant"] = 0.into()),
         altered(&|witness| witness["makespans"][4]["rotor"]["cycle"][0][0] = "W0".into()),

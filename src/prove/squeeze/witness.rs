@@ -19,6 +19,11 @@ use crate::block::family::{self, Family};
 /// The value of `format` in witnesses of this version.
 pub const WITNESS_FORMAT: &str = "bubbleproof-witness-1";
 
+/// More than any form counts, any ray has, and any start time needs: what is larger could overflow.
+const MOST_COUNTED: i128 = 1_000;
+const MOST_SCALED: i128 = 1_000_000_000;
+const MOST_TICKS: i128 = 1 << 60;
+
 /// The family, its residue tables, and the start times and cycles that prove its period, makespan and
 /// peak. Nothing in it is believed: [`check`](Witness::check) derives every table again and evaluates
 /// every inequality.
@@ -57,6 +62,9 @@ pub enum Rejection {
     /// Its family has no tables.
     #[error("nothing is proved by residues: {0}")]
     Irregular(#[from] Irregular),
+    /// Numbers so large that they cannot be counted with.
+    #[error("its numbers are too large")]
+    Large,
     /// A table is not what the formulas say.
     #[error("the table of {0} is not what the formulas of the family say")]
     Table(String),
@@ -197,6 +205,11 @@ fn check_period(classes: &Classes, case: &Period, quantities: usize) -> Result<(
     let (residue, residues) = (case.residue, classes.residues);
     let constraints = classes.constraints(residue)?;
     let rates = case.rates();
+    let counted =
+        |rate: &Rate| rate.ticks.0.into_iter().chain([rate.copies]).all(|count| count.abs() <= MOST_COUNTED);
+    if !rates.iter().all(counted) {
+        return Err(Rejection::Large);
+    }
     for term in &case.terms {
         let rate = term.rate;
         let points: Vec<_> = term.starts.iter().map(|starts| starts.point).collect();
@@ -204,6 +217,10 @@ fn check_period(classes: &Classes, case: &Period, quantities: usize) -> Result<(
             return Err(Rejection::Rays { rate, residue, residues });
         }
         for starts in &term.starts {
+            if starts.point.iter().any(|value| *value > MOST_SCALED) {
+                return Err(Rejection::Large);
+            }
+            check_size(starts)?;
             if starts.scale <= 0 || rate.at(starts.point) * starts.scale != starts.lambda.into() {
                 return Err(Rejection::Lambda { rate, residue, residues });
             }
@@ -217,6 +234,13 @@ fn check_period(classes: &Classes, case: &Period, quantities: usize) -> Result<(
         }
     }
     Ok(())
+}
+
+fn check_size(starts: &Starts) -> Result<(), Rejection> {
+    let Starts { scale, lambda, tilt, by_pass, .. } = starts;
+    let mut ticks = by_pass.iter().flatten().chain([lambda, tilt]);
+    let small = *scale <= MOST_SCALED && ticks.all(|value| value.abs() <= MOST_TICKS);
+    if small { Ok(()) } else { Err(Rejection::Large) }
 }
 
 fn check_starts(
@@ -252,14 +276,13 @@ fn check_makespan(family: &Family, classes: &Classes, makespan: &Makespan) -> Re
     let wrong = || Rejection::Bound { residue, residues };
     let starts = &makespan.starts;
     let constraints = classes.constraints(residue)?;
-    let first = classes.first_pass()?;
     if starts.scale <= 0 || starts.point != makespan::point(family.durations) {
         return Err(wrong());
     }
+    check_size(starts)?;
     check_starts(classes, residue, &constraints, starts)?;
-    let begins = starts.starts[first].first().is_some_and(|&start| start >= 0);
     let Makespan { per_devices, constant, fewest, .. } = *makespan;
-    if !begins || LastEnd::of(classes, residue, starts) != (LastEnd { per_devices, constant, fewest }) {
+    if LastEnd::of(classes, residue, starts)? != (LastEnd { per_devices, constant, fewest }) {
         return Err(wrong());
     }
     let Some(rotor) = &makespan.rotor else { return Ok(()) };
