@@ -73,14 +73,13 @@ impl<'a> Binary<'a> {
         })
     }
 
-    /// A sum over bits: `weight * variable` for each term.
-    pub fn write_sum(&self, out: &mut String, terms: impl IntoIterator<Item = (i64, usize)>) -> fmt::Result {
-        for (weight, variable) in terms {
-            for (value, bit) in self.bits(variable) {
-                write!(out, "{} {bit} ", weight * value)?;
-            }
-        }
-        Ok(())
+    /// A sum over bits, `weight * variable` for each term, with a space behind each.
+    #[must_use]
+    pub fn sum(&self, terms: impl IntoIterator<Item = (i64, usize)>) -> String {
+        let bits = terms.into_iter().flat_map(|(weight, variable)| {
+            self.bits(variable).map(move |(value, bit)| format!("{} {bit} ", weight * value))
+        });
+        bits.collect()
     }
 
     /// The text of an OPB file.
@@ -105,8 +104,7 @@ impl<'a> Binary<'a> {
         )?;
         writeln!(out, "* every pass ends in time")?;
         for variable in (0..variables.len()).filter(|&variable| self.bounds[variable].is_some()) {
-            self.write_sum(out, [(-1, variable)])?;
-            writeln!(out, ">= {} ;", -variables[variable].stated_most)?;
+            writeln!(out, "{}>= {} ;", self.sum([(-1, variable)]), -variables[variable].stated_most)?;
         }
         let mut part = "";
         let stated = inequalities.iter().zip(&self.places).filter(|(_, place)| place.is_some());
@@ -116,8 +114,8 @@ impl<'a> Binary<'a> {
                 writeln!(out, "* {next}")?;
                 part = next;
             }
-            self.write_sum(out, inequality.terms.iter().map(|&(weight, at)| (-weight, at)))?;
-            writeln!(out, ">= {} ;", -inequality.most)?;
+            let terms = inequality.terms.iter().map(|&(weight, at)| (-weight, at));
+            writeln!(out, "{}>= {} ;", self.sum(terms), -inequality.most)?;
         }
         Ok(())
     }

@@ -112,7 +112,7 @@ fn is_affordable(model: &Model, rows: &[Row], devices: &[Vec<usize>], horizon: T
     };
     let capped = Device::all(model.devices()).filter(|&device| model.capacity(device).is_some());
     let pairs = |device: &Vec<usize>| -> usize {
-        device.len() * device.len() * (microbatches * microbatches).unsigned_abs() as usize
+        device.len() * device.len() * model.microbatches() as usize * model.microbatches() as usize
     };
     horizon.0.checked_add(lags).is_some_and(|sum| sum < MAX_NUMBER)
         && capped

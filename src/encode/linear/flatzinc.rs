@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use itertools::Itertools as _;
+
 use super::{LinearProgramme, Origin};
 
 impl LinearProgramme {
@@ -32,20 +34,11 @@ impl LinearProgramme {
                 writeln!(out, "% {next}")?;
                 part = next;
             }
-            write!(out, "constraint int_lin_le([")?;
-            self.list(out, inequality.terms.iter().map(|(weight, _)| weight.to_string()))?;
-            write!(out, "], [")?;
-            self.list(out, inequality.terms.iter().map(|&(_, at)| self.variables[at].name()))?;
-            writeln!(out, "], {});", inequality.most)?;
+            let weights = inequality.terms.iter().map(|(weight, _)| weight).join(", ");
+            let names = inequality.terms.iter().map(|&(_, at)| self.variables[at].name()).join(", ");
+            writeln!(out, "constraint int_lin_le([{weights}], [{names}], {});", inequality.most)?;
         }
         writeln!(out, "solve satisfy;")
-    }
-
-    fn list(&self, out: &mut String, parts: impl Iterator<Item = String>) -> fmt::Result {
-        for (position, part) in parts.enumerate() {
-            write!(out, "{}{part}", if position == 0 { "" } else { ", " })?;
-        }
-        Ok(())
     }
 }
 

@@ -138,7 +138,9 @@ fn timed(model: &Model, schedule: &Schedule) -> Result<(Ticks, BTreeMap<Pass, Ti
     for (pass, &start) in &starts {
         rows.entry((pass.stage, pass.kind)).or_default().push(start);
     }
-    rows.values_mut().for_each(|row| row.sort_unstable());
+    for row in rows.values_mut() {
+        row.sort_unstable();
+    }
     for (pass, start) in &mut starts {
         *start = rows[&(pass.stage, pass.kind)][pass.microbatch.index()];
     }

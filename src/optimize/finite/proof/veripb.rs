@@ -18,6 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::BufRead;
+use std::num::NonZero;
 
 use drcp_format::reader::ProofReader;
 use drcp_format::{Conclusion, Deduction, Inference, IntAtomic, IntComparison, Step};
@@ -135,12 +136,6 @@ impl<'a> Proof<'a> {
         self.last
     }
 
-    fn sum(&self, terms: &[(i64, usize)]) -> String {
-        let mut text = String::new();
-        self.binary.write_sum(&mut text, terms.iter().copied()).expect("a string takes everything");
-        text
-    }
-
     fn is_start(&self, variable: usize) -> bool {
         matches!(self.programme.variables()[variable].meaning, Meaning::Start(_))
     }
@@ -169,7 +164,7 @@ impl<'a> Proof<'a> {
                             self.add(&format!("pol {row} {} +", found[&other]))
                         }
                         None if upper => self.binary.bound(variable).expect("starts are bounded"),
-                        None => self.add(&format!("rup {}>= 0", self.sum(&[(1, variable)]))),
+                        None => self.add(&format!("rup {}>= 0", self.binary.sum([(1, variable)]))),
                     };
                     found.insert(variable, id);
                 }
@@ -192,8 +187,8 @@ impl<'a> Proof<'a> {
                 }
                 (Origin::Implied(Derivation::Propagation(from)), _) => {
                     let ids = from.iter().map(|&from| self.inequalities[from]).join(" ");
-                    let terms = inequality.terms.iter().map(|&(weight, at)| (-weight, at)).collect_vec();
-                    self.add(&format!("rup {}>= {} : ~ {ids}", self.sum(&terms), -inequality.most))
+                    let terms = inequality.terms.iter().map(|&(weight, at)| (-weight, at));
+                    self.add(&format!("rup {}>= {} : ~ {ids}", self.binary.sum(terms), -inequality.most))
                 }
                 _ => unreachable!("what is not implied has a place"),
             };
@@ -215,7 +210,7 @@ impl<'a> Proof<'a> {
         }
         let literal = format!("{name}_ge{value}");
         if !self.reified.contains_key(&(variable, value)) {
-            let (up, down) = (self.sum(&[(1, variable)]), self.sum(&[(-1, variable)]));
+            let (up, down) = (self.binary.sum([(1, variable)]), self.binary.sum([(-1, variable)]));
             let highest: i64 = self.binary.bits(variable).map(|(value, _)| value).sum();
             let room = highest - (value - 1);
             let forth = self.add(&format!("red {up}{value} ~{literal} >= {value} : {literal} -> 0"));
@@ -298,7 +293,7 @@ impl<'a> Proof<'a> {
         inference: &Inference<N, i32, L>,
     ) -> Result<(), ProofError> {
         let id = inference.constraint_id.get();
-        let source = inference.generated_by.map(|source| source.get());
+        let source = inference.generated_by.map(NonZero::get);
         let known = match inference.label.as_ref().map(AsRef::as_ref) {
             // The range is part of every bound already.
             Some("initial_domain") => return Ok(()),
@@ -339,23 +334,22 @@ impl<'a> Proof<'a> {
             let tightest = if is_lower { values.max() } else { values.min() };
             let literal = tightest.map(|value| (value, self.at_least((variable, value))));
             let factor = if weight.abs() == 1 { String::new() } else { format!(" {} *", weight.abs()) };
-            match literal {
-                Some((value, Truth::Literal(_))) => {
-                    about.at_least.push((variable, value));
-                    if let Some(reified) = self.reified.get(&(variable, value)) {
-                        let id = reified[usize::from(!is_lower)];
-                        write!(line, " {id}{factor} +").expect("a string takes everything");
-                    }
+            if let Some((value, Truth::Literal(_))) = literal {
+                about.at_least.push((variable, value));
+                // An assumption about an order is its literal, which stays as it is.
+                if let Some(reified) = self.reified.get(&(variable, value)) {
+                    let id = reified[usize::from(!is_lower)];
+                    write!(line, " {id}{factor} +").expect("a string takes everything");
                 }
-                _ => match self.ranges[variable] {
-                    Some(range) => write!(line, " {}{factor} +", range[usize::from(!is_lower)]),
-                    // Whatever an order is: its literal is dropped.
-                    None => {
-                        let name = programme.variables()[variable].name();
-                        write!(line, " {}{name}{factor} +", if is_lower { "" } else { "~" })
-                    }
-                }
-                .expect("a string takes everything"),
+            } else {
+                let bound = self.ranges[variable].map(|range| range[usize::from(!is_lower)].to_string());
+                // Whatever an order is: its literal is dropped.
+                let dropped = || {
+                    let name = programme.variables()[variable].name();
+                    if is_lower { name } else { format!("~{name}") }
+                };
+                write!(line, " {}{factor} +", bound.unwrap_or_else(dropped))
+                    .expect("a string takes everything");
             }
         }
         let id = self.add(&format!("{line} s"));
