@@ -18,10 +18,16 @@ RESULT  := target/demo/schedule.json
 TABLE   := target/bench-table
 SECONDS := 3
 
+# Programs by others that check our proofs of optimality.
+PUMPKIN_CHECKER := 0.5.0
+VERIPB          := 3.0.2
+CHECKERS        := .deps/checkers/installed-$(PUMPKIN_CHECKER)-$(VERIPB)
+OPTIMA          := target/certify
+
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
-.PHONY: help setup build demo test lint proofs proofs-cvc5 bench bench-table
+.PHONY: help setup build demo test lint proofs proofs-cvc5 certify bench bench-table
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -32,6 +38,7 @@ help:
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
+	@echo 'make certify      prove optima and have two outside checkers check the proofs'
 	@echo 'make setup        install the native parts into .deps (the others do this by themselves)'
 
 setup: $(STAMP)
@@ -90,3 +97,15 @@ bench-table: setup
 	done
 	@echo "all $$(ls $(TABLE)/*.json | wc -l) certificates accepted by the solver-free build;" \
 	    "the optimality of $$(grep -l '^  not checked' $(TABLE)/*.txt | wc -l) rests on a search, which is not checked"
+
+certify: setup $(CHECKERS)
+	$(CARGO) run --example certify -- .deps/checkers/bin $(OPTIMA)
+
+# Without link-time optimisation: they run for moments, and are built for longer.
+$(CHECKERS): $(STAMP)
+	@rm -f .deps/checkers/installed-*
+	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
+	    pumpkin-checker --version '=$(PUMPKIN_CHECKER)'
+	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
+	    veripb --version '=$(VERIPB)'
+	@touch $@

@@ -7,6 +7,8 @@
 mod block;
 mod block_engine;
 mod cap;
+#[cfg(feature = "lcg")]
+mod certify;
 mod check;
 mod compare;
 mod completions;
@@ -149,6 +151,15 @@ enum Command {
     /// only another search could confirm is shown as not checked.
     Check(check::CheckArgs),
 
+    #[cfg(feature = "lcg")]
+    #[command(after_long_help = CERTIFY_EXAMPLES)]
+    /// Find a shortest schedule of a small problem, with proofs that other people's programs check
+    ///
+    /// Writes the schedule; the statement that one ends earlier, as FlatZinc and as OPB; and for each a proof
+    /// that there is none, for pumpkin-checker and for VeriPB. The exit status is 3 when there is no proof in
+    /// time.
+    Certify(certify::CertifyArgs),
+
     #[command(after_long_help = CONVERT_EXAMPLES)]
     /// Write a schedule in another form: schedule file (JSON) or PyTorch's CSV
     ///
@@ -231,6 +242,13 @@ Examples:
   bubbleproof check schedule.json --model model.toml --memory 50%
       also that the certificate is about this model under this cap";
 
+#[cfg(feature = "lcg")]
+const CERTIFY_EXAMPLES: &str = "\
+Examples:
+  bubbleproof certify model.toml --devices 2 --microbatches 4 -o proof
+  veripb proof/makespan.opb proof/makespan.pbp
+      (cargo install veripb pumpkin-checker)";
+
 const REPLAY_EXAMPLES: &str = "\
 Examples:
   bubbleproof replay schedule.json --model model.toml
@@ -268,6 +286,8 @@ impl Command {
             Self::Replay(args) => replay::run(args, output),
             Self::Render(args) => render::run(args, output),
             Self::Check(args) => check::run(args, output),
+            #[cfg(feature = "lcg")]
+            Self::Certify(args) => certify::run(args, output),
             Self::Convert(args) => convert::run(args, output),
             Self::Compare(args) => compare::run(args, output),
             Self::Completions(args) => completions::run(args, output),

@@ -21,6 +21,8 @@ mod branch;
 #[cfg(feature = "lcg")]
 mod lcg;
 mod problem;
+#[cfg(feature = "lcg")]
+pub mod proof;
 mod race;
 #[cfg(test)]
 mod tests;
