@@ -34,15 +34,21 @@ pub(super) fn of_makespans(family: &Family, makespans: &[Makespan], residues: i1
     let case = |makespan: &Makespan| {
         let (slope, constant) = makespan.line(residues);
         let line = sum(&[(makespan.period(), "m"), (slope, "d")], constant - makespan.period());
-        let devices = makespan.rotor.as_ref().map(|rotor| (rotor.devices - residues + 1).max(1));
-        let line = match devices {
+        (line, makespan.rotor.is_some())
+    };
+    // With the same words for several residues, exactness begins where it does for all of them.
+    let words = |makespan: &Makespan| {
+        let same = makespans.iter().filter(|other| case(other) == case(makespan));
+        let rotors = same.filter_map(|other| other.rotor.as_ref()).map(|rotor| rotor.devices - residues + 1);
+        let (line, _) = case(makespan);
+        let words = match rotors.max() {
             None => format!("at most {line}"),
-            Some(1) => format!("exactly {line}"),
+            Some(..=1) => format!("exactly {line}"),
             Some(devices) => format!("at most {line}, and exactly that for d >= {devices},"),
         };
-        (line, makespan.residue)
+        (words, makespan.residue)
     };
-    let cases = makespans.iter().map(case).collect_vec();
+    let cases = makespans.iter().map(words).collect_vec();
     let exceptions = makespans.iter().filter_map(|makespan| {
         let line = sum(&[(makespan.period(), "m")], makespan.exception()? - makespan.period());
         Some(format!("; for d = {}, at most {line}", makespan.residue))
