@@ -247,7 +247,7 @@ const CERTIFY_EXAMPLES: &str = "\
 Examples:
   bubbleproof certify model.toml --devices 2 --microbatches 4 -o proof
   veripb proof/makespan.opb proof/makespan.pbp
-      (cargo install veripb pumpkin-checker)";
+      (`cargo install veripb pumpkin-checker` brings the checkers)";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:
