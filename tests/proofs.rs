@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -18,6 +18,9 @@ use num_rational::Ratio;
 
 /// Far more than any file takes.
 const LIMIT: Duration = Duration::from_secs(300);
+
+/// Made once for all tests.
+static FILES: LazyLock<Vec<ProofFile>> = LazyLock::new(|| library().expect("the library can be made"));
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")
@@ -44,8 +47,8 @@ fn questions(folder: &Path) -> BTreeMap<String, String> {
 
 #[test]
 fn the_folder_is_what_the_library_writes() {
-    let files = library().expect("the library can be made");
-    assert_eq!(fs::read_to_string(folder().join("README.md")).expect("an index"), index(&files));
+    let files = &*FILES;
+    assert_eq!(fs::read_to_string(folder().join("README.md")).expect("an index"), index(files));
     let (names, count) = (files.iter().map(|file| file.name.clone()).collect::<BTreeSet<_>>(), files.len());
     assert_eq!(names.len(), count, "two files have the same name");
     let written = questions(&folder());
@@ -57,7 +60,7 @@ fn the_folder_is_what_the_library_writes() {
 
 #[test]
 fn z3_gives_every_file_the_answer_that_it_expects() {
-    let files = library().expect("the library can be made");
+    let files = &*FILES;
     let next = Mutex::new(files.iter());
     let wrong = Mutex::new(Vec::new());
     let take = || next.lock().expect("no thread panics here").next();
@@ -79,7 +82,7 @@ fn z3_gives_every_file_the_answer_that_it_expects() {
 
 #[test]
 fn every_theorem_has_a_proof_and_a_control() {
-    let files = library().expect("the library can be made");
+    let files = &*FILES;
     for theorem in named() {
         let of = |expected: Expected| {
             files.iter().filter(|file| file.theorem == theorem.name && file.expected == expected).count()

@@ -69,7 +69,7 @@ const REPETITIONS: u32 = 2;
 
 /// The parts of a valid schedule, by the shortest period that all devices have.
 ///
-/// A period counts only if the stretches that it explains cover all that shorter periods did: if a
+/// A period does not count if its stretch also has a shorter one, by which another stretch repeats: if a
 /// steady phase is broken, the longer of its parts must not pass for the whole.
 fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
     let devices = schedule.devices();
@@ -77,7 +77,7 @@ fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
         return Err(Reason::OneMicrobatch);
     }
     let most = (schedule.microbatches() / REPETITIONS).min(MOST_PERIOD);
-    let mut covered: Vec<Option<(usize, usize)>> = vec![None; devices as usize];
+    let mut shorter: Vec<Vec<Vec<Run>>> = Vec::new();
     let places = Places::of(schedule);
     // The reason why the period that explains most of the orders will not do.
     let mut reason: Option<(usize, Reason)> = None;
@@ -85,7 +85,11 @@ fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
         let runs: Vec<Vec<Run>> =
             Device::all(devices).map(|device| runs(schedule, &places, device, period)).collect();
         let whole = |device: Device| match runs[device.index()][..] {
-            [run] => covered[device.index()].is_none_or(|(begin, end)| run.begin <= begin && end <= run.end),
+            [run] => {
+                let dividing =
+                    (1..period).zip(&shorter).filter(|(shorter, _)| period.is_multiple_of(*shorter));
+                !dividing.into_iter().any(|(_, runs)| is_part(run, &runs[device.index()]))
+            }
             _ => false,
         };
         let why = if Device::all(devices).all(whole) {
@@ -104,17 +108,21 @@ fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
         {
             reason = Some((explained, why));
         }
-        for run in runs.iter().flatten() {
-            let known = covered[run.device.index()].get_or_insert((run.begin, run.end));
-            *known = (known.0.min(run.begin), known.1.max(run.end));
-        }
+        shorter.push(runs);
     }
-    let silent = Device::all(devices).find(|device| covered[device.index()].is_none());
+    let is_silent = |device: &Device| shorter.iter().all(|runs| runs[device.index()].is_empty());
+    let silent = Device::all(devices).find(is_silent);
     Err(match (reason, silent) {
         (Some((_, reason)), _) => reason,
         (None, Some(device)) => Reason::NoRepetition { device, most },
         (None, None) => Reason::NoCommonPeriod { most },
     })
+}
+
+/// Whether a stretch is the whole of one among these, or less, and there is another one elsewhere.
+fn is_part(run: Run, runs: &[Run]) -> bool {
+    let within = runs.iter().any(|other| other.begin <= run.begin && run.end <= other.end);
+    within && runs.iter().any(|other| other.end <= run.begin || run.end <= other.begin)
 }
 
 /// The longest stretches of a device with at least two repetitions.

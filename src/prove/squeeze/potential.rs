@@ -88,7 +88,8 @@ pub(super) fn solve(
     let around = constraints.iter().any(|constraint| matches!(constraint.place, Where::Around { .. }));
     let mut tilt = Ratio::from_integer(0);
     // The least and the greatest tilt so far, with the cycles that set them.
-    let (mut least, mut greatest): (Option<(Ratio<i128>, Sum)>, Option<(Ratio<i128>, Sum)>) = (None, None);
+    let mut least: Option<(Ratio<i128>, Sum)> = None;
+    let mut greatest: Option<(Ratio<i128>, Sum)> = None;
     loop {
         let scale = lambda.denom().lcm(tilt.denom());
         let (period, slope) = ((lambda * scale).to_integer(), (tilt * scale).to_integer());

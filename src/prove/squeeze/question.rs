@@ -5,7 +5,7 @@ use itertools::Itertools;
 
 use super::cycle::{Attained, along, rotor_steps};
 use super::form::{Form, QUANTITIES};
-use super::graph::{Classes, Constraint, Where};
+use super::graph::{ClassPass, Classes, Constraint, Where};
 use super::makespan::Makespan;
 use super::period::{Period, Term};
 use super::{Irregular, Starts};
@@ -89,7 +89,7 @@ impl<'a> Questions<'a> {
         let lambda = if twin == Twin::Yes { format!("(* (/ 9.0 10.0) {lambda})") } else { lambda };
         script.define("lambda", &[], "Real", lambda);
         script.define("tilt", &[], "Real", sum(&|ray| ray.tilt));
-        for (pass, name) in self.classes.passes.iter().map(|pass| pass.name()).enumerate() {
+        for (pass, name) in self.classes.passes.iter().map(ClassPass::name).enumerate() {
             let start = |r: usize| sum(&|ray| ray.by_pass[pass][r]);
             let last = usize::try_from(self.classes.residues - 1).expect("residues are few");
             let body =

@@ -94,12 +94,13 @@ fn sum(terms: &[(Ratio<i128>, &str)], constant: Ratio<i128>) -> String {
             (false, true) => " - ",
         });
         let (whole, one) = (factor.is_integer(), factor == Ratio::from_integer(1));
-        text.push_str(&match (name, one, whole) {
+        let term = match (name, one, whole) {
             ("", ..) => factor.to_string(),
             (name, true, _) => name.to_owned(),
             (name, false, true) => format!("{factor}*{name}"),
             (name, false, false) => format!("({factor})*{name}"),
-        });
+        };
+        text.push_str(&term);
     }
     if text.is_empty() { "0".to_owned() } else { text }
 }

@@ -184,44 +184,36 @@ fn numbers(value: &serde_json::Value, path: &mut Vec<Step>, paths: &mut Vec<Vec<
 fn a_false_witness_is_rejected_for_the_right_reason() {
     let original =
         serde_json::to_value(Witness::of(&family("v-min")).expect("regular")).expect("it can be written");
-    let altered = |change: &dyn Fn(&mut serde_json::Value)| {
-        let mut altered = original.clone();
-        change(&mut altered);
+    let rejected = |mut altered: serde_json::Value, path: &str, value: serde_json::Value| {
+        *altered.pointer_mut(path).expect("it is there") = value;
         let witness: Witness = serde_json::from_value(altered).expect("the form is kept");
         witness.check().expect_err("it is false").to_string()
     };
-    let without_gap = |witness: &mut serde_json::Value| {
-        let text = witness["family"].as_str().expect("a text").replace("if(d mod 3 = 0, 2, 0)", "0");
-        witness["family"] = text.into();
+    let text = original["family"].as_str().expect("a text");
+    let pop = |path: &str| {
+        let mut list = original.pointer(path).expect("it is there").clone();
+        list.as_array_mut().expect("a list").pop();
+        list
     };
+    let one_term_less = pop("/periods/0/cases/0/terms");
     let reasons = [
-        altered(&without_gap),
-        altered(&|witness| witness["format"] = "bubbleproof-witness-0".into()),
-        altered(&|witness| witness["peak"]["constants"][7] = 1.into()),
-        altered(&|witness| _ = witness["periods"][0]["cases"].as_array_mut().expect("cases").pop()),
-        altered(&|witness| {
-            _ = witness["periods"][0]["cases"][0]["terms"].as_array_mut().expect("terms").pop()
-        }),
-        altered(&|witness| {
-            witness["periods"][0]["cases"][0]["terms"][1]["rate"]["ticks"] = [0, 5, 0, 0].into()
-        }),
-        altered(&|witness| {
-            witness["periods"][0]["cases"][0]["terms"][0]["starts"][1]["by_pass"][0][0] = 999.into()
-        }),
-        altered(&|witness| witness["periods"][0]["cases"][0]["terms"][0]["starts"][1]["tilt"] = 9.into()),
-        altered(&|witness| witness["periods"][0]["cases"][0]["terms"][1]["attained"]["devices"] = 0.into()),
-        altered(&|witness| {
-            witness["periods"][0]["cases"][0]["terms"][1]["attained"]["cycle"][0][1] = 1.into()
-        }),
-        altered(&|witness| witness["periods"][0]["cases"][0]["terms"][1]["rate"]["copies"] = u64::MAX.into()),
-        altered(&|witness| {
-            witness["periods"][0]["cases"][0]["terms"][1]["starts"][0]["scale"] = u64::MAX.into()
-        }),
-        altered(&|witness| {
-            _ = witness["makespans"][4]["starts"]["by_pass"].as_array_mut().expect("starts").pop()
-        }),
-        altered(&|witness| witness["makespans"][4]["constant"] = 0.into()),
-        altered(&|witness| witness["makespans"][4]["rotor"]["cycle"][0][0] = "W0".into()),
-    ];
+        ("/family", text.replace("if(d mod 3 = 0, 2, 0)", "0").into()),
+        ("/format", "bubbleproof-witness-0".into()),
+        ("/peak/constants/7", 1.into()),
+        ("/periods/0/cases", pop("/periods/0/cases")),
+        ("/periods/0/cases/0/terms", one_term_less),
+        ("/periods/0/cases/0/terms/1/rate/ticks/1", 5.into()),
+        ("/periods/0/cases/0/terms/1/rate/copies", u64::MAX.into()),
+        ("/periods/0/cases/0/terms/0/starts/1/by_pass/0/0", 999.into()),
+        ("/periods/0/cases/0/terms/0/starts/1/tilt", 9.into()),
+        ("/periods/0/cases/0/terms/0/starts/1/lambda", 9.into()),
+        ("/periods/0/cases/0/terms/1/starts/0/scale", u64::MAX.into()),
+        ("/periods/0/cases/0/terms/1/attained/devices", 0.into()),
+        ("/periods/0/cases/0/terms/1/attained/cycle/0/1", 1.into()),
+        ("/makespans/4/starts/by_pass", pop("/makespans/4/starts/by_pass")),
+        ("/makespans/4/constant", 0.into()),
+        ("/makespans/4/rotor/cycle/0/0", "W0".into()),
+    ]
+    .map(|(path, value)| rejected(original.clone(), path, value));
     insta::assert_snapshot!(reasons.join("\n"));
 }
