@@ -569,6 +569,7 @@ fn every_command_says_what_it_does_and_how_it_is_used() {
         "explain",
         "verify",
         "check",
+        "certify",
         "replay",
         "compare",
         "render",

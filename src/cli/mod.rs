@@ -7,7 +7,6 @@
 mod block;
 mod block_engine;
 mod cap;
-#[cfg(feature = "lcg")]
 mod certify;
 mod check;
 mod compare;
@@ -151,7 +150,6 @@ enum Command {
     /// only another search could confirm is shown as not checked.
     Check(check::CheckArgs),
 
-    #[cfg(feature = "lcg")]
     #[command(after_long_help = CERTIFY_EXAMPLES)]
     /// Find a shortest schedule of a small problem, with proofs that other people's programs check
     ///
@@ -242,12 +240,11 @@ Examples:
   bubbleproof check schedule.json --model model.toml --memory 50%
       also that the certificate is about this model under this cap";
 
-#[cfg(feature = "lcg")]
 const CERTIFY_EXAMPLES: &str = "\
 Examples:
   bubbleproof certify model.toml --devices 2 --microbatches 4 -o proof
   veripb proof/makespan.opb proof/makespan.pbp
-      (cargo install veripb pumpkin-checker)";
+      (`cargo install veripb pumpkin-checker` brings the checkers)";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:
@@ -286,7 +283,6 @@ impl Command {
             Self::Replay(args) => replay::run(args, output),
             Self::Render(args) => render::run(args, output),
             Self::Check(args) => check::run(args, output),
-            #[cfg(feature = "lcg")]
             Self::Certify(args) => certify::run(args, output),
             Self::Convert(args) => convert::run(args, output),
             Self::Compare(args) => compare::run(args, output),

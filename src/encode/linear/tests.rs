@@ -98,7 +98,6 @@ fn the_inequalities_hold_of_the_schedules_within_the_horizon_and_of_nothing_else
         (model(linear(3), 1, [1, 1, 2, 1], 1), 14),
     ] {
         let programme = LinearProgramme::new(&model, Ticks(horizon)).expect("inequalities");
-        let (mut right, mut wrong) = (0, 0);
         for orders in
             Device::all(model.devices()).map(|device| orders_of(&model, device)).multi_cartesian_product()
         {

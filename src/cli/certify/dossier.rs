@@ -1,0 +1,103 @@
+//! The search for a schedule and its proof, and the files.
+
+use std::fmt;
+use std::fs;
+
+use serde::Serialize;
+
+use super::CertifyArgs;
+use crate::cli::error::{Error, Status};
+use crate::cli::interrupt::on_ctrl_c;
+use crate::cli::optimize::Infeasible;
+use crate::cli::output::{Output, Target};
+use crate::cli::progress::Progress;
+use crate::optimize::finite::proof::{self, Certified, ProofError};
+use crate::optimize::{OptimizeError, Options, Stop, optimize};
+use crate::schedule;
+
+/// What was found, as it is printed.
+#[derive(Debug, Serialize)]
+struct Report {
+    certified: bool,
+    makespan: Option<i64>,
+    files: Vec<String>,
+    commands: Vec<String>,
+    #[serde(skip)]
+    unit: String,
+}
+
+/// Finds a shortest schedule, and writes it with its proofs.
+///
+/// # Errors
+/// When a file or an option is wrong, the model cannot be stated in linear inequalities, a file cannot be
+/// written, or the search is defective.
+pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
+    let model = args.model.read()?;
+    let interrupt = on_ctrl_c();
+    let stop = Stop::on(interrupt.clone()).within(args.time_limit);
+    let progress = Progress::start("searching");
+    let options = Options { time_limit: args.time_limit, interrupt, ..Options::default() };
+    let start = match optimize(&model, &options, &mut |_| ()) {
+        Ok(solution) => solution.schedule,
+        Err(OptimizeError::Infeasible(reason)) => {
+            output.print(&Infeasible::because(reason.to_string()))?;
+            return Ok(Status::No);
+        }
+        Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
+    };
+    progress.step("proving that no schedule is shorter");
+    let found = proof::certify(&model, &start, &stop).map_err(|error| refused(&error))?;
+    drop(progress);
+    let unit = model.costs().unit.clone();
+    let Some(certified) = found else {
+        let (files, commands) = (Vec::new(), Vec::new());
+        output.print(&Report { certified: false, makespan: None, files, commands, unit })?;
+        return Ok(Status::GaveUp);
+    };
+    let files = args.write(&certified)?;
+    let directory = args.output.display();
+    let commands = Certified::commands("makespan")
+        .map(|[program, statement, proof]| format!("{program} {directory}/{statement} {directory}/{proof}"));
+    let makespan = Some(certified.makespan.0);
+    output.print(&Report { certified: true, makespan, files, commands: commands.to_vec(), unit })?;
+    Ok(Status::Yes)
+}
+
+impl CertifyArgs {
+    /// Writes the schedule, the statements and the proofs; the names of the files.
+    fn write(&self, certified: &Certified) -> Result<Vec<String>, Error> {
+        fs::create_dir_all(&self.output)
+            .map_err(|source| Error::Write { path: self.output.display().to_string(), source })?;
+        let place = |name: &str| self.output.join(name);
+        let mut written = vec![place("schedule.json")];
+        Target::File(place("schedule.json")).write(|out| schedule::write(&certified.schedule, out))?;
+        for (name, contents) in certified.files("makespan") {
+            Target::File(place(&name)).write(|out| out.write_all(contents))?;
+            written.push(place(&name));
+        }
+        Ok(written.iter().map(|path| path.display().to_string()).collect())
+    }
+}
+
+fn refused(error: &ProofError) -> Error {
+    match error {
+        ProofError::Linear(_) | ProofError::Schedule(_) => {
+            Error::Usage { message: format!("there is no such proof: {error}"), help: None }
+        }
+        ProofError::Rejected(_) | ProofError::Log(_) | ProofError::Io(_) => Error::Defect(error.to_string()),
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(makespan) = self.makespan else {
+            return writeln!(out, "not proved within the time limit");
+        };
+        writeln!(out, "no schedule of F, I and W under these caps ends before {makespan} {}", self.unit)?;
+        for file in &self.files {
+            writeln!(out, "wrote {file}")?;
+        }
+        writeln!(out, "to have it checked:")?;
+        self.commands.iter().try_for_each(|command| writeln!(out, "  {command}"))
+    }
+}
