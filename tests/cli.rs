@@ -517,6 +517,27 @@ fn prove_gives_the_keys_that_programs_rely_on_and_a_file_for_every_theorem() {
 }
 
 #[test]
+fn the_witness_of_squeezed_orders_is_checked_by_itself_and_an_altered_one_is_rejected() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().to_str().expect("a plain path");
+    let run = tool(&["prove", "models/blocks/1f1b.toml", "--emit", path, "--json"]);
+    let theorems = run.json()["theorems"].as_array().expect("a list").clone();
+    let squeezed = theorems.iter().find(|theorem| theorem["name"] == "1f1b.period").expect("it is derived");
+    assert_eq!(squeezed["status"], "proved");
+    let witness = squeezed["file"].as_str().expect("a path");
+    let checked = tool(&["check", witness]);
+    assert_eq!(checked.status, 0);
+    let text = std::fs::read_to_string(witness).expect("a file");
+    let altered = text.replacen("\"tilt\":0", "\"tilt\":7", 1);
+    assert_ne!(altered, text);
+    let false_one = directory.path().join("false.json");
+    std::fs::write(&false_one, altered).expect("a file");
+    let rejected = tool(&["check", false_one.to_str().expect("a plain path")]);
+    assert_eq!(rejected.status, 1);
+    insta::assert_snapshot!("check_witness", format!("{}\n{}", checked.transcript(), rejected.transcript()));
+}
+
+#[test]
 fn every_m_is_proved_refuted_or_unknown_and_the_keys_say_which() {
     const KEYS: &[&str] = &[
         "status",

@@ -93,7 +93,7 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
     if !prove::HAS_SOLVER {
         note(
             "this build has no solver (feature smt): theorems are refuted where they fail for few devices, \
-             but never proved",
+             but only those about squeezed orders are proved",
         );
     }
     let mut lines = Vec::new();
@@ -106,9 +106,9 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             progress.step(format!("proving {}", theorem.name));
         })
         .map_err(|error| refused(&family.name, &error))?;
-        let is_block = judgements.iter().all(|judgement| {
+        let is_no_block = judgements.iter().any(|judgement| {
             let of_block = [Subject::Room, Subject::Dependencies, Subject::Collisions];
-            !of_block.contains(&judgement.theorem.subject) || judgement.verdict == Verdict::Proved
+            of_block.contains(&judgement.theorem.subject) && matches!(judgement.verdict, Verdict::Refuted(_))
         });
         for Judgement { theorem, verdict, spent } in judgements {
             let file = args.emit.as_deref().map(|directory| {
@@ -117,9 +117,9 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             });
             lines.push(Line::of(&family.name, &theorem, &verdict, spent, file.transpose()?));
         }
-        if is_block {
+        if !is_no_block {
             progress.step(format!("squeezing {}", family.name));
-            lines.extend(squeezed(&family, args.emit.as_deref(), &mut written)?);
+            lines.extend(squeezed(&family, args.time_limit, args.emit.as_deref(), &mut written)?);
         }
     }
     if args.library {
@@ -133,11 +133,12 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
 /// The theorems about the squeezed order, derived without a solver and checked again from their witness.
 fn squeezed(
     family: &Family,
+    limit: Duration,
     directory: Option<&Path>,
     written: &mut BTreeMap<PathBuf, String>,
 ) -> Result<Vec<Line>, Error> {
     let start = Instant::now();
-    let witness = match Witness::of(family) {
+    let witness = match Witness::of(family, start.checked_add(limit)) {
         Ok(witness) => witness,
         Err(reason) => {
             note(&format!("nothing is said about the squeezed order of {}: {reason}", family.name));

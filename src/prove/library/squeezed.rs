@@ -57,7 +57,7 @@ const USED_MAKESPAN: &str =
 pub(super) fn makespans() -> Result<Vec<ProofFile>, ProveError> {
     let family = shipped("v-min").expect("it is shipped");
     let questions = Questions::of(&family)?;
-    let witness = Witness::of(&family)?;
+    let witness = Witness::of(&family, None)?;
     let residues = witness.periods()[0].residues;
     let mut files = Vec::new();
     for makespan in witness.makespans() {
@@ -115,7 +115,7 @@ pub(super) fn periods() -> Result<Vec<ProofFile>, ProveError> {
     for name in FAMILIES {
         let family = shipped(name).expect("it is shipped");
         let questions = Questions::of(&family)?;
-        let periods = period(&family, false)?;
+        let periods = period(&family, false, None)?;
         for (position, case) in periods.cases.iter().enumerate() {
             for (number, term) in case.terms.iter().enumerate() {
                 let Some(attained) = &term.attained else { continue };
@@ -152,7 +152,7 @@ pub(super) fn latency() -> Result<Vec<ProofFile>, ProveError> {
     for name in FAMILIES {
         let family = shipped(name).expect("it is shipped");
         let questions = Questions::of(&family)?;
-        let periods = period(&family, true)?;
+        let periods = period(&family, true, None)?;
         for (position, case) in periods.cases.iter().enumerate() {
             for (number, term) in case.terms.iter().enumerate() {
                 let question = |twin: Twin| Question {

@@ -61,6 +61,9 @@ pub enum Irregular {
     /// The order itself forbids every period.
     #[error("the order of the passes contradicts their dependencies")]
     Stuck,
+    /// The time limit came first.
+    #[error("the time limit came first")]
+    Time,
     /// The search for the forms did not come to an end.
     #[error("more than {0} forms limit the period")]
     Forms(usize),

@@ -2,6 +2,7 @@
 //! rate of that cycle is another form.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use num_integer::Integer;
 use num_rational::Ratio;
@@ -103,13 +104,15 @@ impl Periods {
 /// Derives the period of a family; with the latency between devices counted or not.
 ///
 /// # Errors
-/// When its formulas are not told by residues, or its block is none.
-pub fn period(family: &Family, latency: bool) -> Result<Periods, Irregular> {
+/// When its formulas are not told by residues, its block is none, or the deadline comes first.
+pub fn period(family: &Family, latency: bool, deadline: Option<Instant>) -> Result<Periods, Irregular> {
     let classes = Classes::of(family)?;
     let quantities = quantities(latency);
     let occurring = occurring(family, classes.residues);
-    let cases =
-        occurring.into_iter().map(|s| of_residue(&classes, s, quantities)).collect::<Result<_, _>>()?;
+    let cases = occurring
+        .into_iter()
+        .map(|s| of_residue(&classes, s, quantities, deadline))
+        .collect::<Result<_, _>>()?;
     Ok(Periods { latency, residues: classes.residues, cases })
 }
 
@@ -128,13 +131,21 @@ pub(super) fn occurring(family: &Family, residues: i128) -> Vec<i128> {
     found.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-fn of_residue(classes: &Classes, s: i128, quantities: usize) -> Result<Period, Irregular> {
+fn of_residue(
+    classes: &Classes,
+    s: i128,
+    quantities: usize,
+    deadline: Option<Instant>,
+) -> Result<Period, Irregular> {
     let constraints = classes.constraints(s)?;
     let size = (classes.passes.len(), classes.residues);
     let mut rates = vec![work(classes, s)?];
     let starts = loop {
         if rates.len() > MOST_FORMS {
             return Err(Irregular::Forms(MOST_FORMS));
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Irregular::Time);
         }
         match prove(&rates, &constraints, size, quantities) {
             Ok(starts) => {

@@ -45,7 +45,7 @@ fn makespan(family: &Family, devices: u32, microbatches: u32, durations: [i64; 4
 fn the_theorems_of_the_shipped_families() {
     let mut text = String::new();
     for (name, _) in SHIPPED {
-        let claims = Witness::of(&family(name)).expect("regular").check().expect("it holds");
+        let claims = Witness::of(&family(name), None).expect("regular").check().expect("it holds");
         for claim in claims {
             writeln!(text, "{name}: {}: {claim}", claim.name).expect("texts grow");
         }
@@ -73,7 +73,7 @@ fn the_peak_of_the_tables_is_that_of_the_block_algebra() {
 fn no_makespan_is_above_its_bound_and_a_rotor_reaches_it() {
     for (name, _) in SHIPPED {
         let family = family(name);
-        let witness = Witness::of(&family).expect("regular");
+        let witness = Witness::of(&family, None).expect("regular");
         let residues = witness.periods()[0].residues;
         for devices in 1..=13_u32 {
             let s = i128::from(devices) % residues;
@@ -106,7 +106,7 @@ proptest! {
         latency in prop_oneof![Just(0_i64), 0..5_i64],
     ) {
         let family = family(SHIPPED[which].0);
-        let periods = period(&family, latency > 0).expect("regular");
+        let periods = period(&family, latency > 0, None).expect("regular");
         let s = i128::from(devices) % periods.residues;
         let case = periods.cases.iter().find(|case| case.residue == s).expect("it occurs");
         let point = [forward, input, weight, latency];
@@ -127,7 +127,7 @@ proptest! {
 /// Every change of a number in a witness that a check could be blind to.
 #[test]
 fn altered_witnesses_are_rejected() {
-    let witness = Witness::of(&family("v-min")).expect("regular");
+    let witness = Witness::of(&family("v-min"), None).expect("regular");
     let original = serde_json::to_value(&witness).expect("it can be written");
     let mut changed = 0;
     let mut paths = Vec::new();
@@ -182,8 +182,8 @@ fn numbers(value: &serde_json::Value, path: &mut Vec<Step>, paths: &mut Vec<Vec<
 /// What a false claim is rejected for.
 #[test]
 fn a_false_witness_is_rejected_for_the_right_reason() {
-    let original =
-        serde_json::to_value(Witness::of(&family("v-min")).expect("regular")).expect("it can be written");
+    let original = serde_json::to_value(Witness::of(&family("v-min"), None).expect("regular"))
+        .expect("it can be written");
     let rejected = |mut altered: serde_json::Value, path: &str, value: serde_json::Value| {
         *altered.pointer_mut(path).expect("it is there") = value;
         let witness: Witness = serde_json::from_value(altered).expect("the form is kept");

@@ -2,6 +2,7 @@
 //! check in integers.
 
 use std::fmt;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -124,10 +125,10 @@ impl Witness {
     /// Derives everything about a family.
     ///
     /// # Errors
-    /// When its formulas are not told by residues, or its block is none.
-    pub fn of(family: &Family) -> Result<Self, Irregular> {
+    /// When its formulas are not told by residues, its block is none, or the deadline comes first.
+    pub fn of(family: &Family, deadline: Option<Instant>) -> Result<Self, Irregular> {
         let classes = Classes::of(family)?;
-        let periods = vec![period(family, false)?, period(family, true)?];
+        let periods = vec![period(family, false, deadline)?, period(family, true, deadline)?];
         let makespans = periods[0]
             .cases
             .iter()
