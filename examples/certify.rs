@@ -10,6 +10,7 @@
 //! something tampered with is not rejected.
 
 use std::error::Error;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -126,18 +127,16 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut log = String::new();
     GzDecoder::new(right.log.as_slice()).read_to_string(&mut log)?;
     let without = |text: &str, word: &str| -> String {
-        text.lines().filter(|line| !line.contains(word)).map(|line| format!("{line}\n")).collect()
+        text.split_inclusive('\n').filter(|line| !line.contains(word)).collect()
     };
-    // Of the memory at one F the coefficients become harmless: the inequality is there, and says nothing.
-    let relaxed = |text: &str, from: &str, to: &str| text.replacen(from, to, 1);
+    let altered = |text: &str, from: &str, to: &str| text.replacen(from, to, 1);
     let first_step = |text: &str, mark: &str| -> String {
-        let at = text.lines().position(|line| line.starts_with(mark)).expect("there is such a step");
-        text.lines()
-            .enumerate()
-            .filter(|(line, _)| *line != at)
-            .map(|(_, line)| format!("{line}\n"))
-            .collect()
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let at = lines.iter().position(|line| line.starts_with(mark)).expect("there is such a step");
+        [&lines[..at], &lines[at + 1..]].concat().concat()
     };
+    let mut other_log = String::new();
+    GzDecoder::new(other.log.as_slice()).read_to_string(&mut other_log)?;
     let cases: Vec<(&str, &str, String, String)> = vec![
         ("the horizon raised to the optimum", "fzn", horizon.flatzinc(), log.clone()),
         ("the horizon raised to the optimum", "opb", late_opb, right.pbp.clone()),
@@ -146,16 +145,12 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
         ("the dependencies dropped", "opb", without(&right.opb, ">= 1 ;"), right.pbp.clone()),
         ("an inference deleted", "fzn", right.flatzinc.clone(), first_step(&log, "i ")),
         ("a deduction deleted", "fzn", right.flatzinc.clone(), first_step(&log, "n ")),
-        ("a premise altered", "fzn", right.flatzinc.clone(), relaxed(&log, ">= ", ">= 1")),
+        ("a premise altered", "fzn", right.flatzinc.clone(), altered(&log, ">= ", ">= 1")),
         ("the conclusion deleted", "fzn", right.flatzinc.clone(), first_step(&log, "c ")),
         ("a sum deleted", "opb", right.opb.clone(), first_step(&right.pbp, "pol ")),
-        ("a clause altered", "opb", right.opb.clone(), relaxed(&right.pbp, "rup 1 ~", "rup 1 ")),
+        ("a clause altered", "opb", right.opb.clone(), altered(&right.pbp, "rup 1 ~", "rup 1 ")),
         ("the last clause deleted", "opb", right.opb.clone(), without(&right.pbp, "rup >= 1")),
-        ("the proof of another problem", "fzn", right.flatzinc.clone(), {
-            let mut text = String::new();
-            GzDecoder::new(other.log.as_slice()).read_to_string(&mut text)?;
-            text
-        }),
+        ("the proof of another problem", "fzn", right.flatzinc.clone(), other_log),
         ("the proof of another problem", "opb", right.opb.clone(), other.pbp.clone()),
     ];
     println!("\ntampered                              checker");
@@ -189,9 +184,9 @@ fn forge(checkers: &Checkers, folder: &Path, programme: &LinearProgramme) -> Res
     let atoms = [">= 0", "<= 1", "!= 0", "!= 1"];
     let mut forged = String::new();
     for (code, atom) in (1..).zip(atoms) {
-        forged += &format!("a {code} [{order} {atom}]\ni {} 0 {code} l:initial_domain\n", first + code - 1);
+        writeln!(forged, "a {code} [{order} {atom}]\ni {} 0 {code} l:initial_domain", first + code - 1)?;
     }
-    forged += &format!("n {} 0 {first} {} {} {}\nc UNSAT\n", first + 4, first + 1, first + 2, first + 3);
+    writeln!(forged, "n {} 0 {first} {} {} {}\nc UNSAT", first + 4, first + 1, first + 2, first + 3)?;
     let (statement, log) = (folder.join("forged.fzn"), folder.join("forged.drcp"));
     fs::write(&statement, programme.flatzinc())?;
     fs::write(&log, forged)?;
