@@ -5,25 +5,12 @@
 ; This file asks for a counterexample: the answer unsat proves the statement.
 ; tF, tI, tW and c are the durations of the passes and the latency: any sum of multiples x0, x1, ...
 ; of the extreme rays of the cone on which the form is the largest. Copy j of a pass with offset o
-; on device i starts at lambda*(j + o div T) + start + tilt*i. The claim is that the passes of a
-; device do not overlap in the order of the block, and that none starts before what it needs has
-; ended.
-(set-logic QF_LIRA)
+; on device i starts at lambda*(j + o div T) + start + tilt*i, where start depends on the residue of
+; i: F0_start_2 is that of F of chunk 0 for residue 2. The claim is that, residues and rounds being
+; those of the tables, the passes of a device do not overlap in the order of the block, and none
+; starts before what it needs has ended: one inequality for each pass and what comes before it.
+(set-logic QF_LRA)
 (set-info :status unsat)
-(declare-const d Int)
-(define-fun F0 ((i Int) (d Int)) Int i)
-(define-fun F0_div ((i Int) (d Int)) Int (div (F0 i d) 3))
-(define-fun F0_mod ((i Int) (d Int)) Int (mod (F0 i d) 3))
-(define-fun I0 ((i Int) (d Int)) Int (- (- (* 6 d) 5) (* 5 i)))
-(define-fun I0_div ((i Int) (d Int)) Int (div (I0 i d) 3))
-(define-fun I0_mod ((i Int) (d Int)) Int (mod (I0 i d) 3))
-(define-fun W0 ((i Int) (d Int)) Int (- (- (* 6 d) 4) (* 5 i)))
-(define-fun W0_div ((i Int) (d Int)) Int (div (W0 i d) 3))
-(define-fun W0_mod ((i Int) (d Int)) Int (mod (W0 i d) 3))
-(assert (>= d 1))
-(assert (= (mod d 3) 0))
-(declare-const i Int)
-(assert (and (>= i 0) (< i d)))
 (declare-const x0 Real)
 (assert (>= x0 0.0))
 (declare-const x1 Real)
@@ -38,93 +25,39 @@
 (define-fun c () Real (+ (* 3.0 x0) (* 3.0 x1) (* 3.0 x2) (* 3.0 x3)))
 (define-fun lambda () Real (+ (* 3.0 x0) (* 3.0 x1) (* 6.0 x2) (* 6.0 x3)))
 (define-fun tilt () Real (+ (* 2.0 x0) (* 2.0 x1) (* 1.0 x2) (* 7.0 x3)))
-(define-fun
-  F0_start
-  ((r Int))
-  Real
-  (ite
-    (= r 0)
-    (+ (* 2.0 x1) (* 2.0 x2))
-    (ite
-      (= r 1)
-      (+ (* 1.0 x0) (* 3.0 x1) (* 4.0 x2) (* 2.0 x3))
-      (+ (* 2.0 x0) (* 4.0 x1) (* 6.0 x2) (* 4.0 x3)))))
-(define-fun
-  I0_start
-  ((r Int))
-  Real
-  (ite
-    (= r 0)
-    (+ (* 1.0 x0) (* 2.0 x1) (* 2.0 x2) (* 6.0 x3))
-    (ite (= r 1) (+ (* 2.0 x0) (* 3.0 x1) (* 4.0 x2) (* 8.0 x3)) (+ (* 1.0 x1) (* 4.0 x3)))))
-(define-fun
-  W0_start
-  ((r Int))
-  Real
-  (ite
-    (= r 0)
-    (+ (* 1.0 x0) (* 2.0 x1) (* 8.0 x2) (* 6.0 x3))
-    (ite (= r 1) (+ (* 4.0 x2) (* 2.0 x3)) (+ (* 1.0 x1) (* 6.0 x2) (* 4.0 x3)))))
-(define-fun times ((k Int)) Real (ite (<= k 0) 0.0 (ite (<= k 1) (* 1.0 lambda) (* 2.0 lambda))))
+(define-fun F0_start_0 () Real (+ (* 2.0 x1) (* 2.0 x2)))
+(define-fun F0_start_1 () Real (+ (* 1.0 x0) (* 3.0 x1) (* 4.0 x2) (* 2.0 x3)))
+(define-fun F0_start_2 () Real (+ (* 2.0 x0) (* 4.0 x1) (* 6.0 x2) (* 4.0 x3)))
+(define-fun I0_start_0 () Real (+ (* 1.0 x0) (* 2.0 x1) (* 2.0 x2) (* 6.0 x3)))
+(define-fun I0_start_1 () Real (+ (* 2.0 x0) (* 3.0 x1) (* 4.0 x2) (* 8.0 x3)))
+(define-fun I0_start_2 () Real (+ (* 1.0 x1) (* 4.0 x3)))
+(define-fun W0_start_0 () Real (+ (* 1.0 x0) (* 2.0 x1) (* 8.0 x2) (* 6.0 x3)))
+(define-fun W0_start_1 () Real (+ (* 4.0 x2) (* 2.0 x3)))
+(define-fun W0_start_2 () Real (+ (* 1.0 x1) (* 6.0 x2) (* 4.0 x3)))
 (assert
   (not
     (and
-      (=>
-        (< (F0_mod i d) (I0_mod i d))
-        (and
-          (>= (I0_start (mod i 3)) (+ (F0_start (mod i 3)) (+ 0.0 (* 1.0 tF))))
-          (>= (+ (F0_start (mod i 3)) lambda) (+ (I0_start (mod i 3)) (+ 0.0 (* 1.0 tI))))))
-      (=>
-        (< (F0_mod i d) (W0_mod i d))
-        (and
-          (>= (W0_start (mod i 3)) (+ (F0_start (mod i 3)) (+ 0.0 (* 1.0 tF))))
-          (>= (+ (F0_start (mod i 3)) lambda) (+ (W0_start (mod i 3)) (+ 0.0 (* 1.0 tW))))))
-      (=>
-        (< (I0_mod i d) (F0_mod i d))
-        (and
-          (>= (F0_start (mod i 3)) (+ (I0_start (mod i 3)) (+ 0.0 (* 1.0 tI))))
-          (>= (+ (I0_start (mod i 3)) lambda) (+ (F0_start (mod i 3)) (+ 0.0 (* 1.0 tF))))))
-      (=>
-        (< (I0_mod i d) (W0_mod i d))
-        (and
-          (>= (W0_start (mod i 3)) (+ (I0_start (mod i 3)) (+ 0.0 (* 1.0 tI))))
-          (>= (+ (I0_start (mod i 3)) lambda) (+ (W0_start (mod i 3)) (+ 0.0 (* 1.0 tW))))))
-      (=>
-        (< (W0_mod i d) (F0_mod i d))
-        (and
-          (>= (F0_start (mod i 3)) (+ (W0_start (mod i 3)) (+ 0.0 (* 1.0 tW))))
-          (>= (+ (W0_start (mod i 3)) lambda) (+ (F0_start (mod i 3)) (+ 0.0 (* 1.0 tF))))))
-      (=>
-        (< (W0_mod i d) (I0_mod i d))
-        (and
-          (>= (I0_start (mod i 3)) (+ (W0_start (mod i 3)) (+ 0.0 (* 1.0 tW))))
-          (>= (+ (W0_start (mod i 3)) lambda) (+ (I0_start (mod i 3)) (+ 0.0 (* 1.0 tI))))))
-      (=>
-        (> i 0)
-        (and
-          (>= (- (F0_div i d) (F0_div (- i 1) d)) 0)
-          (>=
-            (+ (F0_start (mod i 3)) tilt (times (- (F0_div i d) (F0_div (- i 1) d))))
-            (+ (F0_start (mod (- i 1) 3)) (+ 0.0 (* 1.0 tF) (* 1.0 c))))))
-      (=>
-        (< i (- d 1))
-        (and
-          (>= (- (I0_div i d) (I0_div (+ i 1) d)) 0)
-          (>=
-            (+ (I0_start (mod i 3)) (- tilt) (times (- (I0_div i d) (I0_div (+ i 1) d))))
-            (+ (I0_start (mod (+ i 1) 3)) (+ 0.0 (* 1.0 tI) (* 1.0 c))))))
-      (=>
-        (= i (- d 1))
-        (and
-          (>= (- (I0_div i d) (F0_div i d)) 0)
-          (>=
-            (+ (I0_start (mod i 3)) 0.0 (times (- (I0_div i d) (F0_div i d))))
-            (+ (F0_start (mod i 3)) (+ 0.0 (* 1.0 tF))))))
-      (=>
-        true
-        (and
-          (>= (- (W0_div i d) (I0_div i d)) 0)
-          (>=
-            (+ (W0_start (mod i 3)) 0.0 (times (- (W0_div i d) (I0_div i d))))
-            (+ (I0_start (mod i 3)) (+ 0.0 (* 1.0 tI)))))))))
+      (>= (+ I0_start_0 0.0) (+ F0_start_0 (+ 0.0 (* 1.0 tF))))
+      (>= (+ W0_start_0 0.0) (+ I0_start_0 (+ 0.0 (* 1.0 tI))))
+      (>= (+ F0_start_0 (* 1.0 lambda) 0.0) (+ W0_start_0 (+ 0.0 (* 1.0 tW))))
+      (>=
+        (+ F0_start_0 (* 1.0 lambda) (* 1.0 tilt) 0.0)
+        (+ F0_start_2 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ I0_start_0 (* 2.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ I0_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 c))))
+      (>= (+ F0_start_1 0.0) (+ W0_start_1 (+ 0.0 (* 1.0 tW))))
+      (>= (+ I0_start_1 0.0) (+ F0_start_1 (+ 0.0 (* 1.0 tF))))
+      (>= (+ W0_start_1 (* 1.0 lambda) 0.0) (+ I0_start_1 (+ 0.0 (* 1.0 tI))))
+      (>= (+ F0_start_1 (* 1.0 tilt) 0.0) (+ F0_start_0 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ I0_start_1 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ I0_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 c))))
+      (>= (+ W0_start_2 0.0) (+ I0_start_2 (+ 0.0 (* 1.0 tI))))
+      (>= (+ F0_start_2 0.0) (+ W0_start_2 (+ 0.0 (* 1.0 tW))))
+      (>= (+ I0_start_2 (* 1.0 lambda) 0.0) (+ F0_start_2 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F0_start_2 (* 1.0 tilt) 0.0) (+ F0_start_1 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ I0_start_2 (* 2.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ I0_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 c)))))))
 (check-sat)

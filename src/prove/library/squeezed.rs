@@ -28,8 +28,9 @@ pub(super) const LATENCY: NamedTheorem = NamedTheorem {
                 1F1B-V max(2S+8c/3, 6tF+6c), for 1F1B and ZB-H1 max(S, tF+tI+2c), for eager 1F1B and ZB-H2 max(S, \
                 (tF+tI)/2+c).",
     domain: "every d in the domain of the family",
-    by_solver: "that start times of such a period meet all orders and dependencies, a file for each form that can \
-                be the largest and each residue of d",
+    by_solver: "that the order of a device and the rounds between passes are told by residues, a file for each \
+                residue of d; that start times of such a period then meet all orders and dependencies, a file for \
+                each form that can be the largest, too",
     on_paper: "that the points where a form is the largest are the sums of multiples of the extreme rays of their \
                cone; that squeezed times are the earliest",
     anchor: "f-the-period-with-latency",
@@ -154,6 +155,20 @@ pub(super) fn latency() -> Result<Vec<ProofFile>, ProveError> {
         let questions = Questions::of(&family)?;
         let periods = period(&family, true, None)?;
         for (position, case) in periods.cases.iter().enumerate() {
+            let tables = |twin: Twin| Question {
+                theorem: &LATENCY,
+                name: format!("f-latency/{name}-{}-tables{}", case.residue, suffix(twin)),
+                statement: format!(
+                    "{name}, d = {} (mod {}): residues and rounds are those of the tables",
+                    case.residue, periods.residues
+                ),
+                used: if twin == Twin::No { USED_PERIOD } else { "the first residue is denied" },
+                domain: family.domain.to_string(),
+            };
+            files.push(tables(Twin::No).proof(questions.tables(case.residue, Twin::No)?));
+            if position == 0 {
+                files.push(tables(Twin::Yes).control(questions.tables(case.residue, Twin::Yes)?));
+            }
             for (number, term) in case.terms.iter().enumerate() {
                 let question = |twin: Twin| Question {
                     theorem: &LATENCY,

@@ -5,7 +5,7 @@ use itertools::Itertools;
 
 use super::cycle::{Attained, along, rotor_steps};
 use super::form::{Form, QUANTITIES};
-use super::graph::{ClassPass, Classes, Constraint, Where};
+use super::graph::{ClassPass, Classes, Constraint, Node, Where};
 use super::makespan::Makespan;
 use super::period::{Period, Term};
 use super::{Irregular, Starts};
@@ -56,6 +56,47 @@ impl<'a> Questions<'a> {
         Ok(script)
     }
 
+    /// Whether the residues and the rounds are those of the tables.
+    pub fn tables(&self, s: i128, twin: Twin) -> Result<Script, ProveError> {
+        let mut script = self.script("QF_LIA", s)?;
+        script.say(
+            "The claim is that the offsets of passes modulo the interval T, and so the order of a device, are those of \
+             the tables, and that a pass comes at least so many rounds (offset div T) after one that it needs as \
+             they say, by the residue of the device i.",
+        );
+        script.declare("i", "Int");
+        script.assert("(and (>= i 0) (< i d))");
+        let residues = self.classes.residues;
+        let mut claims = Vec::new();
+        for r in 0..residues {
+            for pass in &self.classes.passes {
+                let offset = pass.offset.on(s, r, 0).constant.rem_euclid(self.classes.interval);
+                claims
+                    .push(format!("(=> (= (mod i {residues}) {r}) (= ({}_mod i d) {offset}))", pass.name()));
+            }
+        }
+        for Constraint { from, to, rounds, shift, place, .. } in
+            self.classes.constraints(s)?.iter().filter(|one| one.wait)
+        {
+            let (there, device) = match (place, shift) {
+                (Where::Anywhere, 1) => ("(> i 0)", "(- i 1)"),
+                (Where::Anywhere, -1) => ("(< i (- d 1))", "(+ i 1)"),
+                (Where::Anywhere, _) => ("true", "i"),
+                (Where::First, _) => ("(= i 0)", "i"),
+                (Where::Last, _) => ("(= i (- d 1))", "i"),
+                (Where::Around { from_last: true }, _) => ("(= i 0)", "(- d 1)"),
+                (Where::Around { from_last: false }, _) => ("(= i (- d 1))", "0"),
+            };
+            let [one, other] = [from.0, to.0].map(|pass| self.classes.passes[pass].name());
+            claims.push(format!(
+                "(=> (and (= (mod i {residues}) {}) {there}) (>= (- ({other}_div i d) ({one}_div {device} d)) {rounds}))",
+                to.1
+            ));
+        }
+        script.assert(denied(claims, twin));
+        Ok(script)
+    }
+
     /// Whether the start times of a term meet the order of every device and every dependency, at every
     /// point of its cone, given as a sum of multiples of its rays.
     pub fn upper(&self, case: &Period, term: &Term, twin: Twin) -> Result<Script, ProveError> {
@@ -68,15 +109,15 @@ impl<'a> Questions<'a> {
     }
 
     fn meet(&self, s: i128, rays: &[Starts], twin: Twin) -> Result<Script, ProveError> {
-        let mut script = self.script("QF_LIRA", s)?;
+        let mut script = Script::new("QF_LRA");
         script.say(
             "tF, tI, tW and c are the durations of the passes and the latency: any sum of multiples x0, x1, ... of \
              the extreme rays of the cone on which the form is the largest. Copy j of a pass with offset o on device \
-             i starts at lambda*(j + o div T) + start + tilt*i. The claim is that the passes of a device do not \
-             overlap in the order of the block, and that none starts before what it needs has ended.",
+             i starts at lambda*(j + o div T) + start + tilt*i, where start depends on the residue of i: F0_start_2 is \
+             that of F of chunk 0 for residue 2. The claim is that, residues and rounds being those of the tables, the \
+             passes of a device do not overlap in the order of the block, and none starts before what it needs has \
+             ended: one inequality for each pass and what comes before it.",
         );
-        script.declare("i", "Int");
-        script.assert("(and (>= i 0) (< i d))");
         for position in 0..rays.len() {
             script.declare(&format!("x{position}"), "Real");
             script.assert(format!("(>= x{position} 0.0)"));
@@ -90,75 +131,21 @@ impl<'a> Questions<'a> {
         script.define("lambda", &[], "Real", lambda);
         script.define("tilt", &[], "Real", sum(&|ray| ray.tilt));
         for (pass, name) in self.classes.passes.iter().map(ClassPass::name).enumerate() {
-            let start = |r: usize| sum(&|ray| ray.by_pass[pass][r]);
-            let last = usize::try_from(self.classes.residues - 1).expect("residues are few");
-            let body =
-                (0..last).rev().fold(start(last), |rest, r| format!("(ite (= r {r}) {} {rest})", start(r)));
-            script.define(&format!("{name}_start"), &["r"], "Real", body);
-        }
-        let mut claims = self.orders();
-        let (waits, most) = self.waits(s)?;
-        claims.extend(waits);
-        // More rounds than the most that occur would be more than enough.
-        let rounds = |k: i128| if k == 0 { "0.0".to_owned() } else { format!("(* {} lambda)", decimal(k)) };
-        let times =
-            (0..most).rev().fold(rounds(most), |rest, k| format!("(ite (<= k {k}) {} {rest})", rounds(k)));
-        script.define("times", &["k"], "Real", times);
-        script.assert(format!("(not (and {}))", claims.join(" ")));
-        Ok(script)
-    }
-
-    /// The start of a pass on a device, less its rounds and tilt.
-    fn start(&self, pass: usize, device: &str) -> String {
-        format!("({}_start (mod {device} {}))", self.classes.passes[pass].name(), self.classes.residues)
-    }
-
-    /// That the passes of device `i` follow each other in every round, and into the next.
-    fn orders(&self) -> Vec<String> {
-        let passes = 0..self.classes.passes.len();
-        let claim = |(one, other): (usize, usize)| {
-            let [(name, start, length), (later, next, rest)] = [one, other].map(|pass| {
-                let pass_of = &self.classes.passes[pass];
-                (pass_of.name(), self.start(pass, "i"), ticks(Form::duration(pass_of.kind)))
-            });
-            format!(
-                "(=> (< ({name}_mod i d) ({later}_mod i d)) (and (>= {next} (+ {start} {length})) (>= (+ {start} \
-                 lambda) (+ {next} {rest}))))"
-            )
-        };
-        passes.clone().cartesian_product(passes).filter(|(one, other)| one != other).map(claim).collect()
-    }
-
-    /// That every pass of device `i` starts after what it needs, and the most rounds between two such.
-    fn waits(&self, s: i128) -> Result<(Vec<String>, i128), ProveError> {
-        let mut claims = Vec::new();
-        for to in 0..self.classes.passes.len() {
-            for (from, shift, place) in self.classes.needs(to) {
-                let (there, from_device, tilts) = match (place, shift) {
-                    (Where::Anywhere, -1) => ("(> i 0)", "(- i 1)", "tilt"),
-                    (Where::Anywhere, 1) => ("(< i (- d 1))", "(+ i 1)", "(- tilt)"),
-                    (Where::Anywhere, _) => ("true", "i", "0.0"),
-                    (Where::First, _) => ("(= i 0)", "i", "0.0"),
-                    (Where::Last, _) => ("(= i (- d 1))", "i", "0.0"),
-                    // The tilt is 0 where there is a way around.
-                    (Where::Around { from_last: true }, _) => ("(= i 0)", "(- d 1)", "0.0"),
-                    (Where::Around { from_last: false }, _) => ("(= i (- d 1))", "0", "0.0"),
-                };
-                let [one, other] = [from, to].map(|pass| self.classes.passes[pass].name());
-                let rounds = format!("(- ({other}_div i d) ({one}_div {from_device} d))");
-                let elsewhere = shift != 0 || matches!(place, Where::Around { .. });
-                let duration = Form::duration(self.classes.passes[from].kind);
-                let duration = ticks(if elsewhere { duration.plus(Form::LATENCY) } else { duration });
-                claims.push(format!(
-                    "(=> {there} (and (>= {rounds} 0) (>= (+ {} {tilts} (times {rounds})) (+ {} {duration}))))",
-                    self.start(to, "i"),
-                    self.start(from, from_device)
-                ));
+            for r in 0..rays[0].by_pass[pass].len() {
+                script.define(&format!("{name}_start_{r}"), &[], "Real", sum(&|ray| ray.by_pass[pass][r]));
             }
         }
-        let constraints = self.classes.constraints(s)?;
-        let most = constraints.iter().filter(|one| one.wait).map(|one| one.rounds).max();
-        Ok((claims, most.unwrap_or(0)))
+        let start = |(pass, residue): Node| format!("{}_start_{residue}", self.classes.passes[pass].name());
+        let claim = |Constraint { from, to, ticks: length, rounds, shift, .. }: Constraint| {
+            let [rounds, shift] = [(rounds, "lambda"), (shift, "tilt")].map(|(times, name)| match times {
+                0 => String::new(),
+                times => format!(" (* {} {name})", decimal(times)),
+            });
+            format!("(>= (+ {}{rounds}{shift} 0.0) (+ {} {}))", start(to), start(from), ticks(length))
+        };
+        let claims: Vec<String> = self.classes.constraints(s)?.into_iter().map(claim).unique().collect();
+        script.assert(format!("(not (and {}))", claims.join(" ")));
+        Ok(script)
     }
 
     /// Whether every pass of a cycle comes after the one before, on every number of devices from the one
