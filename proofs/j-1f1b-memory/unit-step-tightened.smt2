@@ -38,5 +38,6 @@
 (assert (>= (- I0_0 I0_1) 1))
 (assert (>= n 1))
 (assert (>= (- I0_1 F0_1) (+ (* 3 (- n 1)) 1)))
+(assert (or (<= (+ k_F0_I0_0 n) 0) (>= (+ k_F0_I0_0 n) 1)))
 (assert (not (>= (- I0_0 F0_0) (+ (* 3 n) 2))))
 (check-sat)

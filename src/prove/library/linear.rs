@@ -82,7 +82,9 @@ pub(super) fn files() -> Vec<ProofFile> {
     let behind = "(>= (- I0_1 F0_1) (+ (* 3 (- n 1)) 1))";
     let here = "(>= (- I0_0 F0_0) (+ (* 3 n) 1))";
     let peak = |more: &str| format!("(>= (- 1 k_F0_W0_0) (+ n {more}))");
-    let step = ["(>= n 1)", behind];
+    // True of every integer: cvc5 does not find this distinction by itself.
+    let cases = "(or (<= (+ k_F0_I0_0 n) 0) (>= (+ k_F0_I0_0 n) 1))";
+    let step = ["(>= n 1)", behind, cases];
     let chain = ["(>= M (+ nS tF))", "(>= L (+ M tF tI))"];
     let longer = "(>= L (+ nS S tF))";
     let entries: [(&str, &str, &str, Script, Option<&'static str>); 9] = [
