@@ -105,6 +105,8 @@ proptest! {
         weight in 0..7_i64,
         latency in prop_oneof![Just(0_i64), 0..5_i64],
     ) {
+        // A device without any work is no model.
+        prop_assume!(forward + input + weight > 0);
         let family = family(SHIPPED[which].0);
         let periods = period(&family, latency > 0, None).expect("regular");
         let s = i128::from(devices) % periods.residues;
@@ -202,6 +204,7 @@ fn a_false_witness_is_rejected_for_the_right_reason() {
         ("/peak/constants/7", 1.into()),
         ("/periods/0/cases", pop("/periods/0/cases")),
         ("/periods/0/cases/0/terms", one_term_less),
+        ("/periods/0/cases/0/terms", Vec::<serde_json::Value>::new().into()),
         ("/periods/0/cases/0/terms/1/rate/ticks/1", 5.into()),
         ("/periods/0/cases/0/terms/1/rate/copies", u64::MAX.into()),
         ("/periods/0/cases/0/terms/0/starts/1/by_pass/0/0", 999.into()),

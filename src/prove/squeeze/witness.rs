@@ -72,6 +72,14 @@ pub enum Rejection {
     /// Some numbers of devices are left out, or come twice.
     #[error("the cases of {0} are not the residues that occur in the domain")]
     Cases(String),
+    /// A period without any form.
+    #[error("there is no form for the period (d = {residue} mod {residues})")]
+    NoTerm {
+        /// The residue of `d`.
+        residue: i128,
+        /// The number P.
+        residues: i128,
+    },
     /// The start times are not those of the extreme rays.
     #[error(
         "the start times of {rate} (d = {residue} mod {residues}) are not on the extreme rays of its cone"
@@ -208,6 +216,9 @@ fn check_period(classes: &Classes, case: &Period, quantities: usize) -> Result<(
     let rates = case.rates();
     let counted =
         |rate: &Rate| rate.ticks.0.into_iter().chain([rate.copies]).all(|count| count.abs() <= MOST_COUNTED);
+    if rates.is_empty() {
+        return Err(Rejection::NoTerm { residue, residues });
+    }
     if !rates.iter().all(counted) {
         return Err(Rejection::Large);
     }
