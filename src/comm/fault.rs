@@ -135,7 +135,9 @@ pub enum Fault {
         received: Message,
         /// Where.
         received_at: Place,
-        /// The last stage whose weight gradients would be wrong; those of all before it would be as well.
+        /// The last stage whose weight gradients this and later mistakes of the kind between these devices
+        /// would make wrong; those of all stages before it would be wrong as well. Only where messages are
+        /// swapped back on their way may fewer be.
         last_wrong: Stage,
     },
     /// Actions that wait for each other in a circle.

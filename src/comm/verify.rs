@@ -144,25 +144,16 @@ fn every_send_is_waited_for(index: &Index, faults: &mut Vec<Fault>) {
     }
 }
 
-/// On every directed pair of devices, the k-th message sent is the k-th received. Only the first that is
-/// not is reported: all that follow are in doubt with it.
+/// On every directed pair of devices, the k-th message sent is the k-th received. Of each pair the first that
+/// is not is reported, with the stages that it and the others make wrong.
 fn messages_are_received_in_the_order_they_are_sent(index: &Index, faults: &mut Vec<Fault>) {
     for (route, sent) in &index.sent {
         let received = index.received.get(route).map_or(&[][..], Vec::as_slice);
-        let mut met = sent.iter().zip(received).enumerate();
-        let Some((number, (&(sent, sent_at), &(received, received_at)))) =
-            met.find(|(_, (sent, received))| sent.0 != received.0)
-        else {
-            continue;
-        };
-        faults.push(Fault::Swapped {
-            number,
-            sent,
-            sent_at,
-            received,
-            received_at,
-            last_wrong: last_wrong(received, index),
-        });
+        let swapped = || sent.iter().zip(received).enumerate().filter(|(_, (sent, taken))| sent.0 != taken.0);
+        let Some((number, (&(sent, sent_at), &(received, received_at)))) = swapped().next() else { continue };
+        let last_wrong = swapped().map(|(_, (_, taken))| last_wrong(taken.0, index)).max();
+        let last_wrong = last_wrong.unwrap_or(received.to());
+        faults.push(Fault::Swapped { number, sent, sent_at, received, received_at, last_wrong });
     }
 }
 
