@@ -11,7 +11,9 @@ use super::communication::{Communication, Offer};
 use super::error::{Error, Status};
 use super::input::Input;
 use super::output::{Output, Target, note};
+use super::size::Size;
 use super::subject::how_read;
+use crate::catalog;
 use crate::comm::{self, Programme};
 use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
@@ -22,9 +24,17 @@ use crate::schedule::{self, Schedule};
 /// The options of `convert`.
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// The schedule: a schedule file (JSON) or PyTorch's CSV; `-` reads standard input
+    /// The schedule: a schedule file (JSON) or PyTorch's CSV; with --schedule a model file (TOML); `-` reads
+    /// standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
+
+    /// The named schedule to make for the model IN, such as v-half; `compare` lists the names
+    #[arg(long, value_name = "NAME")]
+    schedule: Option<String>,
+
+    #[command(flatten)]
+    size: Size,
 
     /// The file to write; `-` writes standard output
     #[arg(short, long, value_name = "OUT")]
@@ -81,7 +91,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         Some(form) => form,
         None => form_of(&args.output)?,
     };
-    let mut read = Input::read(&args.input)?.schedule()?;
+    let mut read = read(args)?;
     if let Some(file) = &read.csv {
         note(&how_read(file));
         if file.programme().is_some() {
@@ -110,6 +120,32 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         output.print(&Converted { written, format, nearest, communication })?;
     }
     Ok(Status::Yes)
+}
+
+/// The schedule that was given, or the named one for the model that was.
+fn read(args: &ConvertArgs) -> Result<Read, Error> {
+    let input = Input::read(&args.input)?;
+    let Some(name) = &args.schedule else {
+        if args.size.is_given() {
+            return Err(Error::usage(
+                "a schedule has the size that it has",
+                "--devices and --microbatches go with --schedule NAME and a model file",
+            ));
+        }
+        return input.schedule();
+    };
+    let model = args.size.apply(input.model()?)?;
+    let entry = catalog::find(name).ok_or_else(|| {
+        let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).collect();
+        Error::usage(
+            format!("there is no schedule called `{name}`"),
+            format!("the names known are: {}", known.join(", ")),
+        )
+    })?;
+    let schedule = entry
+        .generate(&model)
+        .map_err(|error| Error::Usage { message: format!("{name}: {error}"), help: None })?;
+    Ok(Read { schedule, csv: None })
 }
 
 /// A file of passes alone is written as it stands, blanks included.

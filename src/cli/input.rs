@@ -15,7 +15,7 @@ use crate::interchange::{self, ReadError};
 use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
-use crate::schedule::{self, Schedule, ScheduleError, ScheduleFileError};
+use crate::schedule::{self, ScheduleError, ScheduleFileError};
 
 /// A file that has been read: its name for messages, and its text.
 #[derive(Debug)]
@@ -143,12 +143,4 @@ fn not_a_schedule() -> String {
 /// When it cannot be read or is no model.
 pub fn read_model(path: &Path) -> Result<Model, Error> {
     Input::read(path)?.model()
-}
-
-/// Reads a schedule file.
-///
-/// # Errors
-/// When it cannot be read or is no schedule.
-pub fn read_schedule(path: &Path) -> Result<Schedule, Error> {
-    Ok(Input::read(path)?.schedule()?.schedule)
 }

@@ -220,6 +220,7 @@ Examples:
       for PyTorch's _load_csv(..., format=\"compute_only\"), which adds the messages itself
   bubbleproof convert schedule.json -o schedule.csv --to pytorch-comms
       for format=\"compute_comms\": with sends, receives, waits and reductions
+  bubbleproof convert model.toml --schedule v-half --devices 4 -o v-half.csv
   bubbleproof convert schedule.csv -o - --to json";
 
 const EXPLAIN_EXAMPLES: &str = "\

@@ -46,7 +46,9 @@ impl Index {
                     }
                 }
                 Action::WaitSend(message) => {
-                    index.waits.entry(message).or_insert(place);
+                    if Self::route(programme, message).is_some() {
+                        index.waits.entry(message).or_insert(place);
+                    }
                 }
                 _ => {}
             }
