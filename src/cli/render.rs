@@ -12,7 +12,7 @@ use super::error::{Error, Status};
 use super::output::{Output, Target};
 use super::subject::{Subject, SubjectArgs};
 use super::verdict::Judgement;
-use crate::draw::{Part, Picture, Svg, Terminal, page};
+use crate::draw::{PageError, Part, Picture, Svg, Terminal, page};
 use crate::interchange::perfetto::{self, TraceError};
 use crate::optimize::explain::critical_path;
 
@@ -175,7 +175,13 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
         Form::Svg => pictures[0].svg(&args.svg()).map_err(|error| {
             Error::usage(error.to_string(), "choose a larger one, or leave parts out with --hide")
         })?,
-        Form::Page => page(&pictures).map_err(|error| Error::usage(error.to_string(), COARSER))?,
+        Form::Page => page(&pictures).map_err(|error| {
+            let help = match error {
+                PageError::Units { .. } => "give the models the same unit, or units of ns, us, ms and s",
+                PageError::Empty | PageError::TooLong(_) | PageError::TooMuch(_) => COARSER,
+            };
+            Error::usage(error.to_string(), help)
+        })?,
         Form::Trace => trace(&subjects[0], &judgements[0])?,
     };
     target.write(|out| out.write_all(text.as_bytes()))?;

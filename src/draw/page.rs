@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use super::phases::Phases;
 use super::xml::escape;
 use super::{Picture, meaning, percent};
-use crate::model::{Ticks, Units};
+use crate::model::{Costs, Ticks, Units};
 
 /// The frame of the page, and what is set into it.
 const PAGE: &str = include_str!("page/page.html");
@@ -38,7 +38,7 @@ pub enum PageError {
     #[error("{0} units of memory are more than a browser counts exactly, which is up to 2^53")]
     TooMuch(Units),
     /// Ticks of different lengths, which no axis has in common.
-    #[error("one schedule is timed in {one}, another in {other}, and a page has one axis of time")]
+    #[error("one schedule is timed in {one}, another in {other}, and an axis of time has one unit")]
     Units {
         /// The unit of the first.
         one: String,
@@ -47,18 +47,15 @@ pub enum PageError {
     },
 }
 
-/// A page that shows these pictures, one below the other along one axis of time. The same pictures give the
-/// same bytes.
+/// A page that shows these pictures, one below the other along one axis of time. Where their units differ and
+/// are all of `ns`, `us`, `ms` and `s`, times are shown in the finest of them. The same pictures give the same
+/// bytes.
 ///
 /// # Errors
-/// When there is none, when they are timed in different units, or when times or amounts are too large for
-/// the numbers of a browser.
+/// When there is none, when other units differ, or when times or amounts are too large for the numbers of a
+/// browser.
 pub fn page(pictures: &[Picture<'_>]) -> Result<String, PageError> {
-    let first = pictures.first().ok_or(PageError::Empty)?;
-    let unit = |picture: &Picture<'_>| picture.model.costs().unit.clone();
-    if let Some(other) = pictures.iter().map(unit).find(|other| *other != unit(first)) {
-        return Err(PageError::Units { one: unit(first), other });
-    }
+    let clock = Clock::of(pictures)?;
     let title = match pictures {
         [only] => only.title(),
         several => {
@@ -74,10 +71,39 @@ pub fn page(pictures: &[Picture<'_>]) -> Result<String, PageError> {
         ("title", escape(&title)),
         ("style", STYLE.to_owned()),
         ("panels", panels),
-        ("data", data::of(pictures)?),
+        ("data", data::of(pictures, &clock)?),
         ("script", SCRIPT.concat()),
     ];
     Ok(filled(PAGE, &set))
+}
+
+/// The unit of the axis of a page.
+struct Clock {
+    unit: String,
+    /// The nanoseconds of the unit, where it has any.
+    nanoseconds: Option<i64>,
+}
+
+impl Clock {
+    fn of(pictures: &[Picture<'_>]) -> Result<Self, PageError> {
+        let costs: Vec<&Costs> = pictures.iter().map(|picture| picture.model.costs()).collect();
+        let first = costs.first().ok_or(PageError::Empty)?;
+        let lengths: Option<Vec<(i64, &str)>> =
+            costs.iter().map(|costs| Some((costs.nanoseconds_per_tick()?, costs.unit.as_str()))).collect();
+        if let Some((nanoseconds, unit)) = lengths.and_then(|lengths| lengths.into_iter().min()) {
+            return Ok(Self { unit: unit.to_owned(), nanoseconds: Some(nanoseconds) });
+        }
+        match costs.iter().find(|other| other.unit != first.unit) {
+            Some(other) => Err(PageError::Units { one: first.unit.clone(), other: other.unit.clone() }),
+            None => Ok(Self { unit: first.unit.clone(), nanoseconds: None }),
+        }
+    }
+
+    /// How many units a tick of a picture is.
+    fn units_per_tick(&self, picture: &Picture<'_>) -> i64 {
+        let tick = picture.model.costs().nanoseconds_per_tick();
+        self.nanoseconds.zip(tick).map_or(1, |(unit, tick)| tick / unit)
+    }
 }
 
 /// A frame with `{{name}}` replaced by what is set in there. What was set in is not looked at again.
@@ -114,10 +140,6 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
         write(out, &name);
     }
     write(out, &format!("<p class=\"facts\">{}</p>", escape(&picture.facts().join("; "))));
-    let phases = Phases::of(picture).list(picture.makespan());
-    let phases =
-        phases.map(|(name, from, to)| format!("{name} {from} to {to}")).collect::<Vec<_>>().join(", ");
-    write(out, &format!("<p class=\"phases\">{phases} {unit}</p>"));
     write(
         out,
         &format!(
@@ -146,7 +168,12 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
         write(out, "<li><i class=\"cap\"></i> cap</li>");
     }
     write(out, "</ul>");
-    write(out, "<details><summary>Figures of each device</summary><table>");
+    write(out, "<details><summary>Phases, and figures of each device</summary>");
+    let phases = Phases::of(picture).list(picture.makespan());
+    let phases =
+        phases.map(|(name, from, to)| format!("{name} {from} to {to}")).collect::<Vec<_>>().join(", ");
+    write(out, &format!("<p class=\"phases\">{phases} {unit}</p>"));
+    write(out, "<table>");
     write(
         out,
         "<thead><tr><th scope=\"col\">device</th><th scope=\"col\">passes</th><th scope=\"col\">start</th><th \

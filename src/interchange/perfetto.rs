@@ -18,7 +18,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use crate::model::{Device, Model, Pass, Stage, Ticks, Units};
+use crate::model::{Costs, Device, Model, Pass, Stage, Ticks, Units};
 use crate::replay::{Held, Timing, end_of, memory_along};
 use crate::schedule::{Schedule, prerequisites};
 
@@ -58,14 +58,8 @@ struct Clock {
 }
 
 impl Clock {
-    fn of(unit: &str) -> Self {
-        let known = match unit {
-            "ns" => Some(1),
-            "us" => Some(1_000),
-            "ms" => Some(1_000_000),
-            "s" => Some(1_000_000_000),
-            _ => None,
-        };
+    fn of(costs: &Costs) -> Self {
+        let known = costs.nanoseconds_per_tick();
         Self { nanoseconds: known.unwrap_or(1_000), true_to_scale: known.is_some() }
     }
 
@@ -106,7 +100,7 @@ struct Arguments {
 /// # Errors
 /// When times or amounts are too large for the form, or `out` cannot be written.
 pub fn write(model: &Model, schedule: &Schedule, timing: &Timing, out: impl Write) -> Result<(), TraceError> {
-    let clock = Clock::of(&model.costs().unit);
+    let clock = Clock::of(model.costs());
     let makespan = timing.metrics.makespan;
     if makespan.0.checked_mul(clock.nanoseconds).is_none_or(|last| last > MOST_NANOSECONDS) {
         return Err(TraceError::TooLong { makespan, unit: model.costs().unit.clone() });

@@ -104,6 +104,7 @@ class Browser:
             "Emulation.setDeviceMetricsOverride",
             {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
         )
+        self.settle()
 
     def open(self, url):
         self._call("POST", "/url", {"url": url})
@@ -111,6 +112,11 @@ class Browser:
     def run(self, script, *args):
         """The value that the body of a function in the page returns."""
         return self._call("POST", "/execute/sync", {"script": script, "args": list(args)})
+
+    def settle(self):
+        """Waits until the page has been told of what happened to it, and has drawn."""
+        script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"
+        self._call("POST", "/execute/async", {"script": script, "args": []})
 
     def devtools(self, command, params):
         return self._call("POST", "/goog/cdp/execute", {"cmd": command, "params": params})
@@ -123,6 +129,7 @@ class Browser:
 
     def _actions(self, *sources):
         self._call("POST", "/actions", {"actions": list(sources)})
+        self.settle()
 
     def point(self, x, y):
         self._actions(_pointer([{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 0}]))

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::PageError;
+use super::{Clock, PageError};
 use crate::draw::Picture;
 use crate::draw::colour::{Colour, Ground};
 use crate::draw::phases::Phases;
@@ -62,17 +62,19 @@ struct Row {
 type Class = (u32, char, usize, Ticks, Units, Units, Vec<(u32, char, Ticks)>);
 
 /// The JSON of these pictures, such that it can stand in a script element.
-pub(super) fn of(pictures: &[Picture<'_>]) -> Result<String, PageError> {
-    let schedules = pictures.iter().map(timeline).collect::<Result<_, _>>()?;
+pub(super) fn of(pictures: &[Picture<'_>], clock: &Clock) -> Result<String, PageError> {
+    let schedules = pictures.iter().map(|picture| timeline(picture, clock)).collect::<Result<_, _>>()?;
     let json = serde_json::to_string(&Data { schedules }).expect("numbers and texts are JSON");
     Ok(json.replace('<', "\\u003c"))
 }
 
-fn timeline(picture: &Picture<'_>) -> Result<Timeline, PageError> {
+fn timeline(picture: &Picture<'_>, clock: &Clock) -> Result<Timeline, PageError> {
+    let units = clock.units_per_tick(picture);
     let makespan = picture.makespan();
-    if makespan.0 > EXACT {
+    if makespan.0.checked_mul(units).is_none_or(|makespan| makespan > EXACT) {
         return Err(PageError::TooLong(makespan));
     }
+    let makespan = makespan * units;
     let caps = picture.devices().filter_map(|device| picture.model.capacity(device));
     let most_memory = caps.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
     if most_memory.0 > EXACT {
@@ -89,20 +91,27 @@ fn timeline(picture: &Picture<'_>) -> Result<Timeline, PageError> {
     let memory = picture.memory();
     Ok(Timeline {
         title: picture.title(),
-        time_unit: picture.model.costs().unit.clone(),
+        time_unit: clock.unit.clone(),
         memory_unit: picture.model.memory().unit.clone(),
         makespan,
         microbatches: picture.schedule.microbatches(),
         stages: picture.schedule.placement().stages(),
         most_memory,
-        phases: Phases::of(picture).list(makespan).collect(),
+        phases: Phases::of(picture)
+            .list(picture.makespan())
+            .map(|(name, from, to)| (name, from * units, to * units))
+            .collect(),
         colours: colours.into_iter().collect(),
-        devices: picture.devices().map(|device| row(picture, device, &memory[device.index()])).collect(),
+        devices: picture
+            .devices()
+            .map(|device| row(picture, device, &memory[device.index()], units))
+            .collect(),
         critical: picture.critical.iter().map(|&(device, position)| (device.0, position)).collect(),
     })
 }
 
-fn row(picture: &Picture<'_>, device: Device, memory: &[Held]) -> Row {
+/// The row of a device; a tick is so many units of the axis.
+fn row(picture: &Picture<'_>, device: Device, memory: &[Held], units: i64) -> Row {
     let (mut classes, mut known) = (Vec::new(), BTreeMap::new());
     let (mut passes, mut steps, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     // By class: the microbatch of its last pass.
@@ -112,8 +121,9 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held]) -> Row {
         let (takes, gives) = (held.during - live, held.during - held.after);
         let class = *known.entry((pass.stage, pass.kind, end - start, takes, gives)).or_insert_with(|| {
             let chunk = picture.chunk(pass);
-            let needs = needs(picture, pass);
-            classes.push((pass.stage.0, pass.kind.letter(), chunk, end - start, takes, gives, needs));
+            let needs = needs(picture, pass, units);
+            let ticks = (end - start) * units;
+            classes.push((pass.stage.0, pass.kind.letter(), chunk, ticks, takes, gives, needs));
             last.push(-1);
             classes.len() - 1
         });
@@ -121,7 +131,7 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held]) -> Row {
         let microbatch = i64::from(pass.microbatch.0);
         steps.push(microbatch - last[class]);
         last[class] = microbatch;
-        waits.push((start - free).0);
+        waits.push((start - free).0 * units);
         (free, live) = (end, held.after);
     }
     Row {
@@ -136,7 +146,7 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held]) -> Row {
 
 /// The passes of the same microbatch that a pass may need, with the latency of what they send: whichever of
 /// them the schedule has are needed.
-fn needs(picture: &Picture<'_>, pass: Pass) -> Vec<(u32, char, Ticks)> {
+fn needs(picture: &Picture<'_>, pass: Pass, units: i64) -> Vec<(u32, char, Ticks)> {
     let placement = picture.schedule.placement();
     let mut found: BTreeMap<(Stage, Kind), Ticks> = BTreeMap::new();
     for backward in [Kind::B, Kind::I] {
@@ -148,7 +158,7 @@ fn needs(picture: &Picture<'_>, pass: Pass) -> Vec<(u32, char, Ticks)> {
             } else {
                 picture.model.latency_after(needed.stage.min(pass.stage))
             };
-            found.insert((needed.stage, needed.kind), latency);
+            found.insert((needed.stage, needed.kind), latency * units);
         }
     }
     found.into_iter().map(|((stage, kind), latency)| (stage.0, kind.letter(), latency)).collect()

@@ -130,8 +130,11 @@ class Page {
   }
 
   #resize() {
-    const share = this.panels.length === 1 ? 0.72 : 0.4;
-    for (const panel of this.panels) panel.resize(share);
+    // All timelines are in sight at once, if the window allows: they share the height that the rest leaves.
+    const frames = this.panels.reduce((sum, { frame }) => sum + frame.offsetHeight, 0);
+    const rest = document.body.scrollHeight - frames;
+    const room = Math.max((innerHeight - rest) / this.panels.length, 170);
+    for (const panel of this.panels) panel.resize(room);
     this.card.show(this.looked, false);
     this.draw();
   }

@@ -9,8 +9,8 @@ const NARROW = 3;
 /** Where a row lies within the height of a device. */
 function rowShape(pitch, memory) {
   if (!memory) return { cell: Math.max(pitch - 3, 4), curve: null };
-  const cell = Math.max(Math.round(pitch * 0.48), 4);
-  const at = cell + 2;
+  const cell = Math.max(Math.round(pitch * 0.46), 4);
+  const at = cell + (pitch < 20 ? 2 : 4);
   return { cell, curve: { at, height: Math.max(pitch - at - Math.max(Math.round(pitch * 0.12), 2), 3) } };
 }
 
@@ -73,7 +73,7 @@ class Painter {
     else this.#passes(rows);
     if (page.shows.memory) this.#marks(rows);
     this.#borders();
-    if (page.shows.critical) this.#critical(rows);
+    if (page.shows.critical) this.#critical();
     this.#related();
     ctx.restore();
     this.#gutter(rows);
@@ -136,7 +136,7 @@ class Painter {
         if (!paths.has(fill)) paths.set(fill, new Path2D());
         paths.get(fill).rect(left, top, Math.max(right - left - gap, gap), cell);
         stats.rectangles += 1;
-        if (right - left > 14 && cell >= 10) labels.push({ id, ink, left, right, top, cell });
+        if (right - left > 9 && cell >= 10) labels.push({ id, ink, left, right, top, cell });
       }
       stats.visited += to - from;
       if (curve) this.#curve(device, top, from, to, curve);
@@ -221,16 +221,18 @@ class Painter {
     ctx.strokeStyle = colours.muted;
     ctx.lineWidth = 1;
     ctx.setLineDash([2, 3]);
-    for (const [, , to] of panel.timeline.phases.slice(0, -1)) line(ctx, this.x(to), AXIS, this.x(to), panel.height);
+    for (const [, , to] of panel.timeline.phases.slice(0, -1)) {
+      line(ctx, this.x(to), AXIS, this.x(to), panel.height);
+    }
     ctx.setLineDash([]);
     if (cursor !== null) line(ctx, this.x(cursor), AXIS, this.x(cursor), panel.height);
   }
 
-  #critical(rows) {
+  #critical() {
     const { ctx } = this;
     const { timeline, page } = this.panel;
-    const cell = rows[0]?.cell ?? 0;
-    const foot = (id) => this.y(timeline.device[id]) + cell - Math.min(2.5, cell / 5);
+    const { cell, curve } = rowShape(this.panel.pitch, page.shows.memory);
+    const foot = (id) => this.y(timeline.device[id]) + (cell + (curve ? curve.at : this.panel.pitch)) / 2;
     ctx.beginPath();
     let drawn = false;
     for (const id of timeline.critical) {
@@ -244,7 +246,7 @@ class Painter {
       ctx.lineTo(right, y);
       drawn = true;
     }
-    for (const [colour, width] of [[page.colours.ground, 4], [page.colours.ink, 1.8]]) {
+    for (const [colour, width] of [[page.colours.ground, 3.5], [page.colours.ink, 1.8]]) {
       ctx.strokeStyle = colour;
       ctx.lineWidth = width;
       ctx.stroke();
@@ -266,6 +268,7 @@ class Painter {
 
   #outline(id, colour, width) {
     const { ctx, panel } = this;
+    if (colour === panel.page.colours.ground) ctx.setLineDash([]);
     const { timeline, page } = panel;
     const { cell } = rowShape(panel.pitch, page.shows.memory);
     const [left, right] = [this.x(timeline.start[id]), this.x(timeline.end[id])];
@@ -278,8 +281,12 @@ class Painter {
     const { ctx, panel } = this;
     const { timeline, page } = panel;
     const { cell } = rowShape(panel.pitch, page.shows.memory);
-    ctx.setLineDash(dash);
-    for (const id of [from, to]) if (id !== page.looked.id) this.#outline(id, colour, 2.5);
+    for (const id of [from, to]) {
+      if (id === page.looked.id) continue;
+      this.#outline(id, page.colours.ground, 5);
+      ctx.setLineDash(dash);
+      this.#outline(id, colour, 2.5);
+    }
     const middle = (id) => this.y(timeline.device[id]) + cell / 2;
     const [x0, y0, x1, y1] = [this.x(timeline.end[from]), middle(from), this.x(timeline.start[to]), middle(to)];
     if (timeline.device[from] === timeline.device[to] && x1 - x0 < 12) return;
@@ -287,8 +294,12 @@ class Painter {
     ctx.beginPath();
     ctx.moveTo(x0, y0);
     ctx.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
-    ctx.lineWidth = 1.8;
-    ctx.stroke();
+    for (const [stroke, width] of [[page.colours.ground, 4.5], [colour, 2]]) {
+      ctx.setLineDash(stroke === colour ? dash : []);
+      ctx.strokeStyle = stroke;
+      ctx.lineWidth = width;
+      ctx.stroke();
+    }
     ctx.setLineDash([]);
     ctx.fillStyle = colour;
     ctx.beginPath();
@@ -321,7 +332,7 @@ class Painter {
     ctx.fillText(panel.timeline.timeUnit.slice(0, 10), GUTTER - 8, AXIS - 8);
     ctx.save();
     ctx.beginPath();
-    ctx.rect(GUTTER - 1, 0, this.plot + RIGHT, AXIS);
+    ctx.rect(GUTTER - 8, 0, this.plot + RIGHT + 8, AXIS);
     ctx.clip();
     ctx.strokeStyle = colours.muted;
     ctx.lineWidth = 1;

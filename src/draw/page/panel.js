@@ -9,7 +9,8 @@ class Panel {
     this.sheet = section.querySelector(".sheet");
     this.timeline = new Timeline(data);
     this.painter = new Painter(this);
-    this.pitch = null;
+    this.pitch = 0;
+    this.tallness = 1;
     this.pointers = new Map();
     this.dragged = false;
     this.frame.addEventListener("scroll", () => page.draw());
@@ -20,11 +21,11 @@ class Panel {
     return this.frame.scrollTop;
   }
 
-  /** Fits the canvas to the window. */
-  resize(share) {
+  /** Fits the canvas to the window, in which there is room for so many pixels of height. */
+  resize(room) {
     const devices = this.timeline.devices.length;
-    const room = Math.max(innerHeight * share, 180);
-    this.pitch ??= Math.min(Math.max(Math.floor((room - AXIS) / devices), 13), 46);
+    const natural = Math.min(Math.max(Math.floor((room - AXIS - 4) / devices), 13), 56);
+    this.pitch = Math.min(Math.max(Math.round(natural * this.tallness), 8), 90);
     const tall = AXIS + devices * this.pitch + 4;
     this.height = Math.round(Math.min(tall, room));
     this.frame.style.height = `${this.height}px`;
@@ -39,7 +40,7 @@ class Panel {
 
   /** Makes the rows taller, or flatter, by a factor. */
   stretch(factor) {
-    this.pitch = Math.min(Math.max(Math.round(this.pitch * factor), 8), 90);
+    this.tallness = Math.min(Math.max(this.tallness * factor, 0.3), 6);
   }
 
   /** The pass at a place of the canvas. */
@@ -110,7 +111,8 @@ class Panel {
     if (this.pointers.size === 2) {
       const [other] = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
       const [apart, before] = [Math.abs(x - other[0]), Math.abs(held[0] - other[0])];
-      if (Math.max(apart, before) > 10) view.zoom(Math.max(apart, 10) / Math.max(before, 10), this.painter.instant((x + other[0]) / 2));
+      const middle = this.painter.instant((x + other[0]) / 2);
+      view.zoom(Math.max(apart, 10) / Math.max(before, 10), middle);
       this.dragged = true;
     } else if (this.dragged || Math.hypot(x - held[0], y - held[1]) > 3) {
       this.dragged = true;

@@ -296,14 +296,15 @@ impl<'a> Canvas<'a> {
         self.line("</g>");
     }
 
-    /// The critical path: a line along the feet of its passes, and between them where it changes device.
+    /// The critical path: a line below its passes, and between them where it changes device.
     fn critical_path(&mut self) {
         let (left, row) = (self.layout.left * 100, self.layout.row);
         let mut path = String::new();
         let mut before = None;
         for &(device, position) in &self.picture.critical {
             let (_, start, end) = self.picture.at((device, position));
-            let y = self.layout.top_of(device) + row.cell - 250.min(row.cell / 5);
+            let below = row.curve.map_or(row.pitch, |(at, _)| at);
+            let y = self.layout.top_of(device) + i64::midpoint(row.cell, below);
             let (from, to) = (left + self.layout.across(start), left + self.layout.across(end));
             match before {
                 None => write!(path, "M{} {}", decimal(from), decimal(y)),
@@ -316,7 +317,7 @@ impl<'a> Canvas<'a> {
         }
         if !path.is_empty() {
             let open = "<path fill=\"none\" stroke-linejoin=\"round\" stroke";
-            self.line(&format!("{open}=\"#fff\" stroke-width=\"4\" d=\"{path}\"/>"));
+            self.line(&format!("{open}=\"#fff\" stroke-width=\"3.5\" d=\"{path}\"/>"));
             self.line(&format!("{open}=\"#000\" stroke-width=\"1.8\" d=\"{path}\"/>"));
         }
     }

@@ -48,7 +48,7 @@ impl Row {
     fn of(pitch: i64, memory: bool) -> Self {
         if memory {
             let part = |hundredths| pitch * hundredths / 100;
-            Self { pitch, cell: part(42), curve: Some((part(48), part(36))) }
+            Self { pitch, cell: part(41), curve: Some((part(49), part(36))) }
         } else {
             Self { pitch, cell: pitch * 82 / 100, curve: None }
         }
