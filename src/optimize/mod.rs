@@ -212,6 +212,9 @@ pub enum OptimizeError {
     /// No schedule keeps to the caps.
     #[error(transparent)]
     Infeasible(#[from] Infeasible),
+    /// Two directions: the search is for pipelines of one.
+    #[error("microbatches go in two directions, and only schedules of one direction are searched for")]
+    TwoDirections,
     /// The search proposed a schedule that replay rejects: a defect of this program.
     #[error("internal error: {engine} proposed a schedule that replay rejects: {reason}")]
     Rejected {
@@ -241,6 +244,9 @@ pub fn optimize(
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
+    if model.placement().directions() > 1 {
+        return Err(OptimizeError::TwoDirections);
+    }
     feasible::check(model)?;
     let stop = Stop::on(options.interrupt.clone()).within(options.time_limit);
     let given = given(model, options);

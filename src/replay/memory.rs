@@ -20,8 +20,9 @@ pub(super) fn inspect(
 ) -> Vec<Units> {
     super::devices(schedule)
         .map(|(device, order)| {
-            let capacity = model.capacity(device);
-            let (mut live, mut peak, mut over) = (Units::ZERO, Units::ZERO, false);
+            let capacity = model.memory().capacity[device.index()];
+            let resident = resident(model, device);
+            let (mut live, mut peak, mut over) = (resident, resident, false);
             let mut crossings = Vec::new();
             // What the first pass of an overlapped pair releases, which it does with the second.
             let mut withheld = Units::ZERO;
@@ -49,6 +50,11 @@ pub(super) fn inspect(
         .collect()
 }
 
+/// The weights that lie on a device all the time, one copy for each of its stages.
+fn resident(model: &Model, device: Device) -> Units {
+    model.placement().stages_of(device).iter().map(|&stage| model.weights(stage)).sum()
+}
+
 /// What a device holds around a pass of its order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
@@ -63,16 +69,28 @@ pub struct Held {
 pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
     super::devices(schedule)
         .map(|(device, order)| {
+            let pairs = schedule.overlaps(device);
             let mut held = vec![Held::default(); order.len()];
             let mut counting = effective(layout, device, order).peekable();
-            let mut live = Units::ZERO;
+            let (mut live, mut withheld) = (resident(model, device), Units::ZERO);
             for (position, held) in held.iter_mut().enumerate() {
                 *held = Held { during: live, after: live };
                 if let Some((_, _, pass)) = counting.next_if(|(place, ..)| place.position == position) {
                     held.during = live + acquired(model, layout, pass);
-                    held.after = held.during - released(model, pass);
+                    let released = released(model, pass) + std::mem::take(&mut withheld);
+                    if pairs.binary_search(&position).is_ok() {
+                        withheld = released;
+                        held.after = held.during;
+                    } else {
+                        held.after = held.during - released;
+                    }
                     live = held.after;
                 }
+            }
+            // Both passes of a pair acquire when the first starts.
+            for &position in pairs {
+                held[position].during = held[position + 1].during;
+                held[position].after = held[position].during;
             }
             held
         })
