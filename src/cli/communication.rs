@@ -62,10 +62,12 @@ impl fmt::Display for Communication {
         if !ends.is_empty() {
             writeln!(out, "  ends with     {}", ends.join(", "))?;
         }
-        // Of several that hang, the one that lets most happen says most.
+        // A programme that ends with neither is invalid, and the violations say why.
+        let violates = |behaviour: &&Behaviour| behaviour.semantics <= Semantics::Rendezvous;
+        let only_elsewhere = self.semantics.iter().filter(violates).all(|behaviour| behaviour.ends);
         match self.semantics.iter().find_map(|behaviour| behaviour.waits.as_ref()) {
-            Some(waits) => writeln!(out, "  hangs         {waits}"),
-            None => Ok(()),
+            Some(waits) if only_elsewhere => writeln!(out, "  hangs         {waits}"),
+            _ => Ok(()),
         }
     }
 }

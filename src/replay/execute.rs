@@ -112,7 +112,11 @@ impl<'a> Run<'a> {
                     }
                     match self.end_of(needs, needed) {
                         Some(end) => start = start.max(end + self.latency(needs, pass)),
-                        None => missing = missing.or(Some((position, needed))),
+                        // Of a pair, the first pass that waits.
+                        None if missing.is_none_or(|(first, _)| first == position) => {
+                            missing = Some((position, needed));
+                        }
+                        None => {}
                     }
                 });
             }
