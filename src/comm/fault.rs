@@ -100,7 +100,7 @@ pub enum Fault {
         received_at: Place,
     },
     /// A send that nobody waits for.
-    #[error("{at}: nothing waits for `{send}`, so its memory is given back, or never is, by chance", send = Action::Send(*message))]
+    #[error("{at}: nothing waits for `{send}`: when what it sends may be given back is not known", send = Action::Send(*message))]
     NeverWaited {
         /// Where it is sent.
         at: Place,
