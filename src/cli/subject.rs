@@ -17,7 +17,7 @@ use crate::model::{Model, Units};
 use crate::schedule::Schedule;
 
 /// A schedule with the options that choose its model.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SubjectArgs {
     /// The schedule file; `-` reads standard input
     #[arg(value_name = "SCHEDULE")]
@@ -71,6 +71,12 @@ impl SubjectArgs {
         let read =
             input.schedule().map_err(|error| if input.is_family() { self.no_schedule() } else { error })?;
         self.with_schedule(read)
+    }
+
+    /// The same options for another schedule, and if one is given, another model.
+    pub fn beside(&self, schedule: &Path, model: Option<&Path>) -> Self {
+        let model = model.map(Path::to_owned).or_else(|| self.model.clone());
+        Self { schedule: schedule.to_owned(), model, ..self.clone() }
     }
 
     /// Chooses the model of a schedule that has been read.

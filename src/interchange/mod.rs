@@ -3,6 +3,7 @@
 //! Wherever a schedule is read, both our own JSON and PyTorch's CSV are accepted; which of them a
 //! text is, its first character tells.
 
+pub mod perfetto;
 pub mod pytorch;
 
 use pytorch::{CsvError, File};

@@ -49,6 +49,36 @@ pub(super) fn inspect(
         .collect()
 }
 
+/// What a device holds around a pass of its order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// While the pass runs: after what it acquires at its start.
+    pub during: Units,
+    /// Once it has ended: after what it releases then.
+    pub after: Units,
+}
+
+/// What every device holds along its order. A pass that is unknown, or stands elsewhere already,
+/// changes nothing.
+pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
+    super::devices(schedule)
+        .map(|(device, order)| {
+            let mut held = vec![Held::default(); order.len()];
+            let mut counting = effective(layout, device, order).peekable();
+            let mut live = Units::ZERO;
+            for (position, held) in held.iter_mut().enumerate() {
+                *held = Held { during: live, after: live };
+                if let Some((_, _, pass)) = counting.next_if(|(place, ..)| place.position == position) {
+                    held.during = live + acquired(model, layout, pass);
+                    held.after = held.during - released(model, pass);
+                    live = held.after;
+                }
+            }
+            held
+        })
+        .collect()
+}
+
 /// The known passes of an order, each at the place that counts.
 fn effective<'a>(
     layout: &'a Layout,

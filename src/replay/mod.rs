@@ -22,6 +22,7 @@ mod violation;
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 
+pub use memory::Held;
 pub use metrics::{Metrics, Rate};
 pub use violation::{Mismatch, Place, Violation, Wait};
 
@@ -82,6 +83,16 @@ pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
     });
     violations.sort_by_key(Violation::sort_key);
     Verdict { violations, peak_memory, timing }
+}
+
+/// What every device holds around each pass of its order: the curve of which
+/// [`peak_memory`](Verdict::peak_memory) is the highest point. Empty where that is.
+#[must_use]
+pub fn memory_along(model: &Model, schedule: &Schedule) -> Vec<Vec<Held>> {
+    if !structure::obstacles(model, schedule).is_empty() {
+        return Vec::new();
+    }
+    memory::along(model, schedule, &layout::Layout::new(schedule))
 }
 
 /// The end of a pass that starts at `start`.
