@@ -425,7 +425,8 @@ fn the_dialect_of_a_csv_is_said() {
     let found = tool_with_input(&["verify", "-"], "0F0,0BW0,0F1,0B1,0W1\r\n");
     assert_eq!(found.status, 0, "{}", found.err);
     insta::assert_snapshot!(found.err, @"note: read as PyTorch's CSV, compute_only, in the letters of 2024: B is the input gradient, BW the full backward");
-    let written = tool_with_input(&["convert", "-", "-o", "-", "--to", "pytorch"], "0F0,0BW0,,0F1,0B1,0W1\r\n");
+    let written =
+        tool_with_input(&["convert", "-", "-o", "-", "--to", "pytorch"], "0F0,0BW0,,0F1,0B1,0W1\r\n");
     assert_eq!(written.out, "0F0,0B0,,0F1,0I1,0W1\r\n");
 }
 

@@ -1,6 +1,6 @@
 //! What is said of sends and receives: how they behave in a runtime, and the nearest orders that can be lowered.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
@@ -122,7 +122,7 @@ impl Offer {
         let mut text: String = moved.chain(parted).collect();
         let more = self.moved.len().saturating_sub(SHOWN) + self.parted.len().saturating_sub(SHOWN);
         if more > 0 {
-            text += &format!("    and {more} more\n");
+            writeln!(text, "    and {more} more").expect("writing to a string cannot fail");
         }
         text
     }

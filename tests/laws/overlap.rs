@@ -67,9 +67,9 @@ fn peak(model: &Model, schedule: &Schedule, device: Device) -> i64 {
     let order = schedule.order(device);
     let (mut live, mut peak) = (0, 0);
     for step in schedule.steps(device) {
-        let changes = step.iter().map(|&pass| {
-            naive::acquired_and_released(model, pass, order.contains(&pass.with_kind(Kind::R)))
-        });
+        let changes = step
+            .iter()
+            .map(|&pass| naive::acquired_and_released(model, pass, order.contains(&pass.with_kind(Kind::R))));
         let (acquired, released) = changes.fold((0, 0), |sum, change| (sum.0 + change.0, sum.1 + change.1));
         live += acquired;
         peak = peak.max(live);
