@@ -43,7 +43,7 @@ pub(super) fn inspect(
                 over = capacity.is_some_and(|capacity| live > capacity);
             }
             if !crossings.is_empty() {
-                report(layout, device, order, crossings, violations);
+                report(schedule, layout, device, crossings, violations);
             }
             peak
         })
@@ -121,22 +121,33 @@ struct Crossing {
 /// Reports crossings with the forwards that are live at each. A second walk along the order: only
 /// schedules that are over a cap pay for it.
 fn report(
+    schedule: &Schedule,
     layout: &Layout,
     device: Device,
-    order: &[Pass],
     crossings: Vec<Crossing>,
     violations: &mut Vec<Violation>,
 ) {
+    let order = schedule.order(device);
     let mut held: BTreeSet<Slot> = BTreeSet::new();
+    // What the first pass of an overlapped pair gives back when the second ends.
+    let mut withheld = None;
     let mut walk = effective(layout, device, order);
     for Crossing { at, pass, live, capacity } in crossings {
         for (place, slot, pass) in walk.by_ref() {
+            if let Some(forward) = withheld.take_if(|(at, _)| place.position > *at + 1) {
+                held.remove(&forward.1);
+            }
             match pass.kind {
                 Kind::F => {
                     held.insert(slot);
                 }
                 Kind::W | Kind::B => {
-                    layout.find(pass.with_kind(Kind::F)).map(|forward| held.remove(&forward));
+                    let forward = layout.find(pass.with_kind(Kind::F));
+                    if schedule.overlaps(device).binary_search(&place.position).is_ok() {
+                        withheld = forward.map(|forward| (place.position, forward));
+                    } else if let Some(forward) = forward {
+                        held.remove(&forward);
+                    }
                 }
                 Kind::R | Kind::I => {}
             }

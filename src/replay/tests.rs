@@ -574,7 +574,10 @@ fn an_overlapped_pair_holds_what_either_needs_until_its_end() {
     assert_eq!(replay(&unit(&paired), &paired).peak_memory, [Units(2)]);
     let tight = with_memory(&paired, |memory| memory.capacity = vec![Some(Units(1))]);
     let [found] = &messages(&replay(&tight, &paired))[..] else { panic!("one violation") };
-    assert!(found.starts_with("device 0, position 2: `0F1` lifts live memory to 2"), "{found}");
+    assert_eq!(
+        found,
+        "device 0, position 2: `0F1` raises the memory in use to 2, 1 over the cap of 1; live: `0F0` `0F1`"
+    );
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub fn run(model: &Model, schedule: &Schedule) -> Option<Vec<Vec<Ticks>>> {
 }
 
 /// What a pass acquires at its start and releases at its end.
-fn acquired_and_released(model: &Model, pass: Pass, recomputed: bool) -> (i64, i64) {
+pub fn acquired_and_released(model: &Model, pass: Pass, recomputed: bool) -> (i64, i64) {
     let (memory, stage) = (model.memory(), pass.stage.index());
     let activation = memory.activation[stage].0;
     let retained = memory.retained_for_weight[stage].0;
