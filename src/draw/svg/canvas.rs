@@ -75,7 +75,8 @@ impl<'a> Canvas<'a> {
         let facts = self.picture.facts().join("; ");
         self.line(&format!("<title>{}</title>", escape(&title)));
         self.line(&format!("<desc>{}</desc>", escape(&facts)));
-        self.line("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>");
+        let ground = Ground::Light.colour().hex();
+        self.line(&format!("<rect width=\"100%\" height=\"100%\" fill=\"{ground}\"/>"));
         if !self.layout.title.is_empty() {
             let title = self.layout.title.clone();
             let look = format!(" font-size=\"{HEADING}\" font-weight=\"bold\"");
