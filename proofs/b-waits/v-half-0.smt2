@@ -8,210 +8,246 @@
 ; interval. W1_delay, where it occurs, is how long W of chunk 1 waits after its I until there is
 ; room for it; F0_live is what is live once F of chunk 0 has started, in stage activations; peak is
 ; the largest of those.
+; i = 6a + r and d = 6b + s. Every quotient by a constant is written as q0, q1, ...: a multiple of
+; a, one of b, and a number, c0, c1, ..., for which there is a row for each r and s. That they are
+; the quotients is part of what must hold: the rests, q0_rest and so on, are neither negative nor as
+; large as the divisor.
 (set-logic QF_LIA)
 (set-info :status unsat)
 (declare-const d Int)
 (declare-const i Int)
-(define-fun F0 ((i Int) (d Int)) Int (* 2 i))
-(define-fun F0_mod ((i Int) (d Int)) Int (mod (F0 i d) 6))
-(define-fun F1 ((i Int) (d Int)) Int (- (- (* 3 d) 2) i))
-(define-fun F1_mod ((i Int) (d Int)) Int (mod (F1 i d) 6))
-(define-fun I1 ((i Int) (d Int)) Int (+ (- (+ (* 3 d) (ite (= (mod d 2) 0) 3 0)) 1) (* 2 i)))
-(define-fun I1_mod ((i Int) (d Int)) Int (mod (I1 i d) 6))
-(define-fun I0 ((i Int) (d Int)) Int (- (- (+ (* 6 d) (ite (= (mod d 2) 0) 3 0)) 2) i))
-(define-fun I0_mod ((i Int) (d Int)) Int (mod (I0 i d) 6))
-(define-fun
-  W1_ready_mod
-  ((i Int) (d Int))
-  Int
-  (ite (>= (+ (I1_mod i d) 1) 6) (- (+ (I1_mod i d) 1) 6) (+ (I1_mod i d) 1)))
+(declare-const a Int)
+(declare-const r Int)
+(assert (and (= a (div i 6)) (= r (mod i 6)) (= i (+ (* 6 a) r))))
+(declare-const b Int)
+(declare-const s Int)
+(assert (and (= b (div d 6)) (= s (mod d 6)) (= d (+ (* 6 b) s))))
+(define-fun F0 () Int (* 2 i))
+(declare-const c0 Int)
+(define-fun q0 () Int (+ (* 2 a) (* 0 b) c0))
+(define-fun q0_rest () Int (- F0 (* 6 q0)))
+(define-fun F0_mod () Int q0_rest)
+(define-fun F1 () Int (- (- (* 3 d) 2) i))
+(declare-const c1 Int)
+(define-fun q1 () Int (+ (* (- 1) a) (* 3 b) c1))
+(define-fun q1_rest () Int (- F1 (* 6 q1)))
+(define-fun F1_mod () Int q1_rest)
+(declare-const c2 Int)
+(define-fun q2 () Int (+ (* 0 a) (* 3 b) c2))
+(define-fun q2_rest () Int (- d (* 2 q2)))
+(define-fun I1 () Int (+ (- (+ (* 3 d) (ite (= q2_rest 0) 3 0)) 1) (* 2 i)))
+(declare-const c3 Int)
+(define-fun q3 () Int (+ (* 2 a) (* 3 b) c3))
+(define-fun q3_rest () Int (- I1 (* 6 q3)))
+(define-fun I1_mod () Int q3_rest)
+(define-fun I0 () Int (- (- (+ (* 6 d) (ite (= q2_rest 0) 3 0)) 2) i))
+(declare-const c4 Int)
+(define-fun q4 () Int (+ (* (- 1) a) (* 6 b) c4))
+(define-fun q4_rest () Int (- I0 (* 6 q4)))
+(define-fun I0_mod () Int q4_rest)
+(define-fun W1_ready_mod () Int (ite (>= (+ I1_mod 1) 6) (- (+ I1_mod 1) 6) (+ I1_mod 1)))
 (define-fun
   W1_from_F0
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (F0_mod i d) (W1_ready_mod i d))
-    (- (F0_mod i d) (W1_ready_mod i d))
-    (+ (- (F0_mod i d) (W1_ready_mod i d)) 6)))
+  (ite (>= F0_mod W1_ready_mod) (- F0_mod W1_ready_mod) (+ (- F0_mod W1_ready_mod) 6)))
 (define-fun
   W1_from_F1
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (F1_mod i d) (W1_ready_mod i d))
-    (- (F1_mod i d) (W1_ready_mod i d))
-    (+ (- (F1_mod i d) (W1_ready_mod i d)) 6)))
+  (ite (>= F1_mod W1_ready_mod) (- F1_mod W1_ready_mod) (+ (- F1_mod W1_ready_mod) 6)))
 (define-fun
   W1_from_I1
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (I1_mod i d) (W1_ready_mod i d))
-    (- (I1_mod i d) (W1_ready_mod i d))
-    (+ (- (I1_mod i d) (W1_ready_mod i d)) 6)))
+  (ite (>= I1_mod W1_ready_mod) (- I1_mod W1_ready_mod) (+ (- I1_mod W1_ready_mod) 6)))
 (define-fun
   W1_from_I0
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (I0_mod i d) (W1_ready_mod i d))
-    (- (I0_mod i d) (W1_ready_mod i d))
-    (+ (- (I0_mod i d) (W1_ready_mod i d)) 6)))
+  (ite (>= I0_mod W1_ready_mod) (- I0_mod W1_ready_mod) (+ (- I0_mod W1_ready_mod) 6)))
 (define-fun
   W1_delay
-  ((i Int) (d Int))
+  ()
   Int
   (ite
     (and
-      (distinct (W1_from_F0 i d) 0)
-      (distinct (W1_from_F1 i d) 0)
-      (distinct (W1_from_I1 i d) 0)
-      (distinct (W1_from_I0 i d) 0))
+      (distinct W1_from_F0 0)
+      (distinct W1_from_F1 0)
+      (distinct W1_from_I1 0)
+      (distinct W1_from_I0 0))
     0
     (ite
       (and
-        (distinct (W1_from_F0 i d) 1)
-        (distinct (W1_from_F1 i d) 1)
-        (distinct (W1_from_I1 i d) 1)
-        (distinct (W1_from_I0 i d) 1))
+        (distinct W1_from_F0 1)
+        (distinct W1_from_F1 1)
+        (distinct W1_from_I1 1)
+        (distinct W1_from_I0 1))
       1
       (ite
         (and
-          (distinct (W1_from_F0 i d) 2)
-          (distinct (W1_from_F1 i d) 2)
-          (distinct (W1_from_I1 i d) 2)
-          (distinct (W1_from_I0 i d) 2))
+          (distinct W1_from_F0 2)
+          (distinct W1_from_F1 2)
+          (distinct W1_from_I1 2)
+          (distinct W1_from_I0 2))
         2
         (ite
           (and
-            (distinct (W1_from_F0 i d) 3)
-            (distinct (W1_from_F1 i d) 3)
-            (distinct (W1_from_I1 i d) 3)
-            (distinct (W1_from_I0 i d) 3))
+            (distinct W1_from_F0 3)
+            (distinct W1_from_F1 3)
+            (distinct W1_from_I1 3)
+            (distinct W1_from_I0 3))
           3
           (ite
             (and
-              (distinct (W1_from_F0 i d) 4)
-              (distinct (W1_from_F1 i d) 4)
-              (distinct (W1_from_I1 i d) 4)
-              (distinct (W1_from_I0 i d) 4))
+              (distinct W1_from_F0 4)
+              (distinct W1_from_F1 4)
+              (distinct W1_from_I1 4)
+              (distinct W1_from_I0 4))
             4
             (ite
               (and
-                (distinct (W1_from_F0 i d) 5)
-                (distinct (W1_from_F1 i d) 5)
-                (distinct (W1_from_I1 i d) 5)
-                (distinct (W1_from_I0 i d) 5))
+                (distinct W1_from_F0 5)
+                (distinct W1_from_F1 5)
+                (distinct W1_from_I1 5)
+                (distinct W1_from_I0 5))
               5
               6)))))))
 (define-fun
   W1_mod
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (+ (W1_ready_mod i d) (W1_delay i d)) 6)
-    (- (+ (W1_ready_mod i d) (W1_delay i d)) 6)
-    (+ (W1_ready_mod i d) (W1_delay i d))))
-(define-fun
-  W0_ready_mod
-  ((i Int) (d Int))
-  Int
-  (ite (>= (+ (I0_mod i d) 1) 6) (- (+ (I0_mod i d) 1) 6) (+ (I0_mod i d) 1)))
+  (ite (>= (+ W1_ready_mod W1_delay) 6) (- (+ W1_ready_mod W1_delay) 6) (+ W1_ready_mod W1_delay)))
+(define-fun W0_ready_mod () Int (ite (>= (+ I0_mod 1) 6) (- (+ I0_mod 1) 6) (+ I0_mod 1)))
 (define-fun
   W0_from_F0
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (F0_mod i d) (W0_ready_mod i d))
-    (- (F0_mod i d) (W0_ready_mod i d))
-    (+ (- (F0_mod i d) (W0_ready_mod i d)) 6)))
+  (ite (>= F0_mod W0_ready_mod) (- F0_mod W0_ready_mod) (+ (- F0_mod W0_ready_mod) 6)))
 (define-fun
   W0_from_F1
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (F1_mod i d) (W0_ready_mod i d))
-    (- (F1_mod i d) (W0_ready_mod i d))
-    (+ (- (F1_mod i d) (W0_ready_mod i d)) 6)))
+  (ite (>= F1_mod W0_ready_mod) (- F1_mod W0_ready_mod) (+ (- F1_mod W0_ready_mod) 6)))
 (define-fun
   W0_from_I1
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (I1_mod i d) (W0_ready_mod i d))
-    (- (I1_mod i d) (W0_ready_mod i d))
-    (+ (- (I1_mod i d) (W0_ready_mod i d)) 6)))
+  (ite (>= I1_mod W0_ready_mod) (- I1_mod W0_ready_mod) (+ (- I1_mod W0_ready_mod) 6)))
 (define-fun
   W0_from_I0
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (I0_mod i d) (W0_ready_mod i d))
-    (- (I0_mod i d) (W0_ready_mod i d))
-    (+ (- (I0_mod i d) (W0_ready_mod i d)) 6)))
+  (ite (>= I0_mod W0_ready_mod) (- I0_mod W0_ready_mod) (+ (- I0_mod W0_ready_mod) 6)))
 (define-fun
   W0_from_W1
-  ((i Int) (d Int))
+  ()
   Int
-  (ite
-    (>= (W1_mod i d) (W0_ready_mod i d))
-    (- (W1_mod i d) (W0_ready_mod i d))
-    (+ (- (W1_mod i d) (W0_ready_mod i d)) 6)))
+  (ite (>= W1_mod W0_ready_mod) (- W1_mod W0_ready_mod) (+ (- W1_mod W0_ready_mod) 6)))
 (define-fun
   W0_delay
-  ((i Int) (d Int))
+  ()
   Int
   (ite
     (and
-      (distinct (W0_from_F0 i d) 0)
-      (distinct (W0_from_F1 i d) 0)
-      (distinct (W0_from_I1 i d) 0)
-      (distinct (W0_from_I0 i d) 0)
-      (distinct (W0_from_W1 i d) 0))
+      (distinct W0_from_F0 0)
+      (distinct W0_from_F1 0)
+      (distinct W0_from_I1 0)
+      (distinct W0_from_I0 0)
+      (distinct W0_from_W1 0))
     0
     (ite
       (and
-        (distinct (W0_from_F0 i d) 1)
-        (distinct (W0_from_F1 i d) 1)
-        (distinct (W0_from_I1 i d) 1)
-        (distinct (W0_from_I0 i d) 1)
-        (distinct (W0_from_W1 i d) 1))
+        (distinct W0_from_F0 1)
+        (distinct W0_from_F1 1)
+        (distinct W0_from_I1 1)
+        (distinct W0_from_I0 1)
+        (distinct W0_from_W1 1))
       1
       (ite
         (and
-          (distinct (W0_from_F0 i d) 2)
-          (distinct (W0_from_F1 i d) 2)
-          (distinct (W0_from_I1 i d) 2)
-          (distinct (W0_from_I0 i d) 2)
-          (distinct (W0_from_W1 i d) 2))
+          (distinct W0_from_F0 2)
+          (distinct W0_from_F1 2)
+          (distinct W0_from_I1 2)
+          (distinct W0_from_I0 2)
+          (distinct W0_from_W1 2))
         2
         (ite
           (and
-            (distinct (W0_from_F0 i d) 3)
-            (distinct (W0_from_F1 i d) 3)
-            (distinct (W0_from_I1 i d) 3)
-            (distinct (W0_from_I0 i d) 3)
-            (distinct (W0_from_W1 i d) 3))
+            (distinct W0_from_F0 3)
+            (distinct W0_from_F1 3)
+            (distinct W0_from_I1 3)
+            (distinct W0_from_I0 3)
+            (distinct W0_from_W1 3))
           3
           (ite
             (and
-              (distinct (W0_from_F0 i d) 4)
-              (distinct (W0_from_F1 i d) 4)
-              (distinct (W0_from_I1 i d) 4)
-              (distinct (W0_from_I0 i d) 4)
-              (distinct (W0_from_W1 i d) 4))
+              (distinct W0_from_F0 4)
+              (distinct W0_from_F1 4)
+              (distinct W0_from_I1 4)
+              (distinct W0_from_I0 4)
+              (distinct W0_from_W1 4))
             4
             (ite
               (and
-                (distinct (W0_from_F0 i d) 5)
-                (distinct (W0_from_F1 i d) 5)
-                (distinct (W0_from_I1 i d) 5)
-                (distinct (W0_from_I0 i d) 5)
-                (distinct (W0_from_W1 i d) 5))
+                (distinct W0_from_F0 5)
+                (distinct W0_from_F1 5)
+                (distinct W0_from_I1 5)
+                (distinct W0_from_I0 5)
+                (distinct W0_from_W1 5))
               5
               6)))))))
+(define-fun
+  row
+  ((r0 Int) (s0 Int) (x0 Int) (x1 Int) (x2 Int) (x3 Int) (x4 Int))
+  Bool
+  (=> (and (= r r0) (= s s0)) (and (= c0 x0) (= c1 x1) (= c2 x2) (= c3 x3) (= c4 x4))))
+(assert (row 0 0 0 (- 1) 0 0 0))
+(assert (row 1 0 0 (- 1) 0 0 0))
+(assert (row 2 0 0 (- 1) 0 1 (- 1)))
+(assert (row 3 0 1 (- 1) 0 1 (- 1)))
+(assert (row 4 0 1 (- 1) 0 1 (- 1)))
+(assert (row 5 0 1 (- 2) 0 2 (- 1)))
+(assert (row 0 1 0 0 0 0 0))
+(assert (row 1 1 0 0 0 0 0))
+(assert (row 2 1 0 (- 1) 0 1 0))
+(assert (row 3 1 1 (- 1) 0 1 0))
+(assert (row 4 1 1 (- 1) 0 1 0))
+(assert (row 5 1 1 (- 1) 0 2 (- 1)))
+(assert (row 0 2 0 0 1 1 2))
+(assert (row 1 2 0 0 1 1 2))
+(assert (row 2 2 0 0 1 2 1))
+(assert (row 3 2 1 0 1 2 1))
+(assert (row 4 2 1 0 1 2 1))
+(assert (row 5 2 1 (- 1) 1 3 1))
+(assert (row 0 3 0 1 1 1 2))
+(assert (row 1 3 0 1 1 1 2))
+(assert (row 2 3 0 0 1 2 2))
+(assert (row 3 3 1 0 1 2 2))
+(assert (row 4 3 1 0 1 2 2))
+(assert (row 5 3 1 0 1 3 1))
+(assert (row 0 4 0 1 2 2 4))
+(assert (row 1 4 0 1 2 2 4))
+(assert (row 2 4 0 1 2 3 3))
+(assert (row 3 4 1 1 2 3 3))
+(assert (row 4 4 1 1 2 3 3))
+(assert (row 5 4 1 0 2 4 3))
+(assert (row 0 5 0 2 2 2 4))
+(assert (row 1 5 0 2 2 2 4))
+(assert (row 2 5 0 1 2 3 4))
+(assert (row 3 5 1 1 2 3 4))
+(assert (row 4 5 1 1 2 3 4))
+(assert (row 5 5 1 1 2 4 3))
 (assert (and (>= i 0) (< i d)))
 (assert (>= d 1))
-(assert (and (< (W1_delay i d) 6) (< (W0_delay i d) 6)))
-(assert (not (and (>= (W0_delay i d) 0) (<= (W0_delay i d) 3))))
+(assert (and (< W1_delay 6) (< W0_delay 6)))
+(assert
+  (not
+    (and
+      (<= 0 q0_rest 5)
+      (<= 0 q1_rest 5)
+      (<= 0 q2_rest 1)
+      (<= 0 q3_rest 5)
+      (<= 0 q4_rest 5)
+      (and (>= W0_delay 0) (<= W0_delay 3)))))
 (check-sat)

@@ -6,19 +6,35 @@
 ; interval. W1_delay, where it occurs, is how long W of chunk 1 waits after its I until there is
 ; room for it; F0_live is what is live once F of chunk 0 has started, in stage activations; peak is
 ; the largest of those.
+; i = 3a + r and d = 3b + s. Every quotient by a constant is written as q0, q1, ...: a multiple of
+; a, one of b, and a number, c0, c1, ..., for which there is a row for each r and s. That they are
+; the quotients is part of what must hold: the rests, q0_rest and so on, are neither negative nor as
+; large as the divisor.
 (set-logic QF_LIA)
 (set-info :status sat)
 (declare-const d Int)
 (declare-const i Int)
-(define-fun F0 ((i Int) (d Int)) Int i)
-(define-fun F0_div ((i Int) (d Int)) Int (div (F0 i d) 3))
-(define-fun F0_mod ((i Int) (d Int)) Int (mod (F0 i d) 3))
-(define-fun W0 ((i Int) (d Int)) Int (- (- (* 6 d) 4) (* 5 i)))
-(define-fun W0_div ((i Int) (d Int)) Int (div (W0 i d) 3))
-(define-fun W0_mod ((i Int) (d Int)) Int (mod (W0 i d) 3))
+(declare-const a Int)
+(declare-const r Int)
+(assert (and (= a (div i 3)) (= r (mod i 3)) (= i (+ (* 3 a) r))))
+(declare-const b Int)
+(declare-const s Int)
+(assert (and (= b (div d 3)) (= s (mod d 3)) (= d (+ (* 3 b) s))))
+(define-fun F0 () Int i)
+(declare-const c0 Int)
+(define-fun q0 () Int (+ (* 1 a) (* 0 b) c0))
+(define-fun q0_rest () Int (- F0 (* 3 q0)))
+(define-fun F0_div () Int q0)
+(define-fun F0_mod () Int q0_rest)
+(define-fun W0 () Int (- (- (* 6 d) 4) (* 5 i)))
+(declare-const c1 Int)
+(define-fun q1 () Int (+ (* (- 5) a) (* 6 b) c1))
+(define-fun q1_rest () Int (- W0 (* 3 q1)))
+(define-fun W0_div () Int q1)
+(define-fun W0_mod () Int q1_rest)
 (define-fun
   F0_live
-  ((i Int) (d Int))
+  ()
   Int
   (+
     1
@@ -26,15 +42,24 @@
     (*
       (- 1)
       (+
-        (- (F0_div i d) (W0_div i d))
-        (ite
-          (or
-            (< (W0_mod i d) (F0_mod i d))
-            (and (= (W0_mod i d) (F0_mod i d)) (< (- (F0_div i d) (W0_div i d)) 0)))
-          1
-          0)))))
-(define-fun peak ((i Int) (d Int)) Int (F0_live i d))
+        (- F0_div W0_div)
+        (ite (or (< W0_mod F0_mod) (and (= W0_mod F0_mod) (< (- F0_div W0_div) 0))) 1 0)))))
+(define-fun peak () Int F0_live)
+(define-fun
+  row
+  ((r0 Int) (s0 Int) (x0 Int) (x1 Int))
+  Bool
+  (=> (and (= r r0) (= s s0)) (and (= c0 x0) (= c1 x1))))
+(assert (row 0 0 0 (- 2)))
+(assert (row 1 0 0 (- 3)))
+(assert (row 2 0 0 (- 5)))
+(assert (row 0 1 0 0))
+(assert (row 1 1 0 (- 1)))
+(assert (row 2 1 0 (- 3)))
+(assert (row 0 2 0 2))
+(assert (row 1 2 0 1))
+(assert (row 2 2 0 (- 1)))
 (assert (and (>= i 0) (< i d)))
 (assert (>= d 1))
-(assert (not (< (peak i d) (- (* 2 (- d i)) 1))))
+(assert (not (and (<= 0 q0_rest 2) (<= 0 q1_rest 2) (< peak (- (* 2 (- d i)) 1)))))
 (check-sat)

@@ -8,103 +8,122 @@
 ; interval. W1_delay, where it occurs, is how long W of chunk 1 waits after its I until there is
 ; room for it; F0_live is what is live once F of chunk 0 has started, in stage activations; peak is
 ; the largest of those.
+; i = 3a + r and d = 3b + s. Every quotient by a constant is written as q0, q1, ...: a multiple of
+; a, one of b, and a number, c0, c1, ..., for which there is a row for each r and s. That they are
+; the quotients is part of what must hold: the rests, q0_rest and so on, are neither negative nor as
+; large as the divisor.
 (set-logic QF_LIA)
 (set-info :status unsat)
 (declare-const d Int)
 (declare-const i Int)
-(define-fun F0 ((i Int) (d Int)) Int (* 2 i))
-(define-fun F0_div ((i Int) (d Int)) Int (div (F0 i d) 6))
-(define-fun F0_mod ((i Int) (d Int)) Int (mod (F0 i d) 6))
-(define-fun F1 ((i Int) (d Int)) Int (+ (+ (* 6 (div (+ (* 2 d) 1) 6)) 3) (* 2 i)))
-(define-fun F1_div ((i Int) (d Int)) Int (div (F1 i d) 6))
-(define-fun F1_mod ((i Int) (d Int)) Int (mod (F1 i d) 6))
-(define-fun B1 ((i Int) (d Int)) Int (- (- (+ (* 6 (div (+ (* 2 d) 1) 6)) (* 6 d)) 2) (* 4 i)))
-(define-fun B1_div ((i Int) (d Int)) Int (div (B1 i d) 6))
-(define-fun B1_mod ((i Int) (d Int)) Int (mod (B1 i d) 6))
-(define-fun
-  B0
-  ((i Int) (d Int))
-  Int
-  (- (+ (+ (+ (* 6 (div (+ (* 2 d) 1) 6)) (* 6 (div (* 2 d) 3))) (* 6 d)) 1) (* 4 i)))
-(define-fun B0_div ((i Int) (d Int)) Int (div (B0 i d) 6))
-(define-fun B0_mod ((i Int) (d Int)) Int (mod (B0 i d) 6))
+(declare-const a Int)
+(declare-const r Int)
+(assert (and (= a (div i 3)) (= r (mod i 3)) (= i (+ (* 3 a) r))))
+(declare-const b Int)
+(declare-const s Int)
+(assert (and (= b (div d 3)) (= s (mod d 3)) (= d (+ (* 3 b) s))))
+(define-fun F0 () Int (* 2 i))
+(declare-const c0 Int)
+(define-fun q0 () Int (+ (* 1 a) (* 0 b) c0))
+(define-fun q0_rest () Int (- F0 (* 6 q0)))
+(define-fun F0_div () Int q0)
+(define-fun F0_mod () Int q0_rest)
+(declare-const c1 Int)
+(define-fun q1 () Int (+ (* 0 a) (* 1 b) c1))
+(define-fun q1_rest () Int (- (+ (* 2 d) 1) (* 6 q1)))
+(define-fun F1 () Int (+ (+ (* 6 q1) 3) (* 2 i)))
+(declare-const c2 Int)
+(define-fun q2 () Int (+ (* 1 a) (* 1 b) c2))
+(define-fun q2_rest () Int (- F1 (* 6 q2)))
+(define-fun F1_div () Int q2)
+(define-fun F1_mod () Int q2_rest)
+(define-fun B1 () Int (- (- (+ (* 6 q1) (* 6 d)) 2) (* 4 i)))
+(declare-const c3 Int)
+(define-fun q3 () Int (+ (* (- 2) a) (* 4 b) c3))
+(define-fun q3_rest () Int (- B1 (* 6 q3)))
+(define-fun B1_div () Int q3)
+(define-fun B1_mod () Int q3_rest)
+(declare-const c4 Int)
+(define-fun q4 () Int (+ (* 0 a) (* 2 b) c4))
+(define-fun q4_rest () Int (- (* 2 d) (* 3 q4)))
+(define-fun B0 () Int (- (+ (+ (+ (* 6 q1) (* 6 q4)) (* 6 d)) 1) (* 4 i)))
+(declare-const c5 Int)
+(define-fun q5 () Int (+ (* (- 2) a) (* 6 b) c5))
+(define-fun q5_rest () Int (- B0 (* 6 q5)))
+(define-fun B0_div () Int q5)
+(define-fun B0_mod () Int q5_rest)
 (define-fun
   F0_live
-  ((i Int) (d Int))
+  ()
   Int
   (+
     1
     0
     (+
-      (- (F0_div i d) (F1_div i d))
-      (ite
-        (or
-          (< (F1_mod i d) (F0_mod i d))
-          (and (= (F1_mod i d) (F0_mod i d)) (< (- (F0_div i d) (F1_div i d)) 0)))
-        1
-        0))
+      (- F0_div F1_div)
+      (ite (or (< F1_mod F0_mod) (and (= F1_mod F0_mod) (< (- F0_div F1_div) 0))) 1 0))
     (*
       (- 1)
       (+
-        (- (F0_div i d) (B1_div i d))
-        (ite
-          (or
-            (< (B1_mod i d) (F0_mod i d))
-            (and (= (B1_mod i d) (F0_mod i d)) (< (- (F0_div i d) (B1_div i d)) 0)))
-          1
-          0)))
+        (- F0_div B1_div)
+        (ite (or (< B1_mod F0_mod) (and (= B1_mod F0_mod) (< (- F0_div B1_div) 0))) 1 0)))
     (*
       (- 1)
       (+
-        (- (F0_div i d) (B0_div i d))
-        (ite
-          (or
-            (< (B0_mod i d) (F0_mod i d))
-            (and (= (B0_mod i d) (F0_mod i d)) (< (- (F0_div i d) (B0_div i d)) 0)))
-          1
-          0)))))
+        (- F0_div B0_div)
+        (ite (or (< B0_mod F0_mod) (and (= B0_mod F0_mod) (< (- F0_div B0_div) 0))) 1 0)))))
 (define-fun
   F1_live
-  ((i Int) (d Int))
+  ()
   Int
   (+
     1
     (+
-      (- (F1_div i d) (F0_div i d))
-      (ite
-        (or
-          (< (F0_mod i d) (F1_mod i d))
-          (and (= (F0_mod i d) (F1_mod i d)) (<= (- (F1_div i d) (F0_div i d)) 0)))
-        1
-        0))
+      (- F1_div F0_div)
+      (ite (or (< F0_mod F1_mod) (and (= F0_mod F1_mod) (<= (- F1_div F0_div) 0))) 1 0))
     0
     (*
       (- 1)
       (+
-        (- (F1_div i d) (B1_div i d))
-        (ite
-          (or
-            (< (B1_mod i d) (F1_mod i d))
-            (and (= (B1_mod i d) (F1_mod i d)) (< (- (F1_div i d) (B1_div i d)) 0)))
-          1
-          0)))
+        (- F1_div B1_div)
+        (ite (or (< B1_mod F1_mod) (and (= B1_mod F1_mod) (< (- F1_div B1_div) 0))) 1 0)))
     (*
       (- 1)
       (+
-        (- (F1_div i d) (B0_div i d))
-        (ite
-          (or
-            (< (B0_mod i d) (F1_mod i d))
-            (and (= (B0_mod i d) (F1_mod i d)) (< (- (F1_div i d) (B0_div i d)) 0)))
-          1
-          0)))))
+        (- F1_div B0_div)
+        (ite (or (< B0_mod F1_mod) (and (= B0_mod F1_mod) (< (- F1_div B0_div) 0))) 1 0)))))
+(define-fun F1_most () Int (ite (>= F0_live F1_live) F0_live F1_live))
+(define-fun peak () Int F1_most)
+(declare-const c6 Int)
+(define-fun q6 () Int (+ (* 0 a) (* 1 b) c6))
+(define-fun q6_rest () Int (- d (* 3 q6)))
 (define-fun
-  F1_most
-  ((i Int) (d Int))
-  Int
-  (ite (>= (F0_live i d) (F1_live i d)) (F0_live i d) (F1_live i d)))
-(define-fun peak ((i Int) (d Int)) Int (F1_most i d))
+  row
+  ((r0 Int) (s0 Int) (x0 Int) (x1 Int) (x2 Int) (x3 Int) (x4 Int) (x5 Int) (x6 Int))
+  Bool
+  (=>
+    (and (= r r0) (= s s0))
+    (and (= c0 x0) (= c1 x1) (= c2 x2) (= c3 x3) (= c4 x4) (= c5 x5) (= c6 x6))))
+(assert (row 0 0 0 0 0 (- 1) 0 0 0))
+(assert (row 1 0 0 0 0 (- 1) 0 (- 1) 0))
+(assert (row 2 0 0 0 1 (- 2) 0 (- 2) 0))
+(assert (row 0 1 0 0 0 0 0 1 0))
+(assert (row 1 1 0 0 0 0 0 0 0))
+(assert (row 2 1 0 0 1 (- 1) 0 (- 1) 0))
+(assert (row 0 2 0 0 0 1 1 3 0))
+(assert (row 1 2 0 0 0 1 1 2 0))
+(assert (row 2 2 0 0 1 0 1 1 0))
 (assert (and (>= i 0) (< i d)))
 (assert (>= d 1))
-(assert (not (= (peak i d) (- (- (* 3 d) (ite (= (mod d 3) 0) 0 1)) (* 2 i)))))
+(assert
+  (not
+    (and
+      (<= 0 q0_rest 5)
+      (<= 0 q1_rest 5)
+      (<= 0 q2_rest 5)
+      (<= 0 q3_rest 5)
+      (<= 0 q4_rest 2)
+      (<= 0 q5_rest 5)
+      (<= 0 q6_rest 2)
+      (= peak (- (- (* 3 d) (ite (= q6_rest 0) 0 1)) (* 2 i))))))
 (check-sat)

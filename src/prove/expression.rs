@@ -16,6 +16,18 @@ impl Expression {
         Self::List(std::iter::once(operator.into()).chain(operands).collect())
     }
 
+    /// What a list begins with.
+    #[cfg(test)]
+    pub fn operator(&self) -> Option<&str> {
+        match self {
+            Self::List(parts) => match parts.first() {
+                Some(Self::Word(operator)) => Some(operator),
+                _ => None,
+            },
+            Self::Word(_) => None,
+        }
+    }
+
     /// Its characters on one line.
     fn length(&self) -> usize {
         match self {

@@ -19,6 +19,8 @@ mod device;
 pub mod every;
 mod expression;
 mod library;
+mod linear;
+mod residues;
 mod script;
 #[cfg(feature = "smt")]
 mod solver;

@@ -142,8 +142,8 @@ impl Term {
         }
     }
 
-    /// Calls `visit` with every name in it.
-    pub fn names(&self, visit: &mut impl FnMut(&str)) {
+    /// Calls `visit` with every name in it and the device that it is taken on.
+    pub fn names(&self, visit: &mut impl FnMut(&str, &Term)) {
         match self {
             Self::Integer(_) | Self::Device | Self::Devices => {}
             Self::Sum(terms) => terms.iter().for_each(|term| term.names(visit)),
@@ -158,8 +158,31 @@ impl Term {
                 otherwise.names(visit);
             }
             Self::Of(name, device) => {
-                visit(name);
+                visit(name, device);
                 device.names(visit);
+            }
+        }
+    }
+
+    /// Calls `visit` with everything that is divided by a constant in it, and that constant; what stands
+    /// inside another comes first.
+    pub fn quotients(&self, visit: &mut impl FnMut(&Self, i128)) {
+        match self {
+            Self::Integer(_) | Self::Device | Self::Devices => {}
+            Self::Sum(terms) => terms.iter().for_each(|term| term.quotients(visit)),
+            Self::Difference(left, right) => {
+                left.quotients(visit);
+                right.quotients(visit);
+            }
+            Self::Times(_, term) | Self::Of(_, term) => term.quotients(visit),
+            Self::Quotient(term, divisor) | Self::Remainder(term, divisor) => {
+                term.quotients(visit);
+                visit(term, *divisor);
+            }
+            Self::If(fact, then, otherwise) => {
+                fact.quotients(visit);
+                then.quotients(visit);
+                otherwise.quotients(visit);
             }
         }
     }
@@ -285,29 +308,32 @@ impl Fact {
     pub fn holds(&self, at: Place<'_>) -> Option<bool> {
         match self {
             Self::Compare(left, comparison, right) => {
-                let order = left.value(at)?.cmp(&right.value(at)?);
-                Some(match comparison {
-                    Comparison::Equal => order.is_eq(),
-                    Comparison::Unequal => order.is_ne(),
-                    Comparison::Less => order.is_lt(),
-                    Comparison::AtMost => order.is_le(),
-                    Comparison::Greater => order.is_gt(),
-                    Comparison::AtLeast => order.is_ge(),
-                })
+                Some(comparison.holds(left.value(at)?, right.value(at)?))
             }
             Self::All(parts) => parts.iter().try_fold(true, |all, part| Some(all && part.holds(at)?)),
             Self::Any(parts) => parts.iter().try_fold(false, |any, part| Some(any || part.holds(at)?)),
         }
     }
 
-    /// Calls `visit` with every name in it.
-    pub fn names(&self, visit: &mut impl FnMut(&str)) {
+    /// Calls `visit` with every name in it and the device that it is taken on.
+    pub fn names(&self, visit: &mut impl FnMut(&str, &Term)) {
         match self {
             Self::Compare(left, _, right) => {
                 left.names(visit);
                 right.names(visit);
             }
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.names(visit)),
+        }
+    }
+
+    /// Calls `visit` with every quotient in it.
+    pub fn quotients(&self, visit: &mut impl FnMut(&Term, i128)) {
+        match self {
+            Self::Compare(left, _, right) => {
+                left.quotients(visit);
+                right.quotients(visit);
+            }
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.quotients(visit)),
         }
     }
 

@@ -155,12 +155,12 @@ impl<'a> Theorems<'a> {
     /// The definitions that a fact rests on.
     fn used(&self, fact: &Fact) -> Vec<Definition> {
         let mut names = BTreeSet::new();
-        fact.names(&mut |name| _ = names.insert(name.to_owned()));
+        fact.names(&mut |name, _| _ = names.insert(name.to_owned()));
         let mut used = Vec::new();
         // Each definition uses only those before it.
         for definition in self.terms.definitions.iter().rev() {
             if names.contains(&definition.name) {
-                definition.body.names(&mut |name| _ = names.insert(name.to_owned()));
+                definition.body.names(&mut |name, _| _ = names.insert(name.to_owned()));
                 used.push(definition.clone());
             }
         }

@@ -23,13 +23,21 @@ pub(super) fn inspect(
             let capacity = model.capacity(device);
             let (mut live, mut peak, mut over) = (Units::ZERO, Units::ZERO, false);
             let mut crossings = Vec::new();
+            // What the first pass of an overlapped pair releases, which it does with the second.
+            let mut withheld = Units::ZERO;
             for (place, _, pass) in effective(layout, device, order) {
                 live += acquired(model, layout, pass);
                 peak = peak.max(live);
                 if let Some(capacity) = capacity.filter(|&capacity| live > capacity && !over) {
                     crossings.push(Crossing { at: place, pass, live, capacity });
                 }
-                live -= released(model, pass);
+                if schedule.overlaps(device).binary_search(&place.position).is_ok() {
+                    withheld = released(model, pass);
+                    // Both acquire at once: the excursion goes on into the second pass.
+                    over |= capacity.is_some_and(|capacity| live > capacity);
+                    continue;
+                }
+                live -= released(model, pass) + std::mem::take(&mut withheld);
                 // What a pass releases at its end may end the excursion before the next pass starts.
                 over = capacity.is_some_and(|capacity| live > capacity);
             }

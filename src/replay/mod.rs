@@ -7,6 +7,8 @@
 //!   recomputation also `sF -> sR -> sI`.
 //! - A dependency between devices adds the latency of its boundary.
 //! - A device runs its passes in order, one at a time, each as early as it can.
+//! - An overlapped pair runs as one pass: it starts when all that either needs is there, takes the time of
+//!   both, and yields what both yield at its end. It acquires at its start and releases at its end.
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
 //!   the rest); I releases all but what W needs at its end; W and B release what is left.
 
@@ -40,7 +42,8 @@ pub struct Verdict {
 /// When everything runs, and what that amounts to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
-    /// The start of every pass, in the order of each device; the first start is 0.
+    /// The start of every pass, in the order of each device; the first start is 0. The second pass of an
+    /// overlapped pair starts where the first ends: together they take the time of both.
     pub starts: Vec<Vec<Ticks>>,
     /// Makespan, span, busy time and rates.
     pub metrics: Metrics,

@@ -3,7 +3,7 @@
 use super::{Family, parse};
 
 /// Name and text of every shipped family file.
-pub const SHIPPED: [(&str, &str); 11] = [
+pub const SHIPPED: [(&str, &str); 13] = [
     ("1f1b", include_str!("../../../models/blocks/1f1b.toml")),
     ("eager-1f1b", include_str!("../../../models/blocks/eager-1f1b.toml")),
     ("zb-h1", include_str!("../../../models/blocks/zb-h1.toml")),
@@ -11,6 +11,8 @@ pub const SHIPPED: [(&str, &str); 11] = [
     ("linear-half", include_str!("../../../models/blocks/linear-half.toml")),
     ("1f1b-v", include_str!("../../../models/blocks/1f1b-v.toml")),
     ("interleaved-1f1b-2", include_str!("../../../models/blocks/interleaved-1f1b-2.toml")),
+    ("interleaved-1f1b-3", include_str!("../../../models/blocks/interleaved-1f1b-3.toml")),
+    ("interleaved-1f1b-4", include_str!("../../../models/blocks/interleaved-1f1b-4.toml")),
     ("v-min", include_str!("../../../models/blocks/v-min.toml")),
     ("v-min-long-input", include_str!("../../../models/blocks/v-min-long-input.toml")),
     ("v-half", include_str!("../../../models/blocks/v-half.toml")),

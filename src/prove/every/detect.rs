@@ -48,6 +48,9 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model) -> Result<EveryM,
     if let Some(refutation) = Survey::new(model, (microbatches, 1), alone).reach(microbatches)? {
         return Ok(EveryM::Refuted(Box::new(refutation)));
     }
+    if schedule.overlap_count() > 0 {
+        return Ok(EveryM::Unknown(Reason::Overlapped));
+    }
     let growing = match growing(schedule) {
         Ok(growing) => growing,
         Err(reason) => return Ok(EveryM::Unknown(reason)),

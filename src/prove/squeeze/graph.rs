@@ -8,9 +8,10 @@
 
 use super::Irregular;
 use super::form::{Form, Point};
-use super::quasi::{Linear, Quasi};
+use super::quasi::Quasi;
 use crate::block::family::{Family, Layout};
 use crate::model::Kind;
+use crate::prove::linear::Linear;
 
 /// A pass of every device, with its offset.
 #[derive(Debug, Clone)]

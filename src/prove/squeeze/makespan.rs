@@ -13,9 +13,10 @@ use super::form::{Form, Point};
 use super::graph::{Classes, Constraint, Node};
 use super::period::Period;
 use super::potential::{Starts, solve};
-use super::quasi::{Linear, Quasi};
+use super::quasi::Quasi;
 use crate::block::family::{Durations, Family};
 use crate::model::Kind;
+use crate::prove::linear::Linear;
 
 /// A bound on the makespan of the squeezed order at the family's own durations, without latency, where
 /// `d` has one residue.

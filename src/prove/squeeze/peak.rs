@@ -2,8 +2,9 @@
 
 use super::Irregular;
 use super::graph::Classes;
-use super::quasi::{Linear, Quasi};
+use super::quasi::Quasi;
 use crate::model::Kind;
+use crate::prove::linear::Linear;
 
 /// How much more a device holds once a pass has run, in activations of a stage. Where there is an R, its
 /// F leaves nothing that weighs anything.

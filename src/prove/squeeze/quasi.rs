@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Irregular;
 use super::cycle::End;
-use crate::block::family::{Comparison, Condition, Formula, Variable};
+use crate::block::family::{Condition, Formula, Variable};
+use crate::prove::linear::Linear;
 
 /// More residues than any family needs; beyond, the tables would not fit a memory.
 const MOST_RESIDUES: i128 = 360;
@@ -22,34 +23,6 @@ pub(super) struct Quasi {
     per_device: i128,
     per_devices: i128,
     constants: Vec<i128>,
-}
-
-/// A value that is linear in `a` and `b`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Linear {
-    /// For each further period of devices below this one.
-    pub per_device: i128,
-    /// For each further period of devices.
-    pub per_devices: i128,
-    pub constant: i128,
-}
-
-impl Linear {
-    pub fn minus(self, other: Self) -> Self {
-        Self {
-            per_device: self.per_device - other.per_device,
-            per_devices: self.per_devices - other.per_devices,
-            constant: self.constant - other.constant,
-        }
-    }
-
-    /// The least value where `0 <= a <= b - short`, and whether there is no other; nothing where there is
-    /// no least.
-    pub fn least(self, short: i128) -> Option<(i128, bool)> {
-        let grows = self.per_devices >= 0 && self.per_device + self.per_devices >= 0;
-        let least = self.constant + self.per_devices * short;
-        grows.then_some((least, self.per_device == 0 && self.per_devices == 0))
-    }
 }
 
 impl Quasi {
@@ -231,7 +204,7 @@ impl Truth {
                 if (difference.per_device, difference.per_devices) != (0, 0) {
                     return Err(Irregular::Condition(condition.to_string()));
                 }
-                let holds = difference.constants.iter().map(|value| compares(*value, *comparison)).collect();
+                let holds = difference.constants.iter().map(|value| comparison.holds(*value, 0)).collect();
                 Ok(Self { period: difference.period, holds })
             }
             Condition::And(left, right) => Ok(Self::of(left)?.combine(&Self::of(right)?, |a, b| a && b)),
@@ -249,18 +222,6 @@ impl Truth {
         let own = self.period;
         let residues = (0..period).flat_map(move |s| (0..period).map(move |r| (s, r)));
         residues.map(move |(s, r)| self.holds[index(own, s % own, r % own)])
-    }
-}
-
-/// How a difference compares with nothing.
-fn compares(difference: i128, comparison: Comparison) -> bool {
-    match comparison {
-        Comparison::Equal => difference == 0,
-        Comparison::Unequal => difference != 0,
-        Comparison::Less => difference < 0,
-        Comparison::AtMost => difference <= 0,
-        Comparison::Greater => difference > 0,
-        Comparison::AtLeast => difference >= 0,
     }
 }
 

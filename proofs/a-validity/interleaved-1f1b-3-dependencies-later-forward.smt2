@@ -1,0 +1,80 @@
+; Family interleaved-1f1b-3: for every d with d >= 1: no pass starts before the passes that it needs
+; have ended.
+; Used as a control of theorem A, which must be refuted: every F of chunk 0 starts 1 tick later.
+; This file asks for a counterexample: a number of devices d and a device i for which it is false.
+; The answer unsat proves it, sat refutes it.
+; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the
+; interval. W1_delay, where it occurs, is how long W of chunk 1 waits after its I until there is
+; room for it; F0_live is what is live once F of chunk 0 has started, in stage activations; peak is
+; the largest of those.
+(set-logic QF_LIA)
+(set-info :status sat)
+(declare-const d Int)
+(declare-const i Int)
+(define-fun F0 ((i Int) (d Int)) Int (+ (* 2 i) 1))
+(define-fun
+  F1
+  ((i Int) (d Int))
+  Int
+  (+ (+ (* 3 (div (+ (* 2 d) 1) 3)) (ite (= (mod (div (+ (* 2 d) 1) 3) 3) 0) 3 0)) (* 2 i)))
+(define-fun
+  F2
+  ((i Int) (d Int))
+  Int
+  (+ (+ (* 6 (div (+ (* 2 d) 1) 3)) (ite (= (mod (div (+ (* 2 d) 1) 3) 3) 0) 6 0)) (* 2 i)))
+(define-fun
+  B2
+  ((i Int) (d Int))
+  Int
+  (-
+    (- (+ (+ (* 6 (div (+ (* 2 d) 1) 3)) (ite (= (mod (div (+ (* 2 d) 1) 3) 3) 0) 6 0)) (* 6 d)) 5)
+    (* 4 i)))
+(define-fun
+  B1
+  ((i Int) (d Int))
+  Int
+  (-
+    (-
+      (+
+        (+
+          (+
+            (+ (* 6 (div (+ (* 2 d) 1) 3)) (ite (= (mod (div (+ (* 2 d) 1) 3) 3) 0) 6 0))
+            (* 3 (div (* 4 d) 3)))
+          (ite (= (mod (div (* 4 d) 3) 3) 0) 3 0))
+        (* 6 d))
+      5)
+    (* 4 i)))
+(define-fun
+  B0
+  ((i Int) (d Int))
+  Int
+  (-
+    (-
+      (+
+        (+
+          (+
+            (+ (* 6 (div (+ (* 2 d) 1) 3)) (ite (= (mod (div (+ (* 2 d) 1) 3) 3) 0) 6 0))
+            (* 6 (div (* 4 d) 3)))
+          (ite (= (mod (div (* 4 d) 3) 3) 0) 6 0))
+        (* 6 d))
+      5)
+    (* 4 i)))
+(assert (and (>= i 0) (< i d)))
+(assert (>= d 1))
+(assert
+  (not
+    (and
+      (or (<= i 0) (>= (F0 i d) (+ (F0 (- i 1) d) 1)))
+      (or (<= i 0) (>= (F1 i d) (+ (F1 (- i 1) d) 1)))
+      (or (distinct i 0) (>= (F1 i d) (+ (F0 (- d 1) d) 1)))
+      (or (<= i 0) (>= (F2 i d) (+ (F2 (- i 1) d) 1)))
+      (or (distinct i 0) (>= (F2 i d) (+ (F1 (- d 1) d) 1)))
+      (or (>= i (- d 1)) (>= (B2 i d) (+ (B2 (+ i 1) d) 2)))
+      (>= (B2 i d) (+ (F2 i d) 1))
+      (or (>= i (- d 1)) (>= (B1 i d) (+ (B1 (+ i 1) d) 2)))
+      (or (distinct i (- d 1)) (>= (B1 i d) (+ (B2 0 d) 2)))
+      (>= (B1 i d) (+ (F1 i d) 1))
+      (or (>= i (- d 1)) (>= (B0 i d) (+ (B0 (+ i 1) d) 2)))
+      (or (distinct i (- d 1)) (>= (B0 i d) (+ (B1 0 d) 2)))
+      (>= (B0 i d) (+ (F0 i d) 1)))))
+(check-sat)

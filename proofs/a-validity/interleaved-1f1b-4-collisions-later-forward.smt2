@@ -1,0 +1,274 @@
+; Family interleaved-1f1b-4: for every d with d >= 1: no two passes of a device overlap modulo the
+; interval of 12 ticks.
+; Used as a control of theorem A, which must be refuted: every F of chunk 0 starts 1 tick later.
+; This file asks for a counterexample: a number of devices d and a device i for which it is false.
+; The answer unsat proves it, sat refutes it.
+; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the
+; interval. W1_delay, where it occurs, is how long W of chunk 1 waits after its I until there is
+; room for it; F0_live is what is live once F of chunk 0 has started, in stage activations; peak is
+; the largest of those.
+; i = 6a + r and d = 6b + s. Every quotient by a constant is written as q0, q1, ...: a multiple of
+; a, one of b, and a number, c0, c1, ..., for which there is a row for each r and s. That they are
+; the quotients is part of what must hold: the rests, q0_rest and so on, are neither negative nor as
+; large as the divisor.
+(set-logic QF_LIA)
+(set-info :status sat)
+(declare-const d Int)
+(declare-const i Int)
+(declare-const a Int)
+(declare-const r Int)
+(assert (and (= a (div i 6)) (= r (mod i 6)) (= i (+ (* 6 a) r))))
+(declare-const b Int)
+(declare-const s Int)
+(assert (and (= b (div d 6)) (= s (mod d 6)) (= d (+ (* 6 b) s))))
+(define-fun F0 () Int (+ (* 2 i) 1))
+(declare-const c0 Int)
+(define-fun q0 () Int (+ (* 1 a) (* 0 b) c0))
+(define-fun q0_rest () Int (- F0 (* 12 q0)))
+(define-fun F0_mod () Int q0_rest)
+(declare-const c1 Int)
+(define-fun q1 () Int (+ (* 0 a) (* 4 b) c1))
+(define-fun q1_rest () Int (- (+ (* 2 d) 1) (* 3 q1)))
+(declare-const c2 Int)
+(define-fun q2 () Int (+ (* 0 a) (* 1 b) c2))
+(define-fun q2_rest () Int (- q1 (* 4 q2)))
+(define-fun F1 () Int (+ (+ (* 3 q1) (ite (= q2_rest 0) 3 0)) (* 2 i)))
+(declare-const c3 Int)
+(define-fun q3 () Int (+ (* 1 a) (* 1 b) c3))
+(define-fun q3_rest () Int (- F1 (* 12 q3)))
+(define-fun F1_mod () Int q3_rest)
+(define-fun F2 () Int (+ (+ (* 6 q1) (ite (= q2_rest 0) 6 (ite (= q2_rest 2) 3 0))) (* 2 i)))
+(declare-const c4 Int)
+(define-fun q4 () Int (+ (* 1 a) (* 2 b) c4))
+(define-fun q4_rest () Int (- F2 (* 12 q4)))
+(define-fun F2_mod () Int q4_rest)
+(define-fun F3 () Int (+ (+ (* 9 q1) (ite (= q2_rest 0) 9 (ite (= q2_rest 2) 3 0))) (* 2 i)))
+(declare-const c5 Int)
+(define-fun q5 () Int (+ (* 1 a) (* 3 b) c5))
+(define-fun q5_rest () Int (- F3 (* 12 q5)))
+(define-fun F3_mod () Int q5_rest)
+(define-fun
+  B3
+  ()
+  Int
+  (- (- (+ (+ (* 9 q1) (ite (= q2_rest 0) 9 (ite (= q2_rest 2) 3 0))) (* 6 d)) 5) (* 4 i)))
+(declare-const c6 Int)
+(define-fun q6 () Int (+ (* (- 2) a) (* 6 b) c6))
+(define-fun q6_rest () Int (- B3 (* 12 q6)))
+(define-fun B3_mod () Int q6_rest)
+(declare-const c7 Int)
+(define-fun q7 () Int (+ (* 0 a) (* 8 b) c7))
+(define-fun q7_rest () Int (- (* 4 d) (* 3 q7)))
+(declare-const c8 Int)
+(define-fun q8 () Int (+ (* 0 a) (* 2 b) c8))
+(define-fun q8_rest () Int (- q7 (* 4 q8)))
+(define-fun
+  B2
+  ()
+  Int
+  (-
+    (-
+      (+
+        (+
+          (+ (+ (* 9 q1) (ite (= q2_rest 0) 9 (ite (= q2_rest 2) 3 0))) (* 3 q7))
+          (ite (= q8_rest 0) 3 0))
+        (* 6 d))
+      5)
+    (* 4 i)))
+(declare-const c9 Int)
+(define-fun q9 () Int (+ (* (- 2) a) (* 8 b) c9))
+(define-fun q9_rest () Int (- B2 (* 12 q9)))
+(define-fun B2_mod () Int q9_rest)
+(define-fun
+  B1
+  ()
+  Int
+  (-
+    (-
+      (+
+        (+
+          (+ (+ (* 9 q1) (ite (= q2_rest 0) 9 (ite (= q2_rest 2) 3 0))) (* 6 q7))
+          (ite (= q8_rest 0) 6 (ite (= q8_rest 2) 3 0)))
+        (* 6 d))
+      5)
+    (* 4 i)))
+(declare-const c10 Int)
+(define-fun q10 () Int (+ (* (- 2) a) (* 10 b) c10))
+(define-fun q10_rest () Int (- B1 (* 12 q10)))
+(define-fun B1_mod () Int q10_rest)
+(define-fun
+  B0
+  ()
+  Int
+  (-
+    (-
+      (+
+        (+
+          (+ (+ (* 9 q1) (ite (= q2_rest 0) 9 (ite (= q2_rest 2) 3 0))) (* 9 q7))
+          (ite (= q8_rest 0) 9 (ite (= q8_rest 2) 3 0)))
+        (* 6 d))
+      5)
+    (* 4 i)))
+(declare-const c11 Int)
+(define-fun q11 () Int (+ (* (- 2) a) (* 12 b) c11))
+(define-fun q11_rest () Int (- B0 (* 12 q11)))
+(define-fun B0_mod () Int q11_rest)
+(define-fun
+  row
+  ((r0 Int)
+    (s0 Int)
+    (x0 Int)
+    (x1 Int)
+    (x2 Int)
+    (x3 Int)
+    (x4 Int)
+    (x5 Int)
+    (x6 Int)
+    (x7 Int)
+    (x8 Int)
+    (x9 Int)
+    (x10 Int)
+    (x11 Int))
+  Bool
+  (=>
+    (and (= r r0) (= s s0))
+    (and
+      (= c0 x0)
+      (= c1 x1)
+      (= c2 x2)
+      (= c3 x3)
+      (= c4 x4)
+      (= c5 x5)
+      (= c6 x6)
+      (= c7 x7)
+      (= c8 x8)
+      (= c9 x9)
+      (= c10 x10)
+      (= c11 x11))))
+(assert (row 0 0 0 0 0 0 0 0 0 0 0 0 0 1))
+(assert (row 1 0 0 0 0 0 0 0 0 0 0 0 0 0))
+(assert (row 2 0 0 0 0 0 0 1 (- 1) 0 0 (- 1) 0 0))
+(assert (row 3 0 0 0 0 0 1 1 (- 1) 0 0 (- 1) (- 1) 0))
+(assert (row 4 0 0 0 0 0 1 1 (- 1) 0 0 (- 1) (- 1) (- 1)))
+(assert (row 5 0 0 0 0 1 1 1 (- 2) 0 0 (- 2) (- 1) (- 1)))
+(assert (row 0 1 0 1 0 0 0 0 0 1 0 1 1 1))
+(assert (row 1 1 0 1 0 0 0 0 0 1 0 0 1 1))
+(assert (row 2 1 0 1 0 0 0 1 0 1 0 0 0 0))
+(assert (row 3 1 0 1 0 0 1 1 (- 1) 1 0 0 0 0))
+(assert (row 4 1 0 1 0 0 1 1 (- 1) 1 0 (- 1) 0 0))
+(assert (row 5 1 0 1 0 1 1 1 (- 1) 1 0 (- 1) (- 1) (- 1)))
+(assert (row 0 2 0 1 0 0 0 0 1 2 0 1 2 3))
+(assert (row 1 2 0 1 0 0 0 0 1 2 0 1 2 2))
+(assert (row 2 2 0 1 0 0 0 1 0 2 0 1 1 2))
+(assert (row 3 2 0 1 0 0 1 1 0 2 0 0 1 2))
+(assert (row 4 2 0 1 0 0 1 1 0 2 0 0 1 1))
+(assert (row 5 2 0 1 0 1 1 1 (- 1) 2 0 0 0 1))
+(assert (row 0 3 0 2 0 0 1 1 2 4 1 4 5 6))
+(assert (row 1 3 0 2 0 0 1 1 2 4 1 3 5 6))
+(assert (row 2 3 0 2 0 0 1 2 2 4 1 3 4 5))
+(assert (row 3 3 0 2 0 1 1 2 1 4 1 3 4 5))
+(assert (row 4 3 0 2 0 1 1 2 1 4 1 2 4 5))
+(assert (row 5 3 0 2 0 1 2 2 1 4 1 2 3 4))
+(assert (row 0 4 0 3 0 0 1 2 3 5 1 5 6 7))
+(assert (row 1 4 0 3 0 0 1 2 3 5 1 4 6 7))
+(assert (row 2 4 0 3 0 1 1 2 3 5 1 4 5 6))
+(assert (row 3 4 0 3 0 1 2 2 2 5 1 4 5 6))
+(assert (row 4 4 0 3 0 1 2 2 2 5 1 3 5 6))
+(assert (row 5 4 0 3 0 1 2 3 2 5 1 3 4 5))
+(assert (row 0 5 0 3 0 0 1 2 4 6 1 5 7 9))
+(assert (row 1 5 0 3 0 0 1 2 4 6 1 5 7 8))
+(assert (row 2 5 0 3 0 1 1 2 3 6 1 5 6 8))
+(assert (row 3 5 0 3 0 1 2 2 3 6 1 4 6 8))
+(assert (row 4 5 0 3 0 1 2 2 3 6 1 4 6 7))
+(assert (row 5 5 0 3 0 1 2 3 2 6 1 4 5 7))
+(assert (and (>= i 0) (< i d)))
+(assert (>= d 1))
+(assert
+  (not
+    (and
+      (<= 0 q0_rest 11)
+      (<= 0 q1_rest 2)
+      (<= 0 q2_rest 3)
+      (<= 0 q3_rest 11)
+      (<= 0 q4_rest 11)
+      (<= 0 q5_rest 11)
+      (<= 0 q6_rest 11)
+      (<= 0 q7_rest 2)
+      (<= 0 q8_rest 3)
+      (<= 0 q9_rest 11)
+      (<= 0 q10_rest 11)
+      (<= 0 q11_rest 11)
+      (and
+        (distinct F0_mod F1_mod)
+        (distinct F0_mod F2_mod)
+        (distinct F0_mod F3_mod)
+        (or
+          (and (< F0_mod B3_mod) (<= (- B3_mod F0_mod) 10))
+          (and (< B3_mod F0_mod) (>= (- F0_mod B3_mod) 2)))
+        (or
+          (and (< F0_mod B2_mod) (<= (- B2_mod F0_mod) 10))
+          (and (< B2_mod F0_mod) (>= (- F0_mod B2_mod) 2)))
+        (or
+          (and (< F0_mod B1_mod) (<= (- B1_mod F0_mod) 10))
+          (and (< B1_mod F0_mod) (>= (- F0_mod B1_mod) 2)))
+        (or
+          (and (< F0_mod B0_mod) (<= (- B0_mod F0_mod) 10))
+          (and (< B0_mod F0_mod) (>= (- F0_mod B0_mod) 2)))
+        (distinct F1_mod F2_mod)
+        (distinct F1_mod F3_mod)
+        (or
+          (and (< F1_mod B3_mod) (<= (- B3_mod F1_mod) 10))
+          (and (< B3_mod F1_mod) (>= (- F1_mod B3_mod) 2)))
+        (or
+          (and (< F1_mod B2_mod) (<= (- B2_mod F1_mod) 10))
+          (and (< B2_mod F1_mod) (>= (- F1_mod B2_mod) 2)))
+        (or
+          (and (< F1_mod B1_mod) (<= (- B1_mod F1_mod) 10))
+          (and (< B1_mod F1_mod) (>= (- F1_mod B1_mod) 2)))
+        (or
+          (and (< F1_mod B0_mod) (<= (- B0_mod F1_mod) 10))
+          (and (< B0_mod F1_mod) (>= (- F1_mod B0_mod) 2)))
+        (distinct F2_mod F3_mod)
+        (or
+          (and (< F2_mod B3_mod) (<= (- B3_mod F2_mod) 10))
+          (and (< B3_mod F2_mod) (>= (- F2_mod B3_mod) 2)))
+        (or
+          (and (< F2_mod B2_mod) (<= (- B2_mod F2_mod) 10))
+          (and (< B2_mod F2_mod) (>= (- F2_mod B2_mod) 2)))
+        (or
+          (and (< F2_mod B1_mod) (<= (- B1_mod F2_mod) 10))
+          (and (< B1_mod F2_mod) (>= (- F2_mod B1_mod) 2)))
+        (or
+          (and (< F2_mod B0_mod) (<= (- B0_mod F2_mod) 10))
+          (and (< B0_mod F2_mod) (>= (- F2_mod B0_mod) 2)))
+        (or
+          (and (< F3_mod B3_mod) (<= (- B3_mod F3_mod) 10))
+          (and (< B3_mod F3_mod) (>= (- F3_mod B3_mod) 2)))
+        (or
+          (and (< F3_mod B2_mod) (<= (- B2_mod F3_mod) 10))
+          (and (< B2_mod F3_mod) (>= (- F3_mod B2_mod) 2)))
+        (or
+          (and (< F3_mod B1_mod) (<= (- B1_mod F3_mod) 10))
+          (and (< B1_mod F3_mod) (>= (- F3_mod B1_mod) 2)))
+        (or
+          (and (< F3_mod B0_mod) (<= (- B0_mod F3_mod) 10))
+          (and (< B0_mod F3_mod) (>= (- F3_mod B0_mod) 2)))
+        (or
+          (and (< B3_mod B2_mod) (>= (- B2_mod B3_mod) 2) (<= (- B2_mod B3_mod) 10))
+          (and (< B2_mod B3_mod) (>= (- B3_mod B2_mod) 2) (<= (- B3_mod B2_mod) 10)))
+        (or
+          (and (< B3_mod B1_mod) (>= (- B1_mod B3_mod) 2) (<= (- B1_mod B3_mod) 10))
+          (and (< B1_mod B3_mod) (>= (- B3_mod B1_mod) 2) (<= (- B3_mod B1_mod) 10)))
+        (or
+          (and (< B3_mod B0_mod) (>= (- B0_mod B3_mod) 2) (<= (- B0_mod B3_mod) 10))
+          (and (< B0_mod B3_mod) (>= (- B3_mod B0_mod) 2) (<= (- B3_mod B0_mod) 10)))
+        (or
+          (and (< B2_mod B1_mod) (>= (- B1_mod B2_mod) 2) (<= (- B1_mod B2_mod) 10))
+          (and (< B1_mod B2_mod) (>= (- B2_mod B1_mod) 2) (<= (- B2_mod B1_mod) 10)))
+        (or
+          (and (< B2_mod B0_mod) (>= (- B0_mod B2_mod) 2) (<= (- B0_mod B2_mod) 10))
+          (and (< B0_mod B2_mod) (>= (- B2_mod B0_mod) 2) (<= (- B2_mod B0_mod) 10)))
+        (or
+          (and (< B1_mod B0_mod) (>= (- B0_mod B1_mod) 2) (<= (- B0_mod B1_mod) 10))
+          (and (< B0_mod B1_mod) (>= (- B1_mod B0_mod) 2) (<= (- B1_mod B0_mod) 10)))))))
+(check-sat)
