@@ -14,10 +14,8 @@ use bubbleproof::schedule::{self, Schedule};
 
 /// The files in the folder that the environment names, or the committed ones, by name.
 fn dumps() -> Vec<(String, String)> {
-    let folder = std::env::var_os("PYTORCH_DUMPS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pytorch"),
-        PathBuf::from,
-    );
+    let folder = std::env::var_os("PYTORCH_DUMPS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pytorch"), PathBuf::from);
     let mut files: Vec<(String, String)> = fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path())
@@ -78,10 +76,9 @@ fn every_schedule_is_verified_and_replayed() {
         let pairs = schedule.overlap_count();
         let peaks: Vec<i64> = verdict.peak_memory.iter().map(|peak| peak.0).collect();
         let outcome = match &verdict.timing {
-            Some(timing) => format!(
-                "makespan {}, bubble rate {}",
-                timing.metrics.makespan, timing.metrics.bubble_rate
-            ),
+            Some(timing) => {
+                format!("makespan {}, bubble rate {}", timing.metrics.makespan, timing.metrics.bubble_rate)
+            }
             None => format!("{}", verdict.violations[0]),
         };
         writeln!(report, "{name}: {outcome}, peak memory {peaks:?}, {pairs} overlapped pairs")
@@ -98,7 +95,8 @@ fn our_programme_is_pytorchs_action_for_action() {
     let mut compared = 0;
     for (name, text) in &dumps {
         let Some(stem) = name.strip_suffix(".comms.csv") else { continue };
-        let (_, passes) = dumps.iter().find(|(other, _)| *other == format!("{stem}.csv")).expect("its passes");
+        let (_, passes) =
+            dumps.iter().find(|(other, _)| *other == format!("{stem}.csv")).expect("its passes");
         let schedule = pytorch::parse(passes).expect("it reads").schedule().clone();
         let programme = comm::lower(&schedule).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(&pytorch::print_programme(&programme).expect("every pass has a text"), text, "{name}");

@@ -13,10 +13,11 @@ use bubbleproof::schedule::Schedule;
 /// The folder of the drawings, within `docs`.
 pub const FOLDER: &str = "gallery";
 
-/// The pipeline of all drawings: so many devices and microbatches, and these ticks for F, I and W.
+/// The pipeline of all drawings: so many devices and microbatches, and these ticks for F, I and W of all that a
+/// device holds. Two chunks halve them.
 const DEVICES: u32 = 4;
 const MICROBATCHES: u32 = 8;
-const TIMES: [i64; 3] = [3, 4, 2];
+const TIMES: [i64; 3] = [6, 8, 4];
 
 /// Every file of the gallery: its path from `docs`, and its text.
 pub fn files() -> Result<Vec<(String, String)>, Box<dyn Error>> {
@@ -25,8 +26,8 @@ pub fn files() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         "# Gallery\n\n\
          The named schedules on {DEVICES} devices with {MICROBATCHES} microbatches. F takes {forward} ticks, I {input}, W \
          {weight}, divided by the chunks of a device; B takes as long as I and W, R as long as F; messages take no \
-         time. So all schedules do the same work. Memory is counted in halves of what a device holds of a microbatch, \
-         and a recomputed stage keeps nothing.\n\n\
+         time. So all schedules do the same work. Memory is counted in halves of what all stages of a device hold of a \
+         microbatch, which is the activation of a chunk where there are two; a recomputed stage keeps nothing.\n\n\
          This page and its drawings are written by `cargo run --no-default-features --example gallery`. Of one \
          schedule, `bubbleproof render schedule.json -o timeline.svg` draws the like; with `-o timeline.html` it makes \
          a page to zoom and to look at every pass.\n"
@@ -34,8 +35,13 @@ pub fn files() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let mut files = Vec::new();
     let models = models()?;
     for entry in catalog::entries() {
-        let found = models.iter().find_map(|model| Some((model, entry.generate(model).ok()?)));
-        let (model, schedule) = found.ok_or_else(|| format!("no model of the gallery has {}", entry.name))?;
+        let mut fitting = models.iter().filter(|model| entry.needs.met_by(model.placement()));
+        // What suits any placement is shown in its simplest form, the others with as many chunks as they may have.
+        let is_general = models.iter().all(|model| entry.needs.met_by(model.placement()));
+        let model = if is_general { fitting.next() } else { fitting.next_back() };
+        let model =
+            model.ok_or_else(|| format!("no model of the gallery has the placement of {}", entry.name))?;
+        let schedule = entry.generate(model)?;
         let path = format!("{FOLDER}/{}.svg", entry.name);
         files.push((path.clone(), drawing(model, &schedule)?));
         section(entry, model, &schedule, &path, &mut page)?;
@@ -53,10 +59,9 @@ fn models() -> Result<Vec<Model>, Box<dyn Error>> {
 fn model(placement: Placement) -> Result<Model, Box<dyn Error>> {
     let stages = placement.stages() as usize;
     let per_device = i64::from(placement.stages() / placement.devices());
-    // Half a tick is the unit, so that two chunks halve every time.
-    let [forward, input, weight] = TIMES.map(|ticks| vec![Ticks(2 * ticks / per_device); stages]);
+    let [forward, input, weight] = TIMES.map(|ticks| vec![Ticks(ticks / per_device); stages]);
     let costs = Costs {
-        unit: "half tick".to_owned(),
+        unit: "tick".to_owned(),
         forward,
         backward_input: input,
         backward_weight: weight,
@@ -64,13 +69,13 @@ fn model(placement: Placement) -> Result<Model, Box<dyn Error>> {
     };
     let activation = vec![Units(2 / per_device); stages];
     let memory = Memory {
-        unit: "half activation".to_owned(),
+        unit: "half-activation".to_owned(),
         retained_for_weight: activation.clone(),
         activation,
         checkpoint: Some(vec![Units(0); stages]),
         capacity: vec![None; placement.devices() as usize],
     };
-    Ok(Model::new("3-4-2".to_owned(), None, placement, MICROBATCHES, costs, memory)?)
+    Ok(Model::new("6-8-4".to_owned(), None, placement, MICROBATCHES, costs, memory)?)
 }
 
 fn drawing(model: &Model, schedule: &Schedule) -> Result<String, Box<dyn Error>> {
@@ -96,17 +101,12 @@ fn section(
         page,
         "\n## {name}\n\n{}. Makespan {}, bubble rate {} %, peak memory {}. Source: {}.\n\n![Timeline of {name}]({path})\n",
         entry.summary,
-        halved(timing.metrics.makespan.0),
+        timing.metrics.makespan,
         percent(timing.metrics.bubble_rate),
-        halved(verdict.peak_memory_max().0),
+        verdict.peak_memory_max(),
         entry.source,
     )?;
     Ok(())
-}
-
-/// Halves as a decimal number.
-fn halved(halves: i64) -> String {
-    if halves % 2 == 0 { (halves / 2).to_string() } else { format!("{}.5", halves / 2) }
 }
 
 /// A rate in percent, rounded half up to two decimals.

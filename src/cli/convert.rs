@@ -185,10 +185,14 @@ fn lowered(schedule: &Schedule) -> Result<Programme, Error> {
         } else {
             "`bubbleproof verify` tells everything that is wrong"
         };
-        return Err(Error::usage(format!("only a schedule that can run has sends and receives: {violation}"), help));
+        return Err(Error::usage(
+            format!("only a schedule that can run has sends and receives: {violation}"),
+            help,
+        ));
     }
-    let programme = comm::lower(schedule)
-        .map_err(|error| Error::Defect(format!("replay accepts a schedule that cannot be lowered: {error}")))?;
+    let programme = comm::lower(schedule).map_err(|error| {
+        Error::Defect(format!("replay accepts a schedule that cannot be lowered: {error}"))
+    })?;
     match comm::verify(&programme).first() {
         None => Ok(programme),
         Some(fault) => Err(Error::Defect(format!("a lowered schedule is not safe: {fault}"))),

@@ -32,7 +32,9 @@ pub fn run(args: &SubjectArgs, output: Output) -> Result<Status, Error> {
     } else {
         let subject = args.with_schedule(input.schedule()?)?;
         if subject.csv.as_ref().is_some_and(|file| file.programme().is_some()) {
-            note("with --every-m the passes alone are proved; without it, sends and receives are verified too");
+            note(
+                "with --every-m the passes alone are proved; without it, sends and receives are verified too",
+            );
         }
         let (schedule, model) = (&subject.schedule, &subject.model);
         let answer = if subject.complaints.is_empty() {

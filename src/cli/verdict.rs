@@ -100,12 +100,18 @@ impl fmt::Display for Judgement<'_> {
         write!(out, "{}", Lines { verdict: &self.verdict, model })?;
         if self.overlapped_pairs > 0 {
             let pairs = count(self.overlapped_pairs, "pair", "pairs");
-            writeln!(out, "  overlapped    {pairs}; each runs as one pass, in the time of both, and yields at its end")?;
+            writeln!(
+                out,
+                "  overlapped    {pairs}; each runs as one pass, in the time of both, and yields at its end"
+            )?;
         }
         if let Some(communication) = &self.communication {
             write!(out, "{communication}")?;
             if !self.valid && self.verdict.is_valid() {
-                writeln!(out, "  to mend it    `bubbleproof convert --to pytorch-comms` lowers its passes anew")?;
+                writeln!(
+                    out,
+                    "  to mend it    `bubbleproof convert --to pytorch-comms` lowers its passes anew"
+                )?;
             }
         }
         self.nearest.as_ref().map_or(Ok(()), |nearest| write!(out, "{nearest}"))

@@ -29,8 +29,7 @@ pub enum Semantics {
 
 impl Semantics {
     /// All of them, from the one that lets most happen to the one that lets least.
-    pub const ALL: [Self; 4] =
-        [Self::Buffered, Self::Rendezvous, Self::PairStreams, Self::DeviceStreams];
+    pub const ALL: [Self; 4] = [Self::Buffered, Self::Rendezvous, Self::PairStreams, Self::DeviceStreams];
 
     /// Its name, as `--json` gives it.
     #[must_use]

@@ -22,9 +22,9 @@ fn one_forward_one_backward_is_lowered() {
 
 #[test]
 fn neighbouring_stages_on_one_device_exchange_nothing() {
-    let programme =
-        lower(&schedule(&[&[0, 1]], 1, &["0F0 1F0 1I0 1W0 0B0"])).expect("it can run");
-    let messages = programme.actions().filter(|(_, action)| matches!(action, Action::Send(_) | Action::Receive(_)));
+    let programme = lower(&schedule(&[&[0, 1]], 1, &["0F0 1F0 1I0 1W0 0B0"])).expect("it can run");
+    let messages =
+        programme.actions().filter(|(_, action)| matches!(action, Action::Send(_) | Action::Receive(_)));
     assert_eq!(messages.count(), 0);
     assert_eq!(verify(&programme), []);
 }
@@ -40,7 +40,10 @@ fn weights_are_gathered_for_the_next_three_stages() {
 fn orders_that_cannot_run_are_not_lowered() {
     let stuck = schedule(&[&[0], &[1]], 2, &["0F0 0B0 0F1 0B1", "1F0 1F1 1B0 1B1"]);
     let error = lower(&stuck).expect_err("it cannot run").to_string();
-    assert_eq!(error, "no device can go on: device 0 waits at `0B0` for `1B0`; device 1 waits at `1F1` for `0F1`");
+    assert_eq!(
+        error,
+        "no device can go on: device 0 waits at `0B0` for `1B0`; device 1 waits at `1F1` for `0F1`"
+    );
     let nearest = nearest(&stuck).expect("other orders can");
     let [(at, pass, to)] = nearest.moved[..] else { panic!("{:?}", nearest.moved) };
     assert_eq!((at, pass.to_string(), to), (Place { device: Device(0), position: 2 }, "0F1".to_owned(), 1));

@@ -223,9 +223,8 @@ fn gradients_are_reduced_once_when_all_are_there(
 /// In a programme that gathers weights at all, they are gathered whenever a pass of their stage runs, never
 /// twice, and let go of in the end.
 fn weights_are_there_when_they_are_used(programme: &Programme, faults: &mut Vec<Fault>) {
-    let gathers = programme
-        .actions()
-        .any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_)));
+    let gathers =
+        programme.actions().any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_)));
     if !gathers {
         return;
     }

@@ -159,6 +159,9 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
         write(out, &format!("<li>dark to light: chunk 0 to {}</li>", chunks - 1));
     }
     write(out, "<li><i class=\"bubble\"></i> bubble</li>");
+    if picture.schedule.overlap_count() > 0 {
+        write(out, "<li><i class=\"pair\"></i> overlapped pair</li>");
+    }
     write(out, "<li><i class=\"path\"></i> critical path</li>");
     write(
         out,

@@ -195,8 +195,7 @@ fn tell_dialect(file: &str, rows: &[Row]) -> Result<Dialect, CsvError> {
     }
     let list = |letters| {
         let passes = cells().flat_map(Cell::passes).filter(|pass| pass.letters == letters);
-        let mut pairs: Vec<(Stage, Microbatch)> =
-            passes.map(|pass| (pass.stage, pass.microbatch)).collect();
+        let mut pairs: Vec<(Stage, Microbatch)> = passes.map(|pass| (pass.stage, pass.microbatch)).collect();
         pairs.sort_unstable();
         pairs
     };

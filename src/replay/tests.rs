@@ -553,7 +553,8 @@ fn an_overlapped_pair_starts_when_all_it_needs_is_there_and_yields_at_its_end() 
     let orders = ["0F0 3F0 0F1 3B0 3F1 3B1 0B0 0B1", "1F0 2F0 1F1 2F1 2B0 1B0 2B1 1B1"];
     let apart = schedule(&[&[0, 3], &[1, 2]], 2, &orders);
     let timing = |schedule: &Schedule| replay(&unit(schedule), schedule).timing.expect("valid");
-    let ticks = |timing: &Timing, device: usize| timing.starts[device].iter().map(|t| t.0).collect::<Vec<_>>();
+    let ticks =
+        |timing: &Timing, device: usize| timing.starts[device].iter().map(|t| t.0).collect::<Vec<_>>();
     assert_eq!(ticks(&timing(&apart), 0), [0, 3, 4, 5, 7, 8, 11, 15]);
     let paired = overlapped(apart, &[&[2], &[]]);
     let found = timing(&paired);
@@ -571,6 +572,9 @@ fn an_overlapped_pair_holds_what_either_needs_until_its_end() {
     assert_eq!(replay(&unit(&apart), &apart).peak_memory, [Units(1)]);
     let paired = overlapped(apart, &[&[1]]);
     assert_eq!(replay(&unit(&paired), &paired).peak_memory, [Units(2)]);
+    let curve: Vec<(i64, i64)> =
+        memory_along(&unit(&paired), &paired)[0].iter().map(|held| (held.during.0, held.after.0)).collect();
+    assert_eq!(curve, [(1, 1), (2, 2), (2, 1), (1, 0)]);
     let tight = with_memory(&paired, |memory| memory.capacity = vec![Some(Units(1))]);
     let [found] = &messages(&replay(&tight, &paired))[..] else { panic!("one violation") };
     assert!(found.starts_with("device 0, position 2: `0F1` lifts live memory to 2"), "{found}");
@@ -579,15 +583,20 @@ fn an_overlapped_pair_holds_what_either_needs_until_its_end() {
 #[test]
 fn pairs_that_cannot_run_are_found() {
     let own = overlapped(schedule(ONE, 1, &["0F0 0B0"]), &[&[0]]);
-    assert_eq!(messages(&replay(&unit(&own), &own)), ["device 0, position 1: `0B0` is overlapped with `0F0`, which it needs"]);
+    assert_eq!(
+        messages(&replay(&unit(&own), &own)),
+        ["device 0, position 1: `0B0` is overlapped with `0F0`, which it needs"]
+    );
     // Each device could run its forward first; as pairs they wait for each other.
     let apart = schedule(TWO, 2, &["0F0 0F1 0B0 0B1", "1F0 1F1 1B0 1B1"]);
     assert!(replay(&unit(&apart), &apart).is_valid());
     let paired = overlapped(apart, &[&[1], &[1]]);
     assert_eq!(
         messages(&replay(&unit(&paired), &paired)),
-        ["deadlock of 2 devices: device 0 waits at `0B0` for `1B0` of device 1; device 1 waits at `1F1` for \
-          `0F1` of device 0"]
+        [
+            "deadlock of 2 devices: device 0 waits at `0B0` for `1B0` of device 1; device 1 waits at `1F1` for \
+          `0F1` of device 0"
+        ]
     );
 }
 

@@ -147,7 +147,8 @@ fn a_runtime_fails_on_every_file_that_is_refused_and_ends_where_it_is_said_to() 
         let ends = Semantics::ALL.map(|semantics| runtime::run(programme, semantics));
         if entry.status == 0 {
             for (semantics, end) in Semantics::ALL.into_iter().zip(ends) {
-                let expected = if entry.hangs.contains(semantics.name()) { Err(Failure::Hang) } else { Ok(()) };
+                let expected =
+                    if entry.hangs.contains(semantics.name()) { Err(Failure::Hang) } else { Ok(()) };
                 assert_eq!(end, expected, "{}: {semantics}", entry.file);
             }
         } else if !entry.rules.contains("missing-pass") {
@@ -168,7 +169,9 @@ fn what_can_be_mended_by_lowering_the_passes_anew_is() {
             let again = comm::lower(programme.schedule()).expect("the passes can run");
             assert_eq!(comm::verify(&again), [], "{}", entry.file);
             mended += 1;
-        } else if let Some(nearest) = comm::nearest(programme.schedule()).filter(|_| entry.rules.contains("deadlock")) {
+        } else if let Some(nearest) =
+            comm::nearest(programme.schedule()).filter(|_| entry.rules.contains("deadlock"))
+        {
             assert!(comm::lower(&nearest.schedule).is_ok(), "{}", entry.file);
             assert!(!nearest.moved.is_empty() || !nearest.parted.is_empty(), "{}", entry.file);
         }

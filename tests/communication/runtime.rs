@@ -255,7 +255,9 @@ impl World<'_> {
             let post = self.posts[at];
             self.posts[..at]
                 .iter()
-                .filter(|other| (other.device, other.peer, other.sends) == (post.device, post.peer, post.sends))
+                .filter(|other| {
+                    (other.device, other.peer, other.sends) == (post.device, post.peer, post.sends)
+                })
                 .count()
         };
         (0..self.posts.len()).filter(|&send| self.posts[send].sends && !self.posts[send].complete).find_map(
@@ -263,9 +265,7 @@ impl World<'_> {
                 let from = self.posts[send];
                 let receive = (0..self.posts.len()).find(|&receive| {
                     let to = self.posts[receive];
-                    !to.sends
-                        && (to.device, to.peer) == (from.peer, from.device)
-                        && nth(receive) == nth(send)
+                    !to.sends && (to.device, to.peer) == (from.peer, from.device) && nth(receive) == nth(send)
                 })?;
                 (self.is_first(send) && self.is_first(receive)).then_some((send, receive))
             },

@@ -145,6 +145,15 @@ class Painter {
       ctx.fillStyle = fill;
       for (let at = 0; at < list.length; at += 4) ctx.fillRect(list[at], list[at + 1], list[at + 2], list[at + 3]);
     }
+    ctx.strokeStyle = page.colours.ink;
+    ctx.lineWidth = 1.2;
+    for (const { top, from, to, cell } of rows) {
+      for (let id = from; id < to; id += 1) {
+        if (timeline.partner[id] !== id + 1) continue;
+        const left = this.x(timeline.start[id]);
+        ctx.strokeRect(left, top, this.x(timeline.end[id + 1]) - left, cell);
+      }
+    }
     this.#labels(labels);
   }
 

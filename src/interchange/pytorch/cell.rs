@@ -106,7 +106,8 @@ impl Cell {
 
 fn read_pair(text: &str) -> Result<Said, CsvProblem> {
     let broken = || CsvProblem::NoPair(shorten(text));
-    let inside = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(")OVERLAP_F_B")).ok_or_else(broken)?;
+    let inside =
+        text.strip_prefix('(').and_then(|rest| rest.strip_suffix(")OVERLAP_F_B")).ok_or_else(broken)?;
     let (first, second) = inside.split_once(';').ok_or_else(broken)?;
     let one = |part: &str| match read_single(part.trim_matches(BLANK))? {
         Said::One(pass) => Ok(pass),

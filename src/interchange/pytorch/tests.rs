@@ -127,7 +127,12 @@ fn malformed_files_are_refused_at_their_cell() {
         ("(0F1;0B0)", (1, 1), "(0F1;0B0)", "is not an overlapped pair"),
         ("(0F1;0B0)OVERLAP", (1, 1), "(0F1;0B0)OVERLAP", "is not an overlapped pair"),
         ("(0F1)OVERLAP_F_B", (1, 1), "(0F1)OVERLAP_F_B", "is not an overlapped pair"),
-        ("(0F1;0B0;0F2)OVERLAP_F_B", (1, 1), "(0F1;0B0;0F2)OVERLAP_F_B", "after the letters comes the microbatch"),
+        (
+            "(0F1;0B0;0F2)OVERLAP_F_B",
+            (1, 1),
+            "(0F1;0B0;0F2)OVERLAP_F_B",
+            "after the letters comes the microbatch",
+        ),
         ("(0F1;0F0)OVERLAP_F_B", (1, 1), "(0F1;0F0)OVERLAP_F_B", "is not an overlapped pair"),
         ("(0F1;0W0)OVERLAP_F_B", (1, 1), "(0F1;0W0)OVERLAP_F_B", "is not an overlapped pair"),
         ("(0F1;0SEND_F0)OVERLAP_F_B", (1, 1), "(0F1;0SEND_F0)OVERLAP_F_B", "is not an overlapped pair"),

@@ -88,7 +88,9 @@ fn lone_inputs(schedule: &Schedule) -> Result<(), ExportError> {
     if overlapped || has(Kind::I) || !has(Kind::B) || !has(Kind::W) {
         return Ok(());
     }
-    let weights: std::collections::BTreeSet<Pass> = all().filter(|pass| pass.kind == Kind::W).copied().collect();
-    let paired = all().filter(|pass| pass.kind == Kind::B).all(|&pass| weights.contains(&pass.with_kind(Kind::W)));
+    let weights: std::collections::BTreeSet<Pass> =
+        all().filter(|pass| pass.kind == Kind::W).copied().collect();
+    let paired =
+        all().filter(|pass| pass.kind == Kind::B).all(|&pass| weights.contains(&pass.with_kind(Kind::W)));
     if paired { Err(ExportError::LooksOld) } else { Ok(()) }
 }
