@@ -33,7 +33,7 @@ def named(name, model, devices, microbatches):
 
 
 def replayed(schedule, model):
-    return json.loads(tool("replay", schedule, "--model", model, "--json"))
+    return json.loads(tool("replay", schedule, *(["--model", model] if model else []), "--json"))
 
 
 def check(what, holds, found=""):
@@ -346,6 +346,29 @@ def side_by_side(browser, path, pairs):
     is_quiet(browser, path)
 
 
+def overlapped(browser, path, schedule):
+    """Pairs that PyTorch runs as one pass."""
+    open_page(browser, path)
+    truth = right_passes(browser, 0, schedule, None)
+    pairs = schedule.read_text().count("OVERLAP_F_B")
+    partners = browser.run("return [...bubbleproof.panels[0].timeline.partner].filter((other) => other >= 0).length")
+    equal(f"{schedule.name}: the passes of {pairs} overlapped pairs know each other", partners, 2 * pairs)
+    first, second = re.search(r"\((\w+);(\w+)\)OVERLAP", schedule.read_text()).groups()
+    browser.point(*browser.run(PLACE, 0, first))
+    card = browser.run(CARD)
+    equal(f"hovering over {first} shows it", card["name"], first)
+    check(f"with {second}, which it is overlapped with", second in card["pair"], card)
+    # Nothing is said to be there before it is: every need is there at the start, or early.
+    late = browser.run(
+        "const { timeline } = bubbleproof.panels[0];"
+        "return Array.from({ length: timeline.count }, (_, id) => id).filter((id) => timeline.needs(id).some("
+        "  (need) => timeline.yields(need.id) + need.latency > timeline.begins(id)))"
+        "  .map((id) => timeline.name(id));"
+    )
+    equal(f"every need of the {len(truth['passes'])} passes is there in time", late, [])
+    is_quiet(browser, path)
+
+
 # A journey through a timeline: in, along, out, and the work of every frame on the way. A frame lasts until the
 # next one is asked for, which includes what the browser does to show it.
 JOURNEY = """
@@ -430,6 +453,8 @@ def main():
     one = render("one.html", first, "--model", LINEAR, "--memory", "100%")
     two = render("two.html", first, second, "--model", LINEAR, "--more-model", V)
     many = render("many.html", huge, "--model", V)
+    paired = ROOT / "tests" / "data" / "pytorch" / "dualpipev-4x2-10.csv"
+    pairs = render("pairs.html", paired)
     svg = render("one.svg", first, "--model", LINEAR, "--memory", "100%", "--width", "1100")
     with Browser() as browser:
         print(f"        Chromium {browser.version}")
@@ -446,6 +471,7 @@ def main():
         narrow(browser, one)
         is_quiet(browser, one)
         side_by_side(browser, two, [(first, LINEAR, 1000), (second, V, 1)])
+        overlapped(browser, pairs, paired)
         large(browser, many, huge, V)
         browser.open(svg.as_uri())
         browser.screenshot(OUT / "drawing.png")

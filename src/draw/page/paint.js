@@ -163,12 +163,13 @@ class Painter {
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
     for (const { id, ink, left, right, top, cell } of labels) {
-      const size = Math.min(12, cell - 2);
-      const room = right - left - 4;
-      const name = timeline.name(id);
+      const room = right - left - 3;
       const number = String(timeline.microbatch[id]);
-      const text = name.length * size * 0.64 <= room ? name : number;
-      if (text.length * size * 0.64 > room) continue;
+      const [most, name] = [Math.min(12, cell - 2), timeline.name(id)];
+      const text = name.length * most * 0.64 <= room ? name : number;
+      // Numbers that are a little too wide are written smaller.
+      const size = Math.min(most, Math.floor(room / (text.length * 0.64)));
+      if (size < 8) continue;
       ctx.font = `${size}px ${FONT}`;
       ctx.fillStyle = ink;
       ctx.fillText(text, (left + right) / 2, top + cell / 2 + 0.5);
