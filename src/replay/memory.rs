@@ -65,34 +65,26 @@ pub struct Held {
 }
 
 /// What every device holds along its order. A pass that is unknown, or stands elsewhere already,
-/// changes nothing.
+/// changes nothing. Of an overlapped pair, what both acquire is there while the first runs, and what both
+/// release is gone after the second.
 pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
     super::devices(schedule)
         .map(|(device, order)| {
-            let pairs = schedule.overlaps(device);
-            let mut held = vec![Held::default(); order.len()];
-            let mut counting = effective(layout, device, order).peekable();
-            let (mut live, mut withheld) = (resident(model, device), Units::ZERO);
-            for (position, held) in held.iter_mut().enumerate() {
-                *held = Held { during: live, after: live };
-                if let Some((_, _, pass)) = counting.next_if(|(place, ..)| place.position == position) {
-                    held.during = live + acquired(model, layout, pass);
-                    let released = released(model, pass) + std::mem::take(&mut withheld);
-                    if pairs.binary_search(&position).is_ok() {
-                        withheld = released;
-                        held.after = held.during;
-                    } else {
-                        held.after = held.during - released;
-                    }
-                    live = held.after;
-                }
+            let mut change = vec![(Units::ZERO, Units::ZERO); order.len()];
+            for (place, _, pass) in effective(layout, device, order) {
+                change[place.position] = (acquired(model, layout, pass), released(model, pass));
             }
-            // Both passes of a pair acquire when the first starts.
-            for &position in pairs {
-                held[position].during = held[position + 1].during;
-                held[position].after = held[position].during;
+            for &first in schedule.overlaps(device) {
+                let (takes, gives) = (change[first + 1].0, change[first].1);
+                change[first] = (change[first].0 + takes, Units::ZERO);
+                change[first + 1] = (Units::ZERO, change[first + 1].1 + gives);
             }
-            held
+            let held = change.into_iter().scan(resident(model, device), |live, (takes, gives)| {
+                let during = *live + takes;
+                *live = during - gives;
+                Some(Held { during, after: *live })
+            });
+            held.collect()
         })
         .collect()
 }

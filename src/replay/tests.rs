@@ -572,6 +572,9 @@ fn an_overlapped_pair_holds_what_either_needs_until_its_end() {
     assert_eq!(replay(&unit(&apart), &apart).peak_memory, [Units(1)]);
     let paired = overlapped(apart, &[&[1]]);
     assert_eq!(replay(&unit(&paired), &paired).peak_memory, [Units(2)]);
+    let curve: Vec<(i64, i64)> =
+        memory_along(&unit(&paired), &paired)[0].iter().map(|held| (held.during.0, held.after.0)).collect();
+    assert_eq!(curve, [(1, 1), (2, 2), (2, 1), (1, 0)]);
     let tight = with_memory(&paired, |memory| memory.capacity = vec![Some(Units(1))]);
     let [found] = &messages(&replay(&tight, &paired))[..] else { panic!("one violation") };
     assert_eq!(

@@ -56,6 +56,8 @@ struct Row {
     steps: Vec<i64>,
     /// How long the device is idle before each pass; runs.
     waits: Vec<i64>,
+    /// The positions of the first passes of overlapped pairs.
+    pairs: Vec<usize>,
 }
 
 /// Stage, kind, chunk, ticks, what is acquired at the start and released at the end, and needs.
@@ -141,6 +143,7 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held], units: i64) -> Ro
         passes,
         steps: runs(&steps),
         waits: runs(&waits),
+        pairs: picture.schedule.overlaps(device).to_vec(),
     }
 }
 
