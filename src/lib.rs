@@ -12,3 +12,4 @@ pub mod optimize;
 pub mod prove;
 pub mod replay;
 pub mod schedule;
+pub mod stop;

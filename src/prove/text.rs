@@ -90,9 +90,12 @@ impl ByResidues<'_> {
         for premise in premises {
             script.assert(self.resolved(premise.expression()));
         }
-        let rests = self.residues.quotients.iter().enumerate().map(|(number, quotient)| {
-            format!("(<= 0 q{number}_rest {})", quotient.divisor - 1).into()
-        });
+        let rests = self
+            .residues
+            .quotients
+            .iter()
+            .enumerate()
+            .map(|(number, quotient)| format!("(<= 0 q{number}_rest {})", quotient.divisor - 1).into());
         let claim = self.resolved(theorem.claim.expression());
         script.assert(Expression::list("not", [Expression::list("and", rests.chain([claim]))]));
     }
@@ -121,12 +124,20 @@ impl ByResidues<'_> {
     /// Asserts the constants of the quotients for each residue.
     fn tell(&self, script: &mut Script) {
         let count = self.residues.quotients.len();
-        let parameters: Vec<String> =
-            ["r0", "s0"].map(str::to_owned).into_iter().chain((0..count).map(|number| format!("x{number}"))).collect();
+        let parameters: Vec<String> = ["r0", "s0"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain((0..count).map(|number| format!("x{number}")))
+            .collect();
         let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
         let constants = (0..count).map(|number| format!("(= c{number} x{number})").into());
         let constants = Expression::list("and", constants);
-        script.define("row", &parameters, "Bool", Expression::list("=>", ["(and (= r r0) (= s s0))".into(), constants]));
+        script.define(
+            "row",
+            &parameters,
+            "Bool",
+            Expression::list("=>", ["(and (= r r0) (= s s0))".into(), constants]),
+        );
         for (r, s, constants) in self.residues.rows() {
             let numbers = [r, s].into_iter().chain(constants).map(constant);
             script.assert(Expression::list("row", numbers));
