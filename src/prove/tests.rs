@@ -211,7 +211,8 @@ fn assert_told_by_residues(family: &Family) -> usize {
 fn the_tables_of_shipped_families_have_the_quotients() {
     for (name, _) in SHIPPED {
         let told = assert_told_by_residues(&shipped(name).expect("it is shipped"));
-        assert!(told >= 3, "{name}");
+        // Collisions and the peak at least.
+        assert!(told >= 2, "{name}");
     }
 }
 
@@ -226,11 +227,16 @@ fn what_grows_unevenly_or_needs_too_many_residues_has_no_table() {
 }
 
 proptest! {
+    // A table has up to some hundred rows, each evaluated at several places.
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
     #[test]
     fn the_tables_of_any_family_have_the_quotients(family in any_family()) {
         assert_told_by_residues(&family);
     }
+}
 
+proptest! {
     #[test]
     fn the_files_of_any_family_say_what_the_block_algebra_says(family in any_family()) {
         assert_agreement(&family, 7);
