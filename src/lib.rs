@@ -4,6 +4,7 @@ pub mod block;
 pub mod catalog;
 pub mod certificate;
 pub mod cli;
+pub mod comm;
 pub mod draw;
 pub mod encode;
 pub mod interchange;

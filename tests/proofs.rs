@@ -158,3 +158,39 @@ fn the_window_bound_holds_of_replayed_schedules_but_not_without_its_condition() 
     }
     assert!(exceptions.contains(&(2, 1, 2, 9)), "{exceptions:?}");
 }
+
+#[test]
+fn v_half_is_memory_optimal_by_the_exact_programme_too_where_weights_take_no_time() {
+    for devices in 2..10 {
+        let placement = Placement::v(devices).expect("a placement");
+        let model = Model::equal_stages(placement, 1, [1, 1, 0, 0]).expect("a model");
+        let best = zone::least_memory(&model, Passes::SPLIT, Ratio::from_integer(4), &Stop::after(LIMIT));
+        let peaks = best.expect("there is one").block.steady_peak(&model);
+        let stated = 2 * ((i64::from(devices) + 2) / 2);
+        assert_eq!(peaks.iter().map(|peak| peak.0).max(), Some(stated), "d = {devices}");
+    }
+}
+
+#[test]
+fn the_makespans_of_squeezed_orders_are_those_of_replay() {
+    let makespan = |name: &str, devices: u32, microbatches: u32| {
+        let family = shipped(name).expect("it is shipped");
+        let block = family.block(devices).expect("within the domain");
+        let model = family.model(devices, microbatches).expect("within the domain");
+        let verdict = replay(&model, &block.expand(&model, microbatches).expect("a schedule"));
+        verdict.timing.expect("it is valid").metrics.makespan.0
+    };
+    for devices in (2..24).chain([47, 48]) {
+        let d = i64::from(devices);
+        for more in [0, 1, 7] {
+            let at =
+                |name, microbatches: u32| makespan(name, devices, microbatches) - 6 * i64::from(microbatches);
+            let v_half = if d % 2 == 0 { (7 * d - 4) / 2 } else { 7 * (d - 1) / 2 };
+            assert_eq!(at("v-half", devices / 2 + 1 + more), v_half, "d = {d}");
+            assert_eq!(at("v-zb", devices + more), 2 * d - 3, "d = {d}");
+            if d > 2 {
+                assert_eq!(at("v-min", 2 + more), 4 * d - if d % 3 == 0 { 3 } else { 5 }, "d = {d}");
+            }
+        }
+    }
+}

@@ -10,7 +10,7 @@ use crate::catalog::one_f_one_b_memory;
 use crate::model::{Model, Units};
 
 /// The option that sets a cap.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Cap {
     /// The memory of each device, in place of the model's caps: units, or a percentage of 1F1B's
     ///

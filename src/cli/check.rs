@@ -75,7 +75,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
         drop(progress);
         return of_witness(checked, output);
     }
-    let schedule = input.schedule()?;
+    let schedule = input.schedule()?.schedule;
     let model = args.model()?;
     let checked = certificate::check(&schedule, model.as_ref());
     drop(progress);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::error::{Error, Status};
 use super::figures::peaks;
 use super::number::Interval;
-use super::output::Output;
+use super::output::{Output, note};
 use super::progress::Progress;
 use super::subject::SubjectArgs;
 use super::violations::{Complaint, count, list};
@@ -32,6 +32,9 @@ pub fn run(args: &SubjectArgs, stop: &Stop, output: Output) -> Result<Status, Er
         Report::of(Some(family.name), &model, answer.into())
     } else {
         let subject = args.with_schedule(input.schedule()?)?;
+        if subject.csv.as_ref().is_some_and(|file| file.programme().is_some()) {
+            note("with --every-m the passes alone are proved; without it, sends and receives are verified too");
+        }
         let (schedule, model) = (&subject.schedule, &subject.model);
         let answer = if subject.complaints.is_empty() {
             every_m_of_schedule(schedule, model, stop).map_err(|error| refused(&error))?.into()

@@ -15,7 +15,7 @@ use crate::interchange::{self, ReadError};
 use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
-use crate::schedule::{self, Schedule, ScheduleError, ScheduleFileError};
+use crate::schedule::{self, ScheduleError, ScheduleFileError};
 
 /// A file that has been read: its name for messages, and its text.
 #[derive(Debug)]
@@ -69,9 +69,9 @@ impl Input {
     ///
     /// # Errors
     /// When it is neither.
-    pub fn schedule(&self) -> Result<Schedule, Error> {
+    pub fn schedule(&self) -> Result<interchange::Read, Error> {
         match interchange::read(&self.text) {
-            Ok(read) => Ok(read.schedule),
+            Ok(read) => Ok(read),
             Err(ReadError::Schedule(error)) => Err(self.schedule_error(&error)),
             Err(ReadError::PyTorch(error)) => {
                 let help = (error.row == 1 && error.column == 1).then(not_a_schedule);
@@ -114,7 +114,9 @@ impl Input {
             ScheduleFileError::Placement(_) => {
                 (key("placement"), Some("`placement` lists the stages of each device: [[0], [1]]".to_owned()))
             }
-            ScheduleFileError::Orders(ScheduleError::Orders { .. }) => (key("orders"), None),
+            ScheduleFileError::Orders(ScheduleError::Orders { .. } | ScheduleError::NoPair { .. }) => {
+                (key("orders"), None)
+            }
             ScheduleFileError::Orders(_) => (key("microbatches"), None),
         };
         self.error(error.to_string(), "here", span, help)
@@ -141,12 +143,4 @@ fn not_a_schedule() -> String {
 /// When it cannot be read or is no model.
 pub fn read_model(path: &Path) -> Result<Model, Error> {
     Input::read(path)?.model()
-}
-
-/// Reads a schedule file.
-///
-/// # Errors
-/// When it cannot be read or is no schedule.
-pub fn read_schedule(path: &Path) -> Result<Schedule, Error> {
-    Input::read(path)?.schedule()
 }

@@ -9,6 +9,7 @@ mod block_engine;
 mod cap;
 mod certify;
 mod check;
+mod communication;
 mod compare;
 mod completions;
 mod convert;
@@ -125,7 +126,8 @@ enum Command {
     ///
     /// Runs the schedule in an executor that knows nothing of what made it, and reports every
     /// pass that is unknown, missing, doubled, misplaced or before one it needs, every deadlock with
-    /// its cycle, and every device whose memory goes over its cap. With --every-m, all of that for
+    /// its cycle, and every device whose memory goes over its cap. Of PyTorch's compute_comms files the
+    /// sends and receives are verified as well. With --every-m, all of that for
     /// every number of microbatches at once.
     Verify(verify::VerifyArgs),
 
@@ -159,9 +161,11 @@ enum Command {
     Certify(certify::CertifyArgs),
 
     #[command(after_long_help = CONVERT_EXAMPLES)]
-    /// Write a schedule in another form: schedule file (JSON) or PyTorch's CSV
+    /// Write a schedule in another form: schedule file (JSON) or PyTorch's CSV, with or without messages
     ///
-    /// The schedule need not be valid, only well formed.
+    /// The schedule need not be valid, only well formed; except to add sends and receives (pytorch-comms),
+    /// for which it must be able to run. What is written then has been proved to end, with buffered and with
+    /// rendezvous messages, and to hand every message to the pass that needs it.
     Convert(convert::ConvertArgs),
 
     #[command(after_long_help = COMPARE_EXAMPLES)]
@@ -213,6 +217,10 @@ Examples:
 const CONVERT_EXAMPLES: &str = "\
 Examples:
   bubbleproof convert schedule.json -o schedule.csv
+      for PyTorch's _load_csv(..., format=\"compute_only\"), which adds the messages itself
+  bubbleproof convert schedule.json -o schedule.csv --to pytorch-comms
+      for format=\"compute_comms\": with sends, receives, waits and reductions
+  bubbleproof convert model.toml --schedule v-half --devices 4 -o v-half.csv
   bubbleproof convert schedule.csv -o - --to json";
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -229,6 +237,8 @@ Examples:
   bubbleproof verify schedule.json --model model.toml --memory 50%
       with the times of a model and half of the memory that 1F1B needs
   bubbleproof verify schedule.json --json | jq '.violations[].message'
+  bubbleproof verify schedule.csv
+      of a compute_comms file also every send, receive, wait and reduction
   bubbleproof verify models/blocks/v-half.toml --devices 8 --every-m
       the schedules of a block family, for every number of microbatches
   bubbleproof verify schedule.json --every-m

@@ -1,9 +1,9 @@
-//! `render`: the timeline of a schedule, for the terminal or as SVG.
+//! `render`: a schedule as a picture: timeline in the terminal, SVG, page for a browser, trace.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -12,7 +12,9 @@ use super::error::{Error, Status};
 use super::output::{Output, Target};
 use super::subject::{Subject, SubjectArgs};
 use super::verdict::Judgement;
-use crate::draw::{Picture, Svg, Terminal};
+use crate::draw::{PageError, Part, Picture, Svg, Terminal, page};
+use crate::interchange::perfetto::{self, TraceError};
+use crate::optimize::explain::critical_path;
 
 /// The options of `render`.
 #[derive(Debug, Args)]
@@ -20,20 +22,99 @@ pub struct RenderArgs {
     #[command(flatten)]
     subject: SubjectArgs,
 
-    /// The file to write, as SVG if it ends in .svg and as text otherwise; without it, the terminal
+    /// More schedules, to be shown below the first along the same axis of time; only on a page
+    #[arg(value_name = "MORE")]
+    more: Vec<PathBuf>,
+
+    /// The model of the schedules after the first, in place of --model
+    #[arg(long, value_name = "MODEL", requires = "more")]
+    more_model: Option<PathBuf>,
+
+    /// The file to write; its name says the form, and without it the terminal shows the timeline
+    ///
+    /// .svg is a drawing. .html is a page for a browser, complete in itself, to zoom and to look at every
+    /// pass. .json is a trace for the Perfetto UI (ui.perfetto.dev), with a process per device and flows for
+    /// messages; schedule files, which end in .json too, are written by `convert`. .txt is the timeline as
+    /// text.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The width: columns of text (at least 40), or pixels of an SVG (at least 640)
+    /// The width: columns of text (at least 40), or pixels of an SVG
     ///
     /// Without it, as many columns as the variable COLUMNS says or the terminal has, else 80; or as wide as
     /// an SVG must be for its microbatches to be read.
     #[arg(long, value_name = "N")]
     width: Option<u32>,
 
+    /// The height of an SVG in pixels; without it, as high as its devices need
+    #[arg(long, value_name = "N")]
+    height: Option<u32>,
+
+    /// Parts to leave out of an SVG
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
+    hide: Vec<Hidden>,
+
     /// Whether to colour text
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     color: Colour,
+}
+
+/// A part of an SVG that is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Hidden {
+    /// Title and figures of the whole
+    Title,
+    /// What colours and lines mean
+    Legend,
+    /// Warm-up, steady phase and cool-down
+    Phases,
+    /// Microbatch numbers
+    Numbers,
+    /// Memory under each device
+    Memory,
+    /// The critical path
+    CriticalPath,
+    /// Idle rate and peak of each device
+    Figures,
+}
+
+impl From<Hidden> for Part {
+    fn from(hidden: Hidden) -> Self {
+        match hidden {
+            Hidden::Title => Self::Title,
+            Hidden::Legend => Self::Legend,
+            Hidden::Phases => Self::Phases,
+            Hidden::Numbers => Self::Numbers,
+            Hidden::Memory => Self::Memory,
+            Hidden::CriticalPath => Self::CriticalPath,
+            Hidden::Figures => Self::Figures,
+        }
+    }
+}
+
+/// The forms of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Text,
+    Svg,
+    Page,
+    Trace,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Self, Error> {
+        match path.extension().and_then(OsStr::to_str) {
+            Some("svg") => Ok(Self::Svg),
+            Some("html") => Ok(Self::Page),
+            Some("json") => Ok(Self::Trace),
+            Some("txt") | None => Ok(Self::Text),
+            Some(other) => Err(Error::usage(
+                format!("`{}` asks for a picture of the form `.{other}`, which is not known", path.display()),
+                "`.svg` gives a drawing, `.html` a page for a browser, `.json` a trace for the Perfetto UI, `.txt` \
+                 the timeline as text",
+            )),
+        }
+    }
 }
 
 /// When to colour.
@@ -69,42 +150,102 @@ impl fmt::Display for Rendered {
 /// # Errors
 /// When a file or an option is wrong, or the picture cannot be written.
 pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
-    let subject = args.subject.read()?;
-    let judgement = Judgement::of(&subject);
-    let Subject { schedule, model, .. } = &subject;
-    let Some(picture) = Picture::of(model, schedule, &judgement.verdict) else {
-        output.print(&judgement)?;
-        return Ok(Status::No);
+    let form = args.output.as_deref().map_or(Ok(Form::Text), Form::of)?;
+    args.check(form)?;
+    let mut subjects = vec![args.subject.read()?];
+    for schedule in &args.more {
+        subjects.push(args.subject.beside(schedule, args.more_model.as_deref()).read()?);
+    }
+    let judgements: Vec<Judgement<'_>> = subjects.iter().map(Judgement::of).collect();
+    let mut pictures = Vec::new();
+    for (subject, judgement) in subjects.iter().zip(&judgements) {
+        let Some(picture) = picture(subject, judgement) else {
+            output.print(judgement)?;
+            return Ok(Status::No);
+        };
+        pictures.push(picture);
+    }
+    let Some(path) = &args.output else {
+        output.print(&Rendered::Shown { timeline: pictures[0].terminal(&args.terminal(output)) })?;
+        return Ok(Status::Yes);
     };
-    let rendered = match &args.output {
-        None => Rendered::Shown { timeline: picture.terminal(&args.terminal(output)) },
-        Some(path) => {
-            let text = match path.extension().and_then(OsStr::to_str) {
-                Some("svg") => picture.svg(&Svg { width: args.width }),
-                Some("txt") | None => picture.terminal(&Terminal { lines: None, ..args.terminal(output) }),
-                Some(other) => {
-                    return Err(Error::usage(
-                        format!(
-                            "`{}` asks for a picture of the form `.{other}`, which is not known",
-                            path.display()
-                        ),
-                        "`.svg` gives a drawing, `.txt` the timeline as text",
-                    ));
-                }
+    let target = output.target(path)?;
+    let text = match form {
+        Form::Text => pictures[0].terminal(&Terminal { lines: None, ..args.terminal(output) }),
+        Form::Svg => pictures[0].svg(&args.svg()).map_err(|error| {
+            Error::usage(error.to_string(), "choose a larger one, or leave parts out with --hide")
+        })?,
+        Form::Page => page(&pictures).map_err(|error| {
+            let help = match error {
+                PageError::Units { .. } => "give the models the same unit, or units of ns, us, ms and s",
+                PageError::Empty | PageError::TooLong(_) | PageError::TooMuch(_) => COARSER,
             };
-            let target = output.target(path)?;
-            target.write(|out| out.write_all(text.as_bytes()))?;
-            if target == Target::Stdout {
-                return Ok(Status::Yes);
-            }
-            Rendered::Written { written: path.display().to_string() }
-        }
+            Error::usage(error.to_string(), help)
+        })?,
+        Form::Trace => trace(&subjects[0], &judgements[0])?,
     };
-    output.print(&rendered)?;
+    target.write(|out| out.write_all(text.as_bytes()))?;
+    if target != Target::Stdout {
+        output.print(&Rendered::Written { written: path.display().to_string() })?;
+    }
     Ok(Status::Yes)
 }
 
+/// Advice where numbers are too large for a form.
+const COARSER: &str = "choose a coarser unit in the model";
+
+/// The picture of a schedule that runs, with its critical path.
+fn picture<'a>(subject: &'a Subject, judgement: &'a Judgement<'_>) -> Option<Picture<'a>> {
+    let Subject { schedule, model, .. } = subject;
+    let picture = Picture::of(model, schedule, &judgement.verdict)?;
+    let path = critical_path(model, schedule, judgement.verdict.timing.as_ref()?);
+    Some(picture.with_critical_path(path.into_iter().map(|step| step.pass)))
+}
+
+fn trace(subject: &Subject, judgement: &Judgement<'_>) -> Result<String, Error> {
+    let Subject { schedule, model, .. } = subject;
+    let timing = judgement.verdict.timing.as_ref();
+    let timing = timing.ok_or_else(|| Error::Defect("a schedule with a picture has no times".to_owned()))?;
+    let mut text = Vec::new();
+    perfetto::write(model, schedule, timing, &mut text).map_err(|error| match error {
+        TraceError::TooLong { .. } | TraceError::TooMuch(_) => Error::usage(error.to_string(), COARSER),
+        TraceError::Write(error) => Error::Defect(error.to_string()),
+    })?;
+    String::from_utf8(text).map_err(|error| Error::Defect(error.to_string()))
+}
+
 impl RenderArgs {
+    /// Refuses options that have no meaning for a form.
+    fn check(&self, form: Form) -> Result<(), Error> {
+        if form != Form::Page && !self.more.is_empty() {
+            return Err(Error::usage(
+                "only a page shows several schedules",
+                "give `-o` a name that ends in `.html`",
+            ));
+        }
+        if form != Form::Svg {
+            let given = [("--height", self.height.is_some()), ("--hide", !self.hide.is_empty())];
+            if let Some((option, _)) = given.into_iter().find(|&(_, given)| given) {
+                return Err(Error::usage(
+                    format!("{option} is about SVG alone"),
+                    "give `-o` a name that ends in `.svg`",
+                ));
+            }
+        }
+        if matches!(form, Form::Page | Form::Trace) && self.width.is_some() {
+            return Err(Error::usage(
+                "a page and a trace have no width: what shows them chooses it",
+                "leave --width out",
+            ));
+        }
+        Ok(())
+    }
+
+    fn svg(&self) -> Svg {
+        let hidden = self.hide.iter().copied().map(Part::from).collect();
+        Svg { width: self.width, height: self.height, hidden }
+    }
+
     fn terminal(&self, output: Output) -> Terminal {
         let shown = self.output.is_none() && !output.is_json() && io::stdout().is_terminal();
         let columns = || if shown { console_width() } else { 80 };

@@ -11,11 +11,13 @@ use super::output::note;
 use super::violations::Complaint;
 use crate::block::Block;
 use crate::block::family::{Family, FamilyError};
+use crate::interchange::Read;
+use crate::interchange::pytorch::{self, Dialect, Form};
 use crate::model::{Model, Units};
 use crate::schedule::Schedule;
 
 /// A schedule with the options that choose its model.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SubjectArgs {
     /// The schedule file; `-` reads standard input
     #[arg(value_name = "SCHEDULE")]
@@ -53,7 +55,9 @@ pub struct Subject {
     pub model: Model,
     /// Where the schedule is not what was asked for.
     pub complaints: Vec<Complaint>,
-    /// What is worth knowing about how the model was chosen.
+    /// The file, where it was PyTorch's CSV.
+    pub csv: Option<pytorch::File>,
+    /// What is worth knowing about how the file was read and the model was chosen.
     pub notes: Vec<String>,
 }
 
@@ -64,17 +68,23 @@ impl SubjectArgs {
     /// When a file is wrong, or the model cannot have the size or cap asked for.
     pub fn read(&self) -> Result<Subject, Error> {
         let input = Input::read(&self.schedule)?;
-        let schedule =
+        let read =
             input.schedule().map_err(|error| if input.is_family() { self.no_schedule() } else { error })?;
-        self.with_schedule(schedule)
+        self.with_schedule(read)
+    }
+
+    /// The same options for another schedule, and if one is given, another model.
+    pub fn beside(&self, schedule: &Path, model: Option<&Path>) -> Self {
+        let model = model.map(Path::to_owned).or_else(|| self.model.clone());
+        Self { schedule: schedule.to_owned(), model, ..self.clone() }
     }
 
     /// Chooses the model of a schedule that has been read.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn with_schedule(&self, schedule: Schedule) -> Result<Subject, Error> {
-        let mut notes = Vec::new();
+    pub fn with_schedule(&self, Read { schedule, csv }: Read) -> Result<Subject, Error> {
+        let mut notes: Vec<String> = csv.iter().map(how_read).collect();
         let model = if let Some(path) = &self.model {
             self.model_for(&schedule, path, &mut notes)?
         } else {
@@ -92,7 +102,7 @@ impl SubjectArgs {
             note(text);
         }
         let complaints = self.complaints(&schedule);
-        Ok(Subject { schedule, model, complaints, notes })
+        Ok(Subject { schedule, model, complaints, csv, notes })
     }
 
     /// The file that is given as the schedule.
@@ -194,6 +204,19 @@ impl SubjectArgs {
             })
             .collect()
     }
+}
+
+/// As what a CSV was read.
+pub fn how_read(file: &pytorch::File) -> String {
+    let form = match file.form {
+        Form::ComputeOnly => "compute_only",
+        Form::ComputeComms => "compute_comms",
+    };
+    let letters = match file.dialect {
+        Dialect::Current => "",
+        Dialect::Of2024 => ", in the letters of 2024: B is the input gradient, BW the full backward",
+    };
+    format!("read as PyTorch's CSV, {form}{letters}")
 }
 
 /// Whether a schedule states that it was made for this model with another number of devices.

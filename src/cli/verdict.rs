@@ -4,9 +4,12 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::communication::{Communication, Offer};
 use super::figures::{Figures, Lines};
 use super::subject::Subject;
 use super::violations::{Complaint, count, list};
+use crate::comm;
+use crate::interchange::pytorch;
 use crate::replay::{Verdict, replay};
 
 /// Whether a schedule is valid under its model, and its figures.
@@ -19,6 +22,12 @@ pub struct Judgement<'a> {
     /// What was measured.
     #[serde(flatten)]
     pub figures: Figures,
+    /// The number of overlapped pairs.
+    pub overlapped_pairs: usize,
+    /// How the sends and receives of the file behave, where it has any.
+    pub communication: Option<Communication>,
+    /// The nearest orders that can run, where these cannot and others of the same passes can.
+    pub nearest: Option<Offer>,
     /// The name of the schedule.
     pub schedule: Option<&'a str>,
     /// The name of the model.
@@ -31,7 +40,7 @@ pub struct Judgement<'a> {
     pub time_unit: &'a str,
     /// The unit of every amount of memory.
     pub memory_unit: &'a str,
-    /// What is worth knowing about how the model was chosen.
+    /// What is worth knowing about how the file was read and the model was chosen.
     pub notes: &'a [String],
     #[serde(skip)]
     subject: &'a Subject,
@@ -43,12 +52,20 @@ pub struct Judgement<'a> {
 impl<'a> Judgement<'a> {
     /// Replays a schedule.
     pub fn of(subject: &'a Subject) -> Self {
-        let Subject { schedule, model, complaints, notes } = subject;
+        let Subject { schedule, model, complaints, csv, notes } = subject;
         let verdict = replay(model, schedule);
         let mut violations = complaints.clone();
         violations.extend(verdict.violations.iter().map(Complaint::from));
+        let communication = csv.as_ref().and_then(pytorch::File::programme).map(|programme| {
+            violations.extend(comm::verify(programme).iter().map(Complaint::from));
+            Communication::of(programme)
+        });
+        let nearest = if verdict.is_valid() { None } else { Offer::of(model, schedule) };
         Self {
             valid: violations.is_empty(),
+            overlapped_pairs: schedule.overlap_count(),
+            communication,
+            nearest,
             violations,
             figures: Figures::of(&verdict),
             schedule: schedule.name.as_deref(),
@@ -80,6 +97,17 @@ impl fmt::Display for Judgement<'_> {
             writeln!(out, "invalid, {}: {size}", count(self.violations.len(), "violation", "violations"))?;
             list(&self.violations, out)?;
         }
-        write!(out, "{}", Lines { verdict: &self.verdict, model })
+        write!(out, "{}", Lines { verdict: &self.verdict, model })?;
+        if self.overlapped_pairs > 0 {
+            let pairs = count(self.overlapped_pairs, "pair", "pairs");
+            writeln!(out, "  overlapped    {pairs}; each runs as one pass, in the time of both, and yields at its end")?;
+        }
+        if let Some(communication) = &self.communication {
+            write!(out, "{communication}")?;
+            if !self.valid && self.verdict.is_valid() {
+                writeln!(out, "  to mend it    `bubbleproof convert --to pytorch-comms` lowers its passes anew")?;
+            }
+        }
+        self.nearest.as_ref().map_or(Ok(()), |nearest| write!(out, "{nearest}"))
     }
 }

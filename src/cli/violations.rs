@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::comm::Fault;
 use crate::replay::Violation;
 
 /// One thing that is wrong with a schedule.
@@ -15,7 +16,8 @@ pub struct Complaint {
     pub device: Option<u32>,
     /// The pass it is about, such as `3F0`, where there is one.
     pub pass: Option<String>,
-    /// Where that stands in the device's order, from 0, if it stands anywhere.
+    /// Where that stands in the device's order, from 0, if it stands anywhere. In a file with sends and
+    /// receives: where it stands among all actions, when the rule is one of communication.
     pub position: Option<usize>,
     /// All of it in a sentence.
     pub message: String,
@@ -36,6 +38,18 @@ impl From<&Violation> for Complaint {
             pass: violation.pass().map(|pass| pass.to_string()),
             position: violation.place().map(|place| place.position),
             message: violation.to_string(),
+        }
+    }
+}
+
+impl From<&Fault> for Complaint {
+    fn from(fault: &Fault) -> Self {
+        Self {
+            rule: fault.rule(),
+            device: fault.device().map(|device| device.0),
+            pass: None,
+            position: fault.place().map(|place| place.position),
+            message: fault.to_string(),
         }
     }
 }

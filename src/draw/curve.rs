@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use num_integer::Integer;
 use num_rational::Ratio;
 
-use super::svg::{decimal, escape};
+use super::xml::{decimal, escape};
 
 /// A value on each axis: memory in units, interval in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,28 +1,38 @@
-//! Pictures of a schedule that was replayed: a timeline for the terminal, and one in SVG.
+//! Pictures of a schedule that was replayed: a timeline for the terminal, one in SVG, and a page for a
+//! browser.
 //!
-//! Both show one row per device, passes as cells, and the idle time between them. A device's idle
+//! All show one row per device, passes as cells, and the idle time between them. A device's idle
 //! time before its first pass and after its last is left blank; that in between is the bubble.
 
+mod colour;
 mod curve;
+mod page;
+mod phases;
 mod scale;
 mod svg;
 mod terminal;
+mod xml;
 
 pub use curve::{Curve, Spot, letters};
-pub use svg::Svg;
+pub use page::{PageError, page};
+pub use svg::{Part, Svg, SvgError};
 pub use terminal::Terminal;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
-use crate::replay::{Rate, Timing, Verdict, end_of};
+use crate::replay::{Held, Rate, Timing, Verdict, end_of, memory_along};
 use crate::schedule::Schedule;
 
 /// What there is to draw: a schedule that runs, with its times and its memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Picture<'a> {
     model: &'a Model,
     schedule: &'a Schedule,
     timing: &'a Timing,
     peak_memory: &'a [Units],
+    /// The passes of the critical path, from first to last, by device and position.
+    critical: Vec<(Device, usize)>,
 }
 
 impl<'a> Picture<'a> {
@@ -31,7 +41,25 @@ impl<'a> Picture<'a> {
     #[must_use]
     pub fn of(model: &'a Model, schedule: &'a Schedule, verdict: &'a Verdict) -> Option<Self> {
         let timing = verdict.timing.as_ref()?;
-        Some(Self { model, schedule, timing, peak_memory: &verdict.peak_memory })
+        Some(Self { model, schedule, timing, peak_memory: &verdict.peak_memory, critical: Vec::new() })
+    }
+
+    /// The picture with a critical path marked: passes from first to last, each of which waits for the one
+    /// before it. Passes that the schedule has not are passed over.
+    #[must_use]
+    pub fn with_critical_path(mut self, path: impl IntoIterator<Item = Pass>) -> Self {
+        let path: Vec<Pass> = path.into_iter().collect();
+        let wanted: BTreeSet<Pass> = path.iter().copied().collect();
+        let places: BTreeMap<Pass, (Device, usize)> = self
+            .devices()
+            .flat_map(|device| {
+                let order = self.schedule.order(device).iter().enumerate();
+                order.map(move |(position, &pass)| (pass, (device, position)))
+            })
+            .filter(|(pass, _)| wanted.contains(pass))
+            .collect();
+        self.critical = path.iter().filter_map(|pass| places.get(pass).copied()).collect();
+        self
     }
 
     fn devices(&self) -> impl Iterator<Item = Device> {
@@ -51,6 +79,18 @@ impl<'a> Picture<'a> {
         let (&pass, &last) =
             self.schedule.order(device).last().zip(self.timing.starts[device.index()].last())?;
         Some((start, end_of(self.model, pass, last)))
+    }
+
+    /// A pass by its place, with its start and its end.
+    fn at(&self, (device, position): (Device, usize)) -> (Pass, Ticks, Ticks) {
+        let pass = self.schedule.order(device)[position];
+        let start = self.timing.starts[device.index()][position];
+        (pass, start, end_of(self.model, pass, start))
+    }
+
+    /// What every device holds around each pass of its order.
+    fn memory(&self) -> Vec<Vec<Held>> {
+        memory_along(self.model, self.schedule)
     }
 
     fn makespan(&self) -> Ticks {

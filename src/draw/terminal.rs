@@ -241,17 +241,10 @@ impl<'a> Canvas<'a> {
         let (makespan, phases) = (self.picture.makespan(), self.plan.phases);
         let share =
             percent(crate::replay::Rate::new(i128::from((to - from).0), i128::from(makespan.0.max(1))), 1);
-        let parts: Vec<&str> = [
-            ("warm-up", from < phases.steady_from),
-            (
-                "steady phase",
-                from < phases.steady_to && phases.steady_from < to && phases.steady_from < phases.steady_to,
-            ),
-            ("cool-down", phases.steady_to < to),
-        ]
-        .into_iter()
-        .filter_map(|(name, there)| there.then_some(name))
-        .collect();
+        let parts: Vec<&str> = phases
+            .list(makespan)
+            .filter_map(|(name, begins, ends)| (from < ends && begins < to).then_some(name))
+            .collect();
         let text = format!("~ {from} to {to} left out, {share} % of the makespan: {} ~", parts.join(", "));
         self.paragraph([Piece::own(&text)], " ");
     }

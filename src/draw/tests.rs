@@ -171,7 +171,9 @@ fn what_is_left_out_of_a_long_timeline_is_said() {
 
 #[test]
 fn svg_timelines_are_exact_and_escaped() {
-    let svg = |problem: &(Model, Schedule), width| draw(problem, |picture| picture.svg(&Svg { width }));
+    let svg = |problem: &(Model, Schedule), width| {
+        draw(problem, |picture| picture.svg(&Svg { width, ..Svg::default() }).expect("room"))
+    };
     insta::assert_snapshot!("1f1b_3_by_4_svg", svg(&expanded("1f1b", 3, 4, true), Some(600)));
     insta::assert_snapshot!("v_half_2_by_3_svg", svg(&expanded("v-half", 2, 3, false), None));
     let (model, schedule) = expanded("1f1b", 2, 2, false);
@@ -183,7 +185,8 @@ fn svg_timelines_are_exact_and_escaped() {
 #[test]
 fn the_rectangles_of_an_svg_are_the_passes() {
     let problem = expanded("v-min", 5, 17, false);
-    let text = draw(&problem, |picture| picture.svg(&Svg { width: Some(1000) }));
+    let text =
+        draw(&problem, |picture| picture.svg(&Svg { width: Some(1000), ..Svg::default() }).expect("room"));
     let paths = text.lines().filter(|line| line.starts_with("<path class=\"") && !line.contains("\"g\""));
     assert_eq!(paths.map(|line| line.matches('z').count()).sum::<usize>(), problem.1.len());
 }
@@ -193,7 +196,7 @@ fn the_svg_of_a_hundred_thousand_passes_stays_small() {
     let (model, schedule) = expanded("v-min", 16, 1050, false);
     assert!(schedule.len() > 100_000);
     for model in [timed(&model, "us", 1), model] {
-        let text = draw(&(model, schedule.clone()), |picture| picture.svg(&Svg::default()));
+        let text = draw(&(model, schedule.clone()), |picture| picture.svg(&Svg::default()).expect("room"));
         assert!(text.len() < 3_500_000, "{} bytes", text.len());
     }
 }
@@ -225,7 +228,7 @@ fn extreme_times_and_amounts_are_drawn() {
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
             assert!(!text.contains('\u{1b}'));
         }
-        let text = draw(&problem, |picture| picture.svg(&Svg::default()));
+        let text = draw(&problem, |picture| picture.svg(&Svg::default()).expect("room"));
         assert!(text.ends_with("</svg>\n") && !text.contains('\u{1b}') && !text.contains("& "));
     }
 }

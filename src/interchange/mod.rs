@@ -3,9 +3,10 @@
 //! Wherever a schedule is read, both our own JSON and PyTorch's CSV are accepted; which of them a
 //! text is, its first character tells.
 
+pub mod perfetto;
 pub mod pytorch;
 
-use pytorch::{CsvError, Dialect};
+use pytorch::{CsvError, File};
 
 use crate::schedule::{self, Schedule, ScheduleFileError};
 
@@ -23,8 +24,8 @@ pub enum Form {
 pub struct Read {
     /// The schedule.
     pub schedule: Schedule,
-    /// The dialect, where it was PyTorch's CSV.
-    pub dialect: Option<Dialect>,
+    /// The file, where it was PyTorch's CSV.
+    pub csv: Option<File>,
 }
 
 /// Why a text is not a schedule.
@@ -50,10 +51,10 @@ pub fn detect(text: &str) -> Form {
 /// When the text is malformed in the form that [`detect`] finds.
 pub fn read(text: &str) -> Result<Read, ReadError> {
     Ok(match detect(text) {
-        Form::Schedule => Read { schedule: schedule::parse(text)?, dialect: None },
+        Form::Schedule => Read { schedule: schedule::parse(text)?, csv: None },
         Form::PyTorch => {
-            let (schedule, dialect) = pytorch::parse(text)?;
-            Read { schedule, dialect: Some(dialect) }
+            let file = pytorch::parse(text)?;
+            Read { schedule: file.schedule().clone(), csv: Some(file) }
         }
     })
 }
@@ -68,7 +69,8 @@ mod tests {
             \"orders\": [[\"0F0\", \"0B0\"]]}";
         let own = read(json).expect("a schedule file");
         let csv = read("0F0,0B0\r\n").expect("a CSV");
-        assert_eq!((own.dialect, csv.dialect), (None, Some(Dialect::Current)));
+        let dialects = (own.csv.map(|file| file.dialect), csv.csv.map(|file| file.dialect));
+        assert_eq!(dialects, (None, Some(pytorch::Dialect::Current)));
         assert_eq!(own.schedule, csv.schedule);
         assert!(matches!(read("{}"), Err(ReadError::Schedule(_))));
         assert!(matches!(read("[]"), Err(ReadError::PyTorch(_))));

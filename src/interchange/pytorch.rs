@@ -1,19 +1,31 @@
-//! PyTorch's pipeline schedules (CSV), in the form that it calls `compute_only`.
+//! PyTorch's pipeline schedules (CSV), in both of its forms.
 //!
-//! One row per rank, in the order of ranks; one cell per pass, in the order of execution; blank
-//! cells mean idle and are skipped. A cell is stage, letters, microbatch: `3F0`. Which rank holds a
-//! stage follows from the row it appears in, the number of microbatches from the largest one, and
-//! the chunks of a rank are its stages in ascending order.
+//! One row per rank, in the order of ranks; one cell per action, in the order of execution. A cell is stage,
+//! word, microbatch: `3F0`; or an overlapped pair of a forward and a backward: `(0F4;7B0)OVERLAP_F_B`. Which
+//! rank holds a stage follows from the row it appears in, the number of microbatches from the largest one,
+//! and the chunks of a rank are its stages in ascending order.
+//!
+//! In the form that PyTorch calls `compute_only` there are passes alone, and blank cells, which mean idle. In
+//! `compute_comms` there are sends, receives, waits and reductions as well, and no blanks.
 //!
 //! `torch.distributed.pipelining.schedules` reads leniently; this reader refuses everything that is
-//! not a pass. Files of 2024 use other letters: see [`Dialect`].
+//! not an action. Files of 2024 use other letters: see [`Dialect`].
+
+mod cell;
+mod error;
+mod write;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::ops::Range;
 
-use crate::model::{Device, Kind, Microbatch, Pass, Placement, PlacementError, Stage};
-use crate::schedule::{Schedule, ScheduleError};
+use cell::{BLANK, Cell, Letters, Said};
+use error::error_at;
+pub use error::{CsvError, CsvProblem, ExportError};
+pub use write::{print, print_programme};
+
+use crate::comm::Programme;
+use crate::model::{Microbatch, Placement, Stage};
+use crate::schedule::Schedule;
 
 /// What the letters of a file mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,301 +35,168 @@ pub enum Dialect {
     /// The files of 2024: B is the input gradient, W the weight gradient, BW the full backward.
     ///
     /// Recognised by a BW; also by every B having a W of the same stage and microbatch, without any
-    /// I: no schedule in the current letters runs both.
+    /// I or overlapped pair: no schedule in the current letters runs both.
     Of2024,
 }
 
-/// What is wrong with a CSV, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("row {row}, column {column}: {problem}")]
-pub struct CsvError {
-    /// What is wrong.
-    pub problem: CsvProblem,
-    /// The row, from 1; row `r` is rank `r-1`.
-    pub row: usize,
-    /// The column, from 1.
-    pub column: usize,
-    /// The bytes of the file it is about.
-    pub span: Range<usize>,
+/// Which actions a file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Passes alone.
+    ComputeOnly,
+    /// Everything that a rank does.
+    ComputeComms,
 }
 
-/// The ways in which a CSV can be wrong.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CsvProblem {
-    /// No row at all.
-    #[error("the file is empty")]
-    Empty,
-    /// A rank without a pass.
-    #[error("rank {0} runs nothing; every rank needs a stage")]
-    EmptyRow(usize),
-    /// A cell that does not begin with a stage number.
-    #[error("`{0}` is not a pass: it does not begin with a stage number, as `3F0` does")]
-    NoStage(String),
-    /// A cell whose letters PyTorch does not know.
-    #[error("`{0}` is not a pass: after the stage comes one of F, I, W, B, as in `3F0`")]
-    UnknownAction(String),
-    /// A cell that does not end with a microbatch number.
-    #[error(
-        "`{0}` is not a pass: after the letters comes the microbatch number and nothing else, as in `3F0`"
-    )]
-    NoMicrobatch(String),
-    /// A number that does not fit 32 bits.
-    #[error("`{0}` has a number that is too large")]
-    TooLarge(String),
-    /// An action of the `compute_comms` form, or forward and backward overlapped.
-    #[error(
-        "`{0}` is not supported yet: only the compute_only form, with passes F, I, W and B one at a time, is read"
-    )]
-    Unsupported(String),
-    /// The letter I beside a BW, which belong to different dialects.
-    #[error(
-        "`{0}` and BW, which another cell has, belong to different dialects: with BW, the input gradient is B"
-    )]
-    MixedDialects(String),
-    /// A stage on two ranks.
-    #[error("stage {stage} is on rank {first} already, and cannot be on rank {second} too")]
-    StageTwice {
-        /// The stage.
-        stage: u32,
-        /// The rank of the row where it appears first.
-        first: usize,
-        /// The rank of this row.
-        second: usize,
-    },
-    /// A stage number below the largest that no row has.
-    #[error("stage {largest} is here, but stage {missing} is in no row")]
-    StageMissing {
-        /// The smallest stage that is missing.
-        missing: u32,
-        /// The largest stage there is.
-        largest: u32,
-    },
-    /// The rows are no placement.
-    #[error(transparent)]
-    Placement(#[from] PlacementError),
-    /// The orders are no schedule.
-    #[error(transparent)]
-    Schedule(#[from] ScheduleError),
+/// A file that has been read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// What its letters mean.
+    pub dialect: Dialect,
+    /// Which actions it has.
+    pub form: Form,
+    programme: Programme,
+    /// By rank, ascending: the columns that are blank, from 0.
+    blanks: Vec<Vec<usize>>,
 }
 
-/// Why a schedule cannot be written as a CSV that would read as the same schedule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ExportError {
-    /// PyTorch has no action for it.
-    #[error("device {device}, position {position}: `{pass}` recomputes, for which PyTorch has no action")]
-    Recomputation {
-        /// The device.
-        device: Device,
-        /// The position in its order, from 0.
-        position: usize,
-        /// The recomputation.
-        pass: Pass,
-    },
-    /// A pass on a device that does not hold its stage.
-    #[error("device {device}, position {position}: `{pass}` belongs on another device")]
-    Misplaced {
-        /// The device.
-        device: Device,
-        /// The position in its order, from 0.
-        position: usize,
-        /// The pass.
-        pass: Pass,
-    },
-    /// A stage without passes.
-    #[error("stage {0} has no pass; the file could not say which rank holds it")]
-    StageUnseen(Stage),
-    /// The number of microbatches is not one more than the largest microbatch.
-    #[error("the schedule has {stated} microbatches, but its passes have {found}")]
-    Microbatches {
-        /// The number that the schedule states.
-        stated: u32,
-        /// One more than the largest microbatch of its passes.
-        found: u64,
-    },
-}
+impl File {
+    /// Its passes.
+    #[must_use]
+    pub const fn schedule(&self) -> &Schedule {
+        self.programme.schedule()
+    }
 
-/// The letters of a cell.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Letters {
-    F,
-    I,
-    W,
-    B,
-    Bw,
-}
+    /// All that it says, where that is more than passes.
+    #[must_use]
+    pub fn programme(&self) -> Option<&Programme> {
+        (self.form == Form::ComputeComms).then_some(&self.programme)
+    }
 
-/// What a cell says, before the dialect is known, and where it begins. There are millions of them:
-/// the rest of their place is found again when one is complained about.
-struct Action {
-    stage: Stage,
-    letters: Letters,
-    microbatch: Microbatch,
-    start: usize,
-}
-
-/// An error about a cell.
-fn error_at(file: &str, span: Range<usize>, problem: impl Into<CsvProblem>) -> CsvError {
-    let before = &file[..span.start];
-    let line = before.rfind('\n').map_or(0, |at| at + 1);
-    CsvError {
-        problem: problem.into(),
-        row: before.matches('\n').count() + 1,
-        column: before[line..].matches(',').count() + 1,
-        span,
+    /// The file as PyTorch writes it, in the current letters, blanks included: for a file that PyTorch wrote in
+    /// these letters, the same bytes.
+    #[must_use]
+    pub fn print(&self) -> String {
+        let mut text = String::new();
+        for (row, blanks) in self.programme.rows().iter().zip(&self.blanks) {
+            let (mut actions, mut blanks) = (row.iter().copied(), blanks.iter().peekable());
+            let columns = actions.len() + blanks.len();
+            write::line(
+                (0..columns).map(|column| match blanks.next_if_eq(&&column) {
+                    Some(_) => None,
+                    None => actions.next(),
+                }),
+                &mut text,
+            );
+        }
+        text
     }
 }
 
-/// Reads a CSV and tells its dialect. That the schedule can run is not checked here.
+/// Reads a CSV and tells its form and its dialect. That the schedule can run is not checked here.
 ///
 /// # Errors
-/// When a cell is not a pass, a rank runs nothing, or stages are missing or on several ranks. The
+/// When a cell is not an action, a rank runs nothing, or stages are missing or on several ranks. The
 /// first such cell is reported.
-pub fn parse(text: &str) -> Result<(Schedule, Dialect), CsvError> {
-    let mut rows: Vec<Vec<Action>> = Vec::new();
+pub fn parse(text: &str) -> Result<File, CsvError> {
+    let mut rows: Vec<Row> = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let content = line.strip_suffix('\n').unwrap_or(line);
         let content = content.strip_suffix('\r').unwrap_or(content);
         let row = read_row(text, content, start)?;
-        if row.is_empty() {
+        if row.cells.is_empty() {
             return Err(error_at(text, start..start + content.len(), CsvProblem::EmptyRow(rows.len())));
         }
         rows.push(row);
         start += line.len();
     }
-    let Some(last) = rows.iter().flatten().max_by_key(|action| action.microbatch) else {
+    let cells = || rows.iter().flat_map(|row| &row.cells);
+    let largest = cells().filter_map(|cell| Some((cell.microbatch()?, cell))).max_by_key(|found| found.0);
+    let Some(first) = cells().next() else {
         return Err(error_at(text, 0..0, CsvProblem::Empty));
     };
+    let form = if cells().any(|cell| matches!(cell.said, Said::Other(_))) {
+        Form::ComputeComms
+    } else {
+        Form::ComputeOnly
+    };
+    if form == Form::ComputeComms
+        && let Some(blank) = rows.iter().find_map(|row| row.first_blank.clone())
+    {
+        return Err(error_at(text, blank, CsvProblem::Blank));
+    }
     let dialect = tell_dialect(text, &rows)?;
     let placement = read_placement(text, &rows)?;
-    let microbatches = last
-        .microbatch
-        .0
-        .checked_add(1)
-        .ok_or_else(|| error_at(text, last.span(text), CsvProblem::TooLarge(last.cell(text))))?;
-    let orders = rows.iter().map(|row| row.iter().map(|action| action.pass(dialect)).collect());
-    let schedule = Schedule::new(placement, microbatches, orders.collect())
+    let (microbatches, last) = match largest {
+        Some((microbatch, cell)) => (
+            microbatch
+                .0
+                .checked_add(1)
+                .ok_or_else(|| error_at(text, cell.span(text), CsvProblem::TooLarge(cell.quoted(text))))?,
+            cell,
+        ),
+        None => (0, first),
+    };
+    let actions = rows.iter().map(|row| row.cells.iter().map(|cell| cell.action(dialect)).collect());
+    let programme = Programme::new(placement, microbatches, actions.collect())
         .map_err(|error| error_at(text, last.span(text), error))?;
-    Ok((schedule, dialect))
+    Ok(File { dialect, form, programme, blanks: rows.into_iter().map(|row| row.blanks).collect() })
+}
+
+/// A row that was read.
+struct Row {
+    cells: Vec<Cell>,
+    /// The columns that are blank.
+    blanks: Vec<usize>,
+    /// The bytes of the first of them.
+    first_blank: Option<Range<usize>>,
 }
 
 /// Reads a row that begins at `start` of the file.
-fn read_row(file: &str, content: &str, start: usize) -> Result<Vec<Action>, CsvError> {
-    const BLANK: [char; 2] = [' ', '\t'];
-    let mut actions = Vec::new();
+fn read_row(file: &str, content: &str, start: usize) -> Result<Row, CsvError> {
+    let mut row = Row { cells: Vec::new(), blanks: Vec::new(), first_blank: None };
     let mut at = start;
-    for whole in content.split(',') {
-        let cell = whole.trim_matches(BLANK);
-        if !cell.is_empty() {
+    for (column, whole) in content.split(',').enumerate() {
+        let text = whole.trim_matches(BLANK);
+        if text.is_empty() {
+            row.blanks.push(column);
+            row.first_blank.get_or_insert(at..at + whole.len());
+        } else {
             let start = at + whole.len() - whole.trim_start_matches(BLANK).len();
-            let action = read_action(cell, start)
-                .map_err(|problem| error_at(file, start..start + cell.len(), problem))?;
-            actions.push(action);
+            let cell = Cell::read(text, start)
+                .map_err(|problem| error_at(file, start..start + text.len(), problem))?;
+            row.cells.push(cell);
         }
         at += whole.len() + 1;
     }
-    Ok(actions)
+    Ok(row)
 }
 
-fn read_action(text: &str, start: usize) -> Result<Action, CsvProblem> {
-    const COMMUNICATION: [&str; 10] = [
-        "SEND_F",
-        "RECV_F",
-        "SEND_B",
-        "RECV_B",
-        "WAIT_SEND_F",
-        "WAIT_SEND_B",
-        "UNSHARD",
-        "RESHARD",
-        "REDUCE_GRAD",
-        "WAIT_REDUCE_GRAD",
-    ];
-    let quoted = || shorten(text);
-    if text.starts_with('(') && text.ends_with(")OVERLAP_F_B") {
-        return Err(CsvProblem::Unsupported(quoted()));
-    }
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    let letters_at = text.find(|letter| !is_digit(letter)).unwrap_or(text.len());
-    let (stage, rest) = text.split_at(letters_at);
-    let microbatch_at =
-        rest.find(|letter: char| !letter.is_ascii_uppercase() && letter != '_').unwrap_or(rest.len());
-    let (word, microbatch) = rest.split_at(microbatch_at);
-    if stage.is_empty() {
-        return Err(CsvProblem::NoStage(quoted()));
-    }
-    if COMMUNICATION.contains(&word) && microbatch.chars().all(is_digit) {
-        return Err(CsvProblem::Unsupported(quoted()));
-    }
-    let letters = match word {
-        "F" => Letters::F,
-        "I" => Letters::I,
-        "W" => Letters::W,
-        "B" => Letters::B,
-        "BW" => Letters::Bw,
-        _ => return Err(CsvProblem::UnknownAction(quoted())),
-    };
-    if microbatch.is_empty() || !microbatch.chars().all(is_digit) {
-        return Err(CsvProblem::NoMicrobatch(quoted()));
-    }
-    let number = |digits: &str| digits.parse::<u32>().map_err(|_| CsvProblem::TooLarge(quoted()));
-    Ok(Action { stage: Stage(number(stage)?), letters, microbatch: Microbatch(number(microbatch)?), start })
-}
-
-/// A cell as errors quote it: a file that is no CSV may be one long cell, with control characters.
-fn shorten(cell: &str) -> String {
-    const LONGEST: usize = 40;
-    let visible = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
-    let mut text: String = cell.chars().take(LONGEST).map(visible).collect();
-    if cell.chars().nth(LONGEST).is_some() {
-        text.push_str("...");
-    }
-    text
-}
-
-impl Action {
-    /// The bytes of the file where it stands.
-    fn span(&self, file: &str) -> Range<usize> {
-        let rest = &file[self.start..];
-        let length = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        self.start..self.start + length
-    }
-
-    fn cell(&self, file: &str) -> String {
-        shorten(&file[self.span(file)])
-    }
-
-    fn pass(&self, dialect: Dialect) -> Pass {
-        let kind = match (self.letters, dialect) {
-            (Letters::F, _) => Kind::F,
-            (Letters::W, _) => Kind::W,
-            (Letters::I, _) | (Letters::B, Dialect::Of2024) => Kind::I,
-            (Letters::Bw, _) | (Letters::B, Dialect::Current) => Kind::B,
-        };
-        Pass::new(self.stage, kind, self.microbatch)
-    }
-}
-
-fn tell_dialect(file: &str, rows: &[Vec<Action>]) -> Result<Dialect, CsvError> {
-    let actions = || rows.iter().flatten();
-    let find = |letters| actions().find(move |action| action.letters == letters);
-    let input = find(Letters::I);
+fn tell_dialect(file: &str, rows: &[Row]) -> Result<Dialect, CsvError> {
+    let cells = || rows.iter().flat_map(|row| &row.cells);
+    let find = |letters| cells().find(move |cell| cell.passes().iter().any(|pass| pass.letters == letters));
+    let newer = cells().find(|cell| match cell.said {
+        Said::One(pass) => pass.letters == Letters::I,
+        Said::Pair(_) => true,
+        Said::Other(_) => false,
+    });
     if find(Letters::Bw).is_some() {
-        return match input {
-            Some(input) => {
-                let problem = CsvProblem::MixedDialects(input.cell(file));
-                Err(error_at(file, input.span(file), problem))
+        return match newer {
+            Some(newer) => {
+                let problem = CsvProblem::MixedDialects(newer.quoted(file));
+                Err(error_at(file, newer.span(file), problem))
             }
             None => Ok(Dialect::Of2024),
         };
     }
-    if input.is_some() || find(Letters::B).is_none() || find(Letters::W).is_none() {
+    if newer.is_some() || find(Letters::B).is_none() || find(Letters::W).is_none() {
         return Ok(Dialect::Current);
     }
     let list = |letters| {
-        let mut pairs: Vec<(Stage, Microbatch)> = actions()
-            .filter(|action| action.letters == letters)
-            .map(|action| (action.stage, action.microbatch))
-            .collect();
+        let passes = cells().flat_map(Cell::passes).filter(|pass| pass.letters == letters);
+        let mut pairs: Vec<(Stage, Microbatch)> =
+            passes.map(|pass| (pass.stage, pass.microbatch)).collect();
         pairs.sort_unstable();
         pairs
     };
@@ -326,65 +205,32 @@ fn tell_dialect(file: &str, rows: &[Vec<Action>]) -> Result<Dialect, CsvError> {
     Ok(if paired { Dialect::Of2024 } else { Dialect::Current })
 }
 
-fn read_placement(file: &str, rows: &[Vec<Action>]) -> Result<Placement, CsvError> {
+fn read_placement(file: &str, rows: &[Row]) -> Result<Placement, CsvError> {
     // By stage: the rank of its row, and its first cell.
-    let mut held: BTreeMap<Stage, (usize, &Action)> = BTreeMap::new();
+    let mut held: BTreeMap<Stage, (usize, &Cell)> = BTreeMap::new();
     for (rank, row) in rows.iter().enumerate() {
-        for action in row {
-            let (first, _) = *held.entry(action.stage).or_insert((rank, action));
-            if first != rank {
-                let problem = CsvProblem::StageTwice { stage: action.stage.0, first, second: rank };
-                return Err(error_at(file, action.span(file), problem));
+        for cell in &row.cells {
+            for stage in cell.action(Dialect::Current).stages() {
+                let (first, _) = *held.entry(stage).or_insert((rank, cell));
+                if first != rank {
+                    let problem = CsvProblem::StageTwice { stage: stage.0, first, second: rank };
+                    return Err(error_at(file, cell.span(file), problem));
+                }
             }
         }
     }
-    let Some((&largest, &(_, action))) = held.last_key_value() else {
+    let Some((&largest, &(_, cell))) = held.last_key_value() else {
         return Err(error_at(file, 0..0, CsvProblem::Empty));
     };
     if let Some(missing) = (0..largest.0).find(|&stage| !held.contains_key(&Stage(stage))) {
         let problem = CsvProblem::StageMissing { missing, largest: largest.0 };
-        return Err(error_at(file, action.span(file), problem));
+        return Err(error_at(file, cell.span(file), problem));
     }
     let mut stages_of = vec![Vec::new(); rows.len()];
     for (&stage, &(rank, _)) in &held {
         stages_of[rank].push(stage);
     }
-    Placement::new(stages_of).map_err(|error| error_at(file, action.span(file), error))
-}
-
-/// The CSV of a schedule, in the current dialect. Reading it gives the same schedule, up to its name
-/// and the order in which an explicit placement lists the stages of a device.
-///
-/// # Errors
-/// When the file could not say the same as the schedule.
-pub fn print(schedule: &Schedule) -> Result<String, ExportError> {
-    let placement = schedule.placement();
-    let mut text = String::new();
-    let mut seen = vec![false; placement.stages() as usize];
-    let mut found = 0;
-    for device in Device::all(schedule.devices()) {
-        for (position, &pass) in schedule.order(device).iter().enumerate() {
-            if pass.kind == Kind::R {
-                return Err(ExportError::Recomputation { device, position, pass });
-            }
-            if !placement.stages_of(device).contains(&pass.stage) {
-                return Err(ExportError::Misplaced { device, position, pass });
-            }
-            seen[pass.stage.index()] = true;
-            found = found.max(u64::from(pass.microbatch.0) + 1);
-            let comma = if position == 0 { "" } else { "," };
-            write!(text, "{comma}{pass}").expect("writing to a string cannot fail");
-        }
-        text.push_str("\r\n");
-    }
-    if let Some(unseen) = seen.iter().position(|&seen| !seen) {
-        return Err(ExportError::StageUnseen(Stage::at(unseen)));
-    }
-    let stated = schedule.microbatches();
-    if found != u64::from(stated) {
-        return Err(ExportError::Microbatches { stated, found });
-    }
-    Ok(text)
+    Placement::new(stages_of).map_err(|error| error_at(file, cell.span(file), error))
 }
 
 #[cfg(test)]

@@ -32,6 +32,20 @@ pub struct Costs {
     pub communication: Vec<Ticks>,
 }
 
+impl Costs {
+    /// How many nanoseconds a tick is, where its unit is one of `ns`, `us`, `ms` and `s`.
+    #[must_use]
+    pub fn nanoseconds_per_tick(&self) -> Option<i64> {
+        match self.unit.as_str() {
+            "ns" => Some(1),
+            "us" => Some(1_000),
+            "ms" => Some(1_000_000),
+            "s" => Some(1_000_000_000),
+            _ => None,
+        }
+    }
+}
+
 /// What the passes hold in memory and how much of it there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {

@@ -38,16 +38,20 @@ pub(super) fn execute(
 /// A device's state.
 #[derive(Clone, Copy)]
 struct Rank {
-    /// The position of the pass it runs next.
+    /// The position of the pass it runs next; of an overlapped pair, the first.
     next: usize,
+    /// How many overlapped pairs it has run.
+    pairs: usize,
+    /// The position of the pass that waits: `next`, or the one after it in a pair.
+    stands: usize,
     /// When it is free.
     free: Ticks,
     /// What it waits for.
     waits_for: Option<Slot>,
     /// The next device in the list of those that wait for the same pass.
     beside: Option<Device>,
-    /// Whether the next pass waits for nothing any more, because a deadlock was cut there. In a
-    /// sound schedule a pass waits for one other device at most.
+    /// Whether the next pass, or pair, waits for nothing any more, because a deadlock was cut there. In a
+    /// sound schedule a pass waits for one other device at most, a pair for two.
     forgiven: bool,
 }
 
@@ -66,7 +70,15 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(model: &'a Model, schedule: &'a Schedule, layout: &'a Layout) -> Self {
-        let idle = Rank { next: 0, free: Ticks::ZERO, waits_for: None, beside: None, forgiven: false };
+        let idle = Rank {
+            next: 0,
+            pairs: 0,
+            stands: 0,
+            free: Ticks::ZERO,
+            waits_for: None,
+            beside: None,
+            forgiven: false,
+        };
         Self {
             model,
             schedule,
@@ -82,42 +94,67 @@ impl<'a> Run<'a> {
     /// Runs a device until it waits or has finished.
     fn advance(&mut self, device: Device) {
         let order = self.schedule.order(device);
+        let pairs = self.schedule.overlaps(device);
         let range = self.layout.range(device);
-        while let Some(&pass) = order.get(self.ranks[device.index()].next) {
+        while self.ranks[device.index()].next < order.len() {
             let rank = self.ranks[device.index()];
-            let slot = self.layout.slot(Place { device, position: rank.next });
-            // A pass that stands twice is run once: the second time it takes no part.
-            let counts = self.layout.find(pass) == Some(slot);
+            let length = if pairs.get(rank.pairs) == Some(&rank.next) { 2 } else { 1 };
             let mut start = rank.free;
             let mut missing = None;
-            if counts && !rank.forgiven {
+            for position in rank.next..rank.next + length {
+                let pass = order[position];
+                if rank.forgiven || !self.counts(device, position) {
+                    continue;
+                }
                 self.layout.for_each_need(pass, |needs, needed| {
                     if range.contains(&needed.rank()) {
                         return;
                     }
                     match self.end_of(needs, needed) {
                         Some(end) => start = start.max(end + self.latency(needs, pass)),
-                        None => missing = Some(needed),
+                        None => missing = missing.or(Some((position, needed))),
                     }
                 });
             }
-            if let Some(needed) = missing {
+            if let Some((stands, needed)) = missing {
+                self.ranks[device.index()].stands = stands;
                 self.wait(device, needed);
                 return;
             }
-            self.starts[device.index()].push(start);
-            let duration = if counts { self.model.duration(pass.stage, pass.kind) } else { Ticks::ZERO };
-            self.ranks[device.index()] =
-                Rank { next: rank.next + 1, free: start + duration, forgiven: false, ..rank };
-            self.wake(slot);
+            for position in rank.next..rank.next + length {
+                self.starts[device.index()].push(start);
+                if self.counts(device, position) {
+                    start += self.model.duration(order[position].stage, order[position].kind);
+                }
+            }
+            let (next, pairs) = (rank.next + length, rank.pairs + length - 1);
+            self.ranks[device.index()] = Rank { next, pairs, free: start, forgiven: false, ..rank };
+            for position in rank.next..next {
+                self.wake(self.layout.slot(Place { device, position }));
+            }
         }
     }
 
-    /// When a pass on another device ends, if it has started.
+    /// Whether a pass is run: one that stands twice is run once, and the second time takes no part.
+    fn counts(&self, device: Device, position: usize) -> bool {
+        let slot = self.layout.slot(Place { device, position });
+        self.layout.find(self.schedule.order(device)[position]) == Some(slot)
+    }
+
+    /// When what a pass on another device yields is there, if it has started: at its end, or at that of its
+    /// pair.
     fn end_of(&self, pass: Pass, slot: Slot) -> Option<Ticks> {
         let place = self.place_of(pass, slot);
-        let start = self.starts[place.device.index()].get(place.position)?;
-        Some(*start + self.model.duration(pass.stage, pass.kind))
+        let starts = &self.starts[place.device.index()];
+        let own = *starts.get(place.position)? + self.model.duration(pass.stage, pass.kind);
+        if self.schedule.overlaps(place.device).binary_search(&place.position).is_err() {
+            return Some(own);
+        }
+        let second = self.schedule.order(place.device)[place.position + 1];
+        // A second pass that is not run begins where the first ends, and ends there too.
+        let counts = self.counts(place.device, place.position + 1);
+        let duration = if counts { self.model.duration(second.stage, second.kind) } else { Ticks::ZERO };
+        Some(starts[place.position + 1] + duration)
     }
 
     /// Where a pass stands. In a sound schedule that is on the device that holds its stage.
@@ -180,7 +217,7 @@ impl<'a> Run<'a> {
         let rank = self.ranks[device.index()];
         let needed = rank.waits_for.expect("only devices that wait are asked");
         let needs_at = self.layout.place(needed);
-        let at = Place { device, position: rank.next };
+        let at = Place { device, position: rank.stands };
         Wait {
             at,
             pass: self.schedule.order(device)[at.position],

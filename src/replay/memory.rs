@@ -23,13 +23,21 @@ pub(super) fn inspect(
             let capacity = model.capacity(device);
             let (mut live, mut peak, mut over) = (Units::ZERO, Units::ZERO, false);
             let mut crossings = Vec::new();
+            // What the first pass of an overlapped pair releases, which it does with the second.
+            let mut withheld = Units::ZERO;
             for (place, _, pass) in effective(layout, device, order) {
                 live += acquired(model, layout, pass);
                 peak = peak.max(live);
                 if let Some(capacity) = capacity.filter(|&capacity| live > capacity && !over) {
                     crossings.push(Crossing { at: place, pass, live, capacity });
                 }
-                live -= released(model, pass);
+                if schedule.overlaps(device).binary_search(&place.position).is_ok() {
+                    withheld = released(model, pass);
+                    // Both acquire at once: the excursion goes on into the second pass.
+                    over |= capacity.is_some_and(|capacity| live > capacity);
+                    continue;
+                }
+                live -= released(model, pass) + std::mem::take(&mut withheld);
                 // What a pass releases at its end may end the excursion before the next pass starts.
                 over = capacity.is_some_and(|capacity| live > capacity);
             }
@@ -37,6 +45,36 @@ pub(super) fn inspect(
                 report(layout, device, order, crossings, violations);
             }
             peak
+        })
+        .collect()
+}
+
+/// What a device holds around a pass of its order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// While the pass runs: after what it acquires at its start.
+    pub during: Units,
+    /// Once it has ended: after what it releases then.
+    pub after: Units,
+}
+
+/// What every device holds along its order. A pass that is unknown, or stands elsewhere already,
+/// changes nothing.
+pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
+    super::devices(schedule)
+        .map(|(device, order)| {
+            let mut held = vec![Held::default(); order.len()];
+            let mut counting = effective(layout, device, order).peekable();
+            let mut live = Units::ZERO;
+            for (position, held) in held.iter_mut().enumerate() {
+                *held = Held { during: live, after: live };
+                if let Some((_, _, pass)) = counting.next_if(|(place, ..)| place.position == position) {
+                    held.during = live + acquired(model, layout, pass);
+                    held.after = held.during - released(model, pass);
+                    live = held.after;
+                }
+            }
+            held
         })
         .collect()
 }

@@ -7,6 +7,8 @@
 //!   recomputation also `sF -> sR -> sI`.
 //! - A dependency between devices adds the latency of its boundary.
 //! - A device runs its passes in order, one at a time, each as early as it can.
+//! - An overlapped pair runs as one pass: it starts when all that either needs is there, takes the time of
+//!   both, and yields what both yield at its end. It acquires at its start and releases at its end.
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
 //!   the rest); I releases all but what W needs at its end; W and B release what is left.
 
@@ -20,6 +22,7 @@ mod violation;
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 
+pub use memory::Held;
 pub use metrics::{Metrics, Rate};
 pub use violation::{Mismatch, Place, Violation, Wait};
 
@@ -39,7 +42,8 @@ pub struct Verdict {
 /// When everything runs, and what that amounts to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
-    /// The start of every pass, in the order of each device; the first start is 0.
+    /// The start of every pass, in the order of each device; the first start is 0. The second pass of an
+    /// overlapped pair starts where the first ends: together they take the time of both.
     pub starts: Vec<Vec<Ticks>>,
     /// Makespan, span, busy time and rates.
     pub metrics: Metrics,
@@ -79,6 +83,16 @@ pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
     });
     violations.sort_by_key(Violation::sort_key);
     Verdict { violations, peak_memory, timing }
+}
+
+/// What every device holds around each pass of its order: the curve of which
+/// [`peak_memory`](Verdict::peak_memory) is the highest point. Empty where that is.
+#[must_use]
+pub fn memory_along(model: &Model, schedule: &Schedule) -> Vec<Vec<Held>> {
+    if !structure::obstacles(model, schedule).is_empty() {
+        return Vec::new();
+    }
+    memory::along(model, schedule, &layout::Layout::new(schedule))
 }
 
 /// The end of a pass that starts at `start`.

@@ -3,7 +3,7 @@
 
 use super::layout::Layout;
 use super::violation::{Mismatch, Place, Violation};
-use crate::model::{Kind, Model, Pass, Stage};
+use crate::model::{Device, Kind, Model, Pass, Stage};
 use crate::schedule::Schedule;
 
 /// What makes it pointless to look at the passes at all: a model of another pipeline, or a number of
@@ -50,6 +50,7 @@ pub(super) fn inspect(model: &Model, schedule: &Schedule, layout: &Layout, viola
         for (position, &pass) in order.iter().enumerate() {
             inspect_pass(model, layout, Place { device, position }, pass, violations);
         }
+        inspect_pairs(schedule, device, violations);
     }
     for (stage, microbatch) in layout.pairs() {
         let pass = |kind| Pass::new(stage, kind, microbatch);
@@ -62,6 +63,19 @@ pub(super) fn inspect(model: &Model, schedule: &Schedule, layout: &Layout, viola
         if !layout.has(pass(Kind::B)) {
             demand(pass(Kind::I));
             demand(pass(Kind::W));
+        }
+    }
+}
+
+/// A pair of one stage and microbatch cannot overlap: the backward needs the forward. The other way
+/// round, the backward comes first, which is an order that `inspect_pass` refuses.
+fn inspect_pairs(schedule: &Schedule, device: Device, violations: &mut Vec<Violation>) {
+    let order = schedule.order(device);
+    for &position in schedule.overlaps(device) {
+        let (needs, pass) = (order[position], order[position + 1]);
+        if needs.kind == Kind::F && needs == pass.with_kind(Kind::F) {
+            let at = Place { device, position: position + 1 };
+            violations.push(Violation::OverlapOfOne { at, pass, needs });
         }
     }
 }

@@ -140,6 +140,16 @@ pub enum Violation {
         /// Where that stands.
         full_at: Place,
     },
+    /// An overlapped pair in which one pass needs the other.
+    #[error("{at}: `{pass}` is overlapped with `{needs}`, which it needs")]
+    OverlapOfOne {
+        /// Where it stands.
+        at: Place,
+        /// The backward.
+        pass: Pass,
+        /// The forward of the same stage and microbatch.
+        needs: Pass,
+    },
     /// A recomputation under a model that knows none.
     #[error(
         "{at}: `{pass}` recomputes, but the model has no [recompute] table that says what a checkpoint holds"
@@ -202,6 +212,7 @@ impl Violation {
             Self::DuplicatePass { .. } => "duplicate-pass",
             Self::MissingPass { .. } => "missing-pass",
             Self::BackwardTwice { .. } => "backward-twice",
+            Self::OverlapOfOne { .. } => "overlap-of-one",
             Self::RecomputeUnknown { .. } => "recompute-unknown",
             Self::Order { .. } => "order",
             Self::Deadlock(_) => "deadlock",
@@ -229,6 +240,7 @@ impl Violation {
             | Self::DuplicatePass { pass, .. }
             | Self::MissingPass { pass, .. }
             | Self::BackwardTwice { pass, .. }
+            | Self::OverlapOfOne { pass, .. }
             | Self::RecomputeUnknown { pass, .. }
             | Self::Order { pass, .. }
             | Self::OverCapacity { pass, .. } => Some(*pass),
@@ -245,6 +257,7 @@ impl Violation {
             | Self::WrongDevice { at, .. }
             | Self::DuplicatePass { at, .. }
             | Self::BackwardTwice { at, .. }
+            | Self::OverlapOfOne { at, .. }
             | Self::RecomputeUnknown { at, .. }
             | Self::Order { at, .. }
             | Self::OverCapacity { at, .. } => Some(*at),

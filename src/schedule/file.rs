@@ -1,12 +1,13 @@
 //! The schedule file (JSON).
 
+use std::fmt;
 use std::io::{self, BufWriter, Write};
 
 use serde::ser::SerializeStruct as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Provenance, Schedule, ScheduleError};
-use crate::model::{Pass, Placement, PlacementError, Stage};
+use crate::model::{Device, Pass, Placement, PlacementError, Stage};
 
 /// The value of `format` in the files of this version.
 pub const FORMAT: &str = "bubbleproof-schedule-1";
@@ -38,7 +39,7 @@ pub enum ScheduleFileError {
 /// The key that an error is about.
 const fn key_of(error: &ScheduleError) -> &'static str {
     match error {
-        ScheduleError::Orders { .. } => "orders",
+        ScheduleError::Orders { .. } | ScheduleError::NoPair { .. } => "orders",
         ScheduleError::NoMicrobatch | ScheduleError::TooManyPasses { .. } => "microbatches",
     }
 }
@@ -52,8 +53,76 @@ struct File {
     provenance: Option<Provenance>,
     placement: Vec<Vec<u32>>,
     microbatches: u32,
-    orders: Vec<Vec<Pass>>,
+    orders: Vec<Vec<Step>>,
     certificate: Option<serde_json::Value>,
+}
+
+/// An entry of an order: a pass, or an overlapped pair such as `(0F4;7B0)`.
+#[derive(Clone, Copy)]
+enum Step {
+    One(Pass),
+    Pair([Pass; 2]),
+}
+
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// Parses borrowed text, so that reading millions of passes allocates nothing for each.
+        struct Text;
+
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Step;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a pass such as \"3F0\"")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Step, E> {
+                let pair = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+                match pair.and_then(|pair| pair.split_once(';')) {
+                    Some((first, second)) => Ok(Step::Pair([
+                        first.parse().map_err(E::custom)?,
+                        second.parse().map_err(E::custom)?,
+                    ])),
+                    None => text.parse().map(Step::One).map_err(E::custom),
+                }
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// Entries as a list of passes and the positions of the pairs in it.
+fn unfold(steps: &[Step]) -> (Vec<Pass>, Vec<usize>) {
+    let (mut order, mut pairs) = (Vec::with_capacity(steps.len()), Vec::new());
+    for &step in steps {
+        match step {
+            Step::One(pass) => order.push(pass),
+            Step::Pair(both) => {
+                pairs.push(order.len());
+                order.extend(both);
+            }
+        }
+    }
+    (order, pairs)
+}
+
+/// The text of an entry.
+struct Entry<'a>(&'a [Pass]);
+
+impl fmt::Display for Entry<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [first, second] => write!(out, "({first};{second})"),
+            passes => passes.iter().try_for_each(|pass| write!(out, "{pass}")),
+        }
+    }
+}
+
+impl Serialize for Entry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// Reads a schedule file. That the schedule can run is not checked here.
@@ -85,7 +154,8 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
     }
     let stages_of = file.placement.into_iter().map(|stages| stages.into_iter().map(Stage).collect());
     let placement = Placement::new(stages_of.collect())?;
-    let schedule = Schedule::new(placement, file.microbatches, file.orders)?;
+    let (orders, overlaps) = file.orders.iter().map(|steps| unfold(steps)).unzip();
+    let schedule = Schedule::new(placement, file.microbatches, orders)?.with_overlaps(overlaps)?;
     Ok(Schedule {
         name: file.name,
         model: file.model,
@@ -123,10 +193,10 @@ pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
         writeln!(out, "  \"certificate\": {},", json(certificate)?)?;
     }
     write!(out, "  \"orders\": [")?;
-    for (position, order) in schedule.orders.iter().enumerate() {
-        write!(out, "{}\n    [", if position == 0 { "" } else { "," })?;
-        for (place, pass) in order.iter().enumerate() {
-            write!(out, "{}\"{pass}\"", if place == 0 { "" } else { "," })?;
+    for device in Device::all(schedule.devices()) {
+        write!(out, "{}\n    [", if device.0 == 0 { "" } else { "," })?;
+        for (place, step) in schedule.steps(device).enumerate() {
+            write!(out, "{}\"{}\"", if place == 0 { "" } else { "," }, Entry(step))?;
         }
         write!(out, "]")?;
     }
@@ -157,7 +227,8 @@ impl Serialize for Schedule {
             Some(certificate) => object.serialize_field("certificate", certificate)?,
             None => object.skip_field("certificate")?,
         }
-        object.serialize_field("orders", &self.orders)?;
+        let orders = Device::all(self.devices()).map(|device| self.steps(device).map(Entry).collect());
+        object.serialize_field("orders", &orders.collect::<Vec<Vec<Entry<'_>>>>())?;
         object.end()
     }
 }
@@ -172,6 +243,19 @@ mod tests {
     use crate::model::{Kind, Microbatch};
     use proptest::prelude::*;
 
+    /// Every other forward and backward that stand next to each other.
+    fn pairs_of(order: &[Pass]) -> Vec<usize> {
+        let mut pairs = Vec::new();
+        for (position, pair) in order.windows(2).enumerate() {
+            let is_pair = pair.iter().any(|pass| pass.kind == Kind::F)
+                && pair.iter().any(|pass| pass.kind.yields_input_gradient());
+            if is_pair && pairs.last().is_none_or(|&last| last + 2 <= position) {
+                pairs.push(position);
+            }
+        }
+        pairs
+    }
+
     fn any_schedule() -> impl Strategy<Value = Schedule> {
         let pass = (0..9_u32, 0..Kind::COUNT, 0..9_u32).prop_map(|(stage, kind, microbatch)| {
             Pass::new(Stage(stage), Kind::ALL[kind], Microbatch(microbatch))
@@ -182,7 +266,9 @@ mod tests {
             |(orders, microbatches, name, model, made)| {
                 let devices = u32::try_from(orders.len()).expect("at most three");
                 let placement = Placement::looped(devices, microbatches).expect("a small placement");
+                let overlaps = orders.iter().map(|order| pairs_of(order)).collect();
                 let schedule = Schedule::new(placement, microbatches, orders).expect("one order per device");
+                let schedule = schedule.with_overlaps(overlaps).expect("pairs of a forward and a backward");
                 let provenance = made.map(|(seed, engine)| Provenance {
                     tool: "test".to_owned(),
                     engine,

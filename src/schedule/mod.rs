@@ -17,6 +17,8 @@ pub struct Schedule {
     placement: Placement,
     microbatches: u32,
     orders: Vec<Vec<Pass>>,
+    /// By device, ascending: the position of the first pass of every overlapped pair.
+    overlaps: Vec<Vec<usize>>,
     /// What it is called.
     pub name: Option<String>,
     /// The name of the model it was made for.
@@ -71,6 +73,18 @@ pub enum ScheduleError {
         /// The number of microbatches.
         microbatches: u32,
     },
+    /// An overlapped pair that is not a forward and a backward standing next to each other, or that has a
+    /// pass in common with another.
+    #[error(
+        "device {device}, position {position}: an overlapped pair is a forward and, right before or after it, a \
+         backward (B or I), neither of them part of another pair"
+    )]
+    NoPair {
+        /// The device.
+        device: Device,
+        /// Where the first pass of the pair would stand.
+        position: usize,
+    },
 }
 
 impl Schedule {
@@ -89,6 +103,7 @@ impl Schedule {
         }
         Self::check_size(&placement, microbatches)?;
         Ok(Self {
+            overlaps: vec![Vec::new(); orders.len()],
             placement,
             microbatches,
             orders,
@@ -96,6 +111,63 @@ impl Schedule {
             model: None,
             provenance: None,
             certificate: None,
+        })
+    }
+
+    /// The same schedule with overlapped pairs, named by the position of their first pass on each device.
+    ///
+    /// An overlapped pair runs as one pass of its device: it starts when everything that either needs is
+    /// there, takes the time of both, and what either yields is there at its end. It acquires what both
+    /// acquire at its start and releases what both release at its end.
+    ///
+    /// # Errors
+    /// When the positions are not those of pairs of a forward and a backward, or there are not as many
+    /// lists as devices.
+    pub fn with_overlaps(mut self, overlaps: Vec<Vec<usize>>) -> Result<Self, ScheduleError> {
+        if overlaps.len() != self.orders.len() {
+            return Err(ScheduleError::Orders { orders: overlaps.len(), devices: self.devices() });
+        }
+        for (device, positions) in Device::all(self.devices()).zip(&overlaps) {
+            let mut free = 0;
+            for &position in positions {
+                let pair = self.order(device).get(position..position + 2);
+                let is_pair = pair.is_some_and(|pair| {
+                    let forwards = pair.iter().filter(|pass| pass.kind == Kind::F).count();
+                    let backwards = pair.iter().filter(|pass| pass.kind.yields_input_gradient()).count();
+                    (forwards, backwards) == (1, 1)
+                });
+                if position < free || !is_pair {
+                    return Err(ScheduleError::NoPair { device, position });
+                }
+                free = position + 2;
+            }
+        }
+        self.overlaps = overlaps;
+        Ok(self)
+    }
+
+    /// The positions, ascending, of the first pass of every overlapped pair of a device.
+    #[must_use]
+    pub fn overlaps(&self, device: Device) -> &[usize] {
+        &self.overlaps[device.index()]
+    }
+
+    /// The number of overlapped pairs.
+    #[must_use]
+    pub fn overlap_count(&self) -> usize {
+        self.overlaps.iter().map(Vec::len).sum()
+    }
+
+    /// What a device runs at a time, in order: a pass, or the two of an overlapped pair.
+    pub fn steps(&self, device: Device) -> impl Iterator<Item = &[Pass]> {
+        let (order, pairs) = (self.order(device), self.overlaps(device));
+        let (mut position, mut pair) = (0, 0);
+        std::iter::from_fn(move || {
+            let length = if pairs.get(pair) == Some(&position) { 2 } else { 1 };
+            let step = order.get(position..position + length)?;
+            position += length;
+            pair += length - 1;
+            Some(step)
         })
     }
 

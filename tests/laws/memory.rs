@@ -1,7 +1,7 @@
 //! Laws of memory in replay.
 
 use bubbleproof::model::Units;
-use bubbleproof::replay::{Violation, replay};
+use bubbleproof::replay::{Violation, memory_along, replay};
 use proptest::prelude::*;
 
 use crate::naive;
@@ -29,6 +29,22 @@ proptest! {
             .map(|(order, starts)| Units(naive::peak_of_times(&model, order, starts)))
             .collect();
         prop_assert_eq!(verdict.peak_memory, naive);
+    }
+
+    #[test]
+    fn the_curve_of_each_device_rises_to_its_peak_and_falls_to_nothing((model, schedule) in schedules(0)) {
+        let curves = memory_along(&model, &schedule);
+        let peaks: Vec<Units> = curves
+            .iter()
+            .map(|curve| curve.iter().map(|held| held.during).max().unwrap_or_default())
+            .collect();
+        prop_assert_eq!(peaks, replay(&model, &schedule).peak_memory);
+        for (curve, order) in curves.iter().zip(schedule.orders()) {
+            prop_assert_eq!(curve.len(), order.len());
+            prop_assert_eq!(curve.last().map_or(Units::ZERO, |held| held.after), Units::ZERO);
+            prop_assert!(curve.iter().all(|held| held.after <= held.during));
+            prop_assert!(curve.windows(2).all(|pair| pair[0].after <= pair[1].during));
+        }
     }
 
     #[test]

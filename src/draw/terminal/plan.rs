@@ -3,22 +3,14 @@
 use num_integer::Integer;
 
 use crate::draw::Picture;
+use crate::draw::phases::Phases;
 use crate::draw::scale::Scale;
-use crate::model::{Kind, Ticks};
 
 /// Columns of the timeline that stand on one line: `from..to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Band {
     pub(super) from: i64,
     pub(super) to: i64,
-}
-
-/// Where the steady phase lies: after every device has begun its first backward, before any device
-/// has ended its last forward. There may be none.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Phases {
-    pub(super) steady_from: Ticks,
-    pub(super) steady_to: Ticks,
 }
 
 /// How much room there is.
@@ -51,7 +43,7 @@ impl Plan {
     pub(super) fn of(picture: &Picture<'_>, room: &Room) -> Self {
         let devices = picture.schedule.devices() as usize;
         let bands = room.lines.map_or(i64::MAX, |lines| columns(lines / (devices + 1)).max(2));
-        let (typical, phases) = (picture.typical_duration(), phases(picture));
+        let (typical, phases) = (picture.typical_duration(), Phases::of(picture));
         let plan = |scale, bands| Self { scale, bands, phases, figures: room.figures };
         let total = |scale: Scale| scale.column(picture.makespan()).max(1);
         // A short schedule gets wider cells, as long as it stays on one band.
@@ -132,18 +124,4 @@ fn cut_back(from: i64, to: i64, room: &Room, tick: i64) -> Vec<Band> {
     let mut bands = cut(from, last, room.full / tick * tick);
     bands.push(Band { from: last, to });
     bands
-}
-
-fn phases(picture: &Picture<'_>) -> Phases {
-    let mut phases = Phases { steady_from: Ticks::ZERO, steady_to: picture.makespan() };
-    for device in picture.devices() {
-        let backward = |kind| matches!(kind, Kind::I | Kind::B);
-        if let Some((_, start, _)) = picture.passes(device).find(|(pass, ..)| backward(pass.kind)) {
-            phases.steady_from = phases.steady_from.max(start);
-        }
-        if let Some((.., end)) = picture.passes(device).filter(|(pass, ..)| pass.kind == Kind::F).last() {
-            phases.steady_to = phases.steady_to.min(end);
-        }
-    }
-    phases
 }

@@ -1,11 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::Shape;
+use crate::comm::Action;
+use crate::model::{Device, Kind, Pass, Shape};
 
 fn orders(text: &str) -> Vec<Vec<String>> {
-    let (schedule, _) = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    schedule.orders().iter().map(|order| order.iter().map(Pass::to_string).collect()).collect()
+    let file = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    file.schedule().orders().iter().map(|order| order.iter().map(Pass::to_string).collect()).collect()
 }
 
 #[test]
@@ -29,7 +30,8 @@ fn the_placement_follows_from_the_rows() {
         ("0F0,1F0,1B0,0B0\n2F0,2B0\n", Shape::Explicit, vec![vec![0, 1], vec![2]]),
         ("1F0,1B0\n0F0,0B0\n", Shape::Explicit, vec![vec![1], vec![0]]),
     ] {
-        let (schedule, _) = parse(text).expect(text);
+        let file = parse(text).expect(text);
+        let schedule = file.schedule();
         let found: Vec<Vec<u32>> = schedule
             .placement()
             .lists()
@@ -52,9 +54,36 @@ fn the_dialect_is_told_from_the_letters() {
         // One B without its W: not a schedule of 2024; for the verifier to complain about.
         ("0F0,0F1,0B0,0W0,0B1", Dialect::Current, vec!["0F0", "0F1", "0B0", "0W0", "0B1"]),
     ] {
-        let (_, found) = parse(text).expect(text);
+        let found = parse(text).expect(text).dialect;
         assert_eq!((found, orders(text)), (dialect, vec![passes.iter().map(ToString::to_string).collect()]));
     }
+}
+
+#[test]
+fn every_action_is_read_and_written_as_pytorch_writes_it() {
+    let text = "0UNSHARD,0F0,0SEND_F0,2RECV_F0,(2F0;0B0)OVERLAP_F_B,0WAIT_SEND_F0,2SEND_B0,0RECV_B0,2RESHARD,\
+                0REDUCE_GRAD,0WAIT_REDUCE_GRAD,2WAIT_SEND_B0\r\n1RECV_F0,1F0\r\n";
+    let file = parse(text).expect("every action");
+    assert_eq!((file.form, file.dialect), (Form::ComputeComms, Dialect::Current));
+    assert_eq!(file.print(), text);
+    let programme = file.programme().expect("it has messages");
+    assert_eq!(print_programme(programme).as_deref(), Ok(text));
+    let row = programme.row(Device(0));
+    let (Action::Send(sent), Action::Receive(received)) = (row[2], row[3]) else { panic!("{row:?}") };
+    assert_eq!((sent.from(), sent.to()), (Stage(0), Stage(1)));
+    assert_eq!((received.from(), received.to()), (Stage(1), Stage(2)));
+    let (Action::Send(sent), Action::Receive(received)) = (row[6], row[7]) else { panic!("{row:?}") };
+    assert_eq!((sent.from(), sent.to()), (Stage(2), Stage(1)));
+    assert_eq!((received.from(), received.to()), (Stage(1), Stage(0)));
+    assert_eq!(file.schedule().overlaps(Device(0)), [1]);
+}
+
+#[test]
+fn blanks_of_a_file_stay_where_they_were() {
+    for text in [",,0F0,,0B0\r\n1F0,1B0,,\r\n", ",0F0,0B0\r\n"] {
+        assert_eq!(parse(text).expect("blanks are idle").print(), text);
+    }
+    assert_eq!(parse("0F0, 0B0\n").expect("a file").print(), "0F0,0B0\r\n");
 }
 
 #[test]
@@ -73,19 +102,37 @@ fn malformed_files_are_refused_at_their_cell() {
         ("-1F0", (1, 1), "-1F0", "does not begin with a stage number"),
         ("\u{feff}0F0", (1, 1), "\u{feff}0F0", "does not begin with a stage number"),
         ("\"0F0\"", (1, 1), "\"0F0\"", "does not begin with a stage number"),
-        ("0f0", (1, 1), "0f0", "after the stage comes one of F, I, W, B"),
-        ("0R0", (1, 1), "0R0", "after the stage comes one of F, I, W, B"),
-        ("0FF0", (1, 1), "0FF0", "after the stage comes one of F, I, W, B"),
-        ("7", (1, 1), "7", "after the stage comes one of F, I, W, B"),
-        ("0é0", (1, 1), "0é0", "after the stage comes one of F, I, W, B"),
+        ("0f0", (1, 1), "0f0", "after the stage comes one of F, I, W, B, as in `3F0`, or a word"),
+        ("0R0", (1, 1), "0R0", "after the stage comes one of F, I, W, B, as in `3F0`, or a word"),
+        ("0FF0", (1, 1), "0FF0", "after the stage comes one of F, I, W, B, as in `3F0`, or a word"),
+        ("7", (1, 1), "7", "after the stage comes one of F, I, W, B, as in `3F0`, or a word"),
+        ("0é0", (1, 1), "0é0", "after the stage comes one of F, I, W, B, as in `3F0`, or a word"),
         ("0F4294967295", (1, 1), "0F4294967295", "too large"),
         ("0F4294967296", (1, 1), "0F4294967296", "too large"),
         ("4294967296F0", (1, 1), "4294967296F0", "too large"),
         ("0F300000000,0B0", (1, 1), "0F300000000", "more passes than"),
-        ("0F0,0SEND_F0", (1, 2), "0SEND_F0", "not supported yet"),
-        ("0UNSHARD,0F0", (1, 1), "0UNSHARD", "not supported yet"),
-        ("0F0,0B0,0REDUCE_GRAD", (1, 3), "0REDUCE_GRAD", "not supported yet"),
-        ("(0F1;3B0)OVERLAP_F_B", (1, 1), "(0F1;3B0)OVERLAP_F_B", "not supported yet"),
+        ("0F0,0SEND_F", (1, 2), "0SEND_F", "after the letters comes the microbatch"),
+        ("0F0,0SEND_F0x", (1, 2), "0SEND_F0x", "after the letters comes the microbatch"),
+        ("0F0,0SEND_A0", (1, 2), "0SEND_A0", "after the stage comes one of"),
+        ("0F0,0OVERLAP_F_B", (1, 2), "0OVERLAP_F_B", "after the stage comes one of"),
+        ("0F0,0SEND_F4294967295", (1, 2), "0SEND_F4294967295", "too large"),
+        ("0UNSHARD,0F0, 0UNSHARD1", (1, 3), "0UNSHARD1", "of a stage and all its microbatches"),
+        ("0F0,0B0,0REDUCE_GRAD0", (1, 3), "0REDUCE_GRAD0", "of a stage and all its microbatches"),
+        ("0F0,0RECV_F0", (1, 2), "0RECV_F0", "no stage before the first one"),
+        ("0F0,0SEND_B0", (1, 2), "0SEND_B0", "no stage before the first one"),
+        ("0F0,,0SEND_F0\n1RECV_F0,1F0", (1, 2), "", "this cell is blank"),
+        ("0F0,0SEND_F0\n1RECV_F0, ,1F0", (2, 2), " ", "this cell is blank"),
+        ("0F0,0SEND_F0,\n1RECV_F0,1F0", (1, 3), "", "this cell is blank"),
+        ("0F0,0SEND_F0\n0WAIT_SEND_F0,1F0", (2, 1), "0WAIT_SEND_F0", "stage 0 is on rank 0 already"),
+        ("(0F1;0B0)", (1, 1), "(0F1;0B0)", "is not an overlapped pair"),
+        ("(0F1;0B0)OVERLAP", (1, 1), "(0F1;0B0)OVERLAP", "is not an overlapped pair"),
+        ("(0F1)OVERLAP_F_B", (1, 1), "(0F1)OVERLAP_F_B", "is not an overlapped pair"),
+        ("(0F1;0B0;0F2)OVERLAP_F_B", (1, 1), "(0F1;0B0;0F2)OVERLAP_F_B", "after the letters comes the microbatch"),
+        ("(0F1;0F0)OVERLAP_F_B", (1, 1), "(0F1;0F0)OVERLAP_F_B", "is not an overlapped pair"),
+        ("(0F1;0W0)OVERLAP_F_B", (1, 1), "(0F1;0W0)OVERLAP_F_B", "is not an overlapped pair"),
+        ("(0F1;0SEND_F0)OVERLAP_F_B", (1, 1), "(0F1;0SEND_F0)OVERLAP_F_B", "is not an overlapped pair"),
+        ("(0F1;)OVERLAP_F_B", (1, 1), "(0F1;)OVERLAP_F_B", "after the stage comes one of"),
+        ("(0F1;3B0)OVERLAP_F_B,0BW1", (1, 1), "(0F1;3B0)OVERLAP_F_B", "nothing is overlapped"),
         (
             "0F0,0I0,0W0,0F1,0BW1",
             (1, 2),
@@ -107,7 +154,7 @@ fn malformed_files_are_refused_at_their_cell() {
         assert_eq!((error.row, error.column), place, "{text}: {error}");
         assert_eq!(text.get(error.span.clone()), Some(marked), "{text}: {error}");
     }
-    insta::assert_snapshot!(parse("0F0,0B0\n1F0,1X0").expect_err("1X0"), @"row 2, column 2: `1X0` is not a pass: after the stage comes one of F, I, W, B, as in `3F0`");
+    insta::assert_snapshot!(parse("0F0,0B0\n1F0,1X0").expect_err("1X0"), @"row 2, column 2: `1X0` is not an action: after the stage comes one of F, I, W, B, as in `3F0`, or a word such as SEND_F");
 }
 
 #[test]
@@ -124,6 +171,7 @@ fn schedules_that_a_file_could_not_state_are_not_written() {
         (schedule(two(), 1, &["0F0", "0B0"]), "stage 1 has no pass"),
         (schedule(one(), 2, &["0F0", "0B0"]), "has 2 microbatches, but its passes have 1"),
         (schedule(one(), 1, &["0F0", "0B1"]), "has 1 microbatches, but its passes have 2"),
+        (schedule(one(), 1, &["0F0", "0B0", "0W0"]), "would be read as the letters of 2024"),
     ] {
         let error = print(&schedule).expect_err(message).to_string();
         assert!(error.contains(message), "{error}");
@@ -168,19 +216,38 @@ proptest! {
     fn reading_what_was_written_gives_the_same_schedule(schedule in any_schedule()) {
         let text = print(&schedule).expect("it has no recomputation");
         prop_assert!(text.ends_with("\r\n"));
-        prop_assert_eq!(parse(&text), Ok((schedule.clone(), Dialect::Current)));
-        prop_assert_eq!(parse(&text.replace("\r\n", "\n")), Ok((schedule, Dialect::Current)));
+        let file = parse(&text).expect("it was written");
+        prop_assert_eq!((file.schedule(), file.dialect, file.form), (&schedule, Dialect::Current, Form::ComputeOnly));
+        prop_assert_eq!(file.print(), text.as_str());
+        prop_assert_eq!(parse(&text.replace("\r\n", "\n")), Ok(file));
     }
 
     #[test]
     fn a_schedule_in_the_letters_of_2024_reads_as_the_same(schedule in any_schedule()) {
         // With a B alone, nothing tells the dialects apart.
         let text = print(&schedule).expect("it has no recomputation").replace('B', "BW").replace('I', "B");
-        prop_assert_eq!(parse(&text), Ok((schedule, Dialect::Of2024)));
+        let file = parse(&text).expect("it was written");
+        prop_assert_eq!((file.schedule(), file.dialect), (&schedule, Dialect::Of2024));
     }
 
     #[test]
-    fn reading_any_text_does_not_panic(text in "[0-9FIWBR_,;() \r\n]{0,60}") {
+    fn reading_any_text_does_not_panic_and_what_reads_is_written_so_that_it_reads_the_same(
+        cells in prop::collection::vec(
+            "[0-3](F|I|W|B|BW|SEND_F|SEND_B|RECV_F|RECV_B|WAIT_SEND_F)[0-2]|[01]UNSHARD|\\([01]F[01];[01]B[01]\\)OVERLAP_F_B|||\r\n|[0-9FWB_;()]{0,4}",
+            0..9,
+        )
+    ) {
+        if let Ok(file) = parse(&cells.join(",")) {
+            let again = parse(&file.print()).expect("it was written");
+            prop_assert_eq!((again.form, again.print()), (file.form, file.print()));
+            if file.dialect == Dialect::Current {
+                prop_assert_eq!(again, file);
+            }
+        }
+    }
+
+    #[test]
+    fn reading_any_letters_does_not_panic(text in "[0-9FIWBR_,;() \r\n]{0,60}") {
         let _ = parse(&text);
     }
 }

@@ -166,6 +166,9 @@ pub enum Reason {
     /// One microbatch.
     #[error("a schedule of one microbatch has no steady phase")]
     OneMicrobatch,
+    /// Passes that run as one, which the induction does not know.
+    #[error("the schedule has overlapped pairs, which are not repeated with more microbatches here")]
+    Overlapped,
     /// Orders in which nothing repeats.
     #[error(
         "no steady phase found: on device {device} no piece of {} comes twice in a row", up_to(*most)

@@ -4,12 +4,16 @@
 //! The offset of F of chunk 0 on device 2 is `F0_2`. For passes a and b of a device there is an integer
 //! `k_a_b`, the intervals by which a copy of b must be put off to follow a before a's next copy:
 //! `t_a <= b - a + T*k_a_b <= T - t_b`, and `k_b_a = 1 - k_a_b`. When F of r starts, there are
-//! `1 - k[F_r, W_s] - k[F_s, F_r]` live copies of chunk s, without the last term where s is r.
+//! `1 - k[F_r, W_s] - k[F_s, F_r]` live copies of chunk s, without the last term where s is r. Where W takes
+//! no time it is left out, and I releases in its place.
 
 use crate::prove::script::Script;
 
 /// The passes of a device with V placement: kind and chunk.
 pub(super) const V_STEPS: [&str; 6] = ["F0", "F1", "I1", "I0", "W1", "W0"];
+
+/// The passes of a device with V placement, where W takes no time.
+pub(super) const V_STEPS_WITHOUT_WEIGHT: [&str; 4] = ["F0", "F1", "I1", "I0"];
 
 /// The passes of a device with linear placement.
 pub(super) const LINEAR_STEPS: [&str; 3] = ["F0", "I0", "W0"];
@@ -31,11 +35,17 @@ impl Window {
         format!(
             "F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of \
              intervals of {} ticks by which copies of I1 are put off to follow a copy of F0 there, before the next \
-             one: 1 <= I1_2 - F0_2 + {0}*k <= {}. While F0 starts, 1 - k_F0_W1 - k_F1_F0 copies of chunk 1 are \
-             live, and 1 - k_F0_W0 of chunk 0.",
+             one: 1 <= I1_2 - F0_2 + {0}*k <= {}. While F0 starts, 1 - k_F0_{2}1 - k_F1_F0 copies of chunk 1 are \
+             live, and 1 - k_F0_{2}0 of chunk 0.",
             self.interval,
             self.interval - 1,
+            self.releasing(),
         )
+    }
+
+    /// The kind of pass that releases an activation.
+    fn releasing(self) -> &'static str {
+        if self.steps.iter().any(|step| step.starts_with('W')) { "W" } else { "I" }
     }
 
     /// Declares the offsets, and asserts that no two passes of a device overlap modulo the interval.
@@ -77,7 +87,7 @@ impl Window {
         let started = forwards[chunk];
         let mut terms = Vec::new();
         for &forward in &forwards {
-            terms.push(self.k(started, &forward.replace('F', "W"), device));
+            terms.push(self.k(started, &forward.replace('F', self.releasing()), device));
             if forward != started {
                 terms.push(self.k(forward, started, device));
             }

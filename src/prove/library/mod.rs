@@ -8,8 +8,10 @@ mod families;
 mod free;
 mod index;
 mod linear;
+mod makespans;
 mod period;
 mod squeezed;
+mod v_half;
 mod v_min;
 mod window;
 
@@ -139,7 +141,7 @@ impl Question<'_> {
 type Files = fn() -> Result<Vec<ProofFile>, ProveError>;
 
 /// Every theorem with its files, in the order of the documentation.
-const LIBRARY: [(NamedTheorem, Files); 10] = [
+const LIBRARY: [(NamedTheorem, Files); 12] = [
     (families::VALIDITY, families::validity),
     (families::WAITS, families::waits),
     (families::MEMORY, families::memory),
@@ -148,8 +150,10 @@ const LIBRARY: [(NamedTheorem, Files); 10] = [
     (squeezed::LATENCY, squeezed::latency),
     (squeezed::MAKESPAN, squeezed::makespans),
     (window::THEOREM, || Ok(window::files())),
+    (makespans::THEOREM, makespans::files),
     (linear::THEOREM, || Ok(linear::files())),
     (period::THEOREM, || Ok(period::files())),
+    (v_half::THEOREM, || Ok(v_half::files())),
 ];
 
 /// The theorems of the library, in the order of the documentation.

@@ -1,6 +1,6 @@
 //! The theorems about squeezed orders: the steady period for all durations, without latency and with it.
 
-use super::{NamedTheorem, ProofFile, Question};
+use super::{NamedTheorem, ProofFile, Question, makespans};
 use crate::block::family::shipped;
 use crate::prove::ProveError;
 use crate::prove::squeeze::{Questions, Twin, Witness, period};
@@ -40,12 +40,12 @@ pub(super) const MAKESPAN: NamedTheorem = NamedTheorem {
     name: "G",
     title: "The makespan of squeezed V-Min",
     statement: "Squeezed, at unit times and without latency, V-Min takes 6m + 4d - 5 for every m >= 1 where 3 does \
-                not divide d, and at most 6m + 4d - 3 where it does. For d = 1 (mod 3) this is the window bound of \
+                not divide d, and 6m + 4d - 3 for every m >= 2 where it does. For d = 1 (mod 3) this is the window bound of \
                 theorem H: no schedule of the same memory is shorter.",
     domain: "d >= 3, m >= 1",
     by_solver: "that the start times on which the bound rests meet all orders and dependencies, and that the rotor \
                 which reaches it, around which the critical path goes once for each microbatch, follows the order \
-                of its devices, a file for each residue of d",
+                of its devices, a file for each residue of d; where 3 divides d, the critical path itself",
     on_paper: "that the last end of those start times is the bound, which `bubbleproof check` evaluates from the \
                witness; the path along the rotor",
     anchor: "g-the-makespan-of-squeezed-v-min",
@@ -90,6 +90,7 @@ pub(super) fn makespans() -> Result<Vec<ProofFile>, ProveError> {
         let used = "the first order of the rotor is denied";
         files.push(question("rotor", follows, Twin::Yes, used, domain).control(script));
     }
+    files.extend(makespans::v_min(&MAKESPAN)?);
     Ok(files)
 }
 

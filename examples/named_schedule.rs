@@ -1,0 +1,29 @@
+//! Writes a named schedule of the catalogue as a schedule file, at any size of a model:
+//!
+//! ```sh
+//! cargo run --no-default-features --example named_schedule -- v-half models/profiles/unit-v.toml 64 256 out.json
+//! ```
+
+use std::error::Error;
+use std::fs::{self, File};
+
+use bubbleproof::catalog;
+use bubbleproof::model;
+use bubbleproof::schedule;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, model, devices, microbatches, out] = arguments.as_slice() else {
+        return Err("usage: named_schedule NAME MODEL DEVICES MICROBATCHES OUT".into());
+    };
+    let entry = catalog::find(name).ok_or_else(|| format!("there is no schedule of the name {name}"))?;
+    let model = model::parse(&fs::read_to_string(model)?)?;
+    let model = model.resized(devices.parse()?)?.with_microbatches(microbatches.parse()?)?;
+    let mut schedule = entry.generate_until(&model, &|| true)?;
+    if let Some(provenance) = &mut schedule.provenance {
+        provenance.devices = Some(model.devices());
+        provenance.microbatches = Some(model.microbatches());
+    }
+    schedule::write(&schedule, File::create(out)?)?;
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! What is said of sends and receives: how they behave in a runtime, and the nearest orders that can be lowered.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::comm::{self, Action, Nearest, Programme, Semantics};
+use crate::model::{Model, Pass};
+use crate::replay::replay;
+use crate::schedule::Schedule;
+
+/// How the messages of a programme behave.
+#[derive(Debug, Serialize)]
+pub struct Communication {
+    /// How many are sent.
+    pub messages: usize,
+    /// With each kind of message that a runtime may have: whether the programme ends, and if not, the circle
+    /// of waits.
+    pub semantics: Vec<Behaviour>,
+}
+
+/// Whether a programme ends.
+#[derive(Debug, Serialize)]
+pub struct Behaviour {
+    /// The name of the kind of messages.
+    pub name: &'static str,
+    /// Whether it ends.
+    pub ends: bool,
+    /// The circle of waits, if it hangs.
+    pub waits: Option<String>,
+    #[serde(skip)]
+    semantics: Semantics,
+}
+
+impl Communication {
+    /// Runs a programme under every kind of messages.
+    pub fn of(programme: &Programme) -> Self {
+        let messages = programme.actions().filter(|(_, action)| matches!(action, Action::Send(_))).count();
+        let semantics = Semantics::ALL.into_iter().map(|semantics| {
+            let waits = comm::deadlock(programme, semantics);
+            let spelt = waits.map(|waits| comm::Fault::Deadlock { semantics, waits }.to_string());
+            Behaviour { name: semantics.name(), ends: spelt.is_none(), waits: spelt, semantics }
+        });
+        Self { messages, semantics: semantics.collect() }
+    }
+}
+
+impl fmt::Display for Communication {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "  messages      {}", self.messages)?;
+        let ends: Vec<&str> = self
+            .semantics
+            .iter()
+            .filter(|behaviour| behaviour.ends)
+            .map(|behaviour| match behaviour.semantics {
+                Semantics::Buffered => "buffered",
+                Semantics::Rendezvous => "rendezvous",
+                Semantics::PairStreams => "one stream for each pair of devices",
+                Semantics::DeviceStreams => "one stream for each device",
+            })
+            .collect();
+        if !ends.is_empty() {
+            writeln!(out, "  ends with     {}", ends.join(", "))?;
+        }
+        // Of several that hang, the one that lets most happen says most.
+        match self.semantics.iter().find_map(|behaviour| behaviour.waits.as_ref()) {
+            Some(waits) => writeln!(out, "  hangs         {waits}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The nearest orders that can run.
+#[derive(Debug, Serialize)]
+pub struct Offer {
+    /// The passes to bring forward, one after the other.
+    pub moved: Vec<Move>,
+    /// The overlapped pairs to take apart, each by a pass of it.
+    pub parted: Vec<Pass>,
+}
+
+/// A pass to bring forward.
+#[derive(Debug, Serialize)]
+pub struct Move {
+    device: u32,
+    pass: Pass,
+    from: usize,
+    to: usize,
+}
+
+impl Offer {
+    /// The nearest orders of the same passes, if they are valid under the model and others than these.
+    pub fn of(model: &Model, schedule: &Schedule) -> Option<Self> {
+        let nearest = comm::nearest(schedule)?;
+        let changed = !nearest.moved.is_empty() || !nearest.parted.is_empty();
+        (changed && replay(model, &nearest.schedule).is_valid()).then(|| Self::from(&nearest))
+    }
+}
+
+impl From<&Nearest> for Offer {
+    fn from(nearest: &Nearest) -> Self {
+        let moved = nearest.moved.iter().map(|&(at, pass, to)| Move {
+            device: at.device.0,
+            pass,
+            from: at.position,
+            to,
+        });
+        Self { moved: moved.collect(), parted: nearest.parted.iter().map(|&(_, pass)| pass).collect() }
+    }
+}
+
+impl Offer {
+    /// The changes, one a line.
+    pub fn changes(&self) -> String {
+        const SHOWN: usize = 8;
+        let moved = self.moved.iter().take(SHOWN).map(|Move { device, pass, from, to }| {
+            format!("    device {device}: `{pass}` from position {from} to {to}\n")
+        });
+        let parted = self.parted.iter().take(SHOWN).map(|pass| format!("    `{pass}` is not overlapped\n"));
+        let mut text: String = moved.chain(parted).collect();
+        let more = self.moved.len().saturating_sub(SHOWN) + self.parted.len().saturating_sub(SHOWN);
+        if more > 0 {
+            text += &format!("    and {more} more\n");
+        }
+        text
+    }
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "  could run     with these changes, which `bubbleproof convert --nearest` makes:")?;
+        out.write_str(&self.changes())
+    }
+}

@@ -1,0 +1,293 @@
+//! Everything that can be wrong with a programme, one variant for each way.
+
+use super::{Action, Message, Place, Semantics};
+use crate::model::{Device, Pass, Stage};
+
+/// One action of a cycle of waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// Where it stands.
+    pub at: Place,
+    /// The action that cannot be done.
+    pub action: Action,
+    /// What it waits for.
+    pub needs: Action,
+    /// Where that stands: at the next action of the cycle, or behind it on the same device.
+    pub needs_at: Place,
+}
+
+/// Something wrong with a programme. Its text says what, where, and with what.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// A message to or from a stage that does not exist.
+    #[error("{at}: `{action}`: there is no stage {stage} to exchange messages with")]
+    NoNeighbour {
+        /// Where it stands.
+        at: Place,
+        /// The action.
+        action: Action,
+        /// The missing stage.
+        stage: Stage,
+    },
+    /// An action of a stage that the device does not hold.
+    #[error("{at}: `{action}` belongs on device {belongs}")]
+    WrongDevice {
+        /// Where it stands.
+        at: Place,
+        /// The action.
+        action: Action,
+        /// The device that holds its stage.
+        belongs: Device,
+    },
+    /// A message between two stages of one device.
+    #[error("{at}: `{action}`: both stages are on this device, which hands the message over without sending")]
+    Needless {
+        /// Where it stands.
+        at: Place,
+        /// The action.
+        action: Action,
+    },
+    /// An action that stands elsewhere too.
+    #[error("{at}: `{action}` already stands at {first}")]
+    Twice {
+        /// Where it stands again.
+        at: Place,
+        /// The action.
+        action: Action,
+        /// Where it stands first.
+        first: Place,
+    },
+    /// A message that is needed and never sent.
+    #[error("device {device}: `{send}` is missing: `{pass}` waits for that message for ever", send = Action::Send(*message))]
+    NeverSent {
+        /// The device that should send it.
+        device: Device,
+        /// The message.
+        message: Message,
+        /// The pass that needs it.
+        pass: Pass,
+    },
+    /// A message that is needed and never received.
+    #[error("device {device}: `{receive}` is missing: `{pass}` would run without its input", receive = Action::Receive(*message))]
+    NeverReceived {
+        /// The device that should receive it.
+        device: Device,
+        /// The message.
+        message: Message,
+        /// The pass that needs it.
+        pass: Pass,
+    },
+    /// A message that is sent before the pass that makes it, or without one.
+    #[error("{at}: `{send}` comes before the pass that makes the message{}", place_of(*made_at), send = Action::Send(*message))]
+    SentBeforeMade {
+        /// Where it is sent.
+        at: Place,
+        /// The message.
+        message: Message,
+        /// Where the pass stands, if anywhere.
+        made_at: Option<Place>,
+    },
+    /// A pass that runs before its message is received.
+    #[error("{at}: `{pass}` runs before `{receive}` at {received_at}", receive = Action::Receive(*message))]
+    UsedBeforeReceived {
+        /// Where the pass stands.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// The message that it needs.
+        message: Message,
+        /// Where that is received.
+        received_at: Place,
+    },
+    /// A send that nobody waits for.
+    #[error("{at}: nothing waits for `{send}`, so its memory is given back, or never is, by chance", send = Action::Send(*message))]
+    NeverWaited {
+        /// Where it is sent.
+        at: Place,
+        /// The message.
+        message: Message,
+    },
+    /// A wait for a send that has not been posted.
+    #[error("{at}: `{wait}` comes before the send{}", place_of(*sent_at), wait = Action::WaitSend(*message))]
+    WaitedBeforeSent {
+        /// Where the wait stands.
+        at: Place,
+        /// The message.
+        message: Message,
+        /// Where it is sent, if anywhere.
+        sent_at: Option<Place>,
+    },
+    /// Messages that are received in another order than they are sent.
+    #[error(
+        "message {number} from device {} to device {}: `{send}` at {sent_at} is taken for `{receive}` at \
+         {received_at}; the weight gradients of stages 0 to {last_wrong} would be wrong",
+        sent_at.device, received_at.device,
+        send = Action::Send(*sent), receive = Action::Receive(*received)
+    )]
+    Swapped {
+        /// Which of the messages between these devices, in this direction, counted from 0.
+        number: usize,
+        /// What is sent.
+        sent: Message,
+        /// Where.
+        sent_at: Place,
+        /// What it is taken for.
+        received: Message,
+        /// Where.
+        received_at: Place,
+        /// The last stage whose weight gradients this and later mistakes of the kind between these devices
+        /// would make wrong; those of all stages before it would be wrong as well. Only where messages are
+        /// swapped back on their way may fewer be.
+        last_wrong: Stage,
+    },
+    /// Actions that wait for each other in a circle.
+    #[error("{semantics}, {}", spell_out(waits))]
+    Deadlock {
+        /// What the runtime would have to be like.
+        semantics: Semantics,
+        /// The circle.
+        waits: Vec<Wait>,
+    },
+    /// Gradients that are never reduced.
+    #[error("device {device}: `{}` is missing: the gradients of stage {stage} stay unscaled and are not summed over replicas", Action::ReduceGradients(*stage))]
+    NeverReduced {
+        /// The device that holds the stage.
+        device: Device,
+        /// The stage.
+        stage: Stage,
+    },
+    /// Gradients that are reduced while some are still to come.
+    #[error("{at}: `{}` comes before `{pass}` at {pass_at}, whose gradient it leaves out", Action::ReduceGradients(*stage))]
+    ReducedEarly {
+        /// Where the reduction stands.
+        at: Place,
+        /// The stage.
+        stage: Stage,
+        /// The last pass that makes a weight gradient of the stage.
+        pass: Pass,
+        /// Where that stands.
+        pass_at: Place,
+    },
+    /// A reduction that begins while another one of the device is under way, or that nothing waits for.
+    #[error("{at}: nothing waits for `{}`{}", Action::ReduceGradients(*stage), before(*next))]
+    ReductionNotWaited {
+        /// Where the reduction stands.
+        at: Place,
+        /// The stage.
+        stage: Stage,
+        /// The reduction that begins meanwhile, if one does.
+        next: Option<Stage>,
+    },
+    /// A wait for a reduction that is not under way.
+    #[error("{at}: `{}` waits for a reduction that is not under way", Action::WaitReduce(*stage))]
+    NoReduction {
+        /// Where the wait stands.
+        at: Place,
+        /// The stage.
+        stage: Stage,
+    },
+    /// A pass on weights that have not been gathered, in a programme that gathers weights.
+    #[error("{at}: `{pass}` runs while the weights of stage {} are sharded", pass.stage)]
+    Sharded {
+        /// Where it stands.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+    },
+    /// Weights gathered that are there, or let go of that are not.
+    #[error("{at}: `{action}` finds the weights {} already", if matches!(action, Action::Unshard(_)) { "gathered" } else { "sharded" })]
+    ShardingTwice {
+        /// Where it stands.
+        at: Place,
+        /// The action.
+        action: Action,
+    },
+    /// Weights that are gathered and never let go of.
+    #[error("{at}: `{}` is never undone", Action::Unshard(*stage))]
+    NeverResharded {
+        /// Where they are gathered.
+        at: Place,
+        /// The stage.
+        stage: Stage,
+    },
+}
+
+impl Fault {
+    /// The name of the broken rule, as `--json` gives it.
+    #[must_use]
+    pub const fn rule(&self) -> &'static str {
+        match self {
+            Self::NoNeighbour { .. } => "no-neighbour",
+            Self::WrongDevice { .. } => "wrong-device",
+            Self::Needless { .. } => "needless-message",
+            Self::Twice { .. } => "duplicate-action",
+            Self::NeverSent { .. } => "never-sent",
+            Self::NeverReceived { .. } => "never-received",
+            Self::SentBeforeMade { .. } => "sent-before-made",
+            Self::UsedBeforeReceived { .. } => "used-before-received",
+            Self::NeverWaited { .. } => "never-waited",
+            Self::WaitedBeforeSent { .. } => "waited-before-sent",
+            Self::Swapped { .. } => "swapped-messages",
+            Self::Deadlock { .. } => "communication-deadlock",
+            Self::NeverReduced { .. } => "never-reduced",
+            Self::ReducedEarly { .. } => "reduced-early",
+            Self::ReductionNotWaited { .. } => "reduction-not-waited",
+            Self::NoReduction { .. } => "no-reduction",
+            Self::Sharded { .. } => "sharded",
+            Self::ShardingTwice { .. } => "sharding-twice",
+            Self::NeverResharded { .. } => "never-resharded",
+        }
+    }
+
+    /// Where it is; something that is missing stands nowhere.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::NeverSent { .. } | Self::NeverReceived { .. } | Self::NeverReduced { .. } => None,
+            Self::NoNeighbour { at, .. }
+            | Self::WrongDevice { at, .. }
+            | Self::Needless { at, .. }
+            | Self::Twice { at, .. }
+            | Self::SentBeforeMade { at, .. }
+            | Self::UsedBeforeReceived { at, .. }
+            | Self::NeverWaited { at, .. }
+            | Self::WaitedBeforeSent { at, .. }
+            | Self::ReducedEarly { at, .. }
+            | Self::ReductionNotWaited { at, .. }
+            | Self::NoReduction { at, .. }
+            | Self::Sharded { at, .. }
+            | Self::ShardingTwice { at, .. }
+            | Self::NeverResharded { at, .. } => Some(*at),
+            Self::Swapped { received_at, .. } => Some(*received_at),
+            Self::Deadlock { waits, .. } => waits.first().map(|wait| wait.at),
+        }
+    }
+
+    /// The device it is on; of a deadlock, the first in its circle.
+    #[must_use]
+    pub fn device(&self) -> Option<Device> {
+        match self {
+            Self::NeverSent { device, .. }
+            | Self::NeverReceived { device, .. }
+            | Self::NeverReduced { device, .. } => Some(*device),
+            _ => self.place().map(|place| place.device),
+        }
+    }
+}
+
+fn place_of(place: Option<Place>) -> String {
+    place.map_or_else(|| ", which stands nowhere".to_owned(), |place| format!(" at {place}"))
+}
+
+fn before(next: Option<Stage>) -> String {
+    next.map(|next| format!(" before `{}` begins", Action::ReduceGradients(next))).unwrap_or_default()
+}
+
+fn spell_out(waits: &[Wait]) -> String {
+    let wait = |wait: &Wait| {
+        let Wait { at, action, needs, needs_at } = wait;
+        format!("device {} waits at `{action}` for `{needs}` of device {}", at.device, needs_at.device)
+    };
+    let waits: Vec<String> = waits.iter().map(wait).collect();
+    waits.join("; ")
+}

@@ -1,0 +1,235 @@
+//! Running a programme without times: who waits for whom, and whether for ever.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::index::Index;
+use super::verify::inputs;
+use super::{Action, Place, Programme, Wait};
+use crate::model::Device;
+
+/// When a message arrives, and when its sender is done with it.
+///
+/// Each lets less happen than the one before it: a programme that ends under one ends under all before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Semantics {
+    /// A message has left when its send is posted, and arrives when both ends are posted. So are small
+    /// messages that a runtime copies.
+    Buffered,
+    /// A message has left and arrives when both ends are posted: nothing is copied. So are gloo's.
+    Rendezvous,
+    /// As rendezvous, but between each pair of devices the messages of both directions go one after the
+    /// other, on each side in the order in which that side posts them. So are NCCL's with a communicator for
+    /// each pair.
+    PairStreams,
+    /// As rendezvous, but all messages of a device go one after the other, in the order in which it posts
+    /// them. So are NCCL's with one communicator for all devices.
+    DeviceStreams,
+}
+
+impl Semantics {
+    /// All of them, from the one that lets most happen to the one that lets least.
+    pub const ALL: [Self; 4] =
+        [Self::Buffered, Self::Rendezvous, Self::PairStreams, Self::DeviceStreams];
+
+    /// Its name, as `--json` gives it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Buffered => "buffered",
+            Self::Rendezvous => "rendezvous",
+            Self::PairStreams => "pair-streams",
+            Self::DeviceStreams => "device-streams",
+        }
+    }
+}
+
+impl fmt::Display for Semantics {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Buffered => "even with buffered messages",
+            Self::Rendezvous => "with rendezvous messages",
+            Self::PairStreams => "with one stream of messages between each pair of devices",
+            Self::DeviceStreams => "with one stream of messages on each device",
+        })
+    }
+}
+
+/// A circle of actions of a programme that wait for each other, from the least device on; nothing when no
+/// action waits for ever, apart from those whose message has only one end, which [`verify`](super::verify)
+/// reports.
+#[must_use]
+pub fn deadlock(programme: &Programme, semantics: Semantics) -> Option<Vec<Wait>> {
+    run(programme, &Index::new(programme), semantics)
+}
+
+pub(super) fn run(programme: &Programme, index: &Index, semantics: Semantics) -> Option<Vec<Wait>> {
+    let mut run = Run::new(programme, index, semantics);
+    while run.sweep() {}
+    run.cycle()
+}
+
+/// A row of ends of messages that go one after the other.
+#[derive(Default)]
+struct Stream {
+    ends: Vec<Place>,
+    /// How many have gone.
+    gone: usize,
+}
+
+struct Run<'a> {
+    programme: &'a Programme,
+    index: &'a Index,
+    semantics: Semantics,
+    /// By device: the position of the action it does next.
+    next: Vec<usize>,
+    /// By device and, where every pair has its own, peer.
+    streams: BTreeMap<(Device, Option<Device>), Stream>,
+    /// The stream of every end of a message.
+    stream_of: BTreeMap<Place, (Device, Option<Device>)>,
+    /// The ends that have gone, where messages go in streams.
+    gone: BTreeSet<Place>,
+}
+
+impl<'a> Run<'a> {
+    fn new(programme: &'a Programme, index: &'a Index, semantics: Semantics) -> Self {
+        let mut run = Self {
+            programme,
+            index,
+            semantics,
+            next: vec![0; programme.rows().len()],
+            streams: BTreeMap::new(),
+            stream_of: BTreeMap::new(),
+            gone: BTreeSet::new(),
+        };
+        if semantics < Semantics::PairStreams {
+            return run;
+        }
+        let mut ends: Vec<(Place, Device)> = Vec::new();
+        for (&(from, to), sent) in &index.sent {
+            ends.extend(sent.iter().map(|&(_, place)| (place, to)));
+            debug_assert!(sent.iter().all(|(_, place)| place.device == from));
+        }
+        for (&(from, _), received) in &index.received {
+            ends.extend(received.iter().map(|&(_, place)| (place, from)));
+        }
+        ends.sort_unstable();
+        for (place, peer) in ends {
+            let key = (place.device, (semantics == Semantics::PairStreams).then_some(peer));
+            run.streams.entry(key).or_default().ends.push(place);
+            run.stream_of.insert(place, key);
+        }
+        run
+    }
+
+    /// Lets every device and every stream go on as far as it can; whether anything happened.
+    fn sweep(&mut self) -> bool {
+        let mut moved = false;
+        for device in Device::all(self.programme.schedule().devices()) {
+            while self.next[device.index()] < self.programme.row(device).len()
+                && self.blocked(self.stands(device)).is_none()
+            {
+                self.next[device.index()] += 1;
+                moved = true;
+            }
+        }
+        let keys: Vec<_> = self.streams.keys().copied().collect();
+        for key in keys {
+            while let Some(end) = self.front(key).filter(|&end| self.held_up(end).is_none()) {
+                // Both ends go at once; one without a partner goes by itself.
+                for end in [Some(end), self.index.partner.get(&end).copied()].into_iter().flatten() {
+                    self.gone.insert(end);
+                    if let Some(stream) = self.streams.get_mut(&self.stream_of[&end]) {
+                        stream.gone += 1;
+                    }
+                }
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    /// Where a device stands.
+    fn stands(&self, device: Device) -> Place {
+        Place { device, position: self.next[device.index()] }
+    }
+
+    fn is_done(&self, place: Place) -> bool {
+        place.position < self.next[place.device.index()]
+    }
+
+    fn front(&self, key: (Device, Option<Device>)) -> Option<Place> {
+        let stream = &self.streams[&key];
+        stream.ends.get(stream.gone).copied()
+    }
+
+    /// What the next action of a device waits for, if it waits.
+    fn blocked(&self, at: Place) -> Option<Place> {
+        match self.programme.at(at) {
+            action @ (Action::Run(_) | Action::Overlap(_)) => action.passes().iter().find_map(|&pass| {
+                let message = inputs(self.programme, pass)?;
+                let receive = *self.index.receives.get(&message)?;
+                // A pass before its receive does not wait: it fails.
+                if receive.device == at.device && receive < at { self.arriving(receive) } else { None }
+            }),
+            Action::WaitSend(message) if self.semantics != Semantics::Buffered => {
+                let send = *self.index.sends.get(&message)?;
+                if send.device == at.device && send < at { self.arriving(send) } else { None }
+            }
+            _ => None,
+        }
+    }
+
+    /// What the message with this end, which has been posted, still waits for.
+    fn arriving(&self, end: Place) -> Option<Place> {
+        if self.semantics >= Semantics::PairStreams {
+            return (!self.gone.contains(&end)).then_some(end);
+        }
+        let partner = *self.index.partner.get(&end)?;
+        (!self.is_done(partner)).then_some(partner)
+    }
+
+    /// What keeps an end of a message from going: it or its partner is not posted, or is not the first of
+    /// its stream.
+    fn held_up(&self, end: Place) -> Option<Place> {
+        let partner = self.index.partner.get(&end).copied();
+        for end in [Some(end), partner].into_iter().flatten() {
+            if !self.is_done(end) {
+                return Some(end);
+            }
+        }
+        for end in [Some(end), partner].into_iter().flatten() {
+            if let Some(first) = self.front(self.stream_of[&end]).filter(|&first| first != end) {
+                return Some(first);
+            }
+        }
+        None
+    }
+
+    /// With nothing moving any more: a circle of waits, or nothing when all have finished.
+    fn cycle(&self) -> Option<Vec<Wait>> {
+        let stuck = Device::all(self.programme.schedule().devices())
+            .find(|&device| self.next[device.index()] < self.programme.row(device).len())?;
+        let mut waits: Vec<Wait> = Vec::new();
+        let mut at = self.stands(stuck);
+        // Whatever is not done waits for something that is not, so the way comes back to itself.
+        loop {
+            let posted = self.is_done(at);
+            let needs_at = if posted { self.held_up(at)? } else { self.blocked(at)? };
+            waits.push(Wait {
+                at,
+                action: self.programme.at(at),
+                needs: self.programme.at(needs_at),
+                needs_at,
+            });
+            // What is not posted yet waits for its device to come there.
+            at = if self.is_done(needs_at) { needs_at } else { self.stands(needs_at.device) };
+            if let Some(begin) = waits.iter().position(|wait| wait.at == at) {
+                waits.drain(..begin);
+                let least = (0..waits.len()).min_by_key(|&position| waits[position].at)?;
+                waits.rotate_left(least);
+                return Some(waits);
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Where everything of a programme stands, and which send meets which receive.
+
+use std::collections::BTreeMap;
+
+use super::{Action, Message, Place, Programme};
+use crate::model::{Device, Pass};
+
+/// The first place of every pass and of every end of a message, and the order of messages between devices.
+#[derive(Default)]
+pub(super) struct Index {
+    pub(super) passes: BTreeMap<Pass, Place>,
+    pub(super) sends: BTreeMap<Message, Place>,
+    pub(super) receives: BTreeMap<Message, Place>,
+    pub(super) waits: BTreeMap<Message, Place>,
+    /// By sending and receiving device: the sends in their order.
+    pub(super) sent: BTreeMap<(Device, Device), Vec<(Message, Place)>>,
+    /// The receives likewise.
+    pub(super) received: BTreeMap<(Device, Device), Vec<(Message, Place)>>,
+    /// Of every send the receive that takes its message, and the other way round: the first sent is the
+    /// first received, whatever they are called.
+    pub(super) partner: BTreeMap<Place, Place>,
+}
+
+impl Index {
+    /// Looks at a programme. Messages between stages that do not exist, or on one device, or on devices that
+    /// do not hold their stages, are left out: no runtime could post them.
+    pub(super) fn new(programme: &Programme) -> Self {
+        let mut index = Self::default();
+        for (place, action) in programme.actions() {
+            for &pass in action.passes() {
+                index.passes.entry(pass).or_insert(place);
+            }
+            match action {
+                Action::Send(message) => {
+                    if let Some(pair) = Self::route(programme, message).filter(|pair| pair.0 == place.device)
+                    {
+                        index.sends.entry(message).or_insert(place);
+                        index.sent.entry(pair).or_default().push((message, place));
+                    }
+                }
+                Action::Receive(message) => {
+                    if let Some(pair) = Self::route(programme, message).filter(|pair| pair.1 == place.device)
+                    {
+                        index.receives.entry(message).or_insert(place);
+                        index.received.entry(pair).or_default().push((message, place));
+                    }
+                }
+                Action::WaitSend(message) => {
+                    if Self::route(programme, message).is_some() {
+                        index.waits.entry(message).or_insert(place);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (pair, sent) in &index.sent {
+            let received = index.received.get(pair).map_or(&[][..], Vec::as_slice);
+            for (&(_, send), &(_, receive)) in sent.iter().zip(received) {
+                index.partner.insert(send, receive);
+                index.partner.insert(receive, send);
+            }
+        }
+        index
+    }
+
+    /// The devices that a message goes from and to, if it goes anywhere.
+    fn route(programme: &Programme, message: Message) -> Option<(Device, Device)> {
+        let placement = programme.placement();
+        let known = message.from().max(message.to()).0 < placement.stages();
+        (known && message.crosses(placement))
+            .then(|| (placement.device_of(message.from()), placement.device_of(message.to())))
+    }
+}

@@ -1,0 +1,209 @@
+//! From passes to sends and receives.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Action, Message, Payload, Place, Programme};
+use crate::model::{Device, Kind, Pass, Placement, Stage};
+use crate::schedule::{Schedule, prerequisites};
+
+/// How many stages of a device have their weights gathered at a time, as in PyTorch.
+const GATHERED: usize = 3;
+
+/// Why a schedule has no programme: its devices wait for each other, or for what is nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no device can go on: {}", spell_out(.0))]
+pub struct Unlowerable(
+    /// By device that has not finished: where it stands in its order, the pass it cannot run, and what that
+    /// needs first.
+    pub Vec<(Place, Pass, Pass)>,
+);
+
+fn spell_out(stuck: &[(Place, Pass, Pass)]) -> String {
+    const SHOWN: usize = 8;
+    let one = |(at, pass, needs): &(Place, Pass, Pass)| {
+        format!("device {} waits at `{pass}` for `{needs}`", at.device)
+    };
+    let mut shown: Vec<String> = stuck.iter().take(SHOWN).map(one).collect();
+    if stuck.len() > SHOWN {
+        shown.push(format!("and {} more", stuck.len() - SHOWN));
+    }
+    shown.join("; ")
+}
+
+/// The programme of a schedule.
+///
+/// Device after device takes one step in turn, as long as any can. Right after a pass whose output goes to
+/// another device, its send is appended to the row of its own device and its receive to that of the other.
+/// So the appending is one order of all actions that keeps every row's, in which a receive follows its send at
+/// once and everything that anything waits for comes before it. That order is a run of the programme even
+/// if every send and receive holds up its device until both ends are there: no programme made here can hang,
+/// under any of [`Semantics`](super::Semantics), nor can two messages between the same devices be swapped.
+///
+/// An activation's send is waited for after the backward of its stage and microbatch, before which its
+/// receiver has used it; every other send at the end. Gradients are reduced after the last weight gradient
+/// of their stage. The weights of up to three stages of a device are gathered, those that it uses next.
+///
+/// # Errors
+/// When the schedule cannot run to its end. One that replay finds valid always can.
+pub fn lower(schedule: &Schedule) -> Result<Programme, Unlowerable> {
+    let rows: Vec<Vec<Action>> = Device::all(schedule.devices())
+        .map(|device| with_reductions(schedule, &with_weights(schedule, device)))
+        .collect();
+    let rows = with_messages(schedule, &rows)?;
+    let rows = rows.iter().map(|row| with_waits(row)).collect();
+    Ok(Programme::new(schedule.placement().clone(), schedule.microbatches(), rows)
+        .expect("its passes are those of a schedule"))
+}
+
+/// The steps of a device, each with the weights of its stages gathered before it. The next stages in order
+/// of use are kept, as many as may be.
+fn with_weights(schedule: &Schedule, device: Device) -> Vec<Action> {
+    let steps: Vec<&[Pass]> = schedule.steps(device).collect();
+    // By position: the stages used from there on, each once, in order of use.
+    let mut upcoming: Vec<Vec<Stage>> = Vec::with_capacity(steps.len());
+    let mut uses: Vec<Stage> = Vec::new();
+    for step in steps.iter().rev() {
+        for pass in step.iter().rev() {
+            uses.retain(|&stage| stage != pass.stage);
+            uses.insert(0, pass.stage);
+        }
+        upcoming.push(uses.iter().copied().take(GATHERED).collect());
+    }
+    upcoming.reverse();
+    let mut row = Vec::new();
+    let mut gathered: Vec<Stage> = Vec::new();
+    for (step, window) in steps.iter().zip(&upcoming) {
+        let leaving: Vec<Stage> = gathered.iter().copied().filter(|stage| !window.contains(stage)).collect();
+        gathered.retain(|stage| window.contains(stage));
+        row.extend(leaving.into_iter().map(Action::Reshard));
+        for &stage in window {
+            if !gathered.contains(&stage) {
+                gathered.push(stage);
+                row.push(Action::Unshard(stage));
+            }
+        }
+        row.push(match **step {
+            [first, second] => Action::Overlap([first, second]),
+            _ => Action::Run(step[0]),
+        });
+    }
+    row.extend(gathered.into_iter().map(Action::Reshard));
+    row
+}
+
+/// A row with each stage's gradients reduced right after their last part.
+fn with_reductions(schedule: &Schedule, row: &[Action]) -> Vec<Action> {
+    let mut parts: BTreeMap<Stage, u32> = BTreeMap::new();
+    let mut reduced = Vec::with_capacity(row.len());
+    for &action in row {
+        reduced.push(action);
+        for pass in action.passes().iter().filter(|pass| matches!(pass.kind, Kind::W | Kind::B)) {
+            let count = parts.entry(pass.stage).or_default();
+            *count += 1;
+            if *count == schedule.microbatches() {
+                reduced.push(Action::ReduceGradients(pass.stage));
+                reduced.push(Action::WaitReduce(pass.stage));
+            }
+        }
+    }
+    reduced
+}
+
+fn with_messages(schedule: &Schedule, rows: &[Vec<Action>]) -> Result<Vec<Vec<Action>>, Unlowerable> {
+    let placement = schedule.placement();
+    let known: BTreeSet<Pass> = schedule.orders().iter().flatten().copied().collect();
+    let mut lowered: Vec<Vec<Action>> = rows.iter().map(|row| Vec::with_capacity(2 * row.len())).collect();
+    let mut next = vec![0; rows.len()];
+    let mut run: BTreeSet<Pass> = BTreeSet::new();
+    loop {
+        let (mut moved, mut left) = (false, false);
+        for device in Device::all(schedule.devices()) {
+            let Some(&action) = rows[device.index()].get(next[device.index()]) else { continue };
+            left = true;
+            let waits = action.passes().iter().any(|&pass| lacks(pass, schedule, &known, &run).is_some());
+            if waits {
+                continue;
+            }
+            moved = true;
+            next[device.index()] += 1;
+            lowered[device.index()].push(action);
+            for &pass in action.passes() {
+                run.insert(pass);
+                if let Some(message) = sent_by(pass, placement) {
+                    lowered[device.index()].push(Action::Send(message));
+                    lowered[placement.device_of(message.to()).index()].push(Action::Receive(message));
+                }
+            }
+        }
+        if !left {
+            return Ok(lowered);
+        }
+        if !moved {
+            return Err(stuck(schedule, rows, &next, &known, &run));
+        }
+    }
+}
+
+/// The message that a pass sends to another device, if it sends one.
+fn sent_by(pass: Pass, placement: &Placement) -> Option<Message> {
+    (pass.stage.0 < placement.stages())
+        .then(|| Message::out_of_pass(pass, placement.stages()))
+        .flatten()
+        .filter(|message| message.crosses(placement))
+}
+
+/// The first pass that another needs and that has not run.
+pub(super) fn lacks(
+    pass: Pass,
+    schedule: &Schedule,
+    known: &BTreeSet<Pass>,
+    run: &BTreeSet<Pass>,
+) -> Option<Pass> {
+    let needs = prerequisites(pass, schedule.placement().stages(), |other| known.contains(&other));
+    let mut needs = needs.filter(|needed| !run.contains(needed));
+    needs.next()
+}
+
+fn stuck(
+    schedule: &Schedule,
+    rows: &[Vec<Action>],
+    next: &[usize],
+    known: &BTreeSet<Pass>,
+    run: &BTreeSet<Pass>,
+) -> Unlowerable {
+    let stuck = Device::all(schedule.devices()).filter_map(|device| {
+        let row = &rows[device.index()];
+        let at = next[device.index()];
+        let passes = row.get(at)?.passes();
+        let position = row[..at].iter().map(|action| action.passes().len()).sum();
+        passes.iter().find_map(|&pass| {
+            let needs = lacks(pass, schedule, known, run)?;
+            Some((Place { device, position }, pass, needs))
+        })
+    });
+    Unlowerable(stuck.collect())
+}
+
+/// A row with a wait for every send.
+fn with_waits(row: &[Action]) -> Vec<Action> {
+    let mut waited = Vec::with_capacity(row.len());
+    // In the order in which they are sent, and those of them that are still to be waited for.
+    let mut sent: Vec<Message> = Vec::new();
+    let mut pending: BTreeSet<Message> = BTreeSet::new();
+    for &action in row {
+        waited.push(action);
+        if let Action::Send(message) = action {
+            sent.push(message);
+            pending.insert(message);
+        }
+        for pass in action.passes().iter().filter(|pass| pass.kind.yields_input_gradient()) {
+            let activation =
+                Message { payload: Payload::Activation, boundary: pass.stage, microbatch: pass.microbatch };
+            if pending.remove(&activation) {
+                waited.push(Action::WaitSend(activation));
+            }
+        }
+    }
+    waited.extend(sent.into_iter().filter(|message| pending.contains(message)).map(Action::WaitSend));
+    waited
+}

@@ -1,0 +1,267 @@
+//! Communication: orders of passes as programmes of sends and receives, and the proof that they are safe.
+//!
+//! Messages between two devices carry no names: the first one that is sent is the first one that is
+//! received. So a programme can do two kinds of harm that its passes alone do not show. It can hang, and it
+//! can train on wrong gradients without a word. [`verify`] rules out both, for programmes from anywhere;
+//! [`lower`] makes one from any schedule that can run.
+//!
+//! What a device does with its row of actions, one after the other:
+//!
+//! - *send* and *receive* post a message and go on at once;
+//! - a *pass* waits for the messages that it needs, an overlapped pair for those of both passes;
+//! - *wait for a send* waits until the message has left;
+//! - everything else waits for nothing.
+//!
+//! When a posted message arrives, and when it has left, depends on the runtime: see [`Semantics`].
+//!
+//! This is part of the trusted base: it imports the definitions of `model` and `schedule` and nothing else of
+//! this crate. What the passes need of each other on their own device, and that none is missing, is for
+//! [`replay`](crate::replay) to say of [`Programme::schedule`].
+
+mod fault;
+mod flow;
+mod index;
+mod lower;
+mod nearest;
+mod verify;
+
+use std::fmt;
+
+pub use fault::{Fault, Wait};
+pub use flow::{Semantics, deadlock};
+pub use lower::{Unlowerable, lower};
+pub use nearest::{Nearest, nearest};
+pub use verify::verify;
+
+use crate::model::{Device, Kind, Microbatch, Pass, Placement, Stage};
+use crate::schedule::{Schedule, ScheduleError};
+
+/// What a message carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Payload {
+    /// The output of a forward, for the stage after it.
+    Activation,
+    /// The gradient of a stage's input, for the stage before it.
+    Gradient,
+}
+
+/// A message between two neighbouring stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Message {
+    /// What it carries.
+    pub payload: Payload,
+    /// The earlier of the two stages; the other is the one after it.
+    pub boundary: Stage,
+    /// The microbatch it is of.
+    pub microbatch: Microbatch,
+}
+
+impl Message {
+    /// The stage that sends it.
+    #[must_use]
+    pub const fn from(self) -> Stage {
+        match self.payload {
+            Payload::Activation => self.boundary,
+            Payload::Gradient => Stage(self.boundary.0.saturating_add(1)),
+        }
+    }
+
+    /// The stage that receives it.
+    #[must_use]
+    pub const fn to(self) -> Stage {
+        match self.payload {
+            Payload::Activation => Stage(self.boundary.0.saturating_add(1)),
+            Payload::Gradient => self.boundary,
+        }
+    }
+
+    /// What a pass of a pipeline with so many stages receives, if anything.
+    #[must_use]
+    pub fn into_pass(pass: Pass, stages: u32) -> Option<Self> {
+        let message = |payload, boundary| Self { payload, boundary, microbatch: pass.microbatch };
+        match pass.kind {
+            Kind::F => Some(message(Payload::Activation, Stage(pass.stage.0.checked_sub(1)?))),
+            Kind::I | Kind::B if pass.stage.0 + 1 < stages => Some(message(Payload::Gradient, pass.stage)),
+            Kind::I | Kind::B | Kind::W | Kind::R => None,
+        }
+    }
+
+    /// What a pass of a pipeline with so many stages sends, if anything.
+    #[must_use]
+    pub fn out_of_pass(pass: Pass, stages: u32) -> Option<Self> {
+        let message = |payload, boundary| Self { payload, boundary, microbatch: pass.microbatch };
+        match pass.kind {
+            Kind::F if pass.stage.0 + 1 < stages => Some(message(Payload::Activation, pass.stage)),
+            Kind::I | Kind::B => Some(message(Payload::Gradient, Stage(pass.stage.0.checked_sub(1)?))),
+            Kind::F | Kind::W | Kind::R => None,
+        }
+    }
+
+    /// Whether its stages are on different devices, so that it has to be sent at all. Its stages must exist.
+    #[must_use]
+    pub fn crosses(self, placement: &Placement) -> bool {
+        placement.device_of(self.from()) != placement.device_of(self.to())
+    }
+}
+
+/// One action of a device. Its text form is PyTorch's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Run a pass.
+    Run(Pass),
+    /// Run a forward and a backward as one.
+    Overlap([Pass; 2]),
+    /// Post a send.
+    Send(Message),
+    /// Post a receive.
+    Receive(Message),
+    /// Wait until a send that was posted has left.
+    WaitSend(Message),
+    /// Gather the weights of a stage, where they are sharded over data-parallel replicas.
+    Unshard(Stage),
+    /// Let go of gathered weights.
+    Reshard(Stage),
+    /// Scale a stage's weight gradients, and reduce them over data-parallel replicas.
+    ReduceGradients(Stage),
+    /// Wait for such a reduction.
+    WaitReduce(Stage),
+}
+
+impl Action {
+    /// The passes it runs.
+    #[must_use]
+    pub const fn passes(&self) -> &[Pass] {
+        match self {
+            Self::Run(pass) => std::slice::from_ref(pass),
+            Self::Overlap(pair) => pair,
+            _ => &[],
+        }
+    }
+
+    /// The stages it is about, which its device must hold.
+    pub fn stages(&self) -> impl Iterator<Item = Stage> + use<'_> {
+        let single = match *self {
+            Self::Run(_) | Self::Overlap(_) => None,
+            Self::Send(message) | Self::WaitSend(message) => Some(message.from()),
+            Self::Receive(message) => Some(message.to()),
+            Self::Unshard(stage)
+            | Self::Reshard(stage)
+            | Self::ReduceGradients(stage)
+            | Self::WaitReduce(stage) => Some(stage),
+        };
+        self.passes().iter().map(|pass| pass.stage).chain(single)
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = |message: Message| match message.payload {
+            Payload::Activation => 'F',
+            Payload::Gradient => 'B',
+        };
+        match *self {
+            Self::Run(pass) => write!(out, "{pass}"),
+            Self::Overlap([first, second]) => write!(out, "({first};{second})OVERLAP_F_B"),
+            Self::Send(message) => {
+                write!(out, "{}SEND_{}{}", message.from(), letter(message), message.microbatch)
+            }
+            Self::Receive(message) => {
+                write!(out, "{}RECV_{}{}", message.to(), letter(message), message.microbatch)
+            }
+            Self::WaitSend(message) => {
+                write!(out, "{}WAIT_SEND_{}{}", message.from(), letter(message), message.microbatch)
+            }
+            Self::Unshard(stage) => write!(out, "{stage}UNSHARD"),
+            Self::Reshard(stage) => write!(out, "{stage}RESHARD"),
+            Self::ReduceGradients(stage) => write!(out, "{stage}REDUCE_GRAD"),
+            Self::WaitReduce(stage) => write!(out, "{stage}WAIT_REDUCE_GRAD"),
+        }
+    }
+}
+
+/// A position in a device's row of actions, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The device.
+    pub device: Device,
+    /// The position in its row.
+    pub position: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "device {}, position {}", self.device, self.position)
+    }
+}
+
+/// A row of actions for every device. It may be wrong in every way; only its form is guaranteed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Programme {
+    actions: Vec<Vec<Action>>,
+    schedule: Schedule,
+}
+
+impl Programme {
+    /// The programme of these rows, one per device.
+    ///
+    /// # Errors
+    /// When its passes are not a schedule: not one row for each device, no microbatch or too many, or an
+    /// overlapped pair that is not a forward and a backward.
+    pub fn new(
+        placement: Placement,
+        microbatches: u32,
+        actions: Vec<Vec<Action>>,
+    ) -> Result<Self, ScheduleError> {
+        let (mut orders, mut overlaps) = (Vec::new(), Vec::new());
+        for row in &actions {
+            let (mut order, mut pairs) = (Vec::new(), Vec::new());
+            for action in row {
+                if matches!(action, Action::Overlap(_)) {
+                    pairs.push(order.len());
+                }
+                order.extend_from_slice(action.passes());
+            }
+            orders.push(order);
+            overlaps.push(pairs);
+        }
+        let schedule = Schedule::new(placement, microbatches, orders)?.with_overlaps(overlaps)?;
+        Ok(Self { actions, schedule })
+    }
+
+    /// Its passes alone.
+    #[must_use]
+    pub const fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// The row of a device.
+    #[must_use]
+    pub fn row(&self, device: Device) -> &[Action] {
+        &self.actions[device.index()]
+    }
+
+    /// The rows of all devices.
+    #[must_use]
+    pub fn rows(&self) -> &[Vec<Action>] {
+        &self.actions
+    }
+
+    /// Every action with its place, by device and position.
+    pub fn actions(&self) -> impl Iterator<Item = (Place, Action)> + use<'_> {
+        Device::all(self.schedule.devices()).flat_map(|device| {
+            let row = self.row(device).iter().enumerate();
+            row.map(move |(position, &action)| (Place { device, position }, action))
+        })
+    }
+
+    fn placement(&self) -> &Placement {
+        self.schedule.placement()
+    }
+
+    fn at(&self, place: Place) -> Action {
+        self.row(place.device)[place.position]
+    }
+}
+
+#[cfg(test)]
+mod tests;

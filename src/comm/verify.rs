@@ -1,0 +1,257 @@
+//! The rules of a programme, one function for each.
+
+use std::collections::BTreeMap;
+
+use super::flow::{self, Semantics};
+use super::index::Index;
+use super::{Action, Fault, Message, Payload, Place, Programme};
+use crate::model::{Device, Kind, Pass, Stage};
+
+/// Everything that is wrong with the communication of a programme, by device and position; empty when it is
+/// safe with buffered and with rendezvous messages.
+///
+/// Its passes are not judged here: that none is missing or before one of its own device that it needs is
+/// replay's to say of [`Programme::schedule`].
+#[must_use]
+pub fn verify(programme: &Programme) -> Vec<Fault> {
+    let index = Index::new(programme);
+    let mut faults = Vec::new();
+    every_action_is_possible(programme, &mut faults);
+    no_message_is_handled_twice(programme, &mut faults);
+    every_message_that_is_needed_is_exchanged(programme, &index, &mut faults);
+    messages_are_made_before_they_are_sent(programme, &index, &mut faults);
+    every_send_is_waited_for(&index, &mut faults);
+    messages_are_received_in_the_order_they_are_sent(&index, &mut faults);
+    gradients_are_reduced_once_when_all_are_there(programme, &index, &mut faults);
+    weights_are_there_when_they_are_used(programme, &mut faults);
+    // A programme that hangs even with buffers would only be said to hang twice.
+    let cycle = [Semantics::Buffered, Semantics::Rendezvous]
+        .into_iter()
+        .find_map(|semantics| Some((semantics, flow::run(programme, &index, semantics)?)));
+    faults.extend(cycle.map(|(semantics, waits)| Fault::Deadlock { semantics, waits }));
+    faults.sort_by_key(|fault| {
+        (fault.device(), fault.place().map_or(usize::MAX, |place| place.position), fault.rule())
+    });
+    faults
+}
+
+/// Stages exist, are held by the device, and are on two devices where there is a message between them.
+fn every_action_is_possible(programme: &Programme, faults: &mut Vec<Fault>) {
+    let placement = programme.placement();
+    for (at, action) in programme.actions() {
+        let message = match action {
+            Action::Send(message) | Action::Receive(message) | Action::WaitSend(message) => Some(message),
+            _ => None,
+        };
+        if let Some(stage) = message
+            .map(|message| message.from().max(message.to()))
+            .filter(|stage| stage.0 >= placement.stages())
+        {
+            faults.push(Fault::NoNeighbour { at, action, stage });
+            continue;
+        }
+        // A pass on the wrong device is replay's to report.
+        let elsewhere = action
+            .stages()
+            .filter(|stage| action.passes().is_empty() && stage.0 < placement.stages())
+            .map(|stage| placement.device_of(stage))
+            .find(|&belongs| belongs != at.device);
+        if let Some(belongs) = elsewhere {
+            faults.push(Fault::WrongDevice { at, action, belongs });
+        } else if message.is_some_and(|message| !message.crosses(placement)) {
+            faults.push(Fault::Needless { at, action });
+        }
+    }
+}
+
+/// Every send, receive, wait and reduction stands once.
+fn no_message_is_handled_twice(programme: &Programme, faults: &mut Vec<Fault>) {
+    let mut first_at = BTreeMap::new();
+    for (at, action) in programme.actions() {
+        let once = matches!(
+            action,
+            Action::Send(_) | Action::Receive(_) | Action::WaitSend(_) | Action::ReduceGradients(_)
+        );
+        if once {
+            let first = *first_at.entry(action).or_insert(at);
+            if first != at {
+                faults.push(Fault::Twice { at, action, first });
+            }
+        }
+    }
+}
+
+/// What a pass needs from another device is sent there and received here, before the pass.
+fn every_message_that_is_needed_is_exchanged(programme: &Programme, index: &Index, faults: &mut Vec<Fault>) {
+    let placement = programme.placement();
+    for (&pass, &at) in &index.passes {
+        let Some(message) = inputs(programme, pass) else { continue };
+        if !index.sends.contains_key(&message) {
+            let device = placement.device_of(message.from());
+            faults.push(Fault::NeverSent { device, message, pass });
+        }
+        match index.receives.get(&message) {
+            None => {
+                let device = placement.device_of(message.to());
+                faults.push(Fault::NeverReceived { device, message, pass });
+            }
+            Some(&received_at) if received_at.device == at.device && received_at > at => {
+                faults.push(Fault::UsedBeforeReceived { at, pass, message, received_at });
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The message that a known pass waits for, where one is sent at all.
+pub(super) fn inputs(programme: &Programme, pass: Pass) -> Option<Message> {
+    let placement = programme.placement();
+    (pass.stage.0 < placement.stages())
+        .then(|| Message::into_pass(pass, placement.stages()))
+        .flatten()
+        .filter(|message| message.crosses(placement))
+}
+
+fn messages_are_made_before_they_are_sent(programme: &Programme, index: &Index, faults: &mut Vec<Fault>) {
+    for (at, action) in programme.actions() {
+        let Action::Send(message) = action else { continue };
+        let kinds: &[Kind] = match message.payload {
+            Payload::Activation => &[Kind::F],
+            Payload::Gradient => &[Kind::I, Kind::B],
+        };
+        let made = kinds.iter().filter_map(|&kind| {
+            index.passes.get(&Pass::new(message.from(), kind, message.microbatch)).copied()
+        });
+        let made_at = made.min();
+        if made_at.is_none_or(|made_at| made_at.device == at.device && made_at > at) {
+            faults.push(Fault::SentBeforeMade { at, message, made_at });
+        }
+    }
+}
+
+/// Exactly one wait for every send, after it. A second one is reported as such.
+fn every_send_is_waited_for(index: &Index, faults: &mut Vec<Fault>) {
+    for (&message, &at) in &index.sends {
+        if !index.waits.contains_key(&message) {
+            faults.push(Fault::NeverWaited { at, message });
+        }
+    }
+    for (&message, &at) in &index.waits {
+        let sent_at = index.sends.get(&message).copied();
+        if sent_at.is_none_or(|sent_at| sent_at.device == at.device && sent_at > at) {
+            faults.push(Fault::WaitedBeforeSent { at, message, sent_at });
+        }
+    }
+}
+
+/// On every directed pair of devices, the k-th message sent is the k-th received. Of each pair the first that
+/// is not is reported, with the stages that it and the others make wrong.
+fn messages_are_received_in_the_order_they_are_sent(index: &Index, faults: &mut Vec<Fault>) {
+    for (route, sent) in &index.sent {
+        let received = index.received.get(route).map_or(&[][..], Vec::as_slice);
+        let swapped = || sent.iter().zip(received).enumerate().filter(|(_, (sent, taken))| sent.0 != taken.0);
+        let Some((number, (&(sent, sent_at), &(received, received_at)))) = swapped().next() else { continue };
+        let last_wrong = swapped().map(|(_, (_, taken))| last_wrong(taken.0, index)).max();
+        let last_wrong = last_wrong.unwrap_or(received.to());
+        faults.push(Fault::Swapped { number, sent, sent_at, received, received_at, last_wrong });
+    }
+}
+
+/// A wrong activation makes the loss wrong, and with it every gradient of its microbatch. A wrong gradient
+/// makes those of the stage that takes it wrong, and of all before it.
+fn last_wrong(received: Message, index: &Index) -> Stage {
+    match received.payload {
+        Payload::Activation => index.passes.keys().map(|pass| pass.stage).max().unwrap_or(received.to()),
+        Payload::Gradient => received.to(),
+    }
+}
+
+/// Every stage's gradients are reduced once, after its last weight gradient; one reduction of a device at a
+/// time, and each is waited for. That it is not twice is a rule of its own.
+fn gradients_are_reduced_once_when_all_are_there(
+    programme: &Programme,
+    index: &Index,
+    faults: &mut Vec<Fault>,
+) {
+    let mut last: BTreeMap<Stage, (Place, Pass)> = BTreeMap::new();
+    for (&pass, &at) in &index.passes {
+        if matches!(pass.kind, Kind::W | Kind::B) {
+            let latest = last.entry(pass.stage).or_insert((at, pass));
+            *latest = (*latest).max((at, pass));
+        }
+    }
+    let mut reduced = vec![false; programme.placement().stages() as usize];
+    let mut pending: Option<(Place, Stage)> = None;
+    for (at, action) in programme.actions() {
+        if let Some((place, stage)) = pending.filter(|(place, _)| place.device != at.device) {
+            faults.push(Fault::ReductionNotWaited { at: place, stage, next: None });
+            pending = None;
+        }
+        match action {
+            Action::ReduceGradients(stage) => {
+                if let Some(seen) = reduced.get_mut(stage.index()) {
+                    *seen = true;
+                }
+                if let Some((place, waiting)) = pending.replace((at, stage)) {
+                    faults.push(Fault::ReductionNotWaited { at: place, stage: waiting, next: Some(stage) });
+                }
+                if let Some(&(pass_at, pass)) = last.get(&stage)
+                    && pass_at.device == at.device
+                    && pass_at > at
+                {
+                    faults.push(Fault::ReducedEarly { at, stage, pass, pass_at });
+                }
+            }
+            Action::WaitReduce(stage) => {
+                if pending.is_some_and(|(_, waiting)| waiting == stage) {
+                    pending = None;
+                } else {
+                    faults.push(Fault::NoReduction { at, stage });
+                }
+            }
+            _ => {}
+        }
+    }
+    faults.extend(pending.map(|(at, stage)| Fault::ReductionNotWaited { at, stage, next: None }));
+    for stage in Stage::all(programme.placement().stages()) {
+        if !reduced[stage.index()] {
+            faults.push(Fault::NeverReduced { device: programme.placement().device_of(stage), stage });
+        }
+    }
+}
+
+/// In a programme that gathers weights at all, they are gathered whenever a pass of their stage runs, never
+/// twice, and let go of in the end.
+fn weights_are_there_when_they_are_used(programme: &Programme, faults: &mut Vec<Fault>) {
+    let gathers = programme
+        .actions()
+        .any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_)));
+    if !gathers {
+        return;
+    }
+    for device in Device::all(programme.schedule().devices()) {
+        let mut gathered: BTreeMap<Stage, Place> = BTreeMap::new();
+        for (position, &action) in programme.row(device).iter().enumerate() {
+            let at = Place { device, position };
+            match action {
+                Action::Unshard(stage) => {
+                    if gathered.insert(stage, at).is_some() {
+                        faults.push(Fault::ShardingTwice { at, action });
+                    }
+                }
+                Action::Reshard(stage) => {
+                    if gathered.remove(&stage).is_none() {
+                        faults.push(Fault::ShardingTwice { at, action });
+                    }
+                }
+                _ => {}
+            }
+            for &pass in action.passes() {
+                if !gathered.contains_key(&pass.stage) {
+                    faults.push(Fault::Sharded { at, pass });
+                }
+            }
+        }
+        faults.extend(gathered.into_iter().map(|(stage, at)| Fault::NeverResharded { at, stage }));
+    }
+}

@@ -1,0 +1,202 @@
+//! A page for a browser: one or several timelines to zoom, pan and look at every pass of. All that it needs is
+//! in the one file; it loads nothing.
+
+mod data;
+
+use std::fmt::Write as _;
+
+use super::phases::Phases;
+use super::xml::escape;
+use super::{Picture, meaning, percent};
+use crate::model::{Costs, Ticks, Units};
+
+/// The frame of the page, and what is set into it.
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/style.css");
+/// The parts of the script, in the order in which they need each other.
+const SCRIPT: [&str; 8] = [
+    include_str!("page/timeline.js"),
+    include_str!("page/view.js"),
+    include_str!("page/strips.js"),
+    include_str!("page/paint.js"),
+    include_str!("page/card.js"),
+    include_str!("page/keys.js"),
+    include_str!("page/panel.js"),
+    include_str!("page/main.js"),
+];
+
+/// Why there is no page.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PageError {
+    /// Nothing to show.
+    #[error("a page shows at least one schedule")]
+    Empty,
+    /// Times that the numbers of a browser do not say exactly.
+    #[error("the makespan of {0} ticks is more than a browser counts exactly, which is up to 2^53")]
+    TooLong(Ticks),
+    /// An amount of memory that they do not.
+    #[error("{0} units of memory are more than a browser counts exactly, which is up to 2^53")]
+    TooMuch(Units),
+    /// Ticks of different lengths, which no axis has in common.
+    #[error("one schedule is timed in {one}, another in {other}, and an axis of time has one unit")]
+    Units {
+        /// The unit of the first.
+        one: String,
+        /// The unit of the other.
+        other: String,
+    },
+}
+
+/// A page that shows these pictures, one below the other along one axis of time. Where their units differ and
+/// are all of `ns`, `us`, `ms` and `s`, times are shown in the finest of them. The same pictures give the same
+/// bytes.
+///
+/// # Errors
+/// When there is none, when other units differ, or when times or amounts are too large for the numbers of a
+/// browser.
+pub fn page(pictures: &[Picture<'_>]) -> Result<String, PageError> {
+    let clock = Clock::of(pictures)?;
+    let title = match pictures {
+        [only] => only.title(),
+        several => {
+            let name = |picture: &Picture<'_>| picture.schedule.name.clone().unwrap_or("schedule".to_owned());
+            several.iter().map(name).collect::<Vec<_>>().join(" and ")
+        }
+    };
+    let mut panels = String::new();
+    for (at, picture) in pictures.iter().enumerate() {
+        panel(picture, at, pictures.len() > 1, &mut panels);
+    }
+    let set = [
+        ("title", escape(&title)),
+        ("style", STYLE.to_owned()),
+        ("panels", panels),
+        ("data", data::of(pictures, &clock)?),
+        ("script", SCRIPT.concat()),
+    ];
+    Ok(filled(PAGE, &set))
+}
+
+/// The unit of the axis of a page.
+struct Clock {
+    unit: String,
+    /// The nanoseconds of the unit, where it has any.
+    nanoseconds: Option<i64>,
+}
+
+impl Clock {
+    fn of(pictures: &[Picture<'_>]) -> Result<Self, PageError> {
+        let costs: Vec<&Costs> = pictures.iter().map(|picture| picture.model.costs()).collect();
+        let first = costs.first().ok_or(PageError::Empty)?;
+        let lengths: Option<Vec<(i64, &str)>> =
+            costs.iter().map(|costs| Some((costs.nanoseconds_per_tick()?, costs.unit.as_str()))).collect();
+        if let Some((nanoseconds, unit)) = lengths.and_then(|lengths| lengths.into_iter().min()) {
+            return Ok(Self { unit: unit.to_owned(), nanoseconds: Some(nanoseconds) });
+        }
+        match costs.iter().find(|other| other.unit != first.unit) {
+            Some(other) => Err(PageError::Units { one: first.unit.clone(), other: other.unit.clone() }),
+            None => Ok(Self { unit: first.unit.clone(), nanoseconds: None }),
+        }
+    }
+
+    /// How many units a tick of a picture is.
+    fn units_per_tick(&self, picture: &Picture<'_>) -> i64 {
+        let tick = picture.model.costs().nanoseconds_per_tick();
+        self.nanoseconds.zip(tick).map_or(1, |(unit, tick)| tick / unit)
+    }
+}
+
+/// A frame with `{{name}}` replaced by what is set in there. What was set in is not looked at again.
+fn filled(frame: &str, set: &[(&str, String)]) -> String {
+    let mut out = String::with_capacity(frame.len() + set.iter().map(|(_, text)| text.len()).sum::<usize>());
+    let mut rest = frame;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, behind) = after.split_once("}}").expect("every name in the frame is closed");
+        let (_, text) = set.iter().find(|(known, _)| *known == name).expect("every name is known");
+        out.push_str(before);
+        out.push_str(text);
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What a browser shows of a timeline around its canvas, and without any script.
+fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
+    let write =
+        |out: &mut String, text: &str| writeln!(out, "{text}").expect("writing to a string cannot fail");
+    let title = escape(&picture.title());
+    let unit = escape(&picture.model.costs().unit);
+    let (open, name) = if several {
+        (
+            format!("<section class=\"panel\" aria-labelledby=\"panel-{at}\">"),
+            format!("<h2 id=\"panel-{at}\">{title}</h2>"),
+        )
+    } else {
+        (format!("<section class=\"panel\" aria-label=\"{title}\">"), String::new())
+    };
+    write(out, &open);
+    if several {
+        write(out, &name);
+    }
+    write(out, &format!("<p class=\"facts\">{}</p>", escape(&picture.facts().join("; "))));
+    write(
+        out,
+        &format!(
+            "<div class=\"frame\"><div class=\"sheet\"><canvas tabindex=\"0\" role=\"application\" \
+             aria-roledescription=\"timeline\" aria-label=\"Timeline of {title}. Arrow keys go from pass to \
+             pass, a question mark lists all keys.\"></canvas></div></div>"
+        ),
+    );
+    write(out, "<ul class=\"legend\">");
+    let chunks = picture.chunks();
+    for kind in picture.kinds() {
+        let samples: String =
+            (0..chunks).map(|chunk| format!("<i data-colour=\"{kind} {chunk}\"></i>")).collect();
+        write(out, &format!("<li>{samples} {kind} {}</li>", meaning(kind)));
+    }
+    if chunks > 1 {
+        write(out, &format!("<li>dark to light: chunk 0 to {}</li>", chunks - 1));
+    }
+    write(out, "<li><i class=\"bubble\"></i> bubble</li>");
+    write(out, "<li><i class=\"path\"></i> critical path</li>");
+    write(
+        out,
+        &format!("<li><i class=\"memory\"></i> memory, {}</li>", escape(&picture.model.memory().unit)),
+    );
+    if picture.devices().any(|device| picture.model.capacity(device).is_some()) {
+        write(out, "<li><i class=\"cap\"></i> cap</li>");
+    }
+    write(out, "</ul>");
+    write(out, "<details><summary>Phases, and figures of each device</summary>");
+    let phases = Phases::of(picture).list(picture.makespan());
+    let phases =
+        phases.map(|(name, from, to)| format!("{name} {from} to {to}")).collect::<Vec<_>>().join(", ");
+    write(out, &format!("<p class=\"phases\">{phases} {unit}</p>"));
+    write(out, "<table>");
+    write(
+        out,
+        "<thead><tr><th scope=\"col\">device</th><th scope=\"col\">passes</th><th scope=\"col\">start</th><th \
+         scope=\"col\">end</th><th scope=\"col\">idle</th><th scope=\"col\">peak memory</th><th \
+         scope=\"col\">cap</th></tr></thead><tbody>",
+    );
+    for device in picture.devices() {
+        let (start, end) = picture.span(device).unwrap_or_default();
+        let cap = picture.model.capacity(device).map_or("none".to_owned(), |cap| cap.to_string());
+        write(
+            out,
+            &format!(
+                "<tr><th scope=\"row\">{device}</th><td>{}</td><td>{start}</td><td>{end}</td><td>{} \
+                 %</td><td>{}</td><td>{cap}</td></tr>",
+                picture.schedule.order(device).len(),
+                percent(picture.idle_share(device), 1),
+                picture.peak_memory[device.index()],
+            ),
+        );
+    }
+    write(out, "</tbody></table></details>");
+    write(out, "</section>");
+}
+
+#[cfg(test)]
+mod tests;

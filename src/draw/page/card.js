@@ -1,0 +1,105 @@
+// What is said of the pass that is looked at: on a card beside it, and in a sentence for screen readers.
+
+const MEANING = {
+  F: "forward",
+  R: "recomputation",
+  I: "input gradient",
+  W: "weight gradient",
+  B: "full backward",
+};
+
+class Card {
+  constructor() {
+    this.card = document.getElementById("card");
+    this.spoken = document.getElementById("spoken");
+  }
+
+  /** Shows a pass of a panel; nothing hides the card. Only what the keyboard chose is spoken. */
+  show(looked, aloud) {
+    this.card.hidden = looked === null;
+    if (looked === null) return;
+    const { timeline } = looked.panel;
+    this.card.replaceChildren(...this.#lines(timeline, looked.id));
+    this.#place(looked);
+    if (aloud) this.spoken.textContent = sentence(timeline, looked.id);
+  }
+
+  #lines(timeline, id) {
+    const { stage, kind, chunk, ticks } = timeline.classOf(id);
+    const time = (instant) => `${grouped(instant)} ${timeline.timeUnit}`;
+    const lines = [
+      element("strong", timeline.name(id)),
+      element("span", `${MEANING[kind]}${timeline.isCritical[id] ? ", on the critical path" : ""}`),
+    ];
+    const fact = (key, term, text) => {
+      const value = element("dd", text);
+      value.dataset.key = key;
+      return [element("dt", term), value];
+    };
+    const list = document.createElement("dl");
+    list.append(
+      ...fact("place", "runs", `stage ${stage} (chunk ${chunk}) on device ${timeline.device[id]}`),
+      ...fact("microbatch", "microbatch", String(timeline.microbatch[id])),
+      ...fact("start", "start", time(timeline.start[id])),
+      ...fact("end", "end", time(timeline.end[id])),
+      ...fact("duration", "duration", time(ticks)),
+      ...fact("memory", "memory", memory(timeline, id)),
+      ...fact("needs", "needs", needs(timeline, id)),
+      ...fact("leads", "needed by", names(timeline, timeline.leadsTo(id)) || "nothing"),
+    );
+    lines.push(list);
+    return lines;
+  }
+
+  /** Beside the pass, where it covers neither it nor leaves the window. */
+  #place({ panel, id }) {
+    const { timeline, painter, canvas } = panel;
+    const frame = canvas.getBoundingClientRect();
+    const x = Math.max(painter.x(timeline.start[id]), GUTTER);
+    const top = frame.top + painter.y(timeline.device[id]);
+    const { offsetWidth, offsetHeight } = this.card;
+    const left = Math.min(Math.max(frame.left + x, 8), innerWidth - offsetWidth - 8);
+    const below = top + panel.pitch + 8;
+    const fits = below + offsetHeight < innerHeight;
+    this.card.style.left = `${Math.max(left, 8)}px`;
+    this.card.style.top = `${fits ? below : Math.max(top - offsetHeight - 8, 8)}px`;
+  }
+}
+
+function element(tag, text) {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  return made;
+}
+
+function names(timeline, related) {
+  return related.map(({ id }) => timeline.name(id)).join(", ");
+}
+
+/** What a pass waits for, and how long before its start each of that is there. */
+function needs(timeline, id) {
+  const parts = timeline.needs(id).map((need) => {
+    const early = timeline.start[id] - timeline.end[need.id] - need.latency;
+    const there = early === 0 ? "just in time" : `${grouped(early)} early`;
+    return `${timeline.name(need.id)} (${need.latency > 0 ? `latency ${grouped(need.latency)}, ` : ""}${there})`;
+  });
+  return parts.join(", ") || "nothing";
+}
+
+function memory(timeline, id) {
+  const [before, during, after] = [timeline.before[id], timeline.during[id], timeline.after[id]].map(grouped);
+  return `${before} before, ${during} while it runs, ${after} after (${timeline.memoryUnit})`;
+}
+
+function sentence(timeline, id) {
+  const { stage, kind } = timeline.classOf(id);
+  return [
+    `${timeline.name(id)}: ${MEANING[kind]} of stage ${stage}, microbatch ${timeline.microbatch[id]}, `,
+    `on device ${timeline.device[id]}. `,
+    `From ${timeline.start[id]} to ${timeline.end[id]} ${timeline.timeUnit}. `,
+    `Memory ${memory(timeline, id)}. `,
+    `Needs ${names(timeline, timeline.needs(id)) || "nothing"}. `,
+    `Needed by ${names(timeline, timeline.leadsTo(id)) || "nothing"}.`,
+    timeline.isCritical[id] ? " On the critical path." : "",
+  ].join("");
+}

@@ -1,0 +1,63 @@
+// The part of time that is shown. All timelines of a page show the same.
+
+class View {
+  /** The least time that is shown, in ticks. */
+  static LEAST = 2;
+
+  constructor(makespan) {
+    this.makespan = Math.max(makespan, View.LEAST);
+    this.changed = () => {};
+    this.from = 0;
+    this.to = this.makespan;
+  }
+
+  get span() {
+    return this.to - this.from;
+  }
+
+  #set(from, span) {
+    span = Math.min(Math.max(span, View.LEAST), this.makespan);
+    this.from = Math.min(Math.max(from, 0), this.makespan - span);
+    this.to = this.from + span;
+    this.changed();
+  }
+
+  fit() {
+    this.#set(0, this.makespan);
+  }
+
+  /** Shows less time by a factor (or more, below 1), leaving an instant where it is. */
+  zoom(factor, at = this.from + this.span / 2) {
+    const span = Math.min(Math.max(this.span / factor, View.LEAST), this.makespan);
+    this.#set(at - ((at - this.from) / this.span) * span, span);
+  }
+
+  pan(ticks) {
+    this.#set(this.from + ticks, this.span);
+  }
+
+  show(from, to) {
+    this.#set(from, to - from);
+  }
+
+  /** Moves as little as shows a time, with something around it. */
+  reveal(from, to) {
+    const margin = Math.min(this.span / 10, Math.max(to - from, 1) * 2);
+    if (to - from + 2 * margin > this.span) this.zoom(this.span / (4 * Math.max(to - from, 1)), from);
+    if (from - margin < this.from) this.#set(from - margin, this.span);
+    else if (to + margin > this.to) this.#set(to + margin - this.span, this.span);
+  }
+}
+
+/** The least step of 1, 2 or 5 and zeros that is at least so long. */
+function roundStep(least) {
+  for (let power = 1; ; power *= 10) {
+    for (const step of [1, 2, 5]) if (step * power >= least) return step * power;
+  }
+}
+
+/** A whole number in groups of three digits. */
+function grouped(number) {
+  const digits = String(number);
+  return digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}

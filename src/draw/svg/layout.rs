@@ -1,0 +1,230 @@
+//! Where everything lies in a drawing, in whole pixels or in hundredths of one.
+
+use super::legend::{self, Entry};
+use super::{Part, Svg, SvgError};
+use crate::draw::xml::width_of;
+use crate::draw::{Picture, percent};
+use crate::model::{Device, Ticks};
+
+/// The size of text, and of small text.
+pub(super) const TEXT: i64 = 12;
+pub(super) const SMALL: i64 = 11;
+/// The size of the title.
+pub(super) const HEADING: i64 = 15;
+/// From one line of text to the next.
+pub(super) const LINE: i64 = 17;
+/// The edge of the drawing, and what is left between its parts.
+pub(super) const EDGE: i64 = 8;
+
+/// The least width, and the largest that is chosen where none is given.
+const OWN_WIDTH: (i64, i64) = (640, 12_000);
+/// The width of a typical pass that is aimed at where no width is given.
+const PASS_WIDTH: i64 = 24;
+/// The least width of a timeline.
+const LEAST_PLOT: i64 = 160;
+/// The axis below the timeline.
+const AXIS: i64 = 30;
+
+/// The heights within the row of a device, in hundredths of a pixel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    /// From one device to the next.
+    pub(super) pitch: i64,
+    /// The passes.
+    pub(super) cell: i64,
+    /// From the top of the passes to the top of the curve of memory, and the height of that.
+    pub(super) curve: Option<(i64, i64)>,
+}
+
+impl Row {
+    fn natural(memory: bool) -> Self {
+        Self::of(if memory { 5200 } else { 2700 }, memory)
+    }
+
+    fn least(memory: bool) -> i64 {
+        if memory { 2000 } else { 800 }
+    }
+
+    fn of(pitch: i64, memory: bool) -> Self {
+        if memory {
+            let part = |hundredths| pitch * hundredths / 100;
+            Self { pitch, cell: part(41), curve: Some((part(49), part(36))) }
+        } else {
+            Self { pitch, cell: pitch * 82 / 100, curve: None }
+        }
+    }
+}
+
+/// The places of a drawing, in pixels where nothing else is said.
+pub(super) struct Layout {
+    pub(super) width: i64,
+    pub(super) height: i64,
+    /// Where the timeline begins, and how wide it is.
+    pub(super) left: i64,
+    pub(super) plot: i64,
+    /// The title; empty where it is left out.
+    pub(super) title: String,
+    /// The lines of facts under it.
+    pub(super) facts: Vec<String>,
+    /// The lines of the legend.
+    pub(super) legend: Vec<Vec<Entry>>,
+    /// Where the legend begins, and where the bar of phases.
+    pub(super) legend_top: i64,
+    pub(super) phases_top: Option<i64>,
+    /// Where the first device begins.
+    pub(super) top: i64,
+    pub(super) row: Row,
+    /// The size of the numbers of microbatches, where they are drawn.
+    pub(super) numbers: Option<i64>,
+    makespan: i64,
+}
+
+impl Layout {
+    pub(super) fn of(picture: &Picture<'_>, how: &Svg) -> Result<Self, SvgError> {
+        let memory = how.shows(Part::Memory);
+        let devices = i64::from(picture.schedule.devices());
+        let pixels = |text: &str, size| width_of(text, size) / 100 + 1;
+        let left = 2 * EDGE + pixels(&format!("device {}", devices - 1), TEXT);
+        let figures = picture.devices().flat_map(|device| figures(picture, device, memory));
+        let figures = figures.map(|text| pixels(&text, SMALL)).max().unwrap_or(0);
+        let right = if how.shows(Part::Figures) { figures + 2 * EDGE } else { 2 * EDGE };
+
+        let makespan = picture.makespan().0.max(1);
+        let width = match how.width {
+            Some(asked) if i64::from(asked) < left + LEAST_PLOT + right => {
+                return Err(SvgError::TooNarrow { asked, least: left + LEAST_PLOT + right });
+            }
+            Some(asked) => i64::from(asked),
+            None => {
+                let typical = i128::from(picture.typical_duration().0);
+                let natural = i128::from(makespan) * i128::from(PASS_WIDTH) / typical;
+                let natural = i64::try_from(natural).unwrap_or(i64::MAX).saturating_add(left + right);
+                natural.clamp(OWN_WIDTH.0.max(left + LEAST_PLOT + right), OWN_WIDTH.1)
+            }
+        };
+
+        let title =
+            if how.shows(Part::Title) { cut(&picture.title(), HEADING, width) } else { String::new() };
+        let facts = if how.shows(Part::Title) { wrapped(&picture.facts(), width) } else { Vec::new() };
+        let legend = if how.shows(Part::Legend) { legend::lines(picture, how, width) } else { Vec::new() };
+        let mut y = EDGE;
+        if !title.is_empty() {
+            y += LINE + 3 + LINE * count(facts.len());
+        }
+        let legend_top = y;
+        y += LINE * count(legend.len());
+        let phases_top = how.shows(Part::Phases).then_some(y + 2);
+        if phases_top.is_some() {
+            y += LINE;
+        }
+        let top = y + 4;
+
+        let (row, height) = match how.height {
+            None => {
+                let row = Row::natural(memory);
+                (row, top + (row.pitch * devices + 99) / 100 + AXIS)
+            }
+            Some(asked) => {
+                let pitch = (i64::from(asked) - top - AXIS) * 100 / devices;
+                if pitch < Row::least(memory) {
+                    let least = top + AXIS + (Row::least(memory) * devices + 99) / 100;
+                    return Err(SvgError::TooLow { asked, least });
+                }
+                (Row::of(pitch, memory), i64::from(asked))
+            }
+        };
+        let plot = width - left - right;
+        let mut layout = Self {
+            width,
+            height,
+            left,
+            plot,
+            title,
+            facts,
+            legend,
+            legend_top,
+            phases_top,
+            top,
+            row,
+            numbers: None,
+            makespan,
+        };
+        if how.shows(Part::Numbers) {
+            layout.numbers = layout.size_of_numbers(picture);
+        }
+        Ok(layout)
+    }
+
+    /// The largest size at which the last microbatch fits a typical pass; the least that can be read where
+    /// none does, for longer passes and lower numbers may have room all the same.
+    fn size_of_numbers(&self, picture: &Picture<'_>) -> Option<i64> {
+        const LEAST: i64 = 6;
+        let highest = SMALL.min(self.row.cell / 100 - 2);
+        let last = (picture.schedule.microbatches() - 1).to_string();
+        let room = self.across(picture.typical_duration());
+        let sizes = (LEAST..=highest).rev();
+        let fitting = sizes.clone().find(|&size| width_of(&last, size) + 100 <= room);
+        fitting.or_else(|| sizes.last())
+    }
+
+    /// Where an instant lies from the left of the timeline, in hundredths of a pixel.
+    pub(super) fn across(&self, instant: Ticks) -> i64 {
+        let scaled = i128::from(instant.0) * i128::from(self.plot) * 100 + i128::from(self.makespan / 2);
+        i64::try_from(scaled / i128::from(self.makespan)).expect("no instant lies past the makespan")
+    }
+
+    /// Where a device begins, in hundredths of a pixel.
+    pub(super) fn top_of(&self, device: Device) -> i64 {
+        self.top * 100 + self.row.pitch * i64::from(device.0)
+    }
+
+    /// Where the last device ends, in pixels.
+    pub(super) fn bottom(&self) -> i64 {
+        self.height - AXIS
+    }
+
+    pub(super) fn right(&self) -> i64 {
+        self.left + self.plot
+    }
+}
+
+/// What is said of a device beside its row.
+pub(super) fn figures(picture: &Picture<'_>, device: Device, memory: bool) -> Vec<String> {
+    let idle = format!("{} % idle", percent(picture.idle_share(device), 1));
+    let peak = picture.peak_memory[device.index()];
+    let peak = match picture.model.capacity(device) {
+        Some(cap) => format!("peak {peak} of {cap}"),
+        None => format!("peak {peak}"),
+    };
+    if memory { vec![idle, peak] } else { vec![format!("{idle}, {peak}")] }
+}
+
+fn count(lines: usize) -> i64 {
+    i64::try_from(lines).expect("a drawing has few lines of text")
+}
+
+/// A text cut to a width.
+fn cut(text: &str, size: i64, width: i64) -> String {
+    let room = (width - 2 * EDGE) * 100;
+    if width_of(text, size) <= room {
+        return text.to_owned();
+    }
+    let mut kept = text.to_owned();
+    while kept.pop().is_some() && width_of(&format!("{kept}..."), size) > room {}
+    format!("{}...", kept.trim_end())
+}
+
+/// Facts on as few lines as have room for them.
+fn wrapped(facts: &[String], width: i64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for fact in facts {
+        match lines.last_mut() {
+            Some(line) if width_of(&format!("{line}; {fact}"), TEXT) <= (width - 2 * EDGE) * 100 => {
+                line.push_str("; ");
+                line.push_str(fact);
+            }
+            _ => lines.push(fact.clone()),
+        }
+    }
+    lines.into_iter().map(|line| cut(&line, TEXT, width)).collect()
+}

@@ -1,0 +1,6 @@
+//! Communication: the verifier of programmes against a runtime that carries them out, and a corpus of programmes
+//! that must be refused.
+
+mod corpus;
+mod laws;
+mod runtime;

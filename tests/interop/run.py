@@ -1,0 +1,235 @@
+"""Runs our schedules in PyTorch's own pipeline runtime, and shows that those which we refuse fail there.
+
+    python3 run.py TOOL    TOOL is the bubbleproof to ask, such as target/debug/bubbleproof
+
+1. Every schedule of a list, as a file of passes (compute_only) and with our sends and receives (compute_comms):
+   its gradients must be those of the model run without a pipeline, and the most activations that are live on
+   any rank, as autograd keeps them, must be the peak that replay finds.
+2. The same with the schedules that PyTorch makes itself (tests/data/pytorch).
+3. The communication corpus: what is refused there must fail here, in the way its index says.
+4. PyTorch's own lowering with late receives, which swaps messages: refused by us, and wrong here.
+
+Ends with status 1 when anything disagrees.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from dataclasses import dataclass
+
+import dump
+import pipeline
+from pipeline import Job, Outcome
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+
+LIMIT = 60.0
+"""Seconds after which a job that should end is given up."""
+
+PATIENCE = 5.0
+"""Seconds after which a job that should hang is taken to. One that ends takes about one."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A schedule of the catalogue, made for a number of ranks and microbatches."""
+
+    name: str
+    model: str
+    ranks: int
+    microbatches: int
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A schedule that the optimiser found, in a file, with the model that it is for."""
+
+    name: str
+    path: pathlib.Path
+
+
+LINEAR, LOOPED, V = (f"models/profiles/unit-{shape}.toml" for shape in ("linear", "looped", "v"))
+
+SCHEDULES: list[Named | Stored] = [
+    Named("gpipe", LINEAR, 2, 4),
+    Named("1f1b", LINEAR, 2, 4),
+    Named("1f1b", LINEAR, 4, 8),
+    Named("1f1b", LINEAR, 8, 12),
+    Named("interleaved-1f1b", LOOPED, 2, 4),
+    Named("interleaved-1f1b", LOOPED, 4, 8),
+    Named("zb-h1", LINEAR, 4, 8),
+    Named("zb-h1", LINEAR, 8, 12),
+    Named("v-min", V, 2, 4),
+    Named("v-min", V, 4, 8),
+    Named("v-min", V, 8, 12),
+    Named("v-half", V, 2, 4),
+    Named("v-half", V, 4, 8),
+    Named("v-half", V, 8, 12),
+    Named("v-zb", V, 2, 4),
+    Named("v-zb", V, 4, 8),
+    Named("v-zb", V, 8, 12),
+    Stored("optimised, cap 5", HERE / "schedules/optimised.json"),
+    Stored("uneven stages", HERE / "schedules/uneven.json"),
+]
+
+
+class Suite:
+    """What has been tried, and what disagreed."""
+
+    def __init__(self, tool: str, folder: pathlib.Path) -> None:
+        self.tool = tool
+        self.folder = folder
+        self.disagreements: list[str] = []
+
+    def ask(self, *arguments: str | pathlib.Path) -> subprocess.CompletedProcess[str]:
+        """Runs the tool."""
+        return subprocess.run([self.tool, *arguments], cwd=ROOT, capture_output=True, text=True)
+
+    def convert(self, source: str | pathlib.Path, name: str, *options: str) -> pathlib.Path:
+        """Writes a schedule in another form; the tool must be able to."""
+        target = self.folder / name
+        done = self.ask("convert", source, "-o", target, *options)
+        if done.returncode != 0:
+            sys.exit(f"{source} {options}: {done.stderr}")
+        return target
+
+    def verdict(self, path: pathlib.Path) -> dict:
+        """What the tool says of a schedule."""
+        return json.loads(self.ask("verify", path, "--json").stdout)
+
+    def expect(self, holds: bool, what: str) -> str:
+        """A mark for a table; what does not hold is remembered."""
+        if not holds:
+            self.disagreements.append(what)
+        return "" if holds else "  <-- DISAGREES"
+
+
+def run_all(jobs: list[Job]) -> dict[Job, Outcome]:
+    """Runs jobs, those of equally many ranks in the same processes."""
+    outcomes: dict[Job, Outcome] = {}
+    for ranks in sorted({job.ranks for job in jobs}):
+        group = [job for job in jobs if job.ranks == ranks]
+        # After a job that does not end well the next ones need ranks of their own.
+        while group:
+            done = pipeline.run(group, LIMIT)
+            outcomes |= dict(zip(group, done))
+            group = group[len(done) :]
+    return outcomes
+
+
+def table(suite: Suite, title: str, rows: list[tuple[str, pathlib.Path, pathlib.Path | None]]) -> None:
+    """Runs schedules in both forms and prints how they compare with replay."""
+    jobs = {}
+    for name, passes, comms in rows:
+        jobs[name] = [pipeline.job(passes, "compute_only")]
+        jobs[name] += [] if comms is None else [pipeline.job(comms, "compute_comms")]
+    outcomes = run_all([job for both in jobs.values() for job in both])
+    print(f"\n{title}\n")
+    print(f"{'schedule':<32}ranks  microbatches  form           gradient error  live activations per rank")
+    for name, passes, _ in rows:
+        peaks = tuple(suite.verdict(passes)["peak_memory"])
+        for job in jobs[name]:
+            outcome = outcomes[job]
+            holds = outcome.what == "ends" and outcome.live == peaks
+            said = f"{outcome.error:.1e}" if outcome.what == "ends" else f"{outcome.what} {outcome.message}"
+            agreed = " ".join(map(str, outcome.live)) + (" = replay" if outcome.live == peaks else f", replay {peaks}")
+            mark = suite.expect(holds, f"{name}, {job.form}: {outcome}, replay says {peaks}")
+            sizes = f"{job.ranks:<7}{job.microbatches:<14}"
+            print(f"{name:<32}{sizes}{job.form:<15}{said:<16}{agreed}{mark}")
+
+
+def ours(suite: Suite) -> None:
+    """Our schedules."""
+    rows = []
+    for number, schedule in enumerate(SCHEDULES):
+        source, options, name = "", [], schedule.name
+        if isinstance(schedule, Named):
+            source = schedule.model
+            options = ["--schedule", schedule.name, "--devices", str(schedule.ranks)]
+            options += ["--microbatches", str(schedule.microbatches)]
+        else:
+            source = schedule.path
+        passes = suite.convert(source, f"{number}.csv", *options)
+        comms = suite.convert(source, f"{number}.comms.csv", "--to", "pytorch-comms", *options)
+        size = f" {schedule.ranks}" if isinstance(schedule, Named) else ""
+        rows.append((f"{name}{size}", passes, comms))
+    table(suite, "our schedules in PyTorch's runtime", rows)
+
+
+def pytorchs(suite: Suite) -> None:
+    """PyTorch's schedules, with our sends and receives. Those that it does not accept itself are left out."""
+    rows = []
+    for comms in sorted((ROOT / "tests/data/pytorch").glob("*.comms.csv")):
+        stem = comms.name.removesuffix(".comms.csv")
+        passes = comms.parent / f"{stem}.csv"
+        lowered = suite.convert(passes, comms.name, "--to", "pytorch-comms")
+        rows.append((stem, passes, lowered))
+    table(suite, "PyTorch's schedules in its runtime", rows)
+
+
+def corpus(suite: Suite) -> None:
+    """What we refuse."""
+    folder = ROOT / "tests/corpus/communication"
+    print("\nwhat we refuse, in PyTorch's runtime\n")
+    for entry in tomllib.loads((folder / "INDEX.toml").read_text())["file"]:
+        if "pytorch" not in entry:
+            continue
+        status = suite.ask("verify", folder / entry["file"]).returncode
+        outcome = refused(folder / entry["file"])
+        holds = status == entry["status"] and outcome.what == entry["pytorch"]
+        mark = suite.expect(holds, f"{entry['file']}: {outcome}, the index says {entry['pytorch']}")
+        rules = ", ".join(entry.get("rules", [])) or ("cannot be read" if entry["status"] == 2 else "accepted")
+        print(f"{entry['file']:<40}{rules:<40}{describe(outcome)}{mark}")
+
+
+def refused(path: pathlib.Path) -> Outcome:
+    """What becomes of one file, on ranks of its own."""
+    return pipeline.run([pipeline.job(path, "compute_comms")], PATIENCE)[0]
+
+
+def describe(outcome: Outcome) -> str:
+    """An outcome in a few words."""
+    stages = " ".join(map(str, outcome.wrong))
+    return outcome.what + (f" of stages {stages}" if stages else "") + (f": {outcome.message[:70]}" if outcome.message else "")
+
+
+def late_receives(suite: Suite) -> None:
+    """PyTorch's option to receive as late as it can: which of its schedules it corrupts, by us and by gloo."""
+    print("\nPyTorch's own lowering with defer_pp_recv=True\n")
+    for case in [("ZBVZeroBubble", 2, 2, 4), ("InterleavedZeroBubble", 2, 2, 4), ("Interleaved1F1B", 2, 2, 4)]:
+        path = suite.folder / f"late-{dump.slug(case)}.csv"
+        schedule = dump.runtime(case)
+        late = dump.pp._defer_recv_ops(
+            schedule.pipeline_order_with_comms, stage_to_rank=schedule.stage_index_to_group_rank.__getitem__
+        )
+        dump.write(path, late)
+        verdict = suite.verdict(path)
+        outcome = refused(path)
+        rules = ", ".join(sorted({violation["rule"] for violation in verdict["violations"]})) or "accepted"
+        holds = verdict["valid"] == (outcome.what == "ends")
+        mark = suite.expect(holds, f"{path.name}: {outcome}, but we say {rules}")
+        print(f"{dump.slug(case):<40}{rules:<40}{describe(outcome)}{mark}")
+
+
+def main() -> None:
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        suite = Suite(str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(folder))
+        ours(suite)
+        pytorchs(suite)
+        corpus(suite)
+        late_receives(suite)
+    took = time.monotonic() - begun
+    print(f"\n{len(suite.disagreements)} disagreements, {took:.0f} s, PyTorch {pipeline.torch.__version__}")
+    for disagreement in suite.disagreements:
+        print(f"  {disagreement}")
+    sys.exit(1 if suite.disagreements else 0)
+
+
+if __name__ == "__main__":
+    main()
