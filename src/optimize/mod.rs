@@ -19,7 +19,6 @@ mod pace;
 pub mod periodic;
 mod plan;
 mod search;
-mod stop;
 pub mod zone;
 
 use std::num::NonZeroUsize;
@@ -27,9 +26,9 @@ use std::time::Duration;
 
 use num_rational::Ratio;
 
+pub use crate::stop::{Interrupt, Stop};
 pub use feasible::Infeasible;
 pub use pace::steady_interval;
-pub use stop::{Interrupt, Stop};
 
 use crate::block::Block;
 use crate::certificate::{Bound, Certificate, Metric, Optimality, STEPS, lower_bound_within};
