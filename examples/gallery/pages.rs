@@ -50,15 +50,21 @@ pub fn files() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     Ok(files)
 }
 
-/// The same pipeline under every placement: in one chunk per device, and in two of half the size.
+/// The same pipeline under every placement: in one chunk per device, in two of half the size, and twice in
+/// opposite directions.
 fn models() -> Result<Vec<Model>, Box<dyn Error>> {
-    let placements = [Placement::linear(DEVICES)?, Placement::looped(DEVICES, 2)?, Placement::v(DEVICES)?];
+    let placements = [
+        Placement::linear(DEVICES)?,
+        Placement::looped(DEVICES, 2)?,
+        Placement::v(DEVICES)?,
+        Placement::bidirectional(DEVICES)?,
+    ];
     placements.into_iter().map(model).collect()
 }
 
 fn model(placement: Placement) -> Result<Model, Box<dyn Error>> {
     let stages = placement.stages() as usize;
-    let per_device = i64::from(placement.stages() / placement.devices());
+    let per_device = i64::from(placement.depth() / placement.devices());
     let [forward, input, weight] = TIMES.map(|ticks| vec![Ticks(ticks / per_device); stages]);
     let costs = Costs {
         unit: "tick".to_owned(),
@@ -73,6 +79,7 @@ fn model(placement: Placement) -> Result<Model, Box<dyn Error>> {
         retained_for_weight: activation.clone(),
         activation,
         checkpoint: Some(vec![Units(0); stages]),
+        weights: vec![Units(0); stages],
         capacity: vec![None; placement.devices() as usize],
     };
     Ok(Model::new("6-8-4".to_owned(), None, placement, MICROBATCHES, costs, memory)?)
