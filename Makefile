@@ -34,11 +34,13 @@ PYTORCH     := .deps/torch-$(TORCH)
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
-.PHONY: help setup build demo test lint proofs proofs-cvc5 certify interop dumps bench bench-table
+.PHONY: help setup build demo test browser gallery lint proofs proofs-cvc5 certify interop dumps bench bench-table
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
 	@echo 'make test         run all tests'
+	@echo 'make browser      look at the pages of render in a headless Chromium (installs it, if root on Debian)'
+	@echo 'make gallery      draw docs/gallery.md and its drawings anew'
 	@echo 'make build        build target/release/bubbleproof'
 	@echo 'make lint         check format, lints and documentation'
 	@echo 'make proofs       write proofs/ anew and decide every theorem in it'
@@ -71,6 +73,15 @@ demo: build
 
 test: setup
 	$(CARGO) test
+
+# Without solvers: pages need none. Screenshots and pages stay in target/browser.
+browser:
+	tests/browser/install.sh
+	$(CARGO) build --no-default-features --bin bubbleproof --example named_schedule
+	$(PYTHON) tests/browser/check.py $(or $(CARGO_TARGET_DIR),target)/debug target/browser
+
+gallery:
+	$(CARGO) run --no-default-features --example gallery
 
 lint: setup
 	$(CARGO) fmt --check

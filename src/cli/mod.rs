@@ -139,9 +139,12 @@ enum Command {
     Replay(replay::ReplayArgs),
 
     #[command(after_long_help = RENDER_EXAMPLES)]
-    /// Draw the timeline of a schedule, for the terminal or as SVG
+    /// Draw the timeline of a schedule: in the terminal, as SVG, as a page for a browser, or as a trace
     ///
-    /// One row for each device, time from left to right. The digit in a cell is the microbatch.
+    /// One row for each device, time from left to right. The number in a cell is the microbatch. Drawings and
+    /// pages also show memory, bubbles, the critical path, and warm-up, steady phase and cool-down: the
+    /// steady phase begins when every stage has begun its first backward pass, and ends when the first stage
+    /// has ended its last forward pass.
     Render(render::RenderArgs),
 
     #[command(after_long_help = CHECK_EXAMPLES)]
@@ -211,8 +214,15 @@ Examples:
 const RENDER_EXAMPLES: &str = "\
 Examples:
   bubbleproof render schedule.json
+  bubbleproof render schedule.json --color always | less -R
   bubbleproof render schedule.json --model model.toml -o timeline.svg
-  bubbleproof render schedule.json --color always | less -R";
+  bubbleproof render schedule.json -o figure.svg --width 800 --height 300 --hide title,critical-path
+      a figure for a paper: exactly so large, with its caption elsewhere
+  bubbleproof render schedule.json --model model.toml -o timeline.html
+  bubbleproof render one.json other.json -o both.html
+      two schedules along one axis of time
+  bubbleproof render schedule.json --model model.toml -o trace.json
+      a trace to open at ui.perfetto.dev";
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:

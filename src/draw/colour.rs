@@ -51,7 +51,7 @@ impl Colour {
         // Against a dark ground the darkest would not stand out.
         let dark = match ground {
             Ground::Light => Self(dark),
-            Ground::Dark => Self(dark).mixed(Self::WHITE, 1, 3),
+            Ground::Dark => Self(dark).mixed(Self::WHITE, 1, 5),
         };
         dark.mixed(Self(light), chunk, chunks.saturating_sub(1).max(1))
     }

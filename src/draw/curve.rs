@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use num_integer::Integer;
 use num_rational::Ratio;
 
-use super::xml::{decimal, escape};
+use super::labels::{Area, place};
+use super::xml::{FONT, decimal, escape};
 
 /// A value on each axis: memory in units, interval in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,12 +130,10 @@ impl Curve<'_> {
         let y = |spot: &Spot| decimal(height(hundredths(spot.interval)));
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
-             viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n<title>{title}</title>\n<style>\
-             text{{font:12px sans-serif;fill:#222}}.h{{font-size:15px;font-weight:bold}}.e{{text-anchor:end}}\
-             .g{{stroke:#ddd}}.s{{fill:none;stroke:#2b66ad;stroke-width:2}}.p{{fill:#2b66ad}}\
-             .b{{fill:#fff;stroke:#2b66ad}}.n{{fill:#c06a10}}</style>\n\
+             viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-family=\"{FONT}\" font-size=\"12\" \
+             fill=\"#1c1c1f\">\n<title>{title}</title>\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-             <text class=\"h\" x=\"8\" y=\"22\">{title}</text>\n",
+             <text font-size=\"15\" font-weight=\"bold\" x=\"8\" y=\"22\">{title}</text>\n",
             title = escape(self.title)
         );
         let mut line = |text: String| {
@@ -145,16 +144,20 @@ impl Curve<'_> {
         for (value, note) in [(interval.most, ""), (hundredths(self.work), " (no bubble)")] {
             let at = height(value);
             let (at, base) = (decimal(at), decimal(at + 400));
-            line(format!("<path class=\"g\" d=\"M{LEFT} {at}H{right}\"/>"));
-            line(format!("<text class=\"e\" x=\"{}\" y=\"{base}\">{}</text>", LEFT - 6, value / 100));
+            line(format!("<path stroke=\"#d9d9de\" d=\"M{LEFT} {at}H{right}\"/>"));
+            line(format!("<text text-anchor=\"end\" x=\"{}\" y=\"{base}\">{}</text>", LEFT - 6, value / 100));
             if !note.is_empty() {
                 line(format!("<text x=\"{}\" y=\"{base}\">{}</text>", right + 6, note.trim()));
             }
         }
-        line(format!("<text class=\"e\" x=\"{}\" y=\"44\">{}</text>", LEFT - 6, escape(self.time_unit)));
+        line(format!(
+            "<text text-anchor=\"end\" x=\"{}\" y=\"44\">{}</text>",
+            LEFT - 6,
+            escape(self.time_unit)
+        ));
         for value in [memory.least, memory.most] {
             let at = decimal(LEFT * 100 + memory.place(value, across));
-            line(format!("<path class=\"g\" d=\"M{at} {TOP}V{bottom}\"/>"));
+            line(format!("<path stroke=\"#d9d9de\" d=\"M{at} {TOP}V{bottom}\"/>"));
             line(format!("<text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{value}</text>", bottom + 18));
         }
         let unit = escape(self.memory_unit);
@@ -168,16 +171,64 @@ impl Curve<'_> {
             }
         }
         if !stairs.is_empty() {
-            line(format!("<path class=\"s\" d=\"{stairs}H{right}\"/>"));
+            line(format!(
+                "<path fill=\"none\" stroke=\"#2145c0\" stroke-width=\"2\" d=\"{stairs}H{right}\"/>"
+            ));
         }
+        let hundredths_of = |spot: &Spot| {
+            (LEFT * 100 + memory.place(spot.memory.into(), across), height(hundredths(spot.interval)))
+        };
         for spot in self.points {
-            let class = if spot.full { "p" } else { "b" };
-            line(format!("<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"4\"/>", x(spot), y(spot)));
+            let fill = if spot.full { "#2145c0" } else { "#fff" };
+            let (x, y) = (x(spot), y(spot));
+            line(format!("<circle fill=\"{fill}\" stroke=\"#2145c0\" cx=\"{x}\" cy=\"{y}\" r=\"4\"/>"));
         }
         for spot in self.marks {
-            let (x, y, name) = (x(spot), y(spot), escape(&spot.name));
-            line(format!("<circle class=\"n\" cx=\"{x}\" cy=\"{y}\" r=\"4\"/>"));
-            line(format!("<text x=\"{x}\" y=\"{y}\" dx=\"7\" dy=\"-5\">{name}</text>"));
+            line(format!("<circle fill=\"#a64f0c\" cx=\"{}\" cy=\"{}\" r=\"4\"/>", x(spot), y(spot)));
+        }
+        // Marks at one place share a label.
+        let mut named: Vec<((i64, i64), String)> = Vec::new();
+        for spot in self.marks {
+            let at = hundredths_of(spot);
+            match named.iter_mut().find(|(other, _)| *other == at) {
+                Some((_, names)) => {
+                    names.push_str(", ");
+                    names.push_str(&spot.name);
+                }
+                None => named.push((at, spot.name.clone())),
+            }
+        }
+        let labels: Vec<((i64, i64), &str)> = named.iter().map(|(at, name)| (*at, name.as_str())).collect();
+        let bounds =
+            Area { left: LEFT * 100, top: 3000, right: (WIDTH - 4) * 100, bottom: bottom * 100 - 200 };
+        let points = self.points.iter().chain(self.marks).map(|spot| Area::around(hundredths_of(spot), 500));
+        let no_bubble = height(hundredths(self.work));
+        let note =
+            Area { left: right * 100, top: no_bubble - 700, right: WIDTH * 100, bottom: no_bubble + 700 };
+        let rises = self.points.iter().scan(None, |before: &mut Option<(i64, i64)>, spot| {
+            let (x, y) = hundredths_of(spot);
+            let (_, from) = before.replace((x, y)).unwrap_or((x, TOP * 100));
+            Some(Area { left: x - 150, top: from.min(y), right: x + 150, bottom: from.max(y) })
+        });
+        let flats = self.points.iter().enumerate().map(|(at, spot)| {
+            let (x, y) = hundredths_of(spot);
+            let to = self.points.get(at + 1).map_or(right * 100, |next| hundredths_of(next).0);
+            Area { left: x, top: y - 150, right: to, bottom: y + 150 }
+        });
+        let taken: Vec<Area> = points.chain(rises).chain(flats).chain([note]).collect();
+        for ((&(at, name), place), (x, y)) in
+            labels.iter().zip(place(&labels, 12, bounds, taken)).zip(labels.iter().map(|&(at, _)| at))
+        {
+            if place.is_far {
+                let (x, y) = (decimal(x), decimal(y));
+                let end = (decimal(place.x.clamp(at.0 - 700, at.0 + 700)), decimal(place.y - 400));
+                line(format!(
+                    "<path stroke=\"#a64f0c\" stroke-width=\".6\" d=\"M{x} {y}L{} {}\"/>",
+                    end.0, end.1
+                ));
+            }
+            let (x, y) = (decimal(place.x), decimal(place.y));
+            line(format!("<text x=\"{x}\" y=\"{y}\">{}</text>", escape(name)));
         }
         line("</svg>".to_owned());
         out

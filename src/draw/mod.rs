@@ -6,6 +6,7 @@
 
 mod colour;
 mod curve;
+mod labels;
 mod page;
 mod phases;
 mod scale;

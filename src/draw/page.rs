@@ -144,7 +144,7 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
         out,
         &format!(
             "<div class=\"frame\"><div class=\"sheet\"><canvas tabindex=\"0\" role=\"application\" \
-             aria-roledescription=\"timeline\" aria-label=\"Timeline of {title}. Arrow keys go from pass to \
+             aria-roledescription=\"timeline\" aria-describedby=\"spoken\" aria-label=\"Timeline of {title}. Arrow keys go from pass to \
              pass, a question mark lists all keys.\"></canvas></div></div>"
         ),
     );
@@ -159,7 +159,12 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
         write(out, &format!("<li>dark to light: chunk 0 to {}</li>", chunks - 1));
     }
     write(out, "<li><i class=\"bubble\"></i> bubble</li>");
-    write(out, "<li><i class=\"path\"></i> critical path</li>");
+    if picture.schedule.overlap_count() > 0 {
+        write(out, "<li><i class=\"pair\"></i> overlapped pair</li>");
+    }
+    if !picture.critical.is_empty() {
+        write(out, "<li><i class=\"path\"></i> critical path</li>");
+    }
     write(
         out,
         &format!("<li><i class=\"memory\"></i> memory, {}</li>", escape(&picture.model.memory().unit)),

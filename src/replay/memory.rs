@@ -20,8 +20,9 @@ pub(super) fn inspect(
 ) -> Vec<Units> {
     super::devices(schedule)
         .map(|(device, order)| {
-            let capacity = model.capacity(device);
-            let (mut live, mut peak, mut over) = (Units::ZERO, Units::ZERO, false);
+            let capacity = model.memory().capacity[device.index()];
+            let resident = resident(model, device);
+            let (mut live, mut peak, mut over) = (resident, resident, false);
             let mut crossings = Vec::new();
             // What the first pass of an overlapped pair releases, which it does with the second.
             let mut withheld = Units::ZERO;
@@ -49,6 +50,11 @@ pub(super) fn inspect(
         .collect()
 }
 
+/// The weights that lie on a device all the time, one copy for each of its stages.
+fn resident(model: &Model, device: Device) -> Units {
+    model.placement().stages_of(device).iter().map(|&stage| model.weights(stage)).sum()
+}
+
 /// What a device holds around a pass of its order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
@@ -59,22 +65,26 @@ pub struct Held {
 }
 
 /// What every device holds along its order. A pass that is unknown, or stands elsewhere already,
-/// changes nothing.
+/// changes nothing. Of an overlapped pair, what both acquire is there while the first runs, and what both
+/// release is gone after the second.
 pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
     super::devices(schedule)
         .map(|(device, order)| {
-            let mut held = vec![Held::default(); order.len()];
-            let mut counting = effective(layout, device, order).peekable();
-            let mut live = Units::ZERO;
-            for (position, held) in held.iter_mut().enumerate() {
-                *held = Held { during: live, after: live };
-                if let Some((_, _, pass)) = counting.next_if(|(place, ..)| place.position == position) {
-                    held.during = live + acquired(model, layout, pass);
-                    held.after = held.during - released(model, pass);
-                    live = held.after;
-                }
+            let mut change = vec![(Units::ZERO, Units::ZERO); order.len()];
+            for (place, _, pass) in effective(layout, device, order) {
+                change[place.position] = (acquired(model, layout, pass), released(model, pass));
             }
-            held
+            for &first in schedule.overlaps(device) {
+                let (takes, gives) = (change[first + 1].0, change[first].1);
+                change[first] = (change[first].0 + takes, Units::ZERO);
+                change[first + 1] = (Units::ZERO, change[first + 1].1 + gives);
+            }
+            let held = change.into_iter().scan(resident(model, device), |live, (takes, gives)| {
+                let during = *live + takes;
+                *live = during - gives;
+                Some(Held { during, after: *live })
+            });
+            held.collect()
         })
         .collect()
 }

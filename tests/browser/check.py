@@ -33,7 +33,7 @@ def named(name, model, devices, microbatches):
 
 
 def replayed(schedule, model):
-    return json.loads(tool("replay", schedule, "--model", model, "--json"))
+    return json.loads(tool("replay", schedule, *(["--model", model] if model else []), "--json"))
 
 
 def check(what, holds, found=""):
@@ -346,29 +346,61 @@ def side_by_side(browser, path, pairs):
     is_quiet(browser, path)
 
 
-# A journey through a timeline: in, along, out, and the work of every frame on the way.
+def overlapped(browser, path, schedule):
+    """Pairs that PyTorch runs as one pass."""
+    open_page(browser, path)
+    truth = right_passes(browser, 0, schedule, None)
+    pairs = schedule.read_text().count("OVERLAP_F_B")
+    partners = browser.run("return [...bubbleproof.panels[0].timeline.partner].filter((other) => other >= 0).length")
+    equal(f"{schedule.name}: the passes of {pairs} overlapped pairs know each other", partners, 2 * pairs)
+    first, second = re.search(r"\((\w+);(\w+)\)OVERLAP", schedule.read_text()).groups()
+    browser.point(*browser.run(PLACE, 0, first))
+    card = browser.run(CARD)
+    equal(f"hovering over {first} shows it", card["name"], first)
+    check(f"with {second}, which it is overlapped with", second in card["pair"], card)
+    # Nothing is said to be there before it is: every need is there at the start, or early.
+    late = browser.run(
+        "const { timeline } = bubbleproof.panels[0];"
+        "return Array.from({ length: timeline.count }, (_, id) => id).filter((id) => timeline.needs(id).some("
+        "  (need) => timeline.yields(need.id) + need.latency > timeline.begins(id)))"
+        "  .map((id) => timeline.name(id));"
+    )
+    equal(f"every need of the {len(truth['passes'])} passes is there in time", late, [])
+    is_quiet(browser, path)
+
+
+# A journey through a timeline: in, along, out, and the work of every frame on the way. A frame lasts until the
+# next one is asked for, which includes what the browser does to show it.
 JOURNEY = """
 const { view, panels: [panel] } = bubbleproof;
 const frames = [];
-const draw = () => {
+let before = await new Promise(requestAnimationFrame);
+const draw = async () => {
   bubbleproof.drawNow();
   const within = panel.timeline.devices.reduce((sum, _, device) => {
     const [from, to] = panel.timeline.within(device, view.from, view.to);
     return sum + to - from;
   }, 0);
-  frames.push({ ...panel.painter.stats, span: view.span, within });
+  const now = await new Promise(requestAnimationFrame);
+  frames.push({ ...panel.painter.stats, span: view.span, within, shown: now - before });
+  before = now;
 };
 view.fit();
-draw();
+await draw();
 const at = view.makespan / 3;
-for (let step = 0; step < 60; step += 1) { view.zoom(1.15, at); draw(); }
-for (let step = 0; step < 30; step += 1) { view.pan(view.span / 7); draw(); }
-for (let step = 0; step < 60; step += 1) { view.zoom(1 / 1.15, at); draw(); }
-for (let step = 0; step < 30; step += 1) { view.pan((step % 2 ? 1 : -1) * view.span / 5); draw(); }
+for (let step = 0; step < 60; step += 1) { view.zoom(1.15, at); await draw(); }
+for (let step = 0; step < 30; step += 1) { view.pan(view.span / 7); await draw(); }
+for (let step = 0; step < 60; step += 1) { view.zoom(1 / 1.15, at); await draw(); }
+for (let step = 0; step < 30; step += 1) { view.pan((step % 2 ? 1 : -1) * view.span / 5); await draw(); }
 view.fit();
 return { frames, plot: panel.painter.plot, height: panel.height, pitch: panel.pitch,
   rows: Math.ceil(panel.height / panel.pitch) + 1 };
 """
+
+
+def spread(times):
+    times = sorted(times)
+    return f"median {times[len(times) // 2]:.1f}, nine of ten below {times[len(times) * 9 // 10]:.1f}, longest {times[-1]:.1f} ms"
 
 
 def large(browser, path, schedule, model):
@@ -379,9 +411,9 @@ def large(browser, path, schedule, model):
     for height, name in [(800, "as many rows as fit"), (1200, "all rows")]:
         browser.resize(1600, height)
         browser.run("bubbleproof.drawNow()")
-        journey = browser.run(JOURNEY)
+        journey = browser.run_async(JOURNEY)
         frames = journey["frames"]
-        most_rectangles = journey["rows"] * (journey["plot"] / 3 + 2)
+        most_rectangles = journey["rows"] * (journey["plot"] / 6 + 2)
         work = [frame["rectangles"] for frame in frames]
         check(
             f"{name}: {len(frames)} frames draw at most {max(work)} rectangles, bound {round(most_rectangles)}",
@@ -395,11 +427,8 @@ def large(browser, path, schedule, model):
         )
         zoomed = [frame["visited"] for frame in frames if frame["span"] < journey["frames"][0]["span"] / 50]
         check(f"{name}: zoomed in fifty times, at most {max(zoomed)} passes are visited", max(zoomed) < 98304 / 20)
-        times = sorted(frame["milliseconds"] for frame in frames)
-        print(
-            f"        frame times: median {times[len(times) // 2]:.1f} ms, "
-            f"nine of ten below {times[len(times) * 9 // 10]:.1f} ms, longest {times[-1]:.1f} ms"
-        )
+        print(f"        drawing: {spread([frame['milliseconds'] for frame in frames])}")
+        print(f"        frame to frame: {spread([frame['shown'] for frame in frames])}")
     device, name = 40, browser.run("const { timeline } = bubbleproof.panels[0]; return timeline.name(timeline.span(40)[0] + 700)")
     browser.resize(1200, 800)
     browser.run("bubbleproof.panels[0].reveal(arguments[0]); bubbleproof.view.zoom(40, bubbleproof.panels[0].timeline.start[bubbleproof.panels[0].timeline.span(40)[0] + 700]); bubbleproof.drawNow()", device)
@@ -424,6 +453,8 @@ def main():
     one = render("one.html", first, "--model", LINEAR, "--memory", "100%")
     two = render("two.html", first, second, "--model", LINEAR, "--more-model", V)
     many = render("many.html", huge, "--model", V)
+    paired = ROOT / "tests" / "data" / "pytorch" / "dualpipev-4x2-10.csv"
+    pairs = render("pairs.html", paired)
     svg = render("one.svg", first, "--model", LINEAR, "--memory", "100%", "--width", "1100")
     with Browser() as browser:
         print(f"        Chromium {browser.version}")
@@ -440,6 +471,7 @@ def main():
         narrow(browser, one)
         is_quiet(browser, one)
         side_by_side(browser, two, [(first, LINEAR, 1000), (second, V, 1)])
+        overlapped(browser, pairs, paired)
         large(browser, many, huge, V)
         browser.open(svg.as_uri())
         browser.screenshot(OUT / "drawing.png")

@@ -113,10 +113,14 @@ class Browser:
         """The value that the body of a function in the page returns."""
         return self._call("POST", "/execute/sync", {"script": script, "args": list(args)})
 
+    def run_async(self, script):
+        """What the body of an asynchronous function in the page returns."""
+        script = f"const done = arguments[0]; (async () => {{ {script} }})().then(done);"
+        return self._call("POST", "/execute/async", {"script": script, "args": []})
+
     def settle(self):
         """Waits until the page has been told of what happened to it, and has drawn."""
-        script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"
-        self._call("POST", "/execute/async", {"script": script, "args": []})
+        self.run_async("for (let at = 0; at < 2; at += 1) await new Promise(requestAnimationFrame);")
 
     def devtools(self, command, params):
         return self._call("POST", "/goog/cdp/execute", {"cmd": command, "params": params})

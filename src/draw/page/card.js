@@ -47,6 +47,9 @@ class Card {
       ...fact("needs", "needs", needs(timeline, id)),
       ...fact("leads", "needed by", names(timeline, timeline.leadsTo(id)) || "nothing"),
     );
+    if (timeline.partner[id] >= 0) {
+      list.append(...fact("pair", "overlapped", `with ${timeline.name(timeline.partner[id])}: both yield at the end of both`));
+    }
     lines.push(list);
     return lines;
   }
@@ -79,7 +82,7 @@ function names(timeline, related) {
 /** What a pass waits for, and how long before its start each of that is there. */
 function needs(timeline, id) {
   const parts = timeline.needs(id).map((need) => {
-    const early = timeline.start[id] - timeline.end[need.id] - need.latency;
+    const early = timeline.begins(id) - timeline.yields(need.id) - need.latency;
     const there = early === 0 ? "just in time" : `${grouped(early)} early`;
     return `${timeline.name(need.id)} (${need.latency > 0 ? `latency ${grouped(need.latency)}, ` : ""}${there})`;
   });
@@ -100,6 +103,7 @@ function sentence(timeline, id) {
     `Memory ${memory(timeline, id)}. `,
     `Needs ${names(timeline, timeline.needs(id)) || "nothing"}. `,
     `Needed by ${names(timeline, timeline.leadsTo(id)) || "nothing"}.`,
+    timeline.partner[id] >= 0 ? ` Overlapped with ${timeline.name(timeline.partner[id])}.` : "",
     timeline.isCritical[id] ? " On the critical path." : "",
   ].join("");
 }

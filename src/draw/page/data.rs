@@ -56,6 +56,8 @@ struct Row {
     steps: Vec<i64>,
     /// How long the device is idle before each pass; runs.
     waits: Vec<i64>,
+    /// The positions of the first passes of overlapped pairs.
+    pairs: Vec<usize>,
 }
 
 /// Stage, kind, chunk, ticks, what is acquired at the start and released at the end, and needs.
@@ -141,6 +143,7 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held], units: i64) -> Ro
         passes,
         steps: runs(&steps),
         waits: runs(&waits),
+        pairs: picture.schedule.overlaps(device).to_vec(),
     }
 }
 
@@ -152,7 +155,7 @@ fn needs(picture: &Picture<'_>, pass: Pass, units: i64) -> Vec<(u32, char, Ticks
     for backward in [Kind::B, Kind::I] {
         let pass = Pass { microbatch: Microbatch(0), ..pass };
         let present = |other: Pass| other.kind == backward || other.kind == Kind::R;
-        for needed in prerequisites(pass, placement.stages(), present) {
+        for needed in prerequisites(pass, placement, present) {
             let latency = if needed.stage == pass.stage {
                 Ticks::ZERO
             } else {

@@ -4,7 +4,7 @@ const GUTTER = 78;
 const RIGHT = 10;
 const AXIS = 40;
 /** Passes narrower than this, in pixels, are drawn as strips. */
-const NARROW = 3;
+const NARROW = 6;
 
 /** Where a row lies within the height of a device. */
 function rowShape(pitch, memory) {
@@ -117,7 +117,7 @@ class Painter {
     const { panel, ctx, stats } = this;
     const { timeline, page } = panel;
     const palette = this.#palette();
-    const paths = new Map();
+    const shapes = new Map();
     const labels = [];
     const gap = 0.6;
     for (const { device, top, from, to, cell, curve } of rows) {
@@ -133,17 +133,26 @@ class Painter {
         const right = Math.min(this.x(timeline.end[id]), panel.width);
         const which = timeline.class[id];
         const { fill, ink } = palette[which];
-        if (!paths.has(fill)) paths.set(fill, new Path2D());
-        paths.get(fill).rect(left, top, Math.max(right - left - gap, gap), cell);
+        if (!shapes.has(fill)) shapes.set(fill, []);
+        shapes.get(fill).push(left, top, Math.max(right - left - gap, gap), cell);
         stats.rectangles += 1;
         if (right - left > 9 && cell >= 10) labels.push({ id, ink, left, right, top, cell });
       }
       stats.visited += to - from;
       if (curve) this.#curve(device, top, from, to, curve);
     }
-    for (const [fill, path] of paths) {
+    for (const [fill, list] of shapes) {
       ctx.fillStyle = fill;
-      ctx.fill(path);
+      for (let at = 0; at < list.length; at += 4) ctx.fillRect(list[at], list[at + 1], list[at + 2], list[at + 3]);
+    }
+    ctx.strokeStyle = page.colours.ink;
+    ctx.lineWidth = 1.2;
+    for (const { top, from, to, cell } of rows) {
+      for (let id = from; id < to; id += 1) {
+        if (timeline.partner[id] !== id + 1) continue;
+        const left = this.x(timeline.start[id]);
+        ctx.strokeRect(left, top, this.x(timeline.end[id + 1]) - left, cell);
+      }
     }
     this.#labels(labels);
   }
@@ -154,12 +163,13 @@ class Painter {
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
     for (const { id, ink, left, right, top, cell } of labels) {
-      const size = Math.min(12, cell - 2);
-      const room = right - left - 4;
-      const name = timeline.name(id);
+      const room = right - left - 3;
       const number = String(timeline.microbatch[id]);
-      const text = name.length * size * 0.64 <= room ? name : number;
-      if (text.length * size * 0.64 > room) continue;
+      const [most, name] = [Math.min(12, cell - 2), timeline.name(id)];
+      const text = name.length * most * 0.64 <= room ? name : number;
+      // Numbers that are a little too wide are written smaller.
+      const size = Math.min(most, Math.floor(room / (text.length * 0.64)));
+      if (size < 8) continue;
       ctx.font = `${size}px ${FONT}`;
       ctx.fillStyle = ink;
       ctx.fillText(text, (left + right) / 2, top + cell / 2 + 0.5);
@@ -208,7 +218,7 @@ class Painter {
       if (peakAt !== null && peak > 0) {
         ctx.fillStyle = page.colours.ink;
         ctx.beginPath();
-        ctx.arc(this.x(peakAt), y(peak), 2.5, 0, 2 * Math.PI);
+        ctx.arc(this.x(peakAt), y(peak), Math.min(2.5, curve.height / 4), 0, 2 * Math.PI);
         ctx.fill();
       }
     }
@@ -339,7 +349,9 @@ class Painter {
     ctx.textAlign = "center";
     const step = roundStep((view.span / this.plot) * (String(Math.round(view.to)).length * 8 + 30));
     for (let at = Math.ceil(view.from / step) * step; at <= view.to; at += step) {
-      ctx.fillText(grouped(at), this.x(at), AXIS - 8);
+      const text = grouped(at);
+      const edge = panel.width - ctx.measureText(text).width / 2 - 2;
+      ctx.fillText(text, Math.min(this.x(at), edge), AXIS - 8);
       line(ctx, this.x(at), AXIS - 5, this.x(at), AXIS - 1);
     }
     if (shows.phases) this.#phases();

@@ -59,7 +59,9 @@ class Strips {
     let free = 0;
     for (let id = row.from; id < row.to; id += 1) {
       const a = Math.max((timeline.start[id] - view.from) * scale, 0);
-      const b = Math.min((timeline.end[id] - view.from) * scale, width);
+      const end = (timeline.end[id] - view.from) * scale;
+      // A seam parts passes that are wide enough to have one.
+      const b = Math.min(end - a > 2 ? end - 0.5 : end, width);
       const colour = passes[timeline.class[id]].rgb;
       const [i, j] = [Math.floor(a), Math.floor(b)];
       if (i === j) {
@@ -70,9 +72,9 @@ class Strips {
         if (j < width) add(j, b - j, colour);
       }
       if (a > free) raise(free, a, live);
-      raise(a, b, timeline.during[id]);
+      raise(a, end, timeline.during[id]);
       live = timeline.after[id];
-      free = b;
+      free = end;
     }
     raise(free, width, live);
   }

@@ -39,6 +39,8 @@ class Timeline {
     this.microbatch = new Int32Array(this.count);
     this.class = new Int32Array(this.count);
     this.device = new Int32Array(this.count);
+    /** By pass: the other one of its overlapped pair, or -1. */
+    this.partner = new Int32Array(this.count).fill(-1);
     data.devices.forEach((device, index) => this.#unpack(device, index));
 
     this.#index();
@@ -47,7 +49,7 @@ class Timeline {
     for (const id of this.critical) this.isCritical[id] = 1;
   }
 
-  #unpack({ classes, passes, steps, waits }, device) {
+  #unpack({ classes, passes, steps, waits, pairs }, device) {
     const base = this.classes.length;
     for (const [stage, kind, chunk, ticks, takes, gives, needs] of classes) {
       this.classes.push({ stage, kind, chunk, ticks, takes, gives, needs });
@@ -70,6 +72,10 @@ class Timeline {
       live = this.during[id] - gives;
       this.after[id] = live;
     });
+    for (const position of pairs) {
+      const first = this.offset[device] + position;
+      [this.partner[first], this.partner[first + 1]] = [first + 1, first];
+    }
     const about = this.devices[device];
     const [from, to] = this.span(device);
     if (from < to) {
@@ -122,6 +128,16 @@ class Timeline {
   find(stage, kind, microbatch) {
     const id = this.places[this.#cell(stage, kind, microbatch)];
     return id === undefined || id < 0 ? null : id;
+  }
+
+  /** When all that a pass needs must be there: at its start, or at that of its pair. */
+  begins(id) {
+    return this.partner[id] < 0 ? this.start[id] : Math.min(this.start[id], this.start[this.partner[id]]);
+  }
+
+  /** When what a pass yields is there: at its end, or at that of its pair. */
+  yields(id) {
+    return this.partner[id] < 0 ? this.end[id] : Math.max(this.end[id], this.end[this.partner[id]]);
   }
 
   /** What a pass waits for, with the latency of each. */

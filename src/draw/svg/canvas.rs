@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::layout::{EDGE, HEADING, LINE, Layout, SMALL, TEXT, figures};
+use super::layout::{EDGE, HEADING, LINE, Layout, SMALL, TEXT, figures, shortened};
 use super::legend::{SAMPLE, Sample};
 use super::memory::{curve, rise};
 use super::{Part, Svg};
@@ -75,7 +75,8 @@ impl<'a> Canvas<'a> {
         let facts = self.picture.facts().join("; ");
         self.line(&format!("<title>{}</title>", escape(&title)));
         self.line(&format!("<desc>{}</desc>", escape(&facts)));
-        self.line("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>");
+        let ground = Ground::Light.colour().hex();
+        self.line(&format!("<rect width=\"100%\" height=\"100%\" fill=\"{ground}\"/>"));
         if !self.layout.title.is_empty() {
             let title = self.layout.title.clone();
             let look = format!(" font-size=\"{HEADING}\" font-weight=\"bold\"");
@@ -122,6 +123,11 @@ impl<'a> Canvas<'a> {
                 "<path d=\"M{x} {middle}H{right}\" stroke=\"{CAP}\" stroke-width=\"1.2\" \
                  stroke-dasharray=\"4 2\"/>"
             ),
+            Sample::Pair => format!(
+                "<rect x=\"{x}\" y=\"{}\" width=\"13\" height=\"11\" fill=\"none\" stroke=\"{INK}\" \
+                 stroke-width=\"1.2\"/>",
+                y + 1
+            ),
             Sample::Path => format!("<path d=\"M{x} {middle}H{right}\" stroke=\"#000\" stroke-width=\"2\"/>"),
         };
         self.line(&shape);
@@ -150,11 +156,8 @@ impl<'a> Canvas<'a> {
         self.line(&format!("<g font-size=\"{SMALL}\" text-anchor=\"middle\">"));
         self.out.push_str(&labels);
         self.line("</g>");
-        let mut unit = self.picture.model.costs().unit.clone();
-        while width_of(&unit, SMALL) > (left - 20) * 100 {
-            unit.pop();
-        }
-        self.text(left - 12, bottom + 14, &format!(" font-size=\"{SMALL}\" text-anchor=\"end\""), &unit);
+        let unit = shortened(&self.picture.model.costs().unit);
+        self.text(left - EDGE, bottom + 14, &format!(" font-size=\"{SMALL}\" text-anchor=\"end\""), &unit);
     }
 
     /// The bar above the devices that says where warm-up, steady phase and cool-down lie.
@@ -240,6 +243,14 @@ impl<'a> Canvas<'a> {
                     .expect("writing to a string cannot fail");
             }
         }
+        let mut pairs = String::new();
+        for &first in picture.schedule.overlaps(device) {
+            let (_, start, _) = picture.at((device, first));
+            let (_, _, end) = picture.at((device, first + 1));
+            let (from, to) = (layout.across(start), layout.across(end));
+            let (x, length) = (decimal(from), decimal(to - from));
+            write!(pairs, "M{x} 0h{length}v{cell}h-{length}z").expect("writing to a string cannot fail");
+        }
         let (span, size) = (picture.span(device), layout.numbers.unwrap_or(SMALL));
         if let Some((start, end)) = span {
             let (from, to) = (layout.across(start), layout.across(end));
@@ -254,6 +265,9 @@ impl<'a> Canvas<'a> {
         for ((kind, chunk), shape) in shapes {
             let fill = Colour::of(kind, chunk, picture.chunks(), Ground::Light).hex();
             self.line(&format!("<path fill=\"{fill}\"{edge} d=\"{shape}\"/>"));
+        }
+        if !pairs.is_empty() {
+            self.line(&format!("<path fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.2\" d=\"{pairs}\"/>"));
         }
         for (ink, labels) in labels {
             self.line(&format!("<g fill=\"{ink}\" font-size=\"{size}\" text-anchor=\"middle\">"));

@@ -84,7 +84,9 @@ impl Layout {
         let memory = how.shows(Part::Memory);
         let devices = i64::from(picture.schedule.devices());
         let pixels = |text: &str, size| width_of(text, size) / 100 + 1;
-        let left = 2 * EDGE + pixels(&format!("device {}", devices - 1), TEXT);
+        let unit = shortened(&picture.model.costs().unit);
+        let names = pixels(&format!("device {}", devices - 1), TEXT).max(pixels(&unit, SMALL));
+        let left = 2 * EDGE + names;
         let figures = picture.devices().flat_map(|device| figures(picture, device, memory));
         let figures = figures.map(|text| pixels(&text, SMALL)).max().unwrap_or(0);
         let right = if how.shows(Part::Figures) { figures + 2 * EDGE } else { 2 * EDGE };
@@ -197,6 +199,15 @@ pub(super) fn figures(picture: &Picture<'_>, device: Device, memory: bool) -> Ve
         None => format!("peak {peak}"),
     };
     if memory { vec![idle, peak] } else { vec![format!("{idle}, {peak}")] }
+}
+
+/// A unit of a few letters, as it is; of a longer one the beginning.
+pub(super) fn shortened(unit: &str) -> String {
+    const MOST: usize = 14;
+    if unit.chars().count() <= MOST {
+        return unit.to_owned();
+    }
+    unit.chars().take(MOST - 3).chain("...".chars()).collect()
 }
 
 fn count(lines: usize) -> i64 {

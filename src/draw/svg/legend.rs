@@ -19,6 +19,8 @@ pub(super) enum Sample {
     Cap,
     /// The line of the critical path.
     Path,
+    /// The frame of an overlapped pair.
+    Pair,
 }
 
 /// The width of a sample in pixels, with what is left after it.
@@ -67,6 +69,9 @@ fn entries(picture: &Picture<'_>, how: &Svg) -> Vec<Entry> {
         add(shades.into_iter().map(shade).collect(), format!("{kind} {}", meaning(kind)));
     }
     add(vec![Sample::Fill(Ground::Light.bubble())], "bubble".to_owned());
+    if picture.schedule.overlap_count() > 0 {
+        add(vec![Sample::Pair], "overlapped pair".to_owned());
+    }
     if how.shows(Part::CriticalPath) && !picture.critical.is_empty() {
         add(vec![Sample::Path], "critical path".to_owned());
     }
