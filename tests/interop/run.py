@@ -203,8 +203,9 @@ def alone(path: pathlib.Path, limit: float) -> Outcome:
 
 def describe(outcome: Outcome) -> str:
     """An outcome in a few words."""
-    stages = " ".join(map(str, outcome.wrong))
-    return outcome.what + (f" of stages {stages}" if stages else "") + (f": {outcome.message[:70]}" if outcome.message else "")
+    stages = "".join(f" {stage}" for stage in outcome.wrong)
+    reason = outcome.message[:70]
+    return outcome.what + (f" of stages{stages}" if stages else "") + (f": {reason}" if reason else "")
 
 
 def late_receives(suite: Suite) -> None:
