@@ -151,8 +151,9 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
     write(out, "<ul class=\"legend\">");
     let chunks = picture.chunks();
     for kind in picture.kinds() {
-        let samples: String =
+        let samples: Vec<String> =
             (0..chunks).map(|chunk| format!("<i data-colour=\"{kind} {chunk}\"></i>")).collect();
+        let samples = samples.concat();
         write(out, &format!("<li>{samples} {kind} {}</li>", meaning(kind)));
     }
     if chunks > 1 {

@@ -38,11 +38,14 @@ struct Timeline {
     most_memory: Units,
     phases: Vec<(&'static str, Ticks, Ticks)>,
     /// By theme, kind and chunk: the colour of a pass, and that of text on it.
-    colours: BTreeMap<&'static str, BTreeMap<char, Vec<(String, &'static str)>>>,
+    colours: BTreeMap<&'static str, Shades>,
     devices: Vec<Row>,
     /// Devices and positions along the critical path.
     critical: Vec<(u32, usize)>,
 }
+
+/// By kind and chunk: fill and ink.
+type Shades = BTreeMap<char, Vec<(String, &'static str)>>;
 
 /// What a device runs.
 #[derive(Serialize)]

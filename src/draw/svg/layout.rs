@@ -164,9 +164,8 @@ impl Layout {
         let highest = SMALL.min(self.row.cell / 100 - 2);
         let last = (picture.schedule.microbatches() - 1).to_string();
         let room = self.across(picture.typical_duration());
-        let sizes = (LEAST..=highest).rev();
-        let fitting = sizes.clone().find(|&size| width_of(&last, size) + 100 <= room);
-        fitting.or_else(|| sizes.last())
+        let fitting = (LEAST..=highest).rev().find(|&size| width_of(&last, size) + 100 <= room);
+        fitting.or_else(|| (LEAST <= highest).then_some(LEAST))
     }
 
     /// Where an instant lies from the left of the timeline, in hundredths of a pixel.
