@@ -24,10 +24,17 @@ VERIPB          := 3.0.2
 CHECKERS        := .deps/checkers/installed-$(PUMPKIN_CHECKER)-$(VERIPB)
 OPTIMA          := target/certify
 
+# PyTorch runs our schedules. Its wheel is built for CUDA; of NVIDIA's libraries only the small one that tells how
+# many GPUs there are is installed, and the others are stood in for: a run on the CPU calls none of them.
+TORCH       := 2.15.0
+TORCH_NEEDS := nvidia-cuda-runtime==13.2.75 numpy==2.4.6 filelock==4.2.11 typing-extensions==4.16.0 \
+               sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 jinja2==3.1.6 markupsafe==3.0.4 fsspec==2026.9.0
+PYTORCH     := .deps/torch-$(TORCH)
+
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
-.PHONY: help setup build demo test browser gallery lint proofs proofs-cvc5 certify bench bench-table
+.PHONY: help setup build demo test browser gallery lint proofs proofs-cvc5 certify interop dumps bench bench-table
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -38,6 +45,7 @@ help:
 	@echo 'make lint         check format, lints and documentation'
 	@echo 'make proofs       write proofs/ anew and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
+	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
 	@echo 'make certify      prove optima and have two outside checkers check the proofs'
@@ -92,6 +100,22 @@ $(CVC5):
 	@rm -rf $@.part && mkdir -p .deps
 	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
 	    --target $@.part $(subst -,==,$(notdir $@))
+	@mv $@.part $@
+
+interop: setup $(PYTORCH)
+	$(CARGO) build
+	PYTHONPATH=$(PYTORCH) $(PYTHON) tests/interop/run.py target/debug/bubbleproof
+
+# The schedules that PyTorch makes itself, as the tests read them.
+dumps: $(PYTORCH)
+	PYTHONPATH=$(PYTORCH) $(PYTHON) tests/interop/dump.py tests/data/pytorch
+
+$(PYTORCH):
+	@echo 'installing $(notdir $@) into .deps'
+	@rm -rf $@.part && mkdir -p .deps
+	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
+	    --no-deps --no-compile --target $@.part torch==$(TORCH) $(TORCH_NEEDS)
+	@$(PYTHON) tests/interop/stand_ins.py $@.part
 	@mv $@.part $@
 
 bench: setup

@@ -13,3 +13,4 @@ pub mod optimize;
 pub mod prove;
 pub mod replay;
 pub mod schedule;
+pub mod stop;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 /// `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("stop", &[]),
     ("schedule", &["model"]),
     ("replay", &["model", "schedule"]),
     ("comm", &["model", "schedule"]),
@@ -18,8 +19,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("block", &["model", "schedule"]),
     ("catalog", &["model", "schedule", "block", "replay"]),
     ("encode", &["model", "block"]),
-    ("optimize", &["model", "schedule", "replay", "comm", "certificate", "block", "catalog", "encode"]),
-    ("prove", &["model", "schedule", "replay", "block", "encode"]),
+    (
+        "optimize",
+        &["model", "stop", "schedule", "replay", "comm", "certificate", "block", "catalog", "encode"],
+    ),
+    ("prove", &["model", "stop", "schedule", "replay", "block", "encode"]),
     ("trace", &["model", "schedule", "replay"]),
     ("interchange", &["model", "schedule", "replay", "comm"]),
     ("draw", &["model", "schedule", "replay"]),
@@ -27,6 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "model",
+            "stop",
             "schedule",
             "replay",
             "comm",

@@ -17,6 +17,10 @@ const FAMILY: &str = "models/blocks/v-half.toml";
 const REFUTED: &str = "tests/corpus/families/v-min-without-gap.toml";
 const EXTENSIBLE: &str = "tests/cli/extensible.json";
 const RESIZED: &str = "tests/cli/resized.json";
+const SWAPPED: &str = "tests/corpus/communication/swapped-gradients.csv";
+const DEADLOCKED: &str = "tests/corpus/communication/deadlocked-passes.csv";
+const EARLY: &str = "tests/corpus/communication/early-receive.csv";
+const OVERLAPPED: &str = "tests/data/pytorch/dualpipev-2x2-6.csv";
 const CERTIFIED: &str = "tests/corpus/certificates/genuine.json";
 
 /// What a run of the tool left behind.
@@ -98,6 +102,10 @@ fn the_answer_decides_the_exit_status() {
         (&["verify", FAMILY], 2),
         (&["verify", FAMILY, "--every-m"], 2),
         (&["verify", FAMILY, "--every-m", "--devices", "4"], 0),
+        (&["verify", FAMILY, "--every-m", "--devices", "4", "--time-limit", "60"], 0),
+        (&["verify", FAMILY, "--every-m", "--devices", "4", "--time-limit", "0.000000001"], 3),
+        (&["verify", FAMILY, "--every-m", "--devices", "4", "--time-limit", "-1"], 2),
+        (&["verify", FAMILY, "--devices", "4", "--time-limit", "60"], 2),
         (&["verify", FAMILY, "--every-m", "--devices", "4", "--microbatches", "8"], 2),
         (&["verify", FAMILY, "--every-m", "--devices", "4", "--memory", "6"], 0),
         (&["verify", FAMILY, "--every-m", "--devices", "4", "--memory", "5"], 1),
@@ -157,6 +165,24 @@ fn the_answer_decides_the_exit_status() {
         (&["render", BROKEN], 1),
         (&["convert", SCHEDULE, "-o", "-", "--to", "json"], 0),
         (&["convert", SCHEDULE, "-o", "-"], 2),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "pytorch-comms"], 0),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "pytorch-comms", "--nearest"], 0),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "pytorch", "--devices", "4"], 2),
+        (&["convert", SWAPPED, "-o", "-", "--to", "pytorch-comms"], 0),
+        (&["convert", DEADLOCKED, "-o", "-", "--to", "pytorch"], 0),
+        (&["convert", DEADLOCKED, "-o", "-", "--to", "pytorch-comms"], 2),
+        (&["convert", DEADLOCKED, "-o", "-", "--to", "pytorch-comms", "--nearest"], 0),
+        (&["convert", BROKEN, "-o", "-", "--to", "pytorch-comms"], 2),
+        (&["convert", MODEL, "-o", "-", "--to", "pytorch", "--schedule", "1f1b"], 0),
+        (&["convert", MODEL, "-o", "-", "--to", "pytorch", "--schedule", "2f2b"], 2),
+        (&["convert", MODEL, "-o", "-", "--to", "pytorch", "--schedule", "v-min"], 2),
+        (&["convert", MODEL, "-o", "-", "--to", "pytorch"], 2),
+        (&["verify", SWAPPED], 1),
+        (&["verify", DEADLOCKED], 1),
+        (&["verify", EARLY], 0),
+        (&["verify", OVERLAPPED], 0),
+        (&["verify", OVERLAPPED, "--every-m"], 3),
+        (&["verify", "tests/corpus/communication/blank-cell.csv"], 2),
         (&["verify", "no-such-file.json"], 2),
         (&["verify", MODEL], 2),
         (&["verify", SCHEDULE, "--model", SCHEDULE], 2),
@@ -381,6 +407,44 @@ fn block_gives_the_keys_that_programs_rely_on() {
     let family = tool(&["block", FAMILY, "--devices", "4", "--json"]).json();
     assert_keys(&family, &keys);
     assert_eq!(family["faults"], serde_json::json!([]));
+}
+
+#[test]
+fn communication_is_verified_and_what_cannot_run_is_mended() {
+    let mut report = String::new();
+    for arguments in [
+        &["verify", SWAPPED][..],
+        &["verify", DEADLOCKED],
+        &["verify", EARLY],
+        &["verify", OVERLAPPED],
+        &["convert", DEADLOCKED, "-o", "-", "--to", "pytorch-comms"],
+        &["convert", DEADLOCKED, "-o", "-", "--to", "pytorch-comms", "--nearest"],
+        &["verify", "tests/corpus/communication/blank-cell.csv"],
+    ] {
+        writeln!(report, "$ bubbleproof {}\n{}", arguments.join(" "), tool(arguments).transcript())
+            .expect("writing to a string");
+    }
+    insta::assert_snapshot!("communication", report);
+    let json = tool(&["verify", EARLY, "--json"]).json();
+    assert_keys(&json, &["communication", "overlapped_pairs", "nearest", "notes"]);
+    let ends: Vec<bool> = json["communication"]["semantics"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|behaviour| behaviour["ends"].as_bool().expect("a truth value"))
+        .collect();
+    assert_eq!(ends, [true, true, false, false]);
+    assert_eq!(tool(&["verify", DEADLOCKED, "--json"]).json()["nearest"]["moved"][0]["pass"], "0F1");
+}
+
+#[test]
+fn the_dialect_of_a_csv_is_said() {
+    let found = tool_with_input(&["verify", "-"], "0F0,0BW0,0F1,0B1,0W1\r\n");
+    assert_eq!(found.status, 0, "{}", found.err);
+    insta::assert_snapshot!(found.err, @"note: read as PyTorch's CSV, compute_only, in the letters of 2024: B is the input gradient, BW the full backward");
+    let written =
+        tool_with_input(&["convert", "-", "-o", "-", "--to", "pytorch"], "0F0,0BW0,,0F1,0B1,0W1\r\n");
+    assert_eq!(written.out, "0F0,0B0,,0F1,0I1,0W1\r\n");
 }
 
 #[test]

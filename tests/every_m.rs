@@ -9,6 +9,7 @@ use bubbleproof::model::{Kind, Model, Pass, Placement, Stage, Ticks, Units};
 use bubbleproof::prove::every::{EveryM, Formula, Proof, Reason, every_m_of_block, every_m_of_schedule};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
+use bubbleproof::stop::Stop;
 use itertools::iproduct;
 
 fn proved(what: &str, answer: EveryM) -> Proof {
@@ -19,7 +20,7 @@ fn proved(what: &str, answer: EveryM) -> Proof {
 }
 
 fn of_block(name: &str, block: &Block, model: &Model) -> Proof {
-    proved(name, every_m_of_block(block, model).expect("an answer"))
+    proved(name, every_m_of_block(block, model, &Stop::default()).expect("an answer"))
 }
 
 /// A V block at unit times.
@@ -59,6 +60,18 @@ fn squeezed_v_half_and_v_zb_have_the_closed_forms_that_tests_had_found() {
         let half = if d % 2 == 0 { (7 * d - 4) / 2 } else { 7 * (d - 1) / 2 };
         assert_eq!(line(&squeezed("v-half", devices).makespan), Some((devices / 2 + 1, 6, half)), "d = {d}");
         assert_eq!(line(&squeezed("v-zb", devices).makespan), Some((devices, 6, 2 * d - 3)), "d = {d}");
+    }
+}
+
+#[test]
+fn without_time_nothing_is_said_of_every_m() {
+    let family = family::shipped("v-half").expect("it is shipped");
+    let (block, model) = (family.block(4).expect("a block"), family.model(4, 12).expect("a model"));
+    let schedule = block.expand(&model, 12).expect("a schedule");
+    let now = Stop::after(std::time::Duration::ZERO);
+    let answers = [every_m_of_block(&block, &model, &now), every_m_of_schedule(&schedule, &model, &now)];
+    for answer in answers {
+        assert_eq!(answer, Ok(EveryM::Unknown(Reason::Time)));
     }
 }
 
@@ -112,7 +125,7 @@ fn a_block_with_a_pass_before_what_it_needs_is_refuted() {
     let wrong = |pass: Pass| pass.stage == Stage(0) && pass.kind == Kind::I;
     let moved = block.passes().map(|(pass, at)| (pass, if wrong(pass) { at - Ticks(9) } else { at }));
     let moved = Block::periodic(block.placement().clone(), 1, 1, block.interval_parts(), moved);
-    let answer = every_m_of_block(&moved.expect("a block"), &model).expect("an answer");
+    let answer = every_m_of_block(&moved.expect("a block"), &model, &Stop::default()).expect("an answer");
     let EveryM::Refuted(refutation) = answer else { panic!("{answer:?}") };
     assert_eq!(refutation.microbatches, 1);
     assert_eq!(refutation.verdict.violations[0].rule(), "deadlock");
@@ -124,7 +137,7 @@ fn a_cap_one_lower_is_refuted_with_the_fewest_microbatches_that_reach_it() {
     let (block, model) = (family.block(6).expect("a block"), family.model(6, 1).expect("a model"));
     let with_cap = |units| {
         let model = model.with_uniform_capacity(Some(Units(units))).expect("a model");
-        every_m_of_block(&block, &model).expect("an answer")
+        every_m_of_block(&block, &model, &Stop::default()).expect("an answer")
     };
     assert_eq!(proved("v-half", with_cap(8)).peak_memory, vec![Units(8); 6]);
     let EveryM::Refuted(refutation) = with_cap(7) else { panic!("the peak is 8") };
@@ -168,7 +181,7 @@ fn schedules_of_the_catalogue_are_extended_from_their_orders_alone() {
         ("v-zb", 4, 24),
     ] {
         let (model, schedule) = named(name, devices, microbatches);
-        let said = match every_m_of_schedule(&schedule, &model).expect("an answer") {
+        let said = match every_m_of_schedule(&schedule, &model, &Stop::default()).expect("an answer") {
             EveryM::Proved(proof) => format!("{}; peak {:?}", proof.makespan, proof.peak_memory.iter().max()),
             EveryM::Refuted(refutation) => panic!("{name}: {refutation:?}"),
             EveryM::Unknown(reason) => format!("unknown: {reason}"),
@@ -183,7 +196,8 @@ fn schedules_of_the_catalogue_are_extended_from_their_orders_alone() {
 fn the_extension_of_1f1b_is_1f1b_with_more_microbatches() {
     for name in ["1f1b", "zb-h1", "interleaved-1f1b"] {
         let (model, schedule) = named(name, 4, 24);
-        let proof = proved(name, every_m_of_schedule(&schedule, &model).expect("an answer"));
+        let proof =
+            proved(name, every_m_of_schedule(&schedule, &model, &Stop::default()).expect("an answer"));
         for microbatches in (24..64).step_by(proof.step as usize) {
             let (model, longer) = named(name, 4, microbatches);
             let metrics = replay(&model, &longer).timing.expect("it runs").metrics;
@@ -205,7 +219,7 @@ fn a_cool_down_may_split_backwards_that_the_steady_phase_does_not() {
     };
     let orders: Vec<Vec<Pass>> = schedule.orders().iter().map(split).collect();
     let mixed = Schedule::new(schedule.placement().clone(), 20, orders).expect("a schedule");
-    let proof = proved("mixed", every_m_of_schedule(&mixed, &model).expect("an answer"));
+    let proof = proved("mixed", every_m_of_schedule(&mixed, &model, &Stop::default()).expect("an answer"));
     assert_eq!((proof.first, proof.step), (20, 1));
     assert!(proof.makespan.at(20) < Some(Ticks(69)), "I lets the gradient go sooner than B");
     assert_eq!(proof.makespan.rate(), 3.into());
@@ -223,7 +237,7 @@ fn recomputation_of_some_microbatches_is_not_extended() {
     };
     let orders: Vec<Vec<Pass>> = schedule.orders().iter().map(recompute).collect();
     let some = Schedule::new(schedule.placement().clone(), 20, orders).expect("a schedule");
-    let answer = every_m_of_schedule(&some, &model).expect("an answer");
+    let answer = every_m_of_schedule(&some, &model, &Stop::default()).expect("an answer");
     let EveryM::Unknown(reason @ Reason::Irregular(_)) = answer else { panic!("{answer:?}") };
     assert_eq!(
         reason.to_string(),
@@ -236,7 +250,7 @@ fn recomputation_of_some_microbatches_is_not_extended() {
 fn too_few_repetitions_and_none_are_told_apart() {
     let reason = |name, devices, microbatches| {
         let (model, schedule) = named(name, devices, microbatches);
-        match every_m_of_schedule(&schedule, &model).expect("an answer") {
+        match every_m_of_schedule(&schedule, &model, &Stop::default()).expect("an answer") {
             EveryM::Unknown(reason) => reason.to_string(),
             other => panic!("{other:?}"),
         }
@@ -263,7 +277,7 @@ fn spelled(microbatches: u32, orders: [&str; 2]) -> EveryM {
     let orders = orders.into_iter().enumerate().map(order).collect();
     let schedule = Schedule::new(placement.clone(), microbatches, orders).expect("a schedule");
     let model = Model::unit(placement, microbatches).expect("a model");
-    every_m_of_schedule(&schedule, &model).expect("an answer")
+    every_m_of_schedule(&schedule, &model, &Stop::default()).expect("an answer")
 }
 
 #[test]
@@ -326,7 +340,7 @@ fn what_is_too_large_to_begin_with_is_said_to_be() {
             (pass, if late { at + block.interval_parts() * by } else { at })
         });
         let moved = Block::periodic(block.placement().clone(), 1, 1, block.interval_parts(), moved);
-        every_m_of_block(&moved.expect("a block"), &model).expect("an answer")
+        every_m_of_block(&moved.expect("a block"), &model, &Stop::default()).expect("an answer")
     };
     assert_eq!(proved("late", late(50)).peak_memory[0], Units(52));
     let answer = late(1 << 40);
@@ -345,7 +359,8 @@ fn where_the_times_do_not_repeat_soon_it_is_said_that_only_the_formula_is_missin
     costs.backward_weight[1] -= Ticks(1);
     let (name, memory) = ("uneven".to_owned(), model.memory().clone());
     let model = Model::new(name, None, placement, 1, costs, memory).expect("a model");
-    let answer = every_m_of_block(&family.block(2).expect("a block"), &model).expect("an answer");
+    let answer =
+        every_m_of_block(&family.block(2).expect("a block"), &model, &Stop::default()).expect("an answer");
     let EveryM::Unknown(reason @ Reason::NoCycle { .. }) = answer else { panic!("{answer:?}") };
     insta::assert_snapshot!(reason);
 }

@@ -179,6 +179,7 @@ fn interleaved(row: &Row) -> Model {
         activation: vec![Units(1); stages],
         retained_for_weight: vec![Units(1); stages],
         checkpoint: None,
+        weights: vec![Units(0); stages],
         capacity: vec![None; devices],
     };
     Model::new("interleaved".to_owned(), None, placement, linear.microbatches(), costs, memory)

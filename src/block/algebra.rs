@@ -57,10 +57,9 @@ impl Block {
     }
 
     fn broken_dependencies(&self, model: &Model) -> Vec<Fault> {
-        let stages = self.placement.stages();
         let mut faults = Vec::new();
         for (pass, offset) in self.passes() {
-            for needs in prerequisites(pass, stages, |other| self.offset(other).is_some()) {
+            for needs in prerequisites(pass, &self.placement, |other| self.offset(other).is_some()) {
                 let Some(start) = self.offset(needs) else { continue };
                 let latency = if needs.stage == pass.stage {
                     Ticks::ZERO

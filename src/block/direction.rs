@@ -57,7 +57,7 @@ impl Direction {
 
 fn needs(model: &Model, pass: Pass, present: impl Fn(Pass) -> bool) -> Neighbours {
     let mut found: [Option<(Pass, Ticks)>; 4] = [None; 4];
-    for (cell, other) in found.iter_mut().zip(prerequisites(pass, model.stages(), present)) {
+    for (cell, other) in found.iter_mut().zip(prerequisites(pass, model.placement(), present)) {
         let latency = if other.stage == pass.stage {
             Ticks::ZERO
         } else {

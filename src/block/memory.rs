@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Kind, Model, Pass, Units};
+use crate::model::{Device, Kind, Model, Pass, Units};
+use crate::schedule::Schedule;
 
 /// What a pass acquires at its start. `recomputed` tells whether an R of its stage and microbatch
 /// exists.
@@ -31,15 +32,26 @@ pub fn released(model: &Model, pass: Pass) -> Units {
     }
 }
 
-/// The most that an order holds at any instant.
+/// The most that the activations of an order hold at any instant.
 #[must_use]
 pub fn order_peak(model: &Model, order: &[Pass]) -> Units {
+    peak_of(model, order, order.chunks(1))
+}
+
+/// The same of a device's order with its overlapped pairs, which acquire at once and release at once.
+#[must_use]
+pub fn device_peak(model: &Model, schedule: &Schedule, device: Device) -> Units {
+    peak_of(model, schedule.order(device), schedule.steps(device))
+}
+
+fn peak_of<'a>(model: &Model, order: &[Pass], steps: impl Iterator<Item = &'a [Pass]>) -> Units {
     let recomputed: BTreeSet<Pass> = order.iter().copied().filter(|pass| pass.kind == Kind::R).collect();
     let (mut live, mut peak) = (Units::ZERO, Units::ZERO);
-    for &pass in order {
-        live += acquired(model, pass, recomputed.contains(&pass.with_kind(Kind::R)));
+    for step in steps {
+        let acquires = |pass: &Pass| acquired(model, *pass, recomputed.contains(&pass.with_kind(Kind::R)));
+        live += step.iter().map(acquires).sum();
         peak = peak.max(live);
-        live -= released(model, pass);
+        live -= step.iter().map(|&pass| released(model, pass)).sum();
     }
     peak
 }

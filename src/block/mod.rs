@@ -16,7 +16,7 @@ mod squeeze;
 mod stretch;
 
 pub use algebra::Fault;
-pub use memory::{acquired, order_peak, released};
+pub use memory::{acquired, device_peak, order_peak, released};
 pub use passes::Passes;
 pub use reorder::{justify, reorder, reorder_until};
 pub use squeeze::{Stuck, Timeline, squeeze};

@@ -1,6 +1,6 @@
 //! The list of the named schedules.
 
-use super::{Build, Entry, Needs, limited, linear, looped, v};
+use super::{Build, Entry, Needs, limited, linear, looped, two_way, v};
 
 /// Every named schedule, those for linear placement first.
 #[must_use]
@@ -10,6 +10,9 @@ pub const fn entries() -> &'static [Entry] {
 
 const ZERO_BUBBLE: &str = "Zero Bubble Pipeline Parallelism (ICLR 2024, arXiv 2401.10241)";
 const CONTROLLABLE: &str = "Pipeline Parallelism with Controllable Memory (NeurIPS 2024, arXiv 2405.15362)";
+
+const DUALPIPE: &str =
+    "DeepSeek-V3 Technical Report (arXiv 2412.19437), and the description of DualPipe by its authors";
 
 const ENTRIES: &[Entry] = &[
     Entry {
@@ -112,6 +115,15 @@ const ENTRIES: &[Entry] = &[
         build: Build::Always(looped::breadth_first),
     },
     Entry {
+        name: "dualpipe-v",
+        summary: "DualPipe cut in half: V placement, forwards overlapped with backwards",
+        source: DUALPIPE,
+        needs: Needs::V,
+        memory: "2d+1 chunks",
+        bubble: "(d-1)(F&B+B-3W), where F&B is an overlapped pair",
+        build: Build::Always(two_way::dualpipe_v),
+    },
+    Entry {
         name: "1f1b-v",
         summary: "V placement with the backward in one piece, at two thirds of the memory of 1F1B",
         source: CONTROLLABLE,
@@ -146,5 +158,32 @@ const ENTRIES: &[Entry] = &[
         memory: "2d chunks",
         bubble: "about none",
         build: Build::Improved(v::v_zb),
+    },
+    Entry {
+        name: "dualpipe",
+        summary: "Two directions that feed each other, forwards overlapped with backwards",
+        source: DUALPIPE,
+        needs: Needs::Bidirectional,
+        memory: "d+1, and two copies of the weights",
+        bubble: "(d/2-1)(F&B+B-3W), where F&B is an overlapped pair",
+        build: Build::Where(two_way::dualpipe),
+    },
+    Entry {
+        name: "chimera",
+        summary: "1F1B in two directions, d microbatches at a time",
+        source: "Chimera (SC 2021, arXiv 2107.06925)",
+        needs: Needs::Bidirectional,
+        memory: "d/2+1 to d, and two copies of the weights",
+        bubble: "(d/2-1)(F+B) if F = B",
+        build: Build::Where(two_way::chimera),
+    },
+    Entry {
+        name: "gems",
+        summary: "One microbatch at a time, in turn down and up",
+        source: "GEMS (SC 2020), as told in Chimera (arXiv 2107.06925, section 2)",
+        needs: Needs::Bidirectional,
+        memory: "1, and two copies of the weights",
+        bubble: "m(d-1)B",
+        build: Build::Always(two_way::gems),
     },
 ];

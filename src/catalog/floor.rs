@@ -68,7 +68,7 @@ impl<'a> Floor<'a> {
     /// even started.
     pub(super) fn arrival(&self, pass: Pass) -> Option<Ticks> {
         let mut arrival = Ticks::ZERO;
-        for needs in prerequisites(pass, self.model.stages(), |other| self.present[self.cell(other)]) {
+        for needs in prerequisites(pass, self.model.placement(), |other| self.present[self.cell(other)]) {
             let latency = if needs.stage == pass.stage {
                 Ticks::ZERO
             } else {

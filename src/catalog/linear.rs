@@ -20,6 +20,7 @@ pub(super) fn gpipe(model: &Model) -> Schedule {
             .chain(backward)
             .flat_map(|(stage, kind)| {
                 Microbatch::all(model.microbatches())
+                    .filter(move |&microbatch| model.placement().leads_through(stage, microbatch))
                     .map(move |microbatch| Pass::new(stage, kind, microbatch))
             })
             .collect()

@@ -31,6 +31,7 @@ mod improve;
 mod limited;
 mod linear;
 mod looped;
+mod two_way;
 mod v;
 
 pub use blocks::block;
@@ -39,7 +40,7 @@ pub use limited::memory_limited;
 
 use std::fmt;
 
-use crate::block::{fewer, order_peak, squeeze, stretch};
+use crate::block::{device_peak, fewer, squeeze, stretch};
 use crate::model::{Device, Model, Pass, Placement, Units};
 use crate::schedule::{Provenance, Schedule};
 
@@ -88,6 +89,8 @@ pub enum Needs {
     Looped,
     /// Two chunks per device, down and back up.
     V,
+    /// A stage of either of two pipelines in opposite directions on each device.
+    Bidirectional,
 }
 
 impl Needs {
@@ -101,6 +104,7 @@ impl Needs {
             Self::Linear => same(Placement::linear(devices)),
             Self::Looped => placement.chunks().is_some_and(|chunks| same(Placement::looped(devices, chunks))),
             Self::V => same(Placement::v(devices)),
+            Self::Bidirectional => same(Placement::bidirectional(devices)),
         }
     }
 }
@@ -112,6 +116,7 @@ impl fmt::Display for Needs {
             Self::Linear => "linear",
             Self::Looped => "looped",
             Self::V => "v",
+            Self::Bidirectional => "bidirectional",
         })
     }
 }
@@ -128,6 +133,14 @@ pub enum CatalogError {
         needs: Needs,
         /// The form of the model's.
         has: crate::model::Shape,
+    },
+    /// It is made for an even number of devices.
+    #[error("`{name}` needs an even number of devices, not {devices}")]
+    OddDevices {
+        /// The name of the schedule.
+        name: &'static str,
+        /// The number of devices.
+        devices: u32,
     },
     /// It holds more than a device has room for.
     #[error("`{name}` holds {holds} units on device {device}, more than its cap of {capacity}")]
@@ -206,7 +219,7 @@ impl Entry {
             Build::Within(build) => on_few(model, few, |model| build(model, due))?,
         };
         for device in Device::all(model.devices()) {
-            let holds = order_peak(model, schedule.order(device));
+            let holds = device_peak(model, &schedule, device);
             if let Some(capacity) = model.capacity(device).filter(|&capacity| capacity < holds) {
                 return Err(CatalogError::OverCapacity { name, device, holds, capacity });
             }
@@ -230,15 +243,20 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// What 1F1B holds for the same model on its fullest device: d microbatches of everything that a
 /// device holds, the largest over devices. With equal stages that is d stage activations for linear
-/// placement, and d times the chunks for V and looped placement. The measure behind "half of 1F1B's
+/// placement, and d times the chunks for V and looped placement; the weights lie there too. The measure behind "half of 1F1B's
 /// memory".
 #[must_use]
 pub fn one_f_one_b_memory(model: &Model) -> Units {
-    let per_microbatch = |device| -> Units {
-        model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
+    let needed = |device| {
+        let held = model.placement().stages_of(device).iter().map(|&stage| model.activation(stage));
+        // Where there are two directions, a microbatch goes through one of the stages.
+        let per_microbatch: Units = match model.placement().directions() {
+            1 => held.sum(),
+            _ => held.max().unwrap_or_default(),
+        };
+        per_microbatch * i64::from(model.devices()) + model.resident(device)
     };
-    let most = Device::all(model.devices()).map(per_microbatch).max().unwrap_or_default();
-    most * i64::from(model.devices())
+    Device::all(model.devices()).map(needed).max().unwrap_or_default()
 }
 
 /// What improves warm-up and cool-down takes long for many microbatches, and the steady phase between

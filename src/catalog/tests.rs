@@ -1,14 +1,17 @@
 use super::*;
-use crate::block::{Fault, squeeze};
+use crate::block::{Fault, device_peak, squeeze};
 use crate::model::{Costs, Kind, Memory, Stage, Ticks};
 use crate::replay::replay;
 
 /// A placement of every kind the catalogue knows.
 fn placements(devices: u32) -> Vec<Placement> {
     let looped = (2..=4).map(|chunks| Placement::looped(devices, chunks));
+    // Chimera and DualPipe need an even number of devices.
+    let two_way = devices.is_multiple_of(2).then(|| Placement::bidirectional(devices));
     [Placement::linear(devices), Placement::v(devices)]
         .into_iter()
         .chain(looped)
+        .chain(two_way)
         .map(|placement| placement.expect("a placement"))
         .collect()
 }
@@ -31,6 +34,7 @@ fn model(placement: Placement, microbatches: u32, [f, i, w, c]: [i64; 4]) -> Mod
         activation: vec![Units(11); stages],
         retained_for_weight: vec![Units(4); stages],
         checkpoint: Some(vec![Units(2); stages]),
+        weights: vec![Units(0); stages],
         capacity: vec![None; devices],
     };
     Model::new("test".to_owned(), None, placement, microbatches, costs, memory).expect("a model")
@@ -50,7 +54,7 @@ fn every_schedule_runs_at_every_size_under_every_cost() {
                     let what = format!("{} d={devices} m={microbatches} {costs:?}", entry.name);
                     assert_eq!(verdict.violations, [], "{what}");
                     let held: Vec<Units> =
-                        schedule.orders().iter().map(|order| order_peak(&model, order)).collect();
+                        Device::all(devices).map(|device| device_peak(&model, &schedule, device)).collect();
                     assert_eq!(verdict.peak_memory, held, "{what}");
                 }
             }
@@ -89,7 +93,7 @@ fn peak_memory_is_what_the_entry_states() {
     for devices in 1..=9 {
         let d = i64::from(devices);
         for placement in placements(devices) {
-            let v = i64::from(placement.chunks().expect("equally many"));
+            let v = i64::from(placement.chunks().expect("equally many") / placement.directions());
             let microbatches = 4 * devices;
             let m = i64::from(microbatches);
             let model = Model::unit(placement.clone(), microbatches).expect("a model");
@@ -102,6 +106,13 @@ fn peak_memory_is_what_the_entry_states() {
                 let what = format!("{} d={d} v={v}", entry.name);
                 match entry.name {
                     "gpipe" | "looped-bfs" => assert_eq!(found, each(&|_| v * m), "{what}"),
+                    "dualpipe" => assert_eq!(found, each(&|_| d + 1), "{what}"),
+                    "dualpipe-v" => assert_eq!(found, each(&|_| 2 * d + 1), "{what}"),
+                    "chimera" => {
+                        let inner = |i: i64| i.min(d - 1 - i);
+                        assert_eq!(found, each(&|i| d / 2 + 1 + inner(i)), "{what}");
+                    }
+                    "gems" => assert_eq!(found, each(&|_| 1), "{what}"),
                     "1f1b" => assert_eq!(found, each(&|i| d - i), "{what}"),
                     "eager-1f1b" => assert_eq!(found, each(&|i| 2 * (d - i) - 1), "{what}"),
                     "1f1b-r" => assert_eq!(found, each(&|_| 1), "{what}"),
@@ -368,4 +379,58 @@ fn names_are_unique_and_every_entry_says_where_it_comes_from() {
         assert!(entry.source.contains("arXiv"), "{}", entry.name);
         assert_eq!(find(entry.name).map(|found| found.summary), Some(entry.summary));
     }
+}
+
+#[test]
+fn schedules_in_two_directions_leave_the_bubbles_that_their_papers_state() {
+    for (devices, [f, i, w]) in
+        [(2, [1, 1, 1]), (4, [2, 1, 1]), (6, [1, 1, 1]), (8, [3, 3, 3]), (8, [2, 1, 1])]
+    {
+        let (d, m) = (i64::from(devices), 4 * i64::from(devices));
+        let idle = |name: &str, placement: Placement| {
+            let microbatches = u32::try_from(m).expect("few");
+            let model = Model::equal_stages(placement.clone(), microbatches, [f, i, w, 0]).expect("a model");
+            let schedule = find(name).expect("a known name").generate(&model).expect(name);
+            let timing = replay(&model, &schedule).timing.expect("it runs");
+            let per_device = i64::from(placement.depth()) / d * m * (f + i + w);
+            timing.metrics.device_span.0 - per_device
+        };
+        let two_ways = || Placement::bidirectional(devices).expect("a placement");
+        let b = i + w;
+        if f == i {
+            // Of DualPipe's authors, where an overlapped pair takes as long as its passes.
+            let dualpipe = f + b + b - 3 * w;
+            assert_eq!(idle("dualpipe", two_ways()), (d / 2 - 1) * dualpipe, "d={d} {f},{i},{w}");
+            let v = Placement::v(devices).expect("a placement");
+            assert_eq!(idle("dualpipe-v", v), (d - 1) * dualpipe, "d={d} {f},{i},{w}");
+        }
+        assert_eq!(idle("gems", two_ways()), m * (d - 1) * b, "d={d} {f},{i},{w}");
+        if f == b {
+            // (D-2)/(2N+D-2) of the time (Chimera, arXiv 2107.06925, Table 2).
+            assert_eq!(idle("chimera", two_ways()), (d / 2 - 1) * (f + b), "d={d} {f},{i},{w}");
+        }
+    }
+}
+
+#[test]
+fn dualpipe_and_chimera_need_an_even_number_of_devices() {
+    let model = Model::unit(Placement::bidirectional(3).expect("a placement"), 6).expect("a model");
+    for name in ["dualpipe", "chimera"] {
+        let error = find(name).expect("a known name").generate(&model).expect_err("odd");
+        assert_eq!(error, CatalogError::OddDevices { name, devices: 3 });
+    }
+    assert!(find("gems").expect("a known name").generate(&model).is_ok());
+}
+
+#[test]
+fn the_second_copy_of_the_weights_counts() {
+    let memory = |placement: Placement, name: &str| {
+        let model = Model::equal_stages(placement, 8, [1, 1, 1, 0]).expect("a model");
+        let memory = Memory { weights: vec![Units(100); model.stages() as usize], ..model.memory().clone() };
+        let (placement, costs) = (model.placement().clone(), model.costs().clone());
+        let model = Model::new("heavy".to_owned(), None, placement, 8, costs, memory).expect("a model");
+        replay(&model, &find(name).expect("a known name").generate(&model).expect(name)).peak_memory_max()
+    };
+    assert_eq!(memory(Placement::linear(4).expect("a placement"), "1f1b"), Units(104));
+    assert_eq!(memory(Placement::bidirectional(4).expect("a placement"), "chimera"), Units(204));
 }

@@ -12,7 +12,8 @@ use crate::model::{Device, Model, Ticks};
 /// of a second.
 pub const STEPS: u64 = 4_000_000;
 
-/// The best of the bounds of this module on a metric, for the model's microbatches and caps.
+/// The best of the bounds of this module on a metric, for the model's microbatches and caps. Of two
+/// directions only what one microbatch takes alone.
 #[must_use]
 pub fn lower_bound(model: &Model, metric: Metric) -> Bound {
     lower_bound_within(model, metric, STEPS)
@@ -22,11 +23,15 @@ pub fn lower_bound(model: &Model, metric: Metric) -> Bound {
 /// bounds that are as good or better. Some ten million take a second.
 #[must_use]
 pub fn lower_bound_within(model: &Model, metric: Metric, steps: u64) -> Bound {
+    let alone = alone(model, metric);
+    if one_direction(model).is_err() {
+        return alone;
+    }
     let paths = Paths::new(model);
     Device::all(model.devices())
         .flat_map(|device| of_device(model, &paths, device, metric))
         .chain(subset::best_bound(model, &paths, metric, Steps(steps)))
-        .fold(alone(model, metric), |best, bound| if bound.value > best.value { bound } else { best })
+        .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
 
 /// The bound that some devices alone give; nothing when the steps run out, the caps are too small for
@@ -35,6 +40,7 @@ pub fn lower_bound_within(model: &Model, metric: Metric, steps: u64) -> Bound {
 /// Devices without a cap, and stages that hold nothing, lead to ever more states.
 #[must_use]
 pub fn lower_bound_of(model: &Model, metric: Metric, devices: &[Device], steps: u64) -> Option<Bound> {
+    one_direction(model).ok()?;
     devices.iter().try_for_each(|&device| there(model, device)).ok()?;
     let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
     let paths = Paths::new(model);
@@ -46,9 +52,12 @@ pub fn lower_bound_of(model: &Model, metric: Metric, devices: &[Device], steps: 
 /// the makespan is at least m times this, less a constant.
 ///
 /// At least [`interval_bound`], and better where memory is short; it spends as many steps as it is
-/// allowed.
+/// allowed. Of two directions nothing is known: 0.
 #[must_use]
 pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
+    if one_direction(model).is_err() {
+        return Ratio::from_integer(0);
+    }
     let paths = Paths::new(model);
     let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(model, &paths, device));
     turns
@@ -63,6 +72,9 @@ pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
 /// # Errors
 /// When the reason is not true of the model, gives another value, or takes too long to check.
 pub fn holds(model: &Model, metric: Metric, bound: &Bound) -> Result<(), BoundError> {
+    if bound.reason != Reason::Alone {
+        one_direction(model)?;
+    }
     let shown = match &bound.reason {
         Reason::Alone => alone(model, metric).value,
         Reason::Windows { device, .. }
@@ -80,6 +92,14 @@ pub fn holds(model: &Model, metric: Metric, bound: &Bound) -> Result<(), BoundEr
         Reason::Subset { devices, repetition } => of_subset(model, metric, devices, *repetition)?,
     };
     if shown == bound.value { Ok(()) } else { Err(BoundError::Value { claimed: bound.value, shown }) }
+}
+
+/// The bounds count on every microbatch going through every stage.
+fn one_direction(model: &Model) -> Result<(), BoundError> {
+    match model.placement().directions() {
+        1 => Ok(()),
+        directions => Err(BoundError::Directions(directions)),
+    }
 }
 
 fn there(model: &Model, device: Device) -> Result<(), BoundError> {

@@ -2,7 +2,7 @@
 
 use crate::model::{Kind, Model, Stage, Ticks};
 
-/// Longest chains of one microbatch through the pipeline without waiting for any device.
+/// Longest chains of the first microbatch through its pipeline without waiting for any device.
 pub(super) struct Paths<'a> {
     model: &'a Model,
     /// By stage: the earliest start of F.
@@ -13,7 +13,7 @@ pub(super) struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     pub(super) fn new(model: &'a Model) -> Self {
-        let stages = model.stages() as usize;
+        let stages = model.placement().depth() as usize;
         let (mut forward, mut input) = (vec![Ticks::ZERO; stages], vec![Ticks::ZERO; stages]);
         for stage in 1..stages {
             let before = Stage::at(stage - 1);
@@ -57,11 +57,14 @@ impl<'a> Paths<'a> {
 
     /// From the end of F of a stage to the last end of all that follows it.
     pub(super) fn forward_tail(&self, from: Stage) -> Ticks {
-        Stage::all(self.model.stages()).map(|to| self.forward_to_weight(from, to)).max().unwrap_or_default()
+        Stage::all(self.model.placement().depth())
+            .map(|to| self.forward_to_weight(from, to))
+            .max()
+            .unwrap_or_default()
     }
 }
 
-/// The least time that one microbatch takes from the first start to the last end.
+/// The least time that the first microbatch takes from the first start to the last end.
 #[must_use]
 pub fn critical_path(model: &Model) -> Ticks {
     model.duration(Stage(0), Kind::F) + Paths::new(model).forward_tail(Stage(0))

@@ -126,6 +126,9 @@ pub enum BoundError {
         /// How many there are.
         devices: u32,
     },
+    /// Nothing but what one microbatch takes alone is known of two directions.
+    #[error("the bound rests on devices of a pipeline of one direction, but the model has {0}")]
+    Directions(u32),
     /// The reason names no devices, or not in ascending order.
     #[error("the bound rests on devices that are not in ascending order")]
     Order,

@@ -16,7 +16,7 @@ use super::number::Interval;
 use super::optimize::{Infeasible, seconds};
 use super::output::{Output, note};
 use super::progress::Progress;
-use super::size::resized;
+use super::size::{one_way, resized};
 use super::table::Table;
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
@@ -144,7 +144,7 @@ pub fn run(args: &BlockArgs, output: Output) -> Result<Status, Error> {
 }
 
 fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error> {
-    let mut model = input.model()?;
+    let mut model = one_way(input.model()?)?;
     if let Some(devices) = args.devices {
         model = resized(&model, devices)?;
     }

@@ -1,6 +1,6 @@
 //! What is said of sends and receives: how they behave in a runtime, and the nearest orders that can be lowered.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
@@ -62,10 +62,12 @@ impl fmt::Display for Communication {
         if !ends.is_empty() {
             writeln!(out, "  ends with     {}", ends.join(", "))?;
         }
-        // Of several that hang, the one that lets most happen says most.
+        // A programme that ends with neither is invalid, and the violations say why.
+        let violates = |behaviour: &&Behaviour| behaviour.semantics <= Semantics::Rendezvous;
+        let only_elsewhere = self.semantics.iter().filter(violates).all(|behaviour| behaviour.ends);
         match self.semantics.iter().find_map(|behaviour| behaviour.waits.as_ref()) {
-            Some(waits) => writeln!(out, "  hangs         {waits}"),
-            None => Ok(()),
+            Some(waits) if only_elsewhere => writeln!(out, "  hangs         {waits}"),
+            _ => Ok(()),
         }
     }
 }
@@ -120,7 +122,7 @@ impl Offer {
         let mut text: String = moved.chain(parted).collect();
         let more = self.moved.len().saturating_sub(SHOWN) + self.parted.len().saturating_sub(SHOWN);
         if more > 0 {
-            text += &format!("    and {more} more\n");
+            writeln!(text, "    and {more} more").expect("writing to a string cannot fail");
         }
         text
     }

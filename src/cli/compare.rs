@@ -166,7 +166,9 @@ impl Row {
     fn optimized(search: &SearchArgs, model: &Model, progress: &Progress) -> Result<Self, Error> {
         let (verdict, error) = match search.run(model, Interrupt::default(), progress) {
             Ok(solution) => (Some(solution.verdict), None),
-            Err(OptimizeError::Infeasible(reason)) => (None, Some(reason.to_string())),
+            Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::TwoDirections)) => {
+                (None, Some(reason.to_string()))
+            }
             Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
         };
         Ok(Self {

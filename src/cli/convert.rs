@@ -58,9 +58,9 @@ pub struct ConvertArgs {
 enum Form {
     /// The schedule file of this tool
     Json,
-    /// PyTorch's CSV of passes: a row for each rank (compute_only)
+    /// PyTorch's CSV of passes: a row for each rank (`compute_only`)
     Pytorch,
-    /// The same with sends, receives, waits and reductions (compute_comms)
+    /// The same with sends, receives, waits and reductions (`compute_comms`)
     PytorchComms,
 }
 

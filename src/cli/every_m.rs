@@ -16,18 +16,19 @@ use crate::model::{Model, Ticks, Units};
 use crate::prove::every::{
     EveryError, EveryM, Formula, Listed, Numbers, Proof, Repetition, every_m_of_block, every_m_of_schedule,
 };
+use crate::stop::Stop;
 
 /// Decides a block family or a schedule for every number of microbatches, and prints the answer.
 ///
 /// # Errors
 /// When a file or an option is wrong, or replay contradicts the theorem.
-pub fn run(args: &SubjectArgs, output: Output) -> Result<Status, Error> {
+pub fn run(args: &SubjectArgs, stop: &Stop, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("replaying more and more microbatches");
     let input = args.input()?;
     let report = if input.is_family() {
         let family = input.family()?;
         let (block, model) = args.block_of(&family)?;
-        let answer = every_m_of_block(&block, &model).map_err(|error| refused(&error))?;
+        let answer = every_m_of_block(&block, &model, stop).map_err(|error| refused(&error))?;
         Report::of(Some(family.name), &model, answer.into())
     } else {
         let subject = args.with_schedule(input.schedule()?)?;
@@ -38,7 +39,7 @@ pub fn run(args: &SubjectArgs, output: Output) -> Result<Status, Error> {
         }
         let (schedule, model) = (&subject.schedule, &subject.model);
         let answer = if subject.complaints.is_empty() {
-            every_m_of_schedule(schedule, model).map_err(|error| refused(&error))?.into()
+            every_m_of_schedule(schedule, model, stop).map_err(|error| refused(&error))?.into()
         } else {
             Answer::Refuted(Counterexample {
                 microbatches: schedule.microbatches(),

@@ -66,7 +66,7 @@ struct Answer<'a> {
 /// # Errors
 /// When a file or an option is wrong, or the search is defective.
 pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
-    let model = args.model.read()?;
+    let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
     let interrupt = on_ctrl_c();
     let found = args.search.run(&model, interrupt.clone(), &progress);
@@ -92,7 +92,9 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
                 passes: vec![reason.at.to_string()],
             });
         }
-        Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
+        Err(error @ (OptimizeError::Rejected { .. } | OptimizeError::TwoDirections)) => {
+            return Err(Error::Defect(error.to_string()));
+        }
         Ok(solution) => {
             progress.step("what sets the interval");
             if let Some(steady) = steady(&model, &args.search.stop(interrupt)) {

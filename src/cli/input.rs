@@ -114,6 +114,7 @@ impl Input {
             ScheduleFileError::Placement(_) => {
                 (key("placement"), Some("`placement` lists the stages of each device: [[0], [1]]".to_owned()))
             }
+            ScheduleFileError::Directions(_) => (key("directions"), None),
             ScheduleFileError::Orders(ScheduleError::Orders { .. } | ScheduleError::NoPair { .. }) => {
                 (key("orders"), None)
             }

@@ -126,7 +126,7 @@ enum Command {
     ///
     /// Runs the schedule in an executor that knows nothing of what made it, and reports every
     /// pass that is unknown, missing, doubled, misplaced or before one it needs, every deadlock with
-    /// its cycle, and every device whose memory goes over its cap. Of PyTorch's compute_comms files the
+    /// its cycle, and every device whose memory goes over its cap. Of PyTorch's `compute_comms` files the
     /// sends and receives are verified as well. With --every-m, all of that for
     /// every number of microbatches at once.
     Verify(verify::VerifyArgs),

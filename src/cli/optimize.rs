@@ -186,7 +186,7 @@ impl fmt::Display for Infeasible {
 /// When a file or an option is wrong, the schedule cannot be written, or the search is defective.
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
-    let model = args.model.read()?;
+    let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
     let solved = args.search.run(&model, on_ctrl_c(), &progress);
     drop(progress);
@@ -196,7 +196,9 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
             output.print(&Infeasible::because(reason.to_string()))?;
             return Ok(Status::No);
         }
-        Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
+        Err(error @ (OptimizeError::Rejected { .. } | OptimizeError::TwoDirections)) => {
+            return Err(Error::Defect(error.to_string()));
+        }
     };
     args.record(&model, &mut solution.schedule);
     if let Some(target) = &target {

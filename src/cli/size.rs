@@ -32,6 +32,14 @@ impl ModelArgs {
         self.cap.apply(self.size.apply(read_model(&self.model)?)?)
     }
 
+    /// Reads the model as [`read`](Self::read) does, for what is done with one direction only.
+    ///
+    /// # Errors
+    /// As there, and when microbatches go in two directions.
+    pub fn read_one_way(&self) -> Result<Model, Error> {
+        self.read().and_then(one_way)
+    }
+
     /// The number of devices asked for in place of the model's.
     pub const fn devices(&self) -> Option<u32> {
         self.size.devices
@@ -46,6 +54,24 @@ impl ModelArgs {
     pub fn memory(&self, model: &Model) -> Option<Units> {
         self.cap.units(model)
     }
+}
+
+/// The model, if microbatches go in one direction.
+///
+/// # Errors
+/// When they go in two.
+pub fn one_way(model: Model) -> Result<Model, Error> {
+    if model.placement().directions() == 1 {
+        return Ok(model);
+    }
+    Err(Error::usage(
+        format!(
+            "the placement of `{}` is {}, but this command is for one direction",
+            model.name(),
+            model.placement().shape()
+        ),
+        "compare, verify, replay and render take models of two directions",
+    ))
 }
 
 /// The options that change a model's size.

@@ -1,13 +1,17 @@
 //! `verify`: everything that can be wrong with a schedule, or with those of every number of microbatches.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use super::error::{Error, Status};
 use super::every_m;
+use super::optimize::seconds;
 use super::output::Output;
 use super::progress::Progress;
 use super::subject::SubjectArgs;
 use super::verdict::Judgement;
+use crate::stop::Stop;
 
 /// The options of `verify`.
 #[derive(Debug, Args)]
@@ -24,6 +28,10 @@ pub struct VerifyArgs {
     /// `interval`, `repetition`, `replayed_to`; `counterexample`; `reason`.
     #[arg(long)]
     every_m: bool,
+
+    /// The most seconds for that proof, after which nothing is known (status 3); looked at between replays
+    #[arg(long, value_name = "S", requires = "every_m", value_parser = seconds)]
+    time_limit: Option<Duration>,
 }
 
 /// Replays the schedule and lists its violations.
@@ -32,7 +40,8 @@ pub struct VerifyArgs {
 /// When a file or an option is wrong.
 pub fn run(args: &VerifyArgs, output: Output) -> Result<Status, Error> {
     if args.every_m {
-        return every_m::run(&args.subject, output);
+        let stop = args.time_limit.map_or_else(Stop::default, Stop::after);
+        return every_m::run(&args.subject, &stop, output);
     }
     let progress = Progress::start("reading and replaying the schedule");
     let subject = args.subject.read()?;

@@ -100,7 +100,7 @@ pub enum Fault {
         received_at: Place,
     },
     /// A send that nobody waits for.
-    #[error("{at}: nothing waits for `{send}`, so its memory is given back, or never is, by chance", send = Action::Send(*message))]
+    #[error("{at}: nothing waits for `{send}`: when what it sends may be given back is not known", send = Action::Send(*message))]
     NeverWaited {
         /// Where it is sent.
         at: Place,
@@ -120,8 +120,8 @@ pub enum Fault {
     /// Messages that are received in another order than they are sent.
     #[error(
         "message {number} from device {} to device {}: `{send}` at {sent_at} is taken for `{receive}` at \
-         {received_at}; the weight gradients of stages 0 to {last_wrong} would be wrong",
-        sent_at.device, received_at.device,
+         {received_at}; the weight gradients of {} would be wrong",
+        sent_at.device, received_at.device, up_to(*last_wrong),
         send = Action::Send(*sent), receive = Action::Receive(*received)
     )]
     Swapped {
@@ -283,10 +283,19 @@ fn before(next: Option<Stage>) -> String {
     next.map(|next| format!(" before `{}` begins", Action::ReduceGradients(next))).unwrap_or_default()
 }
 
+fn up_to(stage: Stage) -> String {
+    if stage.0 == 0 { "stage 0".to_owned() } else { format!("stages 0 to {stage}") }
+}
+
 fn spell_out(waits: &[Wait]) -> String {
     let wait = |wait: &Wait| {
         let Wait { at, action, needs, needs_at } = wait;
-        format!("device {} waits at `{action}` for `{needs}` of device {}", at.device, needs_at.device)
+        let whose = if needs_at.device == at.device {
+            "of its own".to_owned()
+        } else {
+            format!("of device {}", needs_at.device)
+        };
+        format!("device {} waits at `{action}` for `{needs}` {whose}", at.device)
     };
     let waits: Vec<String> = waits.iter().map(wait).collect();
     waits.join("; ")

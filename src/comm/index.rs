@@ -45,10 +45,8 @@ impl Index {
                         index.received.entry(pair).or_default().push((message, place));
                     }
                 }
-                Action::WaitSend(message) => {
-                    if Self::route(programme, message).is_some() {
-                        index.waits.entry(message).or_insert(place);
-                    }
+                Action::WaitSend(message) if Self::route(programme, message).is_some() => {
+                    index.waits.entry(message).or_insert(place);
                 }
                 _ => {}
             }

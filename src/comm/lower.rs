@@ -159,7 +159,7 @@ pub(super) fn lacks(
     known: &BTreeSet<Pass>,
     run: &BTreeSet<Pass>,
 ) -> Option<Pass> {
-    let needs = prerequisites(pass, schedule.placement().stages(), |other| known.contains(&other));
+    let needs = prerequisites(pass, schedule.placement(), |other| known.contains(&other));
     let mut needs = needs.filter(|needed| !run.contains(needed));
     needs.next()
 }

@@ -17,7 +17,15 @@ fn one_forward_one_backward_is_lowered() {
     let schedule = schedule(&[&[0], &[1]], 2, &["0F0 0F1 0B0 0B1", "1F0 1B0 1F1 1B1"]);
     let programme = lower(&schedule).expect("it can run");
     assert_eq!(verify(&programme), []);
-    insta::assert_snapshot!(rows(&programme).join("\n"), @"");
+    assert_eq!(
+        rows(&programme),
+        [
+            "0UNSHARD 0F0 0SEND_F0 0F1 0SEND_F1 0RECV_B0 0B0 0WAIT_SEND_F0 0RECV_B1 0B1 0WAIT_SEND_F1 \
+             0REDUCE_GRAD 0WAIT_REDUCE_GRAD 0RESHARD",
+            "1UNSHARD 1RECV_F0 1F0 1RECV_F1 1B0 1SEND_B0 1F1 1B1 1SEND_B1 1REDUCE_GRAD 1WAIT_REDUCE_GRAD \
+             1RESHARD 1WAIT_SEND_B0 1WAIT_SEND_B1",
+        ]
+    );
 }
 
 #[test]
@@ -33,7 +41,16 @@ fn neighbouring_stages_on_one_device_exchange_nothing() {
 fn weights_are_gathered_for_the_next_three_stages() {
     let lists: &[&[u32]] = &[&[0, 1, 2, 3]];
     let programme = lower(&schedule(lists, 1, &["0F0 1F0 2F0 3F0 3B0 2B0 1B0 0B0"])).expect("it can run");
-    insta::assert_snapshot!(rows(&programme).join("\n"), @"");
+    let reduced = |stage| format!("{stage}B0 {stage}REDUCE_GRAD {stage}WAIT_REDUCE_GRAD");
+    let backwards = [3, 2, 1, 0].map(reduced);
+    assert_eq!(
+        rows(&programme),
+        [format!(
+            "0UNSHARD 1UNSHARD 2UNSHARD 0F0 0RESHARD 3UNSHARD 1F0 2F0 3F0 {} 3RESHARD 0UNSHARD {} 2RESHARD {} \
+             1RESHARD {} 0RESHARD",
+            backwards[0], backwards[1], backwards[2], backwards[3]
+        )]
+    );
 }
 
 #[test]

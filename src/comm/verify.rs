@@ -234,12 +234,14 @@ fn weights_are_there_when_they_are_used(programme: &Programme, faults: &mut Vec<
             let at = Place { device, position };
             match action {
                 Action::Unshard(stage) => {
-                    if gathered.insert(stage, at).is_some() {
+                    let again = gathered.insert(stage, at).is_some();
+                    if again {
                         faults.push(Fault::ShardingTwice { at, action });
                     }
                 }
                 Action::Reshard(stage) => {
-                    if gathered.remove(&stage).is_none() {
+                    let held = gathered.remove(&stage).is_some();
+                    if !held {
                         faults.push(Fault::ShardingTwice { at, action });
                     }
                 }

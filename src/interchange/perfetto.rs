@@ -241,11 +241,11 @@ impl<W: Write> Trace<'_, W> {
 
     /// The flows, after all passes: an event must stand behind the pass at the same instant that it binds to.
     fn messages(&mut self) -> Result<(), TraceError> {
-        let stages = self.schedule.placement().stages();
+        let placement = self.schedule.placement();
         for device in Device::all(self.schedule.devices()) {
             for (position, &pass) in self.schedule.order(device).iter().enumerate() {
                 let needs: Vec<Pass> =
-                    prerequisites(pass, stages, |other| self.places.contains_key(&other)).collect();
+                    prerequisites(pass, placement, |other| self.places.contains_key(&other)).collect();
                 for sender in needs {
                     let Some(&(from, at)) = self.places.get(&sender) else { continue };
                     if from != device {

@@ -43,7 +43,7 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
             return file.get("time").map_or_else(|| pipeline.span(), |time| time.span());
         }
         E::MemoryOverflow => ("memory", "activation"),
-        E::CapacityOverflow(_) => ("memory", "capacity"),
+        E::CapacityOverflow(_) | E::NoRoomForWeights { .. } => ("memory", "capacity"),
         E::TooManyPasses { .. } => ("pipeline", "microbatches"),
         _ => ("pipeline", "devices"),
     };
@@ -54,7 +54,7 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
 }
 
 fn read_placement(pipeline: &Table<'_>) -> Result<Placement, FileError> {
-    const NAMES: &[&str] = &["linear", "looped", "v"];
+    const NAMES: &[&str] = &["linear", "looped", "v", "bidirectional"];
     let value = pipeline.require("placement")?;
     let chunks = pipeline.get("chunks");
     if let Some(lists) = value.list() {
@@ -65,9 +65,9 @@ fn read_placement(pipeline: &Table<'_>) -> Result<Placement, FileError> {
     }
     let devices_value = pipeline.require("devices")?;
     let devices = devices_value.count(1)?;
-    let name = value
-        .as_text()
-        .ok_or_else(|| value.wrong_type("\"linear\", \"looped\", \"v\" or a list of each device's stages"))?;
+    let name = value.as_text().ok_or_else(|| {
+        value.wrong_type("\"linear\", \"looped\", \"v\", \"bidirectional\" or a list of each device's stages")
+    })?;
     let placement = match name {
         "linear" => {
             agree(chunks, Some(1), "linear placement has", "stage on each device")?;
@@ -76,6 +76,10 @@ fn read_placement(pipeline: &Table<'_>) -> Result<Placement, FileError> {
         "v" => {
             agree(chunks, Some(2), "v placement has", "stages on each device")?;
             Placement::v(devices)
+        }
+        "bidirectional" => {
+            agree(chunks, Some(2), "bidirectional placement has", "stages on each device")?;
+            Placement::bidirectional(devices)
         }
         "looped" => Placement::looped(devices, pipeline.require("chunks")?.count(1)?),
         _ => {
@@ -134,7 +138,7 @@ fn read_memory(
     placement: &Placement,
 ) -> Result<Memory, FileError> {
     if let Some(memory) = memory {
-        memory.only(&["unit", "activation", "retained_for_weight", "capacity"])?;
+        memory.only(&["unit", "activation", "retained_for_weight", "weights", "capacity"])?;
     }
     if let Some(recompute) = recompute {
         recompute.only(&["checkpoint"])?;
@@ -154,6 +158,7 @@ fn read_memory(
             Some(table) => Some(units(table.require("checkpoint")?)?),
             None => None,
         },
+        weights: get("weights").map_or_else(|| Ok(vec![Units::ZERO; stages]), units)?,
         capacity: match get("capacity") {
             Some(value) => {
                 value.amounts_or_none(devices, "devices")?.into_iter().map(|cap| cap.map(Units)).collect()
@@ -216,6 +221,9 @@ pub fn print(model: &Model) -> String {
     let units = |values: &[Units]| one_or_list(values.iter().map(|units| units.0));
     line(format_args!("activation = {}", units(&memory.activation)));
     line(format_args!("retained_for_weight = {}", units(&memory.retained_for_weight)));
+    if memory.weights.iter().any(|&weights| weights > Units::ZERO) {
+        line(format_args!("weights = {}", units(&memory.weights)));
+    }
     match memory.capacity.iter().copied().collect::<Option<Vec<_>>>() {
         Some(capacity) => line(format_args!("capacity = {}", units(&capacity))),
         None if memory.capacity.iter().any(Option::is_some) => {

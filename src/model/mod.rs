@@ -57,7 +57,10 @@ pub struct Memory {
     pub retained_for_weight: Vec<Units>,
     /// With recomputation: what F leaves when an R of the same microbatch follows, one per stage.
     pub checkpoint: Option<Vec<Units>>,
-    /// The cap of each device; `None` where there is none.
+    /// What lies on the device of a stage all the time, one per stage: its weights, their gradients, the
+    /// state of the optimiser.
+    pub weights: Vec<Units>,
+    /// The cap of each device, weights included; `None` where there is none.
     pub capacity: Vec<Option<Units>>,
 }
 
@@ -119,6 +122,16 @@ pub enum ModelError {
     /// A cap beyond everything that could be live.
     #[error("`memory.capacity` of {0} units exceeds {max}; choose a coarser unit", max = Model::MAX_TOTAL)]
     CapacityOverflow(Units),
+    /// Weights alone that exceed a cap.
+    #[error("the weights on device {device} take {weights} units, more than its cap of {capacity}")]
+    NoRoomForWeights {
+        /// The device.
+        device: Device,
+        /// What its stages' weights take.
+        weights: Units,
+        /// The cap.
+        capacity: Units,
+    },
     /// A model with a value of its own for each stage has no meaning at another size.
     #[error(
         "`{key}` gives each stage or device a value of its own, so the model has no other number of devices"
@@ -194,6 +207,7 @@ impl Model {
             activation: vec![Units(1); stages],
             retained_for_weight: vec![Units(1); stages],
             checkpoint: None,
+            weights: vec![Units::ZERO; stages],
             capacity: vec![None; placement.devices() as usize],
         };
         let name = format!("equal-{forward}-{input}-{weight}");
@@ -226,6 +240,7 @@ impl Model {
             ("memory.activation", self.memory.activation.len(), stages, "stages"),
             ("memory.retained_for_weight", self.memory.retained_for_weight.len(), stages, "stages"),
             ("recompute.checkpoint", checkpoint, stages, "stages"),
+            ("memory.weights", self.memory.weights.len(), stages, "stages"),
             ("memory.capacity", self.memory.capacity.len(), devices, "devices"),
         ] {
             if found != expected {
@@ -248,6 +263,7 @@ impl Model {
             ("memory.activation", memory.activation.iter().map(|value| value.0).min()),
             ("memory.retained_for_weight", memory.retained_for_weight.iter().map(|value| value.0).min()),
             ("recompute.checkpoint", memory.checkpoint.iter().flatten().map(|value| value.0).min()),
+            ("memory.weights", memory.weights.iter().map(|value| value.0).min()),
             ("memory.capacity", memory.capacity.iter().flatten().map(|value| value.0).min()),
         ];
         let amounts = amounts.into_iter().filter_map(|(key, least)| Some((key, least?)));
@@ -300,11 +316,18 @@ impl Model {
         if !fits(times, microbatches) {
             return Err(ModelError::TimeOverflow);
         }
-        if !fits(self.memory.activation.iter().map(|units| units.0), microbatches) {
+        let memory = &self.memory;
+        if !fits(memory.activation.iter().chain(&memory.weights).map(|units| units.0), microbatches) {
             return Err(ModelError::MemoryOverflow);
         }
         if let Some(&cap) = self.memory.capacity.iter().flatten().find(|cap| cap.0 > Self::MAX_TOTAL) {
             return Err(ModelError::CapacityOverflow(cap));
+        }
+        for device in Device::all(self.devices()) {
+            let weights = self.resident(device);
+            if let Some(capacity) = self.memory.capacity[device.index()].filter(|&cap| cap < weights) {
+                return Err(ModelError::NoRoomForWeights { device, weights, capacity });
+            }
         }
         Device::all(self.devices())
             .find(|&device| self.work(device) == Ticks::ZERO)
@@ -385,7 +408,8 @@ impl Model {
         }
     }
 
-    /// What one microbatch keeps a device busy for: F, I and W of its stages, without recomputation.
+    /// What one microbatch keeps a device busy for: F, I and W of its stages, without recomputation. Where
+    /// there are two directions, one microbatch of each.
     #[must_use]
     pub fn work(&self, device: Device) -> Ticks {
         self.placement
@@ -420,10 +444,22 @@ impl Model {
         self.memory.checkpoint.as_ref().map(|list| list[stage.index()])
     }
 
-    /// The cap of a device.
+    /// What lies on the device of a stage all the time.
+    #[must_use]
+    pub fn weights(&self, stage: Stage) -> Units {
+        self.memory.weights[stage.index()]
+    }
+
+    /// What lies on a device all the time: the weights of its stages.
+    #[must_use]
+    pub fn resident(&self, device: Device) -> Units {
+        self.placement.stages_of(device).iter().map(|&stage| self.weights(stage)).sum()
+    }
+
+    /// What activations may hold on a device: its cap, less the weights that lie there.
     #[must_use]
     pub fn capacity(&self, device: Device) -> Option<Units> {
-        self.memory.capacity[device.index()]
+        self.memory.capacity[device.index()].map(|capacity| capacity - self.resident(device))
     }
 
     /// The same pipeline with another number of microbatches.
@@ -474,7 +510,7 @@ impl Model {
             backward_weight: stretch("time.backward_weight", backward_weight, stages)?,
             communication: stretch("time.communication", communication, stages - 1)?,
         };
-        let Memory { unit, activation, retained_for_weight, checkpoint, capacity } = &self.memory;
+        let Memory { unit, activation, retained_for_weight, checkpoint, weights, capacity } = &self.memory;
         let memory = Memory {
             unit: unit.clone(),
             activation: stretch("memory.activation", activation, stages)?,
@@ -483,6 +519,7 @@ impl Model {
                 Some(list) => Some(stretch("recompute.checkpoint", list, stages)?),
                 None => None,
             },
+            weights: stretch("memory.weights", weights, stages)?,
             capacity: stretch("memory.capacity", capacity, devices)?,
         };
         Self::new(self.name.clone(), self.source.clone(), placement, self.microbatches, costs, memory)

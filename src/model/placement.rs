@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Device, Stage};
+use super::{Device, Microbatch, Stage};
 
 /// The form of a placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,6 +14,11 @@ pub enum Shape {
     /// Two chunks: stages `0..d` down the devices, `d..2d` back up; device `i` holds `i` and
     /// `2d-1-i` (Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3).
     V,
+    /// Two pipelines over the same devices in opposite directions, each with a copy of the weights: stages
+    /// `0..d` down the devices, and `d..2d`, the same layers again, back up. The devices hold the stages that
+    /// they hold with V placement, but a microbatch goes through one pipeline only: an even one down, an
+    /// odd one up (Chimera, arXiv 2107.06925; DualPipe, arXiv 2412.19437).
+    Bidirectional,
     /// Any other.
     Explicit,
 }
@@ -24,6 +29,7 @@ impl fmt::Display for Shape {
             Self::Linear => "linear",
             Self::Looped => "looped",
             Self::V => "v",
+            Self::Bidirectional => "bidirectional",
             Self::Explicit => "explicit",
         })
     }
@@ -66,6 +72,9 @@ pub enum PlacementError {
         /// How many stages are listed over all devices.
         count: usize,
     },
+    /// Two directions over stages that are not held as with V placement.
+    #[error("two directions need the stages of V placement: device i of d holds stages i and 2d-1-i")]
+    NotTwoDirections,
     /// More stages than the tool counts.
     #[error("{0} stages are more than the {max} that are supported", max = Placement::MAX_STAGES)]
     TooManyStages(u64),
@@ -109,7 +118,27 @@ impl Placement {
         )
     }
 
-    /// The placement with these stages on each device. Its shape is recognised.
+    /// Two pipelines in opposite directions: device `i` holds stage `i` of the one and stage `2d-1-i`, the
+    /// first of which is `d`, of the other.
+    ///
+    /// # Errors
+    /// When there is no device, or too many.
+    pub fn bidirectional(devices: u32) -> Result<Self, PlacementError> {
+        Self::v(devices)?.in_two_directions()
+    }
+
+    /// The same devices and stages, but the second half of the stages is a pipeline of its own.
+    ///
+    /// # Errors
+    /// When the devices do not hold what they hold with V placement.
+    pub fn in_two_directions(self) -> Result<Self, PlacementError> {
+        match self.shape {
+            Shape::V | Shape::Bidirectional => Ok(Self { shape: Shape::Bidirectional, ..self }),
+            Shape::Linear | Shape::Looped | Shape::Explicit => Err(PlacementError::NotTwoDirections),
+        }
+    }
+
+    /// The placement with these stages on each device. Its shape is recognised; it has one direction.
     ///
     /// # Errors
     /// When the lists are not a partition of `0..S` into non-empty parts.
@@ -165,6 +194,40 @@ impl Placement {
         Stage::at(self.device_of.len()).0
     }
 
+    /// In how many directions microbatches go: one pipeline for each, of equally many stages. Microbatch `j`
+    /// goes through pipeline `j` modulo this.
+    #[must_use]
+    pub const fn directions(&self) -> u32 {
+        match self.shape {
+            Shape::Bidirectional => 2,
+            Shape::Linear | Shape::Looped | Shape::V | Shape::Explicit => 1,
+        }
+    }
+
+    /// The number of stages that a microbatch goes through.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.stages() / self.directions()
+    }
+
+    /// Whether a microbatch goes through a stage.
+    #[must_use]
+    pub fn leads_through(&self, stage: Stage, microbatch: Microbatch) -> bool {
+        stage.0 / self.depth() == microbatch.0 % self.directions()
+    }
+
+    /// The stage before this one in its pipeline; none before the first.
+    #[must_use]
+    pub fn stage_before(&self, stage: Stage) -> Option<Stage> {
+        (!stage.0.is_multiple_of(self.depth())).then(|| Stage(stage.0 - 1))
+    }
+
+    /// The stage after this one in its pipeline; none after the last.
+    #[must_use]
+    pub fn stage_after(&self, stage: Stage) -> Option<Stage> {
+        (!(stage.0 + 1).is_multiple_of(self.depth())).then(|| Stage(stage.0 + 1))
+    }
+
     /// The stages of a device; the position of a stage is its chunk.
     #[must_use]
     pub fn stages_of(&self, device: Device) -> &[Stage] {
@@ -209,6 +272,7 @@ impl Placement {
             Shape::Linear => Some(Self::linear(devices)),
             Shape::Looped => self.chunks().map(|chunks| Self::looped(devices, chunks)),
             Shape::V => Some(Self::v(devices)),
+            Shape::Bidirectional => Some(Self::bidirectional(devices)),
             Shape::Explicit => None,
         }
     }
@@ -258,6 +322,26 @@ mod tests {
             assert_eq!(placement.shape(), shape);
             assert_eq!(Placement::new(placement.lists().to_vec()), Ok(placement));
         }
+    }
+
+    #[test]
+    fn two_directions_are_two_pipelines_of_the_stages_that_v_placement_has() {
+        let placement = Placement::bidirectional(3).expect("a placement");
+        assert_eq!(
+            (placement.shape(), placement.directions(), placement.depth()),
+            (Shape::Bidirectional, 2, 3)
+        );
+        assert_eq!(placement.lists(), Placement::v(3).expect("a placement").lists());
+        assert_ne!(placement, Placement::v(3).expect("a placement"));
+        let through = |microbatch| {
+            Stage::all(6).filter(|&stage| placement.leads_through(stage, Microbatch(microbatch))).collect()
+        };
+        let (down, up): (Vec<Stage>, Vec<Stage>) = (through(0), through(5));
+        assert_eq!((down, up), ([0, 1, 2].map(Stage).to_vec(), [3, 4, 5].map(Stage).to_vec()));
+        assert_eq!([2, 3].map(|stage| placement.stage_before(Stage(stage))), [Some(Stage(1)), None]);
+        assert_eq!([2, 3].map(|stage| placement.stage_after(Stage(stage))), [None, Some(Stage(4))]);
+        let looped = Placement::looped(3, 2).expect("a placement").in_two_directions();
+        assert_eq!(looped, Err(PlacementError::NotTwoDirections));
     }
 
     #[test]

@@ -21,6 +21,7 @@ communication = [7, 8, 9]
 unit = "byte"
 activation = 1_000
 retained_for_weight = [10, 20, 30, 40]
+weights = 100
 capacity = [2000, 3000]
 
 [recompute]
@@ -54,6 +55,7 @@ fn every_key_of_a_model_file_is_read() {
         activation: units(&[1000; 4]),
         retained_for_weight: units(&[10, 20, 30, 40]),
         checkpoint: Some(units(&[1; 4])),
+        weights: units(&[100; 4]),
         capacity: vec![Some(Units(2000)), Some(Units(3000))],
     };
     assert_eq!(model.memory(), &memory);
@@ -104,11 +106,16 @@ fn every_complaint_names_its_key_and_points_at_its_place() {
             "`pipeline.placement` is not a placement: 8589934590 stages are more than the 1048576 that are supported",
             "4294967295",
         ),
-        ("\"v\"", "\"w\"", "`pipeline.placement` must be one of linear, looped, v, but is \"w\"", "\"w\""),
+        (
+            "\"v\"",
+            "\"w\"",
+            "`pipeline.placement` must be one of linear, looped, v, bidirectional, but is \"w\"",
+            "\"w\"",
+        ),
         (
             "\"v\"",
             "9",
-            "`pipeline.placement` must be \"linear\", \"looped\", \"v\" or a list of each device's stages, but is the integer 9",
+            "`pipeline.placement` must be \"linear\", \"looped\", \"v\", \"bidirectional\" or a list of each device's stages, but is the integer 9",
             "9",
         ),
         (
@@ -397,4 +404,29 @@ fn caps_of_some_devices_only_are_written_and_read() {
     assert_eq!(parse(&text), Ok(model));
     let error = parse(&text.replace("\"none\"", "\"all\"")).expect_err("no cap").to_string();
     assert_eq!(error, "`memory.capacity[1]` must be an integer, or \"none\", but is the text \"all\"");
+}
+
+#[test]
+fn the_weights_of_a_device_are_taken_from_its_cap() {
+    let model = parse(COMPLETE).expect("a model");
+    assert_eq!((model.weights(Stage(3)), model.resident(Device(1))), (Units(100), Units(200)));
+    assert_eq!(
+        Device::all(2).map(|at| model.capacity(at)).collect::<Vec<_>>(),
+        [1800, 2800].map(|cap| Some(Units(cap)))
+    );
+    assert_eq!(
+        complaint("weights = 100", "weights = 1200"),
+        (
+            "the weights on device 0 take 2400 units, more than its cap of 2000".to_owned(),
+            "[2000, 3000]".to_owned()
+        )
+    );
+}
+
+#[test]
+fn a_pipeline_in_two_directions_is_read_and_printed_back() {
+    let text = COMPLETE.replace("\"v\"", "\"bidirectional\"");
+    let model = parse(&text).expect("a model");
+    assert_eq!(model.placement(), &Placement::bidirectional(2).expect("a placement"));
+    assert_eq!(parse(&print(&model)), Ok(model));
 }

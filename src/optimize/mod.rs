@@ -19,7 +19,6 @@ mod pace;
 pub mod periodic;
 mod plan;
 mod search;
-mod stop;
 pub mod zone;
 
 use std::num::NonZeroUsize;
@@ -27,9 +26,9 @@ use std::time::Duration;
 
 use num_rational::Ratio;
 
+pub use crate::stop::{Interrupt, Stop};
 pub use feasible::Infeasible;
 pub use pace::steady_interval;
-pub use stop::{Interrupt, Stop};
 
 use crate::block::Block;
 use crate::certificate::{Bound, Certificate, Metric, Optimality, STEPS, lower_bound_within};
@@ -212,6 +211,9 @@ pub enum OptimizeError {
     /// No schedule keeps to the caps.
     #[error(transparent)]
     Infeasible(#[from] Infeasible),
+    /// Two directions: the search is for pipelines of one.
+    #[error("microbatches go in two directions, and only schedules of one direction are searched for")]
+    TwoDirections,
     /// The search proposed a schedule that replay rejects: a defect of this program.
     #[error("internal error: {engine} proposed a schedule that replay rejects: {reason}")]
     Rejected {
@@ -241,6 +243,9 @@ pub fn optimize(
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
+    if model.placement().directions() > 1 {
+        return Err(OptimizeError::TwoDirections);
+    }
     feasible::check(model)?;
     let stop = Stop::on(options.interrupt.clone()).within(options.time_limit);
     let given = given(model, options);

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::ProveError;
+use super::answer::{Answer, Reason};
 use super::counterexample::Counterexample;
 #[cfg(feature = "smt")]
 use super::solver::ask;
@@ -28,26 +29,6 @@ pub enum Verdict {
     Unknown(Reason),
 }
 
-/// Why a theorem is neither proved nor refuted. In any case it holds for up to [`SURVEYED`] devices.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
-    /// The time limit came first.
-    #[error("the time limit came first")]
-    Time,
-    /// This build has no solver.
-    #[error("this build has no solver")]
-    NoSolver,
-    /// The solver gave up by itself.
-    #[error("the solver gave up: {0}")]
-    Solver(String),
-    /// The solver refutes it, for so many devices that no block can be made.
-    #[error("the solver refutes it only for so many devices that no block can be made to see: {0}")]
-    TooManyDevices(i128),
-    /// What it rests on is unknown.
-    #[error("it rests on {0}, which is unknown")]
-    Premise(String),
-}
-
 /// A theorem with its verdict.
 #[derive(Debug, Clone)]
 pub struct Judgement {
@@ -57,18 +38,6 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The time that it took.
     pub spent: Duration,
-}
-
-/// What a solver says to the file of a theorem.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(not(feature = "smt"), expect(dead_code, reason = "only a solver can say yes or no"))]
-pub(super) enum Answer {
-    /// There is no counterexample.
-    Unsat,
-    /// There is one for so many devices.
-    Sat(i128),
-    /// It does not say.
-    Unknown(Reason),
 }
 
 /// The theorems of a family, as they stand before any is decided: the waits of W are those met for up

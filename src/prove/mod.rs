@@ -13,6 +13,7 @@
 //! A theorem is about integers of any size. That a family with very large constants cannot be
 //! evaluated in 64 bits at some number of devices counts against it only where that was tried.
 
+mod answer;
 mod counterexample;
 mod decide;
 mod device;
@@ -30,8 +31,9 @@ mod term;
 mod text;
 mod theorem;
 
+pub use answer::Reason;
 pub use counterexample::{Counterexample, Violation};
-pub use decide::{Judgement, Reason, SURVEYED, Verdict, prove, theorems};
+pub use decide::{Judgement, SURVEYED, Verdict, prove, theorems};
 pub use library::{NamedTheorem, ProofFile, index, library, named};
 pub use squeeze::{
     Attained, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Term, WITNESS_FORMAT,

@@ -6,8 +6,7 @@ use z3::ast::Int;
 use z3::{Params, SatResult, Solver};
 
 use super::ProveError;
-use super::decide::{Answer, Reason};
-use super::library::ProofFile;
+use super::answer::{Answer, Reason};
 use super::theorem::{Expected, Theorem};
 
 /// Asks for a counterexample, of all or with at most so many devices.
@@ -40,9 +39,9 @@ pub(super) fn ask(theorem: &Theorem, at_most: Option<i128>, deadline: Instant) -
     })
 }
 
-/// What the solver says to a file of the library.
-pub(super) fn answer(file: &ProofFile, limit: Duration) -> Result<Expected, ProveError> {
-    Ok(match reader(&file.name, file.text.clone(), limit)?.check() {
+/// What the solver says to a text, which has this name.
+pub(super) fn answer(name: &str, text: String, limit: Duration) -> Result<Expected, ProveError> {
+    Ok(match reader(name, text, limit)?.check() {
         SatResult::Unsat => Expected::Unsat,
         SatResult::Sat => Expected::Sat,
         SatResult::Unknown => Expected::Unknown,

@@ -1,8 +1,12 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
 
+use super::residues::Residues;
 use super::survey::Sample;
+use super::term::{Place, Term};
 use super::*;
 use crate::block::family::{
     Durations, Family, Layout, Offset, SHIPPED, Variable, parse, parse_condition, parse_formula, shipped,
@@ -172,6 +176,64 @@ fn any_family() -> impl Strategy<Value = Family> {
                 }
             },
         )
+}
+
+/// Asserts that the quotients of all theorems are what the tables of their residues say, far beyond the
+/// residues themselves; and how many theorems have tables.
+fn assert_told_by_residues(family: &Family) -> usize {
+    let mut told = 0;
+    for theorem in theorems(family).expect("well formed") {
+        let Some(residues) = Residues::of(&theorem) else { continue };
+        assert_ne!(theorem.subject, Subject::Dependencies, "it speaks of other devices");
+        told += 1;
+        let period = residues.period;
+        for (row, (r, s, constants)) in residues.rows().enumerate() {
+            assert_eq!(row, usize::try_from(s * period + r).expect("a position"));
+            for (quotient, constant) in residues.quotients.iter().zip(constants) {
+                for (a, b) in [(0, 0), (1, 0), (0, 1), (5, 9)] {
+                    let place = Place {
+                        device: period * a + r,
+                        devices: period * b + s,
+                        definitions: &theorem.definitions,
+                        known: &RefCell::new(BTreeMap::new()),
+                    };
+                    let exact = Term::Quotient(Box::new(quotient.of.clone()), quotient.divisor).value(place);
+                    let table = quotient.per_device * a + quotient.per_devices * b + constant;
+                    assert_eq!(exact, Some(table), "{}: a = {a}, b = {b}, r = {r}, s = {s}", theorem.name);
+                }
+            }
+        }
+    }
+    told
+}
+
+#[test]
+fn the_tables_of_shipped_families_have_the_quotients() {
+    for (name, _) in SHIPPED {
+        let told = assert_told_by_residues(&shipped(name).expect("it is shipped"));
+        // Collisions and the peak at least.
+        assert!(told >= 2, "{name}");
+    }
+}
+
+#[test]
+fn what_grows_unevenly_or_needs_too_many_residues_has_no_table() {
+    for (at, told) in [("i", true), ("if(i < 2, i, 3*i)", false), ("i + i div 29", false)] {
+        let family = family("changed", &text_of("1f1b").replacen("at = \"i\"", &format!("at = \"{at}\""), 1));
+        let theorems = theorems(&family).expect("well formed");
+        let collisions = theorems.iter().find(|theorem| theorem.subject == Subject::Collisions);
+        assert_eq!(Residues::of(collisions.expect("there is one")).is_some(), told, "{at}");
+    }
+}
+
+proptest! {
+    // A table has up to some hundred rows, each evaluated at several places.
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn the_tables_of_any_family_have_the_quotients(family in any_family()) {
+        assert_told_by_residues(&family);
+    }
 }
 
 proptest! {

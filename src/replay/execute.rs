@@ -99,11 +99,14 @@ impl<'a> Run<'a> {
         while self.ranks[device.index()].next < order.len() {
             let rank = self.ranks[device.index()];
             let length = if pairs.get(rank.pairs) == Some(&rank.next) { 2 } else { 1 };
+            let step = &order[rank.next..rank.next + length];
+            let mut counts = [false; 2];
             let mut start = rank.free;
             let mut missing = None;
-            for position in rank.next..rank.next + length {
-                let pass = order[position];
-                if rank.forgiven || !self.counts(device, position) {
+            for (at, &pass) in step.iter().enumerate() {
+                let position = rank.next + at;
+                counts[at] = self.counts(device, position);
+                if rank.forgiven || !counts[at] {
                     continue;
                 }
                 self.layout.for_each_need(pass, |needs, needed| {
@@ -112,7 +115,11 @@ impl<'a> Run<'a> {
                     }
                     match self.end_of(needs, needed) {
                         Some(end) => start = start.max(end + self.latency(needs, pass)),
-                        None => missing = missing.or(Some((position, needed))),
+                        // Of a pair, the first pass that waits.
+                        None if missing.is_none_or(|(first, _)| first == position) => {
+                            missing = Some((position, needed));
+                        }
+                        None => {}
                     }
                 });
             }
@@ -121,10 +128,10 @@ impl<'a> Run<'a> {
                 self.wait(device, needed);
                 return;
             }
-            for position in rank.next..rank.next + length {
+            for (&pass, &counts) in step.iter().zip(&counts) {
                 self.starts[device.index()].push(start);
-                if self.counts(device, position) {
-                    start += self.model.duration(order[position].stage, order[position].kind);
+                if counts {
+                    start += self.model.duration(pass.stage, pass.kind);
                 }
             }
             let (next, pairs) = (rank.next + length, rank.pairs + length - 1);

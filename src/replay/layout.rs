@@ -21,6 +21,8 @@ impl Slot {
 /// The place of every pass of every stage and microbatch.
 pub(super) struct Layout {
     stages: u32,
+    /// The stages of one pipeline: all, or half of them where there are two directions.
+    depth: u32,
     microbatches: u32,
     /// The rank of each device's first pass, and the total at the end.
     first: Vec<u32>,
@@ -35,6 +37,7 @@ impl Layout {
         let (stages, microbatches) = (schedule.placement().stages(), schedule.microbatches());
         let mut layout = Self {
             stages,
+            depth: stages / schedule.placement().directions(),
             microbatches,
             first: Vec::with_capacity(schedule.orders().len() + 1),
             ranks: vec![0; stages as usize * Kind::COUNT * microbatches as usize],
@@ -110,14 +113,16 @@ impl Layout {
             }
         };
         match pass.kind {
-            Kind::F if pass.stage.0 > 0 => need(Pass { stage: Stage(pass.stage.0 - 1), ..pass }),
+            Kind::F if !pass.stage.0.is_multiple_of(self.depth) => {
+                need(Pass { stage: Stage(pass.stage.0 - 1), ..pass })
+            }
             Kind::F => {}
             Kind::R => need(pass.with_kind(Kind::F)),
             Kind::W => need(pass.with_kind(Kind::I)),
             Kind::I | Kind::B => {
                 need(pass.with_kind(Kind::F));
                 need(pass.with_kind(Kind::R));
-                if pass.stage.0 + 1 < self.stages {
+                if !(pass.stage.0 + 1).is_multiple_of(self.depth) {
                     let above = Pass { stage: Stage(pass.stage.0 + 1), ..pass };
                     need(above.with_kind(Kind::I));
                     need(above.with_kind(Kind::B));
@@ -127,10 +132,17 @@ impl Layout {
     }
 
     /// Every stage and microbatch that should be there.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (Stage, Microbatch)> + use<> {
-        let microbatches = self.microbatches;
-        Stage::all(self.stages)
-            .flat_map(move |stage| Microbatch::all(microbatches).map(move |microbatch| (stage, microbatch)))
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (Stage, Microbatch)> {
+        Stage::all(self.stages).flat_map(move |stage| {
+            Microbatch::all(self.microbatches)
+                .filter(move |&microbatch| self.leads_through(stage, microbatch))
+                .map(move |microbatch| (stage, microbatch))
+        })
+    }
+
+    /// Whether a microbatch goes through a stage: of several pipelines, through one in turn.
+    pub(super) const fn leads_through(&self, stage: Stage, microbatch: Microbatch) -> bool {
+        stage.0 / self.depth == microbatch.0 % (self.stages / self.depth)
     }
 
     fn cell(&self, pass: Pass) -> Option<usize> {

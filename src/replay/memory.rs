@@ -20,8 +20,9 @@ pub(super) fn inspect(
 ) -> Vec<Units> {
     super::devices(schedule)
         .map(|(device, order)| {
-            let capacity = model.capacity(device);
-            let (mut live, mut peak, mut over) = (Units::ZERO, Units::ZERO, false);
+            let capacity = model.memory().capacity[device.index()];
+            let resident = resident(model, device);
+            let (mut live, mut peak, mut over) = (resident, resident, false);
             let mut crossings = Vec::new();
             // What the first pass of an overlapped pair releases, which it does with the second.
             let mut withheld = Units::ZERO;
@@ -42,11 +43,16 @@ pub(super) fn inspect(
                 over = capacity.is_some_and(|capacity| live > capacity);
             }
             if !crossings.is_empty() {
-                report(layout, device, order, crossings, violations);
+                report(schedule, layout, device, crossings, violations);
             }
             peak
         })
         .collect()
+}
+
+/// The weights that lie on a device all the time, one copy for each of its stages.
+fn resident(model: &Model, device: Device) -> Units {
+    model.placement().stages_of(device).iter().map(|&stage| model.weights(stage)).sum()
 }
 
 /// What a device holds around a pass of its order.
@@ -73,7 +79,7 @@ pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<
                 change[first] = (change[first].0 + takes, Units::ZERO);
                 change[first + 1] = (Units::ZERO, change[first + 1].1 + gives);
             }
-            let held = change.into_iter().scan(Units::ZERO, |live, (takes, gives)| {
+            let held = change.into_iter().scan(resident(model, device), |live, (takes, gives)| {
                 let during = *live + takes;
                 *live = during - gives;
                 Some(Held { during, after: *live })
@@ -107,22 +113,33 @@ struct Crossing {
 /// Reports crossings with the forwards that are live at each. A second walk along the order: only
 /// schedules that are over a cap pay for it.
 fn report(
+    schedule: &Schedule,
     layout: &Layout,
     device: Device,
-    order: &[Pass],
     crossings: Vec<Crossing>,
     violations: &mut Vec<Violation>,
 ) {
+    let order = schedule.order(device);
     let mut held: BTreeSet<Slot> = BTreeSet::new();
+    // What the first pass of an overlapped pair gives back when the second ends.
+    let mut withheld = None;
     let mut walk = effective(layout, device, order);
     for Crossing { at, pass, live, capacity } in crossings {
         for (place, slot, pass) in walk.by_ref() {
+            if let Some(forward) = withheld.take_if(|(at, _)| place.position > *at + 1) {
+                held.remove(&forward.1);
+            }
             match pass.kind {
                 Kind::F => {
                     held.insert(slot);
                 }
                 Kind::W | Kind::B => {
-                    layout.find(pass.with_kind(Kind::F)).map(|forward| held.remove(&forward));
+                    let forward = layout.find(pass.with_kind(Kind::F));
+                    if schedule.overlaps(device).binary_search(&place.position).is_ok() {
+                        withheld = forward.map(|forward| (place.position, forward));
+                    } else if let Some(forward) = forward {
+                        held.remove(&forward);
+                    }
                 }
                 Kind::R | Kind::I => {}
             }

@@ -9,6 +9,8 @@
 //! - A device runs its passes in order, one at a time, each as early as it can.
 //! - An overlapped pair runs as one pass: it starts when all that either needs is there, takes the time of
 //!   both, and yields what both yield at its end. It acquires at its start and releases at its end.
+//! - Where there are two directions, each is a pipeline of its own, and a microbatch goes through one.
+//! - The weights of a device's stages are there all the time.
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
 //!   the rest); I releases all but what W needs at its end; W and B release what is left.
 

@@ -28,6 +28,8 @@ fn mismatch(model: &Model, schedule: &Schedule) -> Option<Mismatch> {
     let (ours, theirs) = (schedule.placement(), model.placement());
     if ours.devices() != theirs.devices() {
         Some(Mismatch::Devices { schedule: ours.devices(), model: theirs.devices() })
+    } else if ours.directions() != theirs.directions() {
+        Some(Mismatch::Directions { schedule: ours.directions(), model: theirs.directions() })
     } else if ours.stages() != theirs.stages() {
         Some(Mismatch::Stages { schedule: ours.stages(), model: theirs.stages() })
     } else if let Some(stage) =
@@ -84,6 +86,10 @@ fn inspect_pass(model: &Model, layout: &Layout, at: Place, pass: Pass, violation
     if !layout.knows(pass) {
         let (stages, microbatches) = layout.size();
         violations.push(Violation::UnknownPass { at, pass, stages, microbatches });
+        return;
+    }
+    if !layout.leads_through(pass.stage, pass.microbatch) {
+        violations.push(Violation::WrongDirection { at, pass });
         return;
     }
     let belongs = model.placement().device_of(pass.stage);

@@ -577,7 +577,10 @@ fn an_overlapped_pair_holds_what_either_needs_until_its_end() {
     assert_eq!(curve, [(1, 1), (2, 2), (2, 1), (1, 0)]);
     let tight = with_memory(&paired, |memory| memory.capacity = vec![Some(Units(1))]);
     let [found] = &messages(&replay(&tight, &paired))[..] else { panic!("one violation") };
-    assert!(found.starts_with("device 0, position 2: `0F1` lifts live memory to 2"), "{found}");
+    assert_eq!(
+        found,
+        "device 0, position 2: `0F1` raises the memory in use to 2, 1 over the cap of 1; live: `0F0` `0F1`"
+    );
 }
 
 #[test]
@@ -610,4 +613,57 @@ fn positions_that_are_no_pair_of_a_forward_and_a_backward_are_refused() {
     let paired = plain().with_overlaps(vec![vec![1]]).expect("a pair");
     let steps: Vec<usize> = paired.steps(crate::model::Device(0)).map(<[Pass]>::len).collect();
     assert_eq!((steps, paired.overlap_count()), (vec![1, 2, 1, 1], 1));
+}
+
+#[test]
+fn what_is_held_along_an_order_peaks_at_the_peak_with_overlapped_pairs_too() {
+    let apart = schedule(ONE, 3, &["0F0 0B0 0F1 0F2 0B1 0B2"]);
+    let during = |schedule: &Schedule| -> Vec<i64> {
+        memory_along(&unit(schedule), schedule)[0].iter().map(|held| held.during.0).collect()
+    };
+    assert_eq!(during(&apart), [1, 1, 1, 2, 2, 1]);
+    let paired = overlapped(apart, &[&[1, 3]]);
+    assert_eq!(during(&paired), [1, 2, 2, 2, 2, 1]);
+    assert_eq!(replay(&unit(&paired), &paired).peak_memory, [Units(2)]);
+}
+
+/// Two devices and two microbatches in two directions: stages 0 and 1 are one pipeline, 2 and 3 the other.
+fn two_ways(orders: &[&str]) -> Schedule {
+    let one = schedule(&[&[0, 3], &[1, 2]], 2, orders);
+    let placement = one.placement().clone().in_two_directions().expect("the stages of V placement");
+    Schedule::new(placement, 2, one.orders().to_vec()).expect("a schedule")
+}
+
+#[test]
+fn in_two_directions_a_microbatch_goes_through_one_pipeline_only() {
+    let valid = two_ways(&["0F0 3F1 3B1 0B0", "2F1 1F0 1B0 2B1"]);
+    let verdict = replay(&unit(&valid), &valid);
+    assert_eq!(messages(&verdict), [""; 0]);
+    // Neither pipeline waits for the other: 2F1 starts at once, 1B0 after its own forward alone.
+    assert_eq!(verdict.timing.expect("valid").starts, ticks(&[&[0, 1, 2, 4], &[0, 1, 2, 4]]));
+    assert_eq!(verdict.peak_memory, [Units(2), Units(2)]);
+    let heavy = with_memory(&valid, |memory| memory.weights = vec![Units(10), Units(1), Units(1), Units(10)]);
+    assert_eq!(replay(&heavy, &valid).peak_memory, [Units(22), Units(4)]);
+}
+
+#[test]
+fn passes_of_the_other_direction_are_found() {
+    let wrong = two_ways(&["0F0 0F1 3F1 3B1 0B0", "2F1 1F0 1B0 2B1"]);
+    assert_eq!(
+        messages(&replay(&unit(&wrong), &wrong)),
+        [
+            "device 0, position 1: `0F1` is of the other direction: even microbatches go through the first half of the \
+          stages, odd ones through the second"
+        ]
+    );
+    let missing = two_ways(&["0F0 0B0", "2F1 1F0 1B0 2B1"]);
+    let found = messages(&replay(&unit(&missing), &missing));
+    assert!(found.iter().all(|message| message.contains("`3")) && !found.is_empty(), "{found:?}");
+    let one = schedule(&[&[0, 3], &[1, 2]], 2, &["0F0 3F1 3B1 0B0", "2F1 1F0 1B0 2B1"]);
+    assert_eq!(
+        messages(&replay(&unit(&two_ways(&["", ""])), &one)),
+        [
+            "the schedule and the model do not match: microbatches go in 1 direction(s) in the schedule, in 2 in the model"
+        ]
+    );
 }

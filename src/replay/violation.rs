@@ -30,6 +30,14 @@ pub enum Mismatch {
         /// The model's.
         model: u32,
     },
+    /// Another number of directions.
+    #[error("microbatches go in {schedule} direction(s) in the schedule, in {model} in the model")]
+    Directions {
+        /// The schedule's.
+        schedule: u32,
+        /// The model's.
+        model: u32,
+    },
     /// Another number of stages.
     #[error("the schedule has {schedule} stages, the model {model}")]
     Stages {
@@ -99,6 +107,16 @@ pub enum Violation {
         stages: u32,
         /// The number of microbatches.
         microbatches: u32,
+    },
+    /// A pass of a stage of the other direction.
+    #[error(
+        "{at}: `{pass}` is of the other direction: even microbatches go through the first half of the stages, odd ones through the second"
+    )]
+    WrongDirection {
+        /// Where it stands.
+        at: Place,
+        /// The pass.
+        pass: Pass,
     },
     /// A pass of a stage that the device does not hold.
     #[error("{at}: `{pass}` belongs on device {belongs}, which holds stage {}", pass.stage)]
@@ -208,6 +226,7 @@ impl Violation {
             Self::ModelMismatch(_) => "model-mismatch",
             Self::TooFewPasses { .. } => "too-few-passes",
             Self::UnknownPass { .. } => "unknown-pass",
+            Self::WrongDirection { .. } => "wrong-direction",
             Self::WrongDevice { .. } => "wrong-device",
             Self::DuplicatePass { .. } => "duplicate-pass",
             Self::MissingPass { .. } => "missing-pass",
@@ -236,6 +255,7 @@ impl Violation {
         match self {
             Self::ModelMismatch(_) | Self::TooFewPasses { .. } => None,
             Self::UnknownPass { pass, .. }
+            | Self::WrongDirection { pass, .. }
             | Self::WrongDevice { pass, .. }
             | Self::DuplicatePass { pass, .. }
             | Self::MissingPass { pass, .. }
@@ -254,6 +274,7 @@ impl Violation {
         match self {
             Self::ModelMismatch(_) | Self::TooFewPasses { .. } | Self::MissingPass { .. } => None,
             Self::UnknownPass { at, .. }
+            | Self::WrongDirection { at, .. }
             | Self::WrongDevice { at, .. }
             | Self::DuplicatePass { at, .. }
             | Self::BackwardTwice { at, .. }

@@ -31,6 +31,9 @@ pub enum ScheduleFileError {
     /// The stages of the devices are no placement.
     #[error("`placement`: {0}")]
     Placement(#[from] PlacementError),
+    /// A number of directions that there cannot be.
+    #[error("`directions` is {0}, but microbatches go in 1 or 2 directions")]
+    Directions(u32),
     /// The orders or the number of microbatches do not fit the rest.
     #[error("`{key}`: {0}", key = key_of(.0))]
     Orders(#[from] ScheduleError),
@@ -52,6 +55,7 @@ struct File {
     model: Option<String>,
     provenance: Option<Provenance>,
     placement: Vec<Vec<u32>>,
+    directions: Option<u32>,
     microbatches: u32,
     orders: Vec<Vec<Step>>,
     certificate: Option<serde_json::Value>,
@@ -154,6 +158,11 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
     }
     let stages_of = file.placement.into_iter().map(|stages| stages.into_iter().map(Stage).collect());
     let placement = Placement::new(stages_of.collect())?;
+    let placement = match file.directions {
+        None | Some(1) => placement,
+        Some(2) => placement.in_two_directions()?,
+        Some(other) => return Err(ScheduleFileError::Directions(other)),
+    };
     let (orders, overlaps) = file.orders.iter().map(|steps| unfold(steps)).unzip();
     let schedule = Schedule::new(placement, file.microbatches, orders)?.with_overlaps(overlaps)?;
     Ok(Schedule {
@@ -188,6 +197,9 @@ pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
         .map(|stages| stages.iter().map(|stage| stage.0).collect())
         .collect();
     writeln!(out, "  \"placement\": {},", json(&lists)?)?;
+    if schedule.placement.directions() > 1 {
+        writeln!(out, "  \"directions\": {},", schedule.placement.directions())?;
+    }
     writeln!(out, "  \"microbatches\": {},", schedule.microbatches)?;
     if let Some(certificate) = &schedule.certificate {
         writeln!(out, "  \"certificate\": {},", json(certificate)?)?;
@@ -207,7 +219,7 @@ pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
 /// The object that a schedule file holds, for embedding in other JSON.
 impl Serialize for Schedule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Schedule", 8)?;
+        let mut object = serializer.serialize_struct("Schedule", 9)?;
         object.serialize_field("format", FORMAT)?;
         for (key, text) in [("name", &self.name), ("model", &self.model)] {
             match text {
@@ -222,6 +234,10 @@ impl Serialize for Schedule {
         let lists = self.placement.lists().iter();
         let lists: Vec<Vec<u32>> = lists.map(|stages| stages.iter().map(|stage| stage.0).collect()).collect();
         object.serialize_field("placement", &lists)?;
+        match self.placement.directions() {
+            1 => object.skip_field("directions")?,
+            directions => object.serialize_field("directions", &directions)?,
+        }
         object.serialize_field("microbatches", &self.microbatches)?;
         match &self.certificate {
             Some(certificate) => object.serialize_field("certificate", certificate)?,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 pub use file::{FORMAT, ScheduleFileError, parse, write};
 
-use crate::model::{Device, Kind, Model, Pass, Placement, Stage};
+use crate::model::{Device, Kind, Model, Pass, Placement};
 
 /// An order of passes for every device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,20 +243,18 @@ impl Schedule {
 /// schedules except `replay`, which states them for itself.
 pub fn prerequisites(
     pass: Pass,
-    stages: u32,
+    placement: &Placement,
     mut present: impl FnMut(Pass) -> bool,
 ) -> impl Iterator<Item = Pass> {
     let mut found: [Option<Pass>; 3] = [None; 3];
     match pass.kind {
         Kind::F => {
-            if pass.stage.0 > 0 {
-                found[0] = Some(Pass { stage: Stage(pass.stage.0 - 1), ..pass });
-            }
+            found[0] = placement.stage_before(pass.stage).map(|stage| Pass { stage, ..pass });
         }
         Kind::R => found[0] = Some(pass.with_kind(Kind::F)),
         Kind::I | Kind::B => {
-            if pass.stage.0 + 1 < stages {
-                let above = Pass { stage: Stage(pass.stage.0 + 1), ..pass };
+            if let Some(stage) = placement.stage_after(pass.stage) {
+                let above = Pass { stage, ..pass };
                 let kind = if present(above.with_kind(Kind::B)) { Kind::B } else { Kind::I };
                 found[0] = Some(above.with_kind(kind));
             }

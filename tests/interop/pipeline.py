@@ -140,27 +140,31 @@ def sequential(stages: int, microbatches: int) -> list[torch.Tensor]:
     return [layer.weight.grad for layer in layers]
 
 
-def step(rank: int, job: Job, group: dist.ProcessGroup) -> tuple[list[tuple[int, float]], int]:
-    """One step of the pipeline on one rank: the relative error of its stages' gradients, and live activations."""
-    live = Live()
+def stages_of(rank: int, job: Job, group: dist.ProcessGroup, live: Live | None = None) -> list[PipelineStage]:
+    """The stages that a rank's row names, each with its own layer."""
     row = job.path.read_text().splitlines()[rank]
     held = sorted({int(stage) for stage in re.findall(r"(\d+)F\d+", row)})
-    layers = {stage: Layer(stage, live) for stage in held}
     # Between stages gradients flow; into the first none does.
     flowing = torch.empty(ROWS, WIDTH, dtype=torch.float64, device="meta", requires_grad=True)
-    device = torch.device("cpu")
-    stages = [
+    return [
         PipelineStage(
-            layers[stage],
+            Layer(stage, live),
             stage,
             job.stages,
-            device,
+            torch.device("cpu"),
             input_args=(flowing if stage > 0 else flowing.detach(),),
             output_args=(flowing,),
             group=group,
         )
         for stage in held
     ]
+
+
+def step(rank: int, job: Job, group: dist.ProcessGroup) -> tuple[list[tuple[int, float]], int]:
+    """One step of the pipeline on one rank: the relative error of its stages' gradients, and live activations."""
+    live = Live()
+    stages = stages_of(rank, job, group, live)
+    held = {stage.stage_index: stage.submod for stage in stages}
     schedule = _PipelineScheduleRuntime(stages, job.microbatches, loss_fn=loss, scale_grads=True)
     schedule._load_csv(str(job.path), format=job.form)
     inputs, targets = data(job.microbatches)
@@ -170,7 +174,7 @@ def step(rank: int, job: Job, group: dist.ProcessGroup) -> tuple[list[tuple[int,
     schedule.step(*arguments, return_outputs=False, **keywords)
     expected = sequential(job.stages, job.microbatches)
     errors = []
-    for stage, layer in layers.items():
+    for stage, layer in held.items():
         found = torch.full_like(expected[stage], torch.nan) if layer.weight.grad is None else layer.weight.grad
         difference = (found - expected[stage]).abs().max() / expected[stage].abs().max()
         errors.append((stage, float(difference)))

@@ -123,7 +123,7 @@ impl Search<'_> {
 
     fn arrival(&self, pass: Pass) -> Option<i64> {
         let mut arrival = 0;
-        for need in naive::needs(pass, self.model.stages(), &self.passes) {
+        for need in naive::needs(pass, self.model, &self.passes) {
             let at = self.passes.iter().position(|&other| other == need)?;
             arrival = arrival.max(self.ends[at]? + naive::latency(self.model, need, pass));
         }

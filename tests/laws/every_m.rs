@@ -5,6 +5,7 @@ use bubbleproof::model::{Device, Microbatch, Model, Pass, Ticks, Units};
 use bubbleproof::prove::every::{EveryM, Proof, Reason, every_m_of_block, every_m_of_schedule};
 use bubbleproof::replay::{Verdict, replay};
 use bubbleproof::schedule::Schedule;
+use bubbleproof::stop::Stop;
 use proptest::prelude::*;
 
 use crate::cases;
@@ -65,7 +66,7 @@ proptest! {
 
     #[test]
     fn every_block_without_faults_is_proved_and_replay_agrees((model, block) in blocks(0)) {
-        let proof = proved(every_m_of_block(&block, &model).expect("an answer"))?;
+        let proof = proved(every_m_of_block(&block, &model, &Stop::default()).expect("an answer"))?;
         prop_assert_eq!((proof.first, proof.step), (1, 1));
         prop_assert_eq!(&proof.peak_memory, &block.steady_peak(&model));
         for microbatches in 1..=MANY {
@@ -86,7 +87,7 @@ proptest! {
         let moved = Block::periodic(
             block.placement().clone(), block.period(), block.parts(), block.interval_parts(), moved,
         ).expect("a block");
-        match every_m_of_block(&moved, &model).expect("an answer") {
+        match every_m_of_block(&moved, &model, &Stop::default()).expect("an answer") {
             EveryM::Refuted(refutation) => confirm_refuted(refutation.microbatches, &model, &moved)?,
             answer => {
                 let proof = proved(answer)?;
@@ -103,11 +104,11 @@ proptest! {
         for (device, &peak) in Device::all(model.devices()).zip(&peaks) {
             let mut caps: Vec<Option<Units>> = peaks.iter().copied().map(Some).collect();
             let exact = model.with_capacity(caps.clone()).expect("a model");
-            proved(every_m_of_block(&block, &exact).expect("an answer"))?;
+            proved(every_m_of_block(&block, &exact, &Stop::default()).expect("an answer"))?;
             if peak > Units::ZERO {
                 caps[device.index()] = Some(peak - Units(1));
                 let less = model.with_capacity(caps).expect("a model");
-                let EveryM::Refuted(refutation) = every_m_of_block(&block, &less).expect("an answer") else {
+                let EveryM::Refuted(refutation) = every_m_of_block(&block, &less, &Stop::default()).expect("an answer") else {
                     return Err(TestCaseError::fail("not refuted"));
                 };
                 let violation = &refutation.verdict.violations[0];
@@ -121,7 +122,7 @@ proptest! {
     fn orders_alone_are_extended_as_their_block_would_be((model, block) in blocks(0)) {
         let schedule = of_block(&model, &block, SOME);
         let model = model.with_microbatches(SOME).expect("a model");
-        let proof = proved(every_m_of_schedule(&schedule, &model).expect("an answer"))?;
+        let proof = proved(every_m_of_schedule(&schedule, &model, &Stop::default()).expect("an answer"))?;
         prop_assert_eq!(proof.first, SOME);
         prop_assert_eq!(block.period() % proof.step, 0);
         for repetitions in (0..12).chain([30, 31]) {
@@ -141,7 +142,7 @@ proptest! {
         let swapped = Schedule::new(schedule.placement().clone(), SOME, orders).expect("a schedule");
         let valid = run(&model, &swapped).is_valid();
         let model = model.with_microbatches(SOME).expect("a model");
-        match every_m_of_schedule(&swapped, &model).expect("an answer") {
+        match every_m_of_schedule(&swapped, &model, &Stop::default()).expect("an answer") {
             EveryM::Refuted(_) => prop_assert!(!valid),
             EveryM::Unknown(Reason::Broken { first, again, at: place, stands, expected }) => {
                 prop_assert!(valid);
@@ -171,7 +172,7 @@ proptest! {
         let orders: Vec<Vec<Pass>> = schedule.orders().iter().map(rename).collect();
         let renamed = Schedule::new(schedule.placement().clone(), SOME, orders).expect("a schedule");
         let model = model.with_microbatches(SOME).expect("a model");
-        let answer = every_m_of_schedule(&renamed, &model).expect("an answer");
+        let answer = every_m_of_schedule(&renamed, &model, &Stop::default()).expect("an answer");
         // Where the two run different passes, one device runs what the other microbatch does not need.
         prop_assert!(!matches!(answer, EveryM::Proved(_)));
     }

@@ -1,13 +1,15 @@
 //! Laws of replay and squeeze.
 
 use bubbleproof::block::squeeze;
-use bubbleproof::model::{Costs, Device, Model, Pass, Placement, Ticks};
+use bubbleproof::model::{Costs, Device, Memory, Model, Pass, Placement, Ticks, Units};
 use bubbleproof::replay::{Timing, Violation, Wait, replay};
 use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
 
 use crate::naive;
-use crate::random::{Choices, locally_shuffled, models, schedule_of, schedules, vandalised};
+use crate::random::{
+    Choices, locally_shuffled, models, schedule_of, schedules, two_way_schedules, vandalised,
+};
 
 /// The timing of a schedule that must be valid.
 fn timing(model: &Model, schedule: &Schedule) -> Timing {
@@ -63,6 +65,45 @@ proptest! {
         for (rate, span) in [(metrics.bubble_rate, metrics.device_span), (metrics.idle_rate, metrics.makespan)] {
             let room = i128::from(model.devices()) * i128::from(span.0);
             prop_assert_eq!(rate * room, (room - i128::from(busy)).into());
+        }
+    }
+
+    #[test]
+    fn schedules_in_two_directions_run_as_a_naive_executor_says((model, schedule) in two_way_schedules(0)) {
+        let naive = naive::run(&model, &schedule).expect("it was made to run");
+        prop_assert_eq!(&timing(&model, &schedule).starts, &naive);
+        prop_assert_eq!(&squeeze(&model, &schedule).expect("it was made to run").starts, &naive);
+        let peaks = replay(&model, &schedule).peak_memory;
+        for ((order, starts), peak) in schedule.orders().iter().zip(&naive).zip(peaks) {
+            prop_assert_eq!(naive::peak_of_order(&model, order), peak.0);
+            prop_assert!(naive::peak_of_times(&model, order, starts) <= peak.0);
+        }
+        // In one direction passes are missing.
+        let placement = Placement::new(schedule.placement().lists().to_vec()).expect("a placement");
+        let one = Schedule::new(placement, schedule.microbatches(), schedule.orders().to_vec()).expect("a schedule");
+        prop_assert!(!replay(&Model::unit(one.placement().clone(), 1).expect("a model"), &one).is_valid());
+    }
+
+    #[test]
+    fn weights_are_held_all_the_time((model, schedule) in schedules(0), weights in 0..9_i64) {
+        let weigh = |capacity: Option<i64>| {
+            let memory = Memory {
+                weights: vec![Units(weights); model.stages() as usize],
+                capacity: vec![capacity.map(Units); model.devices() as usize],
+                ..model.memory().clone()
+            };
+            let (placement, costs) = (model.placement().clone(), model.costs().clone());
+            Model::new("heavy".to_owned(), None, placement, model.microbatches(), costs, memory)
+        };
+        let (light, heavy) = (replay(&model, &schedule), replay(&weigh(None).expect("a model"), &schedule));
+        for (device, (light, heavy)) in Device::all(model.devices()).zip(light.peak_memory.iter().zip(&heavy.peak_memory)) {
+            let copies = model.placement().stages_of(device).len();
+            prop_assert_eq!(heavy.0, light.0 + weights * i64::try_from(copies).expect("few"));
+        }
+        let most = heavy.peak_memory_max().0;
+        prop_assert!(replay(&weigh(Some(most)).expect("room"), &schedule).is_valid());
+        if let Some(tight) = most.checked_sub(1).and_then(|cap| weigh(Some(cap)).ok()) {
+            prop_assert!(!replay(&tight, &schedule).is_valid());
         }
     }
 
@@ -195,7 +236,7 @@ fn check_wait(model: &Model, schedule: &Schedule, wait: &Wait, next: &Wait) -> R
     let all: Vec<_> = schedule.orders().iter().flatten().copied().collect();
     prop_assert_eq!(schedule.order(wait.at.device)[wait.at.position], wait.pass);
     prop_assert_eq!(schedule.order(wait.needs_at.device)[wait.needs_at.position], wait.needs);
-    prop_assert!(naive::needs(wait.pass, model.stages(), &all).any(|need| need == wait.needs));
+    prop_assert!(naive::needs(wait.pass, model, &all).any(|need| need == wait.needs));
     prop_assert_eq!(wait.needs_at.device, next.at.device);
     prop_assert!(wait.needs_at.position >= next.at.position);
     Ok(())

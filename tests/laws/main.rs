@@ -14,6 +14,7 @@ mod large;
 mod memory;
 mod naive;
 mod optimising;
+mod overlap;
 mod pinned_bounds;
 mod random;
 mod reordering;

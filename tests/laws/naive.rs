@@ -6,18 +6,21 @@ use bubbleproof::model::{Kind, Model, Pass, Stage, Ticks};
 use bubbleproof::schedule::Schedule;
 
 /// The passes among `all` that must end before a pass may start.
-pub fn needs(pass: Pass, stages: u32, all: &[Pass]) -> impl Iterator<Item = Pass> + use<'_> {
+pub fn needs<'a>(pass: Pass, model: &Model, all: &'a [Pass]) -> impl Iterator<Item = Pass> + use<'a> {
+    let stages = model.stages();
+    // Where there are two directions, the second half of the stages is a pipeline of its own.
+    let first = |stage: u32| stage == 0 || model.placement().directions() == 2 && stage == stages / 2;
     let at = |stage: u32, kind| Pass { stage: Stage(stage), kind, ..pass };
     let here = pass.stage.0;
     let mut found = Vec::new();
     match pass.kind {
-        Kind::F if here > 0 => found.push(at(here - 1, Kind::F)),
+        Kind::F if !first(here) => found.push(at(here - 1, Kind::F)),
         Kind::F => {}
         Kind::R => found.push(at(here, Kind::F)),
         Kind::W => found.push(at(here, Kind::I)),
         Kind::I | Kind::B => {
             found.extend([at(here, Kind::F), at(here, Kind::R)]);
-            if here + 1 < stages {
+            if here + 1 < stages && !first(here + 1) {
                 found.extend([at(here + 1, Kind::I), at(here + 1, Kind::B)]);
             }
         }
@@ -54,7 +57,7 @@ pub fn run(model: &Model, schedule: &Schedule) -> Option<Vec<Vec<Ticks>>> {
         let mut moved = false;
         for (order, starts) in schedule.orders().iter().zip(&mut starts) {
             let Some(&pass) = order.get(starts.len()) else { continue };
-            let needed: Vec<Pass> = needs(pass, model.stages(), &all).collect();
+            let needed: Vec<Pass> = needs(pass, model, &all).collect();
             if !needed.iter().all(|need| ends.contains_key(need)) {
                 continue;
             }
@@ -74,7 +77,7 @@ pub fn run(model: &Model, schedule: &Schedule) -> Option<Vec<Vec<Ticks>>> {
 }
 
 /// What a pass acquires at its start and releases at its end.
-fn acquired_and_released(model: &Model, pass: Pass, recomputed: bool) -> (i64, i64) {
+pub fn acquired_and_released(model: &Model, pass: Pass, recomputed: bool) -> (i64, i64) {
     let (memory, stage) = (model.memory(), pass.stage.index());
     let activation = memory.activation[stage].0;
     let retained = memory.retained_for_weight[stage].0;

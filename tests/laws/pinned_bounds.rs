@@ -42,6 +42,7 @@ impl Case {
             activation: held(0),
             retained_for_weight: held(1),
             checkpoint: self.recomputes().then(|| held(2)),
+            weights: vec![Units(0); self.times.len()],
             capacity: self.caps.iter().map(|&cap| Some(Units(cap))).collect(),
         };
         Model::new(self.why.to_owned(), None, self.placement.clone(), self.microbatches, costs, memory)

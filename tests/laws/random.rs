@@ -70,7 +70,12 @@ pub fn placements() -> impl Strategy<Value = Placement> {
 
 /// Models with a value of its own for every stage and boundary; `least` is the shortest duration.
 pub fn models(least: i64) -> impl Strategy<Value = Model> {
-    (placements(), 1..6_u32).prop_flat_map(move |(placement, microbatches)| {
+    models_on(placements(), least)
+}
+
+/// The same with such a placement.
+fn models_on(placements: impl Strategy<Value = Placement>, least: i64) -> impl Strategy<Value = Model> {
+    (placements, 1..6_u32).prop_flat_map(move |(placement, microbatches)| {
         let stages = placement.stages() as usize;
         let durations = vec((least..6, least..6, least..6), stages);
         let communication = vec(0..5_i64, stages - 1);
@@ -102,6 +107,7 @@ pub fn models(least: i64) -> impl Strategy<Value = Model> {
                     activation: units(|values| values.0),
                     retained_for_weight: units(|values| values.0 * values.1 / 6),
                     checkpoint: recomputes.then(|| units(|values| values.0 * values.2 / 6)),
+                    weights: vec![Units(0); activations.len()],
                     capacity: vec![None; placement.devices() as usize],
                 };
                 Model::new("random".to_owned(), None, placement, microbatches, costs, memory)
@@ -125,7 +131,8 @@ fn kinds(model: &Model, stage: Stage, choices: &mut Choices) -> Vec<Kind> {
 fn all_passes(model: &Model, microbatches: u32, choices: &mut Choices) -> Vec<Pass> {
     let mut passes = Vec::new();
     for stage in Stage::all(model.stages()) {
-        for microbatch in Microbatch::all(microbatches) {
+        let through = |&microbatch: &Microbatch| model.placement().leads_through(stage, microbatch);
+        for microbatch in Microbatch::all(microbatches).filter(through) {
             let kinds = kinds(model, stage, choices);
             passes.extend(kinds.into_iter().map(|kind| Pass::new(stage, kind, microbatch)));
         }
@@ -149,8 +156,7 @@ fn random_topological_order(model: &Model, passes: &[Pass], choices: &mut Choice
     let mut waiting = passes.to_vec();
     let mut done = Vec::new();
     while !waiting.is_empty() {
-        let needs_met =
-            |pass: &Pass| naive::needs(*pass, model.stages(), passes).all(|need| done.contains(&need));
+        let needs_met = |pass: &Pass| naive::needs(*pass, model, passes).all(|need| done.contains(&need));
         let ready: Vec<usize> = (0..waiting.len()).filter(|&at| needs_met(&waiting[at])).collect();
         done.push(waiting.swap_remove(ready[choices.below(ready.len())]));
     }
@@ -160,6 +166,15 @@ fn random_topological_order(model: &Model, passes: &[Pass], choices: &mut Choice
 /// A model and a schedule that can run under it.
 pub fn schedules(least: i64) -> impl Strategy<Value = (Model, Schedule)> {
     (models(least), any::<u64>()).prop_map(|(model, seed)| {
+        let schedule = schedule_of(&model, seed);
+        (model, schedule)
+    })
+}
+
+/// The same where microbatches go in two directions.
+pub fn two_way_schedules(least: i64) -> impl Strategy<Value = (Model, Schedule)> {
+    let placements = (1..5_u32).prop_map(|devices| Placement::bidirectional(devices).expect("a placement"));
+    (models_on(placements, least), any::<u64>()).prop_map(|(model, seed)| {
         let schedule = schedule_of(&model, seed);
         (model, schedule)
     })
@@ -239,7 +254,7 @@ fn block_of(model: &Model, period: u32, parts: i64, seed: u64) -> Block {
     }
     let mut offsets: Vec<(Pass, i64)> = Vec::new();
     for pass in random_topological_order(model, &passes, &mut choices) {
-        let arrivals = naive::needs(pass, model.stages(), &passes).map(|need| {
+        let arrivals = naive::needs(pass, model, &passes).map(|need| {
             let start = offsets.iter().find(|(other, _)| *other == need).expect("needs come first").1;
             start + length(need) + naive::latency(model, need, pass) * parts
         });

@@ -111,7 +111,7 @@ impl Comparison {
 
     /// Whether it holds between two numbers.
     #[must_use]
-    pub fn holds<T: Ord>(self, left: T, right: T) -> bool {
+    pub fn holds<T: Ord + Copy>(self, left: T, right: T) -> bool {
         match self {
             Self::Equal => left == right,
             Self::Unequal => left != right,

@@ -1,7 +1,10 @@
+use itertools::iproduct;
+use num_integer::Integer;
 use proptest::prelude::*;
 
 use super::*;
 use crate::block::Fault;
+use crate::model::Placement;
 
 /// What each family's device `i` of `d` holds at its peak, in activations, in closed form.
 fn stated_peak(name: &str, d: i64, i: i64) -> i64 {
@@ -26,8 +29,17 @@ fn stated_peak(name: &str, d: i64, i: i64) -> i64 {
                 }
         }
         "interleaved-1f1b-2" => 3 * d - 2 * i - i64::from(d % 3 != 0),
+        "interleaved-1f1b-3" => interleaved_peak(3, d, i),
+        "interleaved-1f1b-4" => interleaved_peak(4, d, i),
         _ => unreachable!("no other family is shipped"),
     }
+}
+
+/// The scheme of the uniform interleaved families, for any number of chunks.
+fn interleaved_peak(chunks: i64, d: i64, i: i64) -> i64 {
+    let (there, back) = ((2 * d + 1) / 3, 4 * d / 3);
+    let [taken, taken_back] = [there, back].map(|slots| slots.gcd(&chunks));
+    2 * (d - i) - 2 + ((chunks - 1) * (there + back) + taken + taken_back) / 2
 }
 
 /// The families of this project, which are no named schedules.
@@ -86,6 +98,20 @@ fn shipped_families_have_the_blocks_of_the_named_schedules() {
             }
             assert_eq!(block.interval(), other.interval(), "{name}, d = {devices}");
         }
+    }
+}
+
+#[test]
+fn one_formula_has_the_peaks_of_uniform_interleaved_blocks_with_any_number_of_chunks() {
+    for (chunks, devices) in iproduct!(1..8_u32, 1..=24_u32) {
+        let placement = Placement::looped(devices, chunks).expect("a placement");
+        let model = Model::unit(placement.clone(), 1).expect("a model");
+        let block =
+            crate::catalog::block("interleaved-1f1b-uniform", &placement).expect("it is in the catalogue");
+        let peaks: Vec<i64> = block.steady_peak(&model).into_iter().map(|peak| peak.0).collect();
+        let (v, d) = (i64::from(chunks), i64::from(devices));
+        let stated: Vec<i64> = (0..d).map(|device| interleaved_peak(v, d, device)).collect();
+        assert_eq!(peaks, stated, "v = {chunks}, d = {devices}");
     }
 }
 

@@ -32,7 +32,7 @@ struct Report {
 /// When a file or an option is wrong, the model cannot be stated in linear inequalities, a file cannot be
 /// written, or the search is defective.
 pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
-    let model = args.model.read()?;
+    let model = args.model.read_one_way()?;
     let interrupt = on_ctrl_c();
     let stop = Stop::on(interrupt.clone()).within(args.time_limit);
     let progress = Progress::start("searching");
@@ -43,7 +43,9 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
             output.print(&Infeasible::because(reason.to_string()))?;
             return Ok(Status::No);
         }
-        Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
+        Err(error @ (OptimizeError::Rejected { .. } | OptimizeError::TwoDirections)) => {
+            return Err(Error::Defect(error.to_string()));
+        }
     };
     progress.step("proving that no schedule is shorter");
     let found = proof::certify(&model, &start, &stop).map_err(|error| refused(&error))?;

@@ -158,7 +158,7 @@ fn needs(picture: &Picture<'_>, pass: Pass, units: i64) -> Vec<(u32, char, Ticks
     for backward in [Kind::B, Kind::I] {
         let pass = Pass { microbatch: Microbatch(0), ..pass };
         let present = |other: Pass| other.kind == backward || other.kind == Kind::R;
-        for needed in prerequisites(pass, placement.stages(), present) {
+        for needed in prerequisites(pass, placement, present) {
             let latency = if needed.stage == pass.stage {
                 Ticks::ZERO
             } else {

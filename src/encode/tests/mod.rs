@@ -16,6 +16,7 @@ fn model(placement: Placement, times: [Vec<i64>; 4], held: [Vec<i64>; 2], caps: 
     let costs = Costs { unit: "tick".to_owned(), forward, backward_input, backward_weight, communication };
     let memory = Memory {
         unit: "unit".to_owned(),
+        weights: vec![Units(0); placement.stages() as usize],
         activation,
         retained_for_weight,
         checkpoint: None,

@@ -132,18 +132,11 @@ fn read_single(text: &str) -> Result<Said, CsvProblem> {
         return Err(CsvProblem::NoStage(quoted()));
     }
     let number = |digits: &str| digits.parse::<u32>().map_err(|_| CsvProblem::TooLarge(quoted()));
-    let whole: Option<(&'static str, fn(Stage) -> Action)> = match word {
-        "UNSHARD" => Some(("UNSHARD", Action::Unshard)),
-        "RESHARD" => Some(("RESHARD", Action::Reshard)),
-        "REDUCE_GRAD" => Some(("REDUCE_GRAD", Action::ReduceGradients)),
-        "WAIT_REDUCE_GRAD" => Some(("WAIT_REDUCE_GRAD", Action::WaitReduce)),
-        _ => None,
-    };
-    if let Some((word, action)) = whole {
+    if let Some(action) = of_all_microbatches(word) {
         return if microbatch.is_empty() {
             Ok(Said::Other(action(Stage(number(stage)?))))
         } else {
-            Err(CsvProblem::NeedlessMicrobatch(quoted(), word))
+            Err(CsvProblem::NeedlessMicrobatch(quoted(), word.to_owned()))
         };
     }
     let Some(meaning) = meaning(word) else { return Err(CsvProblem::UnknownAction(quoted())) };
@@ -160,6 +153,17 @@ fn read_single(text: &str) -> Result<Said, CsvProblem> {
     Ok(Said::Other(end(Message { payload, boundary, microbatch })))
 }
 
+/// The action that a word means which is of a stage and all its microbatches.
+fn of_all_microbatches(word: &str) -> Option<fn(Stage) -> Action> {
+    match word {
+        "UNSHARD" => Some(Action::Unshard),
+        "RESHARD" => Some(Action::Reshard),
+        "REDUCE_GRAD" => Some(Action::ReduceGradients),
+        "WAIT_REDUCE_GRAD" => Some(Action::WaitReduce),
+        _ => None,
+    }
+}
+
 /// What a word before a microbatch means.
 enum Meaning {
     Pass(Letters),
@@ -167,7 +171,7 @@ enum Meaning {
     Message(Payload, bool, fn(Message) -> Action),
 }
 
-/// SEND and WAIT_SEND name the stage that sends, RECV the one that receives.
+/// The ends that send name the stage that sends, the one that receives that which receives.
 fn meaning(word: &str) -> Option<Meaning> {
     Some(match word {
         "F" => Meaning::Pass(Letters::F),

@@ -46,7 +46,7 @@ pub enum CsvProblem {
     TooLarge(String),
     /// A number behind an action that is not of one microbatch.
     #[error("`{0}` is not an action: `{1}` is of a stage and all its microbatches, and ends there")]
-    NeedlessMicrobatch(String, &'static str),
+    NeedlessMicrobatch(String, String),
     /// A message of the first stage with one before it.
     #[error("`{0}`: there is no stage before the first one to exchange messages with")]
     NoStageBefore(String),

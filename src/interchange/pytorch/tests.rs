@@ -136,7 +136,7 @@ fn malformed_files_are_refused_at_their_cell() {
         ("(0F1;0F0)OVERLAP_F_B", (1, 1), "(0F1;0F0)OVERLAP_F_B", "is not an overlapped pair"),
         ("(0F1;0W0)OVERLAP_F_B", (1, 1), "(0F1;0W0)OVERLAP_F_B", "is not an overlapped pair"),
         ("(0F1;0SEND_F0)OVERLAP_F_B", (1, 1), "(0F1;0SEND_F0)OVERLAP_F_B", "is not an overlapped pair"),
-        ("(0F1;)OVERLAP_F_B", (1, 1), "(0F1;)OVERLAP_F_B", "after the stage comes one of"),
+        ("(0F1;)OVERLAP_F_B", (1, 1), "(0F1;)OVERLAP_F_B", "does not begin with a stage number"),
         ("(0F1;3B0)OVERLAP_F_B,0BW1", (1, 1), "(0F1;3B0)OVERLAP_F_B", "nothing is overlapped"),
         (
             "0F0,0I0,0W0,0F1,0BW1",

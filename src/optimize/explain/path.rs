@@ -83,7 +83,7 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
     let (mut pass, mut place) = (last, (device, at));
     loop {
         let start = start_of(place);
-        let needed = prerequisites(pass, schedule.placement().stages(), |other| places.contains_key(&other))
+        let needed = prerequisites(pass, schedule.placement(), |other| places.contains_key(&other))
             .filter_map(|needs| Some((needs, *places.get(&needs)?)))
             .find_map(|(needs, from)| {
                 let latency = latency(model, needs, pass);

@@ -47,6 +47,7 @@ fn models(devices: std::ops::RangeInclusive<u32>, longest: i64) -> impl Strategy
                     activation: units(&|held| held.0),
                     retained_for_weight: units(&|held| held.1),
                     checkpoint: Some(units(&|held| held.2)),
+                    weights: units(&|_| 0),
                     capacity: capacity.collect(),
                 };
                 let costs = Costs {
@@ -102,7 +103,7 @@ impl Enumeration<'_> {
         }
         let Some(&pass) = self.order.get(position) else { return self.record() };
         let kinds = self.passes.kinds();
-        let needs = prerequisites(pass, self.model.stages(), |other| kinds.contains(&other.kind));
+        let needs = prerequisites(pass, self.model.placement(), |other| kinds.contains(&other.kind));
         let arrivals = needs.filter_map(|other| {
             let latency = if other.stage == pass.stage {
                 0

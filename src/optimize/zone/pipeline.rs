@@ -25,6 +25,9 @@ pub(super) enum Fold {
 impl Fold {
     /// The fold of a placement, whatever its devices are called, if it has one.
     pub(super) fn of(placement: &Placement) -> Option<Self> {
+        if placement.directions() > 1 {
+            return None;
+        }
         let last = placement.stages() - 1;
         let single = placement.lists().iter().all(|stages| stages.len() == 1);
         let paired = |stages: &Vec<Stage>| stages.len() == 2 && stages[0].0 + stages[1].0 == last;

@@ -11,22 +11,24 @@ use super::{EveryError, EveryM, Reason};
 use crate::block::Block;
 use crate::model::{Device, Model, Pass};
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// How many intervals after the first whole one a cut is looked for, for each device: enough for blocks
 /// whose devices are out of step by several intervals from one to the next.
 const INTERVALS_PER_DEVICE: u32 = 4;
 
 /// Proves the schedules that a block [expands](Block::expand) to under a model, for every number of
-/// microbatches from 1 on. The number that the model states plays no part.
+/// microbatches from 1 on. The number that the model states plays no part. The time is looked at between
+/// replays.
 ///
 /// # Errors
 /// When the model is of another placement, overflows with the microbatches that have to be looked at, or
 /// replay contradicts the theorem.
-pub fn every_m_of_block(block: &Block, model: &Model) -> Result<EveryM, EveryError> {
+pub fn every_m_of_block(block: &Block, model: &Model, stop: &Stop) -> Result<EveryM, EveryError> {
     if block.placement() != model.placement() {
         return Err(EveryError::Placement);
     }
-    let found = growing(block, model)?;
+    let found = growing(block, model, stop)?;
     let extended = found.as_ref().ok();
     let make = Box::new(|microbatches: u32| {
         let schedule = block.expand(model, microbatches)?;
@@ -40,11 +42,11 @@ pub fn every_m_of_block(block: &Block, model: &Model) -> Result<EveryM, EveryErr
         }
         Ok(schedule)
     });
-    let mut survey = Survey::new(model, (1, 1), make);
+    let mut survey = Survey::new(model, (1, 1), make, stop);
     match &found {
         Ok(growing) => survey.conclude(growing),
         Err((reason, most)) => Ok(match survey.reach(*most)? {
-            Some(refutation) => EveryM::Refuted(Box::new(refutation)),
+            Some(end) => end,
             None => EveryM::Unknown(reason.clone()),
         }),
     }
@@ -55,9 +57,9 @@ pub fn every_m_of_block(block: &Block, model: &Model) -> Result<EveryM, EveryErr
 type NoGrowth = (Reason, u32);
 
 /// Warm-up, interval and cool-downs of a block.
-fn growing(block: &Block, model: &Model) -> Result<Result<Growing, NoGrowth>, EveryError> {
+fn growing(block: &Block, model: &Model, stop: &Stop) -> Result<Result<Growing, NoGrowth>, EveryError> {
     let copies = Copies { block: block.clone().from_zero(), model };
-    let (cut, intervals) = match copies.cut()? {
+    let (cut, intervals) = match copies.cut(stop)? {
         Ok(found) => found,
         Err(none) => return Ok(Err(none)),
     };
@@ -93,7 +95,7 @@ struct Copies<'a> {
 impl Copies<'_> {
     /// The first cut found that has everything that its passes need: how many passes of each device it
     /// has, and a number of intervals within which they all start.
-    fn cut(&self) -> Result<Result<(Vec<usize>, u32), NoGrowth>, EveryError> {
+    fn cut(&self, stop: &Stop) -> Result<Result<(Vec<usize>, u32), NoGrowth>, EveryError> {
         let (period, devices) = (self.block.period(), self.model.devices());
         let passes = self.block.passes().count() as u64 / u64::from(period);
         let most = affordable((1, 1), passes);
@@ -103,6 +105,9 @@ impl Copies<'_> {
         let reach = INTERVALS_PER_DEVICE.saturating_mul(devices);
         let mut margin = 0;
         loop {
+            if stop.is_due() {
+                return Ok(Err((Reason::Time, 0)));
+            }
             let intervals = whole.saturating_add(margin);
             let microbatches = period.saturating_mul(intervals.saturating_add(1));
             if microbatches > most {

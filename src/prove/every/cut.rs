@@ -51,7 +51,7 @@ pub(super) fn closed(schedule: &Schedule, mut cut: Vec<usize>) -> Vec<usize> {
                 let pass = schedule.order(device)[seen[at]];
                 seen[at] += 1;
                 moved = true;
-                for needs in prerequisites(pass, placement.stages(), |other| places.find(other).is_some()) {
+                for needs in prerequisites(pass, placement, |other| places.find(other).is_some()) {
                     if let Some(position) = places.find(needs) {
                         let holder = placement.device_of(needs.stage).index();
                         cut[holder] = cut[holder].max(position + 1);

@@ -7,6 +7,7 @@ use super::growing::Growing;
 use super::{EveryError, resized};
 use crate::model::{Device, Microbatch, Model, Pass, Ticks};
 use crate::replay::{end_of, replay};
+use crate::stop::Stop;
 
 /// A state that comes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,17 +20,22 @@ pub(super) struct Cycle {
     pub ticks: Ticks,
 }
 
-/// The first state that comes again within so many repetitions.
+/// The first state that comes again within so many repetitions and the time.
 ///
 /// # Errors
 /// When the model overflows with so many microbatches, or replay rejects a schedule that is valid.
-pub(super) fn find(growing: &Growing, model: &Model, most: u32) -> Result<Option<Cycle>, EveryError> {
+pub(super) fn find(
+    growing: &Growing,
+    model: &Model,
+    most: u32,
+    stop: &Stop,
+) -> Result<Option<Cycle>, EveryError> {
     let mut copies = 16.min(most);
     loop {
         if let Some(cycle) = find_within(growing, model, copies)? {
             return Ok(Some(cycle));
         }
-        if copies == most {
+        if copies == most || stop.is_due() {
             return Ok(None);
         }
         copies = copies.saturating_mul(2).min(most);

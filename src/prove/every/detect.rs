@@ -11,6 +11,7 @@ use super::{EveryError, EveryM, Reason};
 use crate::block::Recurring as _;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// The longest period that is looked for, in microbatches.
 pub const MOST_PERIOD: u32 = 256;
@@ -37,21 +38,21 @@ impl fmt::Display for Run {
 }
 
 /// Proves a schedule and its extensions by ever more repetitions of its steady phase: those of `m, m +
-/// K, m + 2K, ...` microbatches, where the steady phase repeats after K.
+/// K, m + 2K, ...` microbatches, where the steady phase repeats after K. The time is looked at between replays.
 ///
 /// # Errors
 /// When the model overflows with the microbatches that have to be looked at, or replay contradicts the
 /// theorem.
-pub fn every_m_of_schedule(schedule: &Schedule, model: &Model) -> Result<EveryM, EveryError> {
+pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> Result<EveryM, EveryError> {
     let microbatches = schedule.microbatches();
     let alone = Box::new(|_| Ok(schedule.clone()));
-    if let Some(refutation) = Survey::new(model, (microbatches, 1), alone).reach(microbatches)? {
-        return Ok(EveryM::Refuted(Box::new(refutation)));
+    if let Some(end) = Survey::new(model, (microbatches, 1), alone, stop).reach(microbatches)? {
+        return Ok(end);
     }
     if schedule.overlap_count() > 0 {
         return Ok(EveryM::Unknown(Reason::Overlapped));
     }
-    let growing = match growing(schedule) {
+    let growing = match growing(schedule, stop) {
         Ok(growing) => growing,
         Err(reason) => return Ok(EveryM::Unknown(reason)),
     };
@@ -64,7 +65,7 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model) -> Result<EveryM,
         }
         Ok(extended)
     });
-    Survey::new(model, (microbatches, period), make).conclude(&growing)
+    Survey::new(model, (microbatches, period), make, stop).conclude(&growing)
 }
 
 /// How often a repetition must come in a row: once is any piece of any order.
@@ -74,7 +75,7 @@ const REPETITIONS: u32 = 2;
 ///
 /// A period does not count if its stretch also has a shorter one, by which another stretch repeats: if a
 /// steady phase is broken, the longer of its parts must not pass for the whole.
-fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
+fn growing(schedule: &Schedule, stop: &Stop) -> Result<Growing, Reason> {
     let devices = schedule.devices();
     if schedule.microbatches() == 1 {
         return Err(Reason::OneMicrobatch);
@@ -85,6 +86,9 @@ fn growing(schedule: &Schedule) -> Result<Growing, Reason> {
     // The reason why the period that explains most of the orders will not do.
     let mut reason: Option<(usize, Reason)> = None;
     for period in 1..=most {
+        if stop.is_due() {
+            return Err(Reason::Time);
+        }
         let runs: Vec<Vec<Run>> =
             Device::all(devices).map(|device| runs(schedule, &places, device, period)).collect();
         let whole = |device: Device| match runs[device.index()][..] {

@@ -293,7 +293,7 @@ impl Growing {
     /// What a pass needs, as slots: a backward is given as I even where it is B.
     fn needs_of(&self, pass: Pass) -> impl Iterator<Item = Pass> {
         let recomputed = |other: Pass| other.kind == Kind::R && self.first_of(other).is_some();
-        prerequisites(pass, self.placement.stages(), recomputed)
+        prerequisites(pass, &self.placement, recomputed)
     }
 
     /// The microbatch of a pass's slot in the body.

@@ -160,6 +160,9 @@ pub struct Refutation {
 /// Why nothing is known of every number of microbatches.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
+    /// The time limit came first.
+    #[error("the time limit came first")]
+    Time,
     /// One microbatch.
     #[error("a schedule of one microbatch has no steady phase")]
     OneMicrobatch,

@@ -8,6 +8,7 @@ use super::{
 use crate::model::{Model, Ticks, Units};
 use crate::replay::{Metrics, replay};
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// Makes the schedule of a number of microbatches.
 type Make<'a> = Box<dyn Fn(u32) -> Result<Schedule, EveryError> + 'a>;
@@ -18,6 +19,7 @@ pub(super) struct Survey<'a> {
     first: u32,
     step: u32,
     make: Make<'a>,
+    stop: &'a Stop,
     measured: Vec<(Metrics, Vec<Units>)>,
 }
 
@@ -31,16 +33,20 @@ pub(super) fn affordable((first, step): (u32, u32), passes: u64) -> u32 {
 }
 
 impl<'a> Survey<'a> {
-    pub fn new(model: &'a Model, (first, step): (u32, u32), make: Make<'a>) -> Self {
-        Self { model, first, step, make, measured: Vec::new() }
+    pub fn new(model: &'a Model, (first, step): (u32, u32), make: Make<'a>, stop: &'a Stop) -> Self {
+        Self { model, first, step, make, stop, measured: Vec::new() }
     }
 
-    /// Replays what is not yet, up to so many microbatches; the first that is not valid, if one is.
+    /// Replays what is not yet, up to so many microbatches. Nothing, if all of them are valid; else the first
+    /// that is not, or that the time came first.
     ///
     /// # Errors
     /// When the model overflows, or there is no schedule.
-    pub fn reach(&mut self, most: u32) -> Result<Option<Refutation>, EveryError> {
+    pub fn reach(&mut self, most: u32) -> Result<Option<EveryM>, EveryError> {
         while let Some(microbatches) = Some(self.next()).filter(|&next| next <= most) {
+            if self.stop.is_due() {
+                return Ok(Some(EveryM::Unknown(Reason::Time)));
+            }
             let model = resized(self.model, microbatches)?;
             let mut verdict = replay(&model, &(self.make)(microbatches)?);
             match verdict.timing.take() {
@@ -49,7 +55,7 @@ impl<'a> Survey<'a> {
                 }
                 timing => {
                     verdict.timing = timing;
-                    return Ok(Some(Refutation { microbatches, verdict }));
+                    return Ok(Some(EveryM::Refuted(Box::new(Refutation { microbatches, verdict }))));
                 }
             }
         }
@@ -87,18 +93,23 @@ impl<'a> Survey<'a> {
         }
         let some = self.first + self.step * (2 * self.model.devices() + 3);
         let least = needed.max(some.min(most));
-        if let Some(refutation) = self.reach(least)? {
-            return Ok(EveryM::Refuted(Box::new(refutation)));
+        if let Some(end) = self.reach(least)? {
+            return Ok(end);
         }
         let copies = (most - begin) / period;
-        let Some(cycle) = cycle::find(growing, self.model, copies)? else {
+        let Some(cycle) = cycle::find(growing, self.model, copies, self.stop)? else {
+            if self.stop.is_due() {
+                return Ok(EveryM::Unknown(Reason::Time));
+            }
             let numbers = Numbers::from(self.first, self.step);
             return Ok(EveryM::Unknown(Reason::NoCycle { numbers, copies }));
         };
         let from = cycle.from.max(u32::from(!growing.has_heads()));
         let last = begin + period * (from + 2 * cycle.copies);
-        if self.reach(last)?.is_some() {
-            return Err(EveryError::Rejected(self.next()));
+        match self.reach(last)? {
+            Some(EveryM::Refuted(_)) => return Err(EveryError::Rejected(self.next())),
+            Some(end) => return Ok(end),
+            None => {}
         }
         let from = (begin + period * from).max(self.first);
         self.proof(growing, from, cycle).map(|proof| EveryM::Proved(Box::new(proof)))

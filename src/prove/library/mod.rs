@@ -75,7 +75,7 @@ impl ProofFile {
     /// When the solver does not take in the whole text, which is a defect.
     #[cfg(feature = "smt")]
     pub fn answer(&self, limit: Duration) -> Result<Expected, ProveError> {
-        super::solver::answer(self, limit)
+        super::solver::answer(&self.name, self.text.clone(), limit)
     }
 
     /// What no solver answers.

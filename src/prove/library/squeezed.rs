@@ -96,7 +96,7 @@ pub(super) fn makespans() -> Result<Vec<ProofFile>, ProveError> {
 
 /// The families whose formulas repeat after six devices or fewer. The others have as many cases as
 /// residues, of which their witnesses, which need no solver, are the proof.
-const FAMILIES: [&str; 10] = [
+const FAMILIES: [&str; 11] = [
     "1f1b",
     "eager-1f1b",
     "zb-h1",
@@ -104,6 +104,7 @@ const FAMILIES: [&str; 10] = [
     "linear-half",
     "1f1b-v",
     "interleaved-1f1b-2",
+    "interleaved-1f1b-4",
     "v-min",
     "v-half",
     "v-zb",

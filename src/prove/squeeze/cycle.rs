@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Irregular;
 use super::form::Form;
 use super::graph::{Classes, Constraint, Where};
+use super::quasi::End;
 
 /// More devices than any cycle needs.
 const MOST_DEVICES: i128 = 4096;
@@ -19,13 +20,6 @@ pub struct Attained {
     /// The passes, each with the device that it is on; devices that are negative are counted from the
     /// last, which is -1.
     pub cycle: Vec<(String, i128)>,
-}
-
-/// The end of the devices from which they are counted: what lies there lies there for more devices too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    First,
-    Last,
 }
 
 impl End {

@@ -8,12 +8,12 @@ use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
 use super::Irregular;
-use super::cycle::{Attained, End, microbatch_steps};
+use super::cycle::{Attained, microbatch_steps};
 use super::form::{Form, Point};
 use super::graph::{Classes, Constraint, Node};
 use super::period::Period;
 use super::potential::{Starts, solve};
-use super::quasi::Quasi;
+use super::quasi::{End, Quasi};
 use crate::block::family::{Durations, Family};
 use crate::model::Kind;
 use crate::prove::linear::Linear;

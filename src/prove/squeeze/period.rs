@@ -9,10 +9,11 @@ use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
 use super::Irregular;
-use super::cycle::{Attained, End, on_devices};
+use super::cycle::{Attained, on_devices};
 use super::form::{Form, Point, Rate, rays};
 use super::graph::{Classes, Constraint};
 use super::potential::{Obstacle, Starts, forbidding, rate_of, solve};
+use super::quasi::End;
 use crate::block::family::{Family, Variable};
 
 /// More forms than any family needs.

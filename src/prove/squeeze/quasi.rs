@@ -6,7 +6,6 @@ use num_integer::Integer;
 use serde::{Deserialize, Serialize};
 
 use super::Irregular;
-use super::cycle::End;
 use crate::block::family::{Condition, Formula, Variable};
 use crate::prove::linear::Linear;
 
@@ -23,6 +22,13 @@ pub(super) struct Quasi {
     per_device: i128,
     per_devices: i128,
     constants: Vec<i128>,
+}
+
+/// The end of the devices from which they are counted: what lies there lies there for more devices too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    First,
+    Last,
 }
 
 impl Quasi {

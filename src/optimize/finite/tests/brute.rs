@@ -63,7 +63,7 @@ impl Search<'_> {
     fn start(&self, pass: Pass) -> Option<i64> {
         let mut start =
             self.on(self.model.placement().device_of(pass.stage)).map(|placed| placed.2).max().unwrap_or(0);
-        for needs in prerequisites(pass, self.model.stages(), |_| false) {
+        for needs in prerequisites(pass, self.model.placement(), |_| false) {
             let &(_, _, end) = self.placed.iter().find(|(other, ..)| *other == needs)?;
             let latency = if needs.stage == pass.stage {
                 Ticks::ZERO

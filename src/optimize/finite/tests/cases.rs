@@ -74,6 +74,7 @@ fn of(sizes: Vec<(Placement, u32)>) -> impl Strategy<Value = Model> {
                         .map(|amount| Units(amount.0 * amount.1 / 4))
                         .collect(),
                     checkpoint: None,
+                    weights: vec![Units(0); amounts.len()],
                     capacity: Device::all(placement.devices())
                         .zip(caps)
                         .map(|(device, spare)| spare.map(|spare| Units(whole(device) + spare)))

@@ -1,0 +1,653 @@
+; Theorem F: interleaved-1f1b-4, d = 4 (mod 6): where 5/4 tF + 11/4 tI + 11/4 tW + 7/2 c is the
+; largest form, there are start times with that period.
+; Domain: d >= 1.
+; Used by `bubbleproof prove`, for the period of a family at unequal durations.
+; This file asks for a counterexample: the answer unsat proves the statement.
+; tF, tI, tW and c are the durations of the passes and the latency: any sum of multiples x0, x1, ...
+; of the extreme rays of the cone on which the form is the largest. Copy j of a pass with offset o
+; on device i starts at lambda*(j + o div T) + start + tilt*i, where start depends on the residue of
+; i: F0_start_2 is that of F of chunk 0 for residue 2. The claim is that, residues and rounds being
+; those of the tables, the passes of a device do not overlap in the order of the block, and none
+; starts before what it needs has ended: one inequality for each pass and what comes before it.
+(set-logic QF_LRA)
+(set-info :status unsat)
+(declare-const x0 Real)
+(assert (>= x0 0.0))
+(declare-const x1 Real)
+(assert (>= x1 0.0))
+(declare-const x2 Real)
+(assert (>= x2 0.0))
+(declare-const x3 Real)
+(assert (>= x3 0.0))
+(declare-const x4 Real)
+(assert (>= x4 0.0))
+(declare-const x5 Real)
+(assert (>= x5 0.0))
+(declare-const x6 Real)
+(assert (>= x6 0.0))
+(declare-const x7 Real)
+(assert (>= x7 0.0))
+(define-fun tF () Real (+ (* 1.0 x4) (* 1.0 x5) (* 1.0 x6) (* 1.0 x7)))
+(define-fun tI () Real (+ (* 4.0 x2) (* 10.0 x3) (* 7.0 x6) (* 9.0 x7)))
+(define-fun tW () Real (+ (* 4.0 x0) (* 10.0 x1) (* 7.0 x4) (* 9.0 x5)))
+(define-fun
+  c
+  ()
+  Real
+  (+ (* 4.0 x0) (* 11.0 x1) (* 4.0 x2) (* 11.0 x3) (* 5.0 x4) (* 8.0 x5) (* 5.0 x6) (* 8.0 x7)))
+(define-fun
+  lambda
+  ()
+  Real
+  (+
+    (* 25.0 x0)
+    (* 66.0 x1)
+    (* 25.0 x2)
+    (* 66.0 x3)
+    (* 38.0 x4)
+    (* 54.0 x5)
+    (* 38.0 x6)
+    (* 54.0 x7)))
+(define-fun tilt () Real 0.0)
+(define-fun F0_start_0 () Real (+ (* 1.0 x1) (* 1.0 x3) (* 1.0 x4) (* 2.0 x5) (* 1.0 x6) (* 2.0 x7)))
+(define-fun
+  F0_start_1
+  ()
+  Real
+  (+ (* 4.0 x0) (* 12.0 x1) (* 4.0 x2) (* 12.0 x3) (* 7.0 x4) (* 11.0 x5) (* 7.0 x6) (* 11.0 x7)))
+(define-fun
+  F0_start_2
+  ()
+  Real
+  (+ (* 8.0 x0) (* 23.0 x1) (* 8.0 x2) (* 23.0 x3) (* 13.0 x4) (* 20.0 x5) (* 13.0 x6) (* 20.0 x7)))
+(define-fun
+  F0_start_3
+  ()
+  Real
+  (+
+    (* 13.0 x0)
+    (* 34.0 x1)
+    (* 13.0 x2)
+    (* 34.0 x3)
+    (* 21.0 x4)
+    (* 29.0 x5)
+    (* 21.0 x6)
+    (* 29.0 x7)))
+(define-fun
+  F0_start_4
+  ()
+  Real
+  (+
+    (* 17.0 x0)
+    (* 45.0 x1)
+    (* 17.0 x2)
+    (* 45.0 x3)
+    (* 27.0 x4)
+    (* 38.0 x5)
+    (* 27.0 x6)
+    (* 38.0 x7)))
+(define-fun
+  F0_start_5
+  ()
+  Real
+  (+
+    (* 21.0 x0)
+    (* 56.0 x1)
+    (* 21.0 x2)
+    (* 56.0 x3)
+    (* 33.0 x4)
+    (* 47.0 x5)
+    (* 33.0 x6)
+    (* 47.0 x7)))
+(define-fun
+  F1_start_0
+  ()
+  Real
+  (+
+    (* 19.0 x0)
+    (* 51.0 x1)
+    (* 19.0 x2)
+    (* 51.0 x3)
+    (* 29.0 x4)
+    (* 42.0 x5)
+    (* 29.0 x6)
+    (* 42.0 x7)))
+(define-fun
+  F1_start_1
+  ()
+  Real
+  (+
+    (* 23.0 x0)
+    (* 62.0 x1)
+    (* 23.0 x2)
+    (* 62.0 x3)
+    (* 35.0 x4)
+    (* 51.0 x5)
+    (* 35.0 x6)
+    (* 51.0 x7)))
+(define-fun
+  F1_start_2
+  ()
+  Real
+  (+ (* 3.0 x0) (* 7.0 x1) (* 3.0 x2) (* 7.0 x3) (* 5.0 x4) (* 6.0 x5) (* 5.0 x6) (* 6.0 x7)))
+(define-fun
+  F1_start_3
+  ()
+  Real
+  (+ (* 7.0 x0) (* 18.0 x1) (* 7.0 x2) (* 18.0 x3) (* 11.0 x4) (* 15.0 x5) (* 11.0 x6) (* 15.0 x7)))
+(define-fun
+  F1_start_4
+  ()
+  Real
+  (+
+    (* 11.0 x0)
+    (* 29.0 x1)
+    (* 11.0 x2)
+    (* 29.0 x3)
+    (* 17.0 x4)
+    (* 24.0 x5)
+    (* 17.0 x6)
+    (* 24.0 x7)))
+(define-fun
+  F1_start_5
+  ()
+  Real
+  (+
+    (* 15.0 x0)
+    (* 40.0 x1)
+    (* 15.0 x2)
+    (* 40.0 x3)
+    (* 23.0 x4)
+    (* 33.0 x5)
+    (* 23.0 x6)
+    (* 33.0 x7)))
+(define-fun
+  F2_start_0
+  ()
+  Real
+  (+
+    (* 12.0 x0)
+    (* 33.0 x1)
+    (* 12.0 x2)
+    (* 33.0 x3)
+    (* 19.0 x4)
+    (* 28.0 x5)
+    (* 19.0 x6)
+    (* 28.0 x7)))
+(define-fun
+  F2_start_1
+  ()
+  Real
+  (+
+    (* 16.0 x0)
+    (* 44.0 x1)
+    (* 16.0 x2)
+    (* 44.0 x3)
+    (* 25.0 x4)
+    (* 37.0 x5)
+    (* 25.0 x6)
+    (* 37.0 x7)))
+(define-fun
+  F2_start_2
+  ()
+  Real
+  (+
+    (* 21.0 x0)
+    (* 55.0 x1)
+    (* 21.0 x2)
+    (* 55.0 x3)
+    (* 33.0 x4)
+    (* 46.0 x5)
+    (* 33.0 x6)
+    (* 46.0 x7)))
+(define-fun F2_start_3 () Real (+ (* 1.0 x4) (* 1.0 x5) (* 1.0 x6) (* 1.0 x7)))
+(define-fun
+  F2_start_4
+  ()
+  Real
+  (+ (* 4.0 x0) (* 11.0 x1) (* 4.0 x2) (* 11.0 x3) (* 7.0 x4) (* 10.0 x5) (* 7.0 x6) (* 10.0 x7)))
+(define-fun
+  F2_start_5
+  ()
+  Real
+  (+ (* 8.0 x0) (* 22.0 x1) (* 8.0 x2) (* 22.0 x3) (* 13.0 x4) (* 19.0 x5) (* 13.0 x6) (* 19.0 x7)))
+(define-fun
+  F3_start_0
+  ()
+  Real
+  (+ (* 7.0 x0) (* 19.0 x1) (* 7.0 x2) (* 19.0 x3) (* 11.0 x4) (* 16.0 x5) (* 11.0 x6) (* 16.0 x7)))
+(define-fun
+  F3_start_1
+  ()
+  Real
+  (+
+    (* 11.0 x0)
+    (* 30.0 x1)
+    (* 11.0 x2)
+    (* 30.0 x3)
+    (* 17.0 x4)
+    (* 25.0 x5)
+    (* 17.0 x6)
+    (* 25.0 x7)))
+(define-fun
+  F3_start_2
+  ()
+  Real
+  (+
+    (* 15.0 x0)
+    (* 41.0 x1)
+    (* 15.0 x2)
+    (* 41.0 x3)
+    (* 23.0 x4)
+    (* 34.0 x5)
+    (* 23.0 x6)
+    (* 34.0 x7)))
+(define-fun
+  F3_start_3
+  ()
+  Real
+  (+
+    (* 20.0 x0)
+    (* 52.0 x1)
+    (* 20.0 x2)
+    (* 52.0 x3)
+    (* 31.0 x4)
+    (* 43.0 x5)
+    (* 31.0 x6)
+    (* 43.0 x7)))
+(define-fun
+  F3_start_4
+  ()
+  Real
+  (+
+    (* 24.0 x0)
+    (* 63.0 x1)
+    (* 24.0 x2)
+    (* 63.0 x3)
+    (* 37.0 x4)
+    (* 52.0 x5)
+    (* 37.0 x6)
+    (* 52.0 x7)))
+(define-fun
+  F3_start_5
+  ()
+  Real
+  (+ (* 3.0 x0) (* 8.0 x1) (* 3.0 x2) (* 8.0 x3) (* 5.0 x4) (* 7.0 x5) (* 5.0 x6) (* 7.0 x7)))
+(define-fun
+  B3_start_0
+  ()
+  Real
+  (+
+    (* 19.0 x0)
+    (* 51.0 x1)
+    (* 19.0 x2)
+    (* 51.0 x3)
+    (* 30.0 x4)
+    (* 43.0 x5)
+    (* 30.0 x6)
+    (* 43.0 x7)))
+(define-fun
+  B3_start_1
+  ()
+  Real
+  (+
+    (* 11.0 x0)
+    (* 30.0 x1)
+    (* 11.0 x2)
+    (* 30.0 x3)
+    (* 18.0 x4)
+    (* 26.0 x5)
+    (* 18.0 x6)
+    (* 26.0 x7)))
+(define-fun
+  B3_start_2
+  ()
+  Real
+  (+ (* 3.0 x0) (* 7.0 x1) (* 3.0 x2) (* 7.0 x3) (* 6.0 x4) (* 7.0 x5) (* 6.0 x6) (* 7.0 x7)))
+(define-fun
+  B3_start_3
+  ()
+  Real
+  (+
+    (* 20.0 x0)
+    (* 52.0 x1)
+    (* 20.0 x2)
+    (* 52.0 x3)
+    (* 32.0 x4)
+    (* 44.0 x5)
+    (* 32.0 x6)
+    (* 44.0 x7)))
+(define-fun
+  B3_start_4
+  ()
+  Real
+  (+
+    (* 11.0 x0)
+    (* 29.0 x1)
+    (* 11.0 x2)
+    (* 29.0 x3)
+    (* 18.0 x4)
+    (* 25.0 x5)
+    (* 18.0 x6)
+    (* 25.0 x7)))
+(define-fun
+  B3_start_5
+  ()
+  Real
+  (+ (* 3.0 x0) (* 8.0 x1) (* 3.0 x2) (* 8.0 x3) (* 6.0 x4) (* 8.0 x5) (* 6.0 x6) (* 8.0 x7)))
+(define-fun
+  B2_start_0
+  ()
+  Real
+  (+ (* 1.0 x0) (* 3.0 x1) (* 1.0 x2) (* 3.0 x3) (* 2.0 x4) (* 3.0 x5) (* 2.0 x6) (* 3.0 x7)))
+(define-fun
+  B2_start_1
+  ()
+  Real
+  (+
+    (* 18.0 x0)
+    (* 48.0 x1)
+    (* 18.0 x2)
+    (* 48.0 x3)
+    (* 28.0 x4)
+    (* 40.0 x5)
+    (* 28.0 x6)
+    (* 40.0 x7)))
+(define-fun
+  B2_start_2
+  ()
+  Real
+  (+
+    (* 10.0 x0)
+    (* 27.0 x1)
+    (* 10.0 x2)
+    (* 27.0 x3)
+    (* 16.0 x4)
+    (* 23.0 x5)
+    (* 16.0 x6)
+    (* 23.0 x7)))
+(define-fun
+  B2_start_3
+  ()
+  Real
+  (+ (* 2.0 x0) (* 6.0 x1) (* 2.0 x2) (* 6.0 x3) (* 4.0 x4) (* 6.0 x5) (* 4.0 x6) (* 6.0 x7)))
+(define-fun
+  B2_start_4
+  ()
+  Real
+  (+
+    (* 17.0 x0)
+    (* 45.0 x1)
+    (* 17.0 x2)
+    (* 45.0 x3)
+    (* 28.0 x4)
+    (* 39.0 x5)
+    (* 28.0 x6)
+    (* 39.0 x7)))
+(define-fun
+  B2_start_5
+  ()
+  Real
+  (+ (* 9.0 x0) (* 24.0 x1) (* 9.0 x2) (* 24.0 x3) (* 14.0 x4) (* 20.0 x5) (* 14.0 x6) (* 20.0 x7)))
+(define-fun
+  B1_start_0
+  ()
+  Real
+  (+ (* 8.0 x0) (* 21.0 x1) (* 8.0 x2) (* 21.0 x3) (* 12.0 x4) (* 17.0 x5) (* 12.0 x6) (* 17.0 x7)))
+(define-fun B1_start_1 () Real 0.0)
+(define-fun
+  B1_start_2
+  ()
+  Real
+  (+
+    (* 17.0 x0)
+    (* 45.0 x1)
+    (* 17.0 x2)
+    (* 45.0 x3)
+    (* 26.0 x4)
+    (* 37.0 x5)
+    (* 26.0 x6)
+    (* 37.0 x7)))
+(define-fun
+  B1_start_3
+  ()
+  Real
+  (+ (* 9.0 x0) (* 24.0 x1) (* 9.0 x2) (* 24.0 x3) (* 14.0 x4) (* 20.0 x5) (* 14.0 x6) (* 20.0 x7)))
+(define-fun B1_start_4 () Real 0.0)
+(define-fun
+  B1_start_5
+  ()
+  Real
+  (+
+    (* 16.0 x0)
+    (* 42.0 x1)
+    (* 16.0 x2)
+    (* 42.0 x3)
+    (* 24.0 x4)
+    (* 34.0 x5)
+    (* 24.0 x6)
+    (* 34.0 x7)))
+(define-fun
+  B0_start_0
+  ()
+  Real
+  (+
+    (* 15.0 x0)
+    (* 39.0 x1)
+    (* 15.0 x2)
+    (* 39.0 x3)
+    (* 22.0 x4)
+    (* 31.0 x5)
+    (* 22.0 x6)
+    (* 31.0 x7)))
+(define-fun
+  B0_start_1
+  ()
+  Real
+  (+ (* 7.0 x0) (* 18.0 x1) (* 7.0 x2) (* 18.0 x3) (* 10.0 x4) (* 14.0 x5) (* 10.0 x6) (* 14.0 x7)))
+(define-fun
+  B0_start_2
+  ()
+  Real
+  (+
+    (* 24.0 x0)
+    (* 63.0 x1)
+    (* 24.0 x2)
+    (* 63.0 x3)
+    (* 36.0 x4)
+    (* 51.0 x5)
+    (* 36.0 x6)
+    (* 51.0 x7)))
+(define-fun
+  B0_start_3
+  ()
+  Real
+  (+
+    (* 16.0 x0)
+    (* 42.0 x1)
+    (* 16.0 x2)
+    (* 42.0 x3)
+    (* 24.0 x4)
+    (* 34.0 x5)
+    (* 24.0 x6)
+    (* 34.0 x7)))
+(define-fun
+  B0_start_4
+  ()
+  Real
+  (+ (* 6.0 x0) (* 15.0 x1) (* 6.0 x2) (* 15.0 x3) (* 8.0 x4) (* 11.0 x5) (* 8.0 x6) (* 11.0 x7)))
+(define-fun
+  B0_start_5
+  ()
+  Real
+  (+
+    (* 23.0 x0)
+    (* 60.0 x1)
+    (* 23.0 x2)
+    (* 60.0 x3)
+    (* 34.0 x4)
+    (* 48.0 x5)
+    (* 34.0 x6)
+    (* 48.0 x7)))
+(assert
+  (not
+    (and
+      (>= (+ B2_start_0 0.0) (+ F0_start_0 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F3_start_0 0.0) (+ B2_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B1_start_0 0.0) (+ F3_start_0 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F2_start_0 0.0) (+ B1_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B0_start_0 0.0) (+ F2_start_0 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F1_start_0 0.0) (+ B0_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B3_start_0 0.0) (+ F1_start_0 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F0_start_0 (* 1.0 lambda) 0.0) (+ B3_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>=
+        (+ F0_start_0 (* 1.0 lambda) (* 1.0 tilt) 0.0)
+        (+ F0_start_5 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F1_start_0 (* 1.0 tilt) 0.0) (+ F1_start_5 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F1_start_0 0.0) (+ F0_start_3 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F2_start_0 (* 1.0 tilt) 0.0) (+ F2_start_5 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F2_start_0 0.0) (+ F1_start_3 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F3_start_0 (* 1.0 tilt) 0.0) (+ F3_start_5 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F3_start_0 0.0) (+ F2_start_3 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ B3_start_0 (* (- 1.0) tilt) 0.0)
+        (+ B3_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B2_start_0 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ B2_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B1_start_0 (* (- 1.0) tilt) 0.0)
+        (+ B1_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B0_start_0 (* (- 1.0) tilt) 0.0)
+        (+ B0_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>= (+ F0_start_1 0.0) (+ B1_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B0_start_1 0.0) (+ F0_start_1 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F3_start_1 0.0) (+ B0_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B3_start_1 0.0) (+ F3_start_1 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F2_start_1 0.0) (+ B3_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B2_start_1 0.0) (+ F2_start_1 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F1_start_1 0.0) (+ B2_start_1 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B1_start_1 (* 1.0 lambda) 0.0) (+ F1_start_1 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F0_start_1 (* 1.0 tilt) 0.0) (+ F0_start_0 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F1_start_1 (* 1.0 tilt) 0.0) (+ F1_start_0 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F2_start_1 (* 1.0 tilt) 0.0) (+ F2_start_0 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F3_start_1 (* 1.0 tilt) 0.0) (+ F3_start_0 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ B3_start_1 (* (- 1.0) tilt) 0.0)
+        (+ B3_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B2_start_1 (* (- 1.0) tilt) 0.0)
+        (+ B2_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B1_start_1 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ B1_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B0_start_1 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ B0_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>= (+ B3_start_2 0.0) (+ F1_start_2 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F0_start_2 0.0) (+ B3_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B2_start_2 0.0) (+ F0_start_2 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F3_start_2 0.0) (+ B2_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B1_start_2 0.0) (+ F3_start_2 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F2_start_2 0.0) (+ B1_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B0_start_2 0.0) (+ F2_start_2 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F1_start_2 (* 1.0 lambda) 0.0) (+ B0_start_2 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ F0_start_2 (* 1.0 tilt) 0.0) (+ F0_start_1 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ F1_start_2 (* 1.0 lambda) (* 1.0 tilt) 0.0)
+        (+ F1_start_1 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F2_start_2 (* 1.0 tilt) 0.0) (+ F2_start_1 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F3_start_2 (* 1.0 tilt) 0.0) (+ F3_start_1 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ B3_start_2 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ B3_start_3 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B2_start_2 (* (- 1.0) tilt) 0.0)
+        (+ B2_start_3 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B1_start_2 (* (- 1.0) tilt) 0.0)
+        (+ B1_start_3 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B0_start_2 (* (- 1.0) tilt) 0.0)
+        (+ B0_start_3 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>= (+ B2_start_3 0.0) (+ F2_start_3 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F1_start_3 0.0) (+ B2_start_3 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B1_start_3 0.0) (+ F1_start_3 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F0_start_3 0.0) (+ B1_start_3 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B0_start_3 0.0) (+ F0_start_3 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F3_start_3 0.0) (+ B0_start_3 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B3_start_3 0.0) (+ F3_start_3 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F2_start_3 (* 1.0 lambda) 0.0) (+ B3_start_3 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ F0_start_3 (* 1.0 tilt) 0.0) (+ F0_start_2 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F1_start_3 (* 1.0 tilt) 0.0) (+ F1_start_2 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ F2_start_3 (* 1.0 lambda) (* 1.0 tilt) 0.0)
+        (+ F2_start_2 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F3_start_3 (* 1.0 tilt) 0.0) (+ F3_start_2 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ B3_start_3 (* (- 1.0) tilt) 0.0)
+        (+ B3_start_4 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B2_start_3 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ B2_start_4 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>= (+ B2_start_3 (* 1.0 lambda) 0.0) (+ B3_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B1_start_3 (* (- 1.0) tilt) 0.0)
+        (+ B1_start_4 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>= (+ B1_start_3 0.0) (+ B2_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B0_start_3 (* (- 1.0) tilt) 0.0)
+        (+ B0_start_4 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>= (+ B0_start_3 0.0) (+ B1_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>= (+ F2_start_4 0.0) (+ B1_start_4 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B0_start_4 0.0) (+ F2_start_4 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F1_start_4 0.0) (+ B0_start_4 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B3_start_4 0.0) (+ F1_start_4 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F0_start_4 0.0) (+ B3_start_4 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B2_start_4 0.0) (+ F0_start_4 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F3_start_4 0.0) (+ B2_start_4 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B1_start_4 (* 1.0 lambda) 0.0) (+ F3_start_4 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F0_start_4 (* 1.0 tilt) 0.0) (+ F0_start_3 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F1_start_4 (* 1.0 tilt) 0.0) (+ F1_start_3 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F2_start_4 (* 1.0 tilt) 0.0) (+ F2_start_3 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F3_start_4 (* 1.0 tilt) 0.0) (+ F3_start_3 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ B3_start_4 (* (- 1.0) tilt) 0.0)
+        (+ B3_start_5 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B2_start_4 (* (- 1.0) tilt) 0.0)
+        (+ B2_start_5 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B1_start_4 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ B1_start_5 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B0_start_4 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ B0_start_5 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>= (+ B3_start_5 0.0) (+ F3_start_5 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F2_start_5 0.0) (+ B3_start_5 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B2_start_5 0.0) (+ F2_start_5 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F1_start_5 0.0) (+ B2_start_5 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B1_start_5 0.0) (+ F1_start_5 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F0_start_5 0.0) (+ B1_start_5 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ B0_start_5 0.0) (+ F0_start_5 (+ 0.0 (* 1.0 tF))))
+      (>= (+ F3_start_5 (* 1.0 lambda) 0.0) (+ B0_start_5 (+ 0.0 (* 1.0 tI) (* 1.0 tW))))
+      (>= (+ F0_start_5 (* 1.0 tilt) 0.0) (+ F0_start_4 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F1_start_5 (* 1.0 tilt) 0.0) (+ F1_start_4 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>= (+ F2_start_5 (* 1.0 tilt) 0.0) (+ F2_start_4 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ F3_start_5 (* 1.0 lambda) (* 1.0 tilt) 0.0)
+        (+ F3_start_4 (+ 0.0 (* 1.0 tF) (* 1.0 c))))
+      (>=
+        (+ B3_start_5 (* 1.0 lambda) (* (- 1.0) tilt) 0.0)
+        (+ B3_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B2_start_5 (* (- 1.0) tilt) 0.0)
+        (+ B2_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B1_start_5 (* (- 1.0) tilt) 0.0)
+        (+ B1_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c))))
+      (>=
+        (+ B0_start_5 (* (- 1.0) tilt) 0.0)
+        (+ B0_start_0 (+ 0.0 (* 1.0 tI) (* 1.0 tW) (* 1.0 c)))))))
+(check-sat)
