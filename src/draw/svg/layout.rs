@@ -193,7 +193,7 @@ impl Layout {
 pub(super) fn figures(picture: &Picture<'_>, device: Device, memory: bool) -> Vec<String> {
     let idle = format!("{} % idle", percent(picture.idle_share(device), 1));
     let peak = picture.peak_memory[device.index()];
-    let peak = match picture.model.capacity(device) {
+    let peak = match picture.cap(device) {
         Some(cap) => format!("peak {peak} of {cap}"),
         None => format!("peak {peak}"),
     };
