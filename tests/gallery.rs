@@ -20,8 +20,11 @@ fn the_gallery_is_what_is_drawn_today() {
         .expect("the folder of drawings")
         .map(|entry| format!("{}/{}", pages::FOLDER, entry.expect("an entry").file_name().display()))
         .collect();
-    let drawn: BTreeSet<String> =
-        files.into_iter().map(|(path, _)| path).filter(|path| path.ends_with(".svg")).collect();
+    let drawn: BTreeSet<String> = files
+        .into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| path.starts_with(&format!("{}/", pages::FOLDER)))
+        .collect();
     assert_eq!(committed, drawn, "{AGAIN}");
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use bubbleproof::catalog::{self, Entry};
 use bubbleproof::draw::{Part, Picture, Svg};
-use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
+use bubbleproof::model::{Costs, Memory, Model, Placement, Shape, Ticks, Units};
 use bubbleproof::optimize::explain::critical_path;
 use bubbleproof::replay::{Rate, replay};
 use bubbleproof::schedule::Schedule;
@@ -27,7 +27,8 @@ pub fn files() -> Result<Vec<(String, String)>, Box<dyn Error>> {
          The named schedules on {DEVICES} devices with {MICROBATCHES} microbatches. F takes {forward} ticks, I {input}, W \
          {weight}, divided by the chunks of a device; B takes as long as I and W, R as long as F; messages take no \
          time. So all schedules do the same work. Memory is counted in halves of what all stages of a device hold of a \
-         microbatch, which is the activation of a chunk where there are two; a recomputed stage keeps nothing.\n\n\
+         microbatch, which is the activation of a chunk where there are two; a recomputed stage keeps nothing. \
+         Weights are not counted, of which the schedules in two directions hold two copies.\n\n\
          This page and its drawings are written by `cargo run --no-default-features --example gallery`. Of one \
          schedule, `bubbleproof render schedule.json -o timeline.svg` draws the like; with `-o timeline.html` it makes \
          a page to zoom and to look at every pass.\n"
@@ -50,8 +51,8 @@ pub fn files() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     Ok(files)
 }
 
-/// The same pipeline under every placement: in one chunk per device, in two of half the size, and twice in
-/// opposite directions.
+/// The same pipeline under every placement: in one chunk per device, in two of half the size, and in two
+/// directions, where a device has two stages of the whole size and a microbatch meets one of them.
 fn models() -> Result<Vec<Model>, Box<dyn Error>> {
     let placements = [
         Placement::linear(DEVICES)?,
@@ -64,7 +65,10 @@ fn models() -> Result<Vec<Model>, Box<dyn Error>> {
 
 fn model(placement: Placement) -> Result<Model, Box<dyn Error>> {
     let stages = placement.stages() as usize;
-    let per_device = i64::from(placement.depth() / placement.devices());
+    let per_device = match placement.shape() {
+        Shape::Bidirectional => 1,
+        _ => i64::from(placement.stages() / placement.devices()),
+    };
     let [forward, input, weight] = TIMES.map(|ticks| vec![Ticks(ticks / per_device); stages]);
     let costs = Costs {
         unit: "tick".to_owned(),

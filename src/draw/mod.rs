@@ -21,7 +21,7 @@ pub use terminal::Terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
+use crate::model::{Device, Kind, Model, Pass, Shape, Ticks, Units};
 use crate::replay::{Held, Rate, Timing, Verdict, end_of, memory_along};
 use crate::schedule::Schedule;
 
@@ -92,6 +92,20 @@ impl<'a> Picture<'a> {
     /// What every device holds around each pass of its order.
     fn memory(&self) -> Vec<Vec<Held>> {
         memory_along(self.model, self.schedule)
+    }
+
+    /// The cap of a device, weights included.
+    fn cap(&self, device: Device) -> Option<Units> {
+        self.model.memory().capacity[device.index()]
+    }
+
+    /// What the shades of a colour mean, where there are several.
+    fn shades(&self) -> Option<String> {
+        match (self.chunks(), self.schedule.placement().shape()) {
+            (1, _) => None,
+            (_, Shape::Bidirectional) => Some("dark: down the devices, light: up".to_owned()),
+            (chunks, _) => Some(format!("dark to light: chunk 0 to {}", chunks - 1)),
+        }
     }
 
     fn makespan(&self) -> Ticks {

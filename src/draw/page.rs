@@ -151,12 +151,13 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
     write(out, "<ul class=\"legend\">");
     let chunks = picture.chunks();
     for kind in picture.kinds() {
-        let samples: String =
+        let samples: Vec<String> =
             (0..chunks).map(|chunk| format!("<i data-colour=\"{kind} {chunk}\"></i>")).collect();
+        let samples = samples.concat();
         write(out, &format!("<li>{samples} {kind} {}</li>", meaning(kind)));
     }
-    if chunks > 1 {
-        write(out, &format!("<li>dark to light: chunk 0 to {}</li>", chunks - 1));
+    if let Some(shades) = picture.shades() {
+        write(out, &format!("<li>{shades}</li>"));
     }
     write(out, "<li><i class=\"bubble\"></i> bubble</li>");
     if picture.schedule.overlap_count() > 0 {
@@ -169,7 +170,7 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
         out,
         &format!("<li><i class=\"memory\"></i> memory, {}</li>", escape(&picture.model.memory().unit)),
     );
-    if picture.devices().any(|device| picture.model.capacity(device).is_some()) {
+    if picture.devices().any(|device| picture.cap(device).is_some()) {
         write(out, "<li><i class=\"cap\"></i> cap</li>");
     }
     write(out, "</ul>");
@@ -187,7 +188,7 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
     );
     for device in picture.devices() {
         let (start, end) = picture.span(device).unwrap_or_default();
-        let cap = picture.model.capacity(device).map_or("none".to_owned(), |cap| cap.to_string());
+        let cap = picture.cap(device).map_or("none".to_owned(), |cap| cap.to_string());
         write(
             out,
             &format!(

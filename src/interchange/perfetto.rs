@@ -221,6 +221,13 @@ impl<W: Write> Trace<'_, W> {
         let starts = &self.timing.starts[device.index()];
         let order = self.schedule.order(device);
         let mut shown = None;
+        let weights = self.model.resident(device);
+        if weights > Units::ZERO && starts.first().is_none_or(|&first| first > Ticks::ZERO) {
+            shown = Some(weights);
+            self.event(&format!(
+                "{{\"ph\":\"C\",\"name\":\"memory\",\"pid\":{device},\"ts\":0,\"args\":{{{unit}:{weights}}}}}"
+            ))?;
+        }
         for (position, (&pass, &held)) in order.iter().zip(memory).enumerate() {
             let (start, end) = (starts[position], end_of(self.model, pass, starts[position]));
             // At once with the start of the next pass, only what that leaves is seen.

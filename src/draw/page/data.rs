@@ -38,17 +38,22 @@ struct Timeline {
     most_memory: Units,
     phases: Vec<(&'static str, Ticks, Ticks)>,
     /// By theme, kind and chunk: the colour of a pass, and that of text on it.
-    colours: BTreeMap<&'static str, BTreeMap<char, Vec<(String, &'static str)>>>,
+    colours: BTreeMap<&'static str, Shades>,
     devices: Vec<Row>,
     /// Devices and positions along the critical path.
     critical: Vec<(u32, usize)>,
 }
+
+/// By kind and chunk: fill and ink.
+type Shades = BTreeMap<char, Vec<(String, &'static str)>>;
 
 /// What a device runs.
 #[derive(Serialize)]
 struct Row {
     cap: Option<Units>,
     peak: Units,
+    /// What lies there all the time: weights.
+    resident: Units,
     classes: Vec<Class>,
     /// The class of each pass.
     passes: Vec<usize>,
@@ -77,7 +82,7 @@ fn timeline(picture: &Picture<'_>, clock: &Clock) -> Result<Timeline, PageError>
         return Err(PageError::TooLong(makespan));
     }
     let makespan = makespan * units;
-    let caps = picture.devices().filter_map(|device| picture.model.capacity(device));
+    let caps = picture.devices().filter_map(|device| picture.cap(device));
     let most_memory = caps.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
     if most_memory.0 > EXACT {
         return Err(PageError::TooMuch(most_memory));
@@ -118,7 +123,8 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held], units: i64) -> Ro
     let (mut passes, mut steps, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     // By class: the microbatch of its last pass.
     let mut last: Vec<i64> = Vec::new();
-    let (mut free, mut live) = (Ticks::ZERO, Units::ZERO);
+    let resident = picture.model.resident(device);
+    let (mut free, mut live) = (Ticks::ZERO, resident);
     for ((pass, start, end), held) in picture.passes(device).zip(memory) {
         let (takes, gives) = (held.during - live, held.during - held.after);
         let class = *known.entry((pass.stage, pass.kind, end - start, takes, gives)).or_insert_with(|| {
@@ -137,8 +143,9 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held], units: i64) -> Ro
         (free, live) = (end, held.after);
     }
     Row {
-        cap: picture.model.capacity(device),
+        cap: picture.cap(device),
         peak: picture.peak_memory[device.index()],
+        resident,
         classes,
         passes,
         steps: runs(&steps),

@@ -182,10 +182,9 @@ class Painter {
     const { timeline, page } = this.panel;
     const ground = top + at + height;
     const y = (live) => ground - (live / Math.max(timeline.mostMemory, 1)) * height;
-    const [first] = timeline.span(device);
     ctx.beginPath();
     ctx.moveTo(GUTTER, ground);
-    ctx.lineTo(GUTTER, y(from > first ? timeline.after[from - 1] : 0));
+    ctx.lineTo(GUTTER, y(timeline.heldBefore(device, from)));
     for (let id = from; id < to; id += 1) {
       const [left, right] = [this.x(timeline.start[id]), this.x(timeline.end[id])];
       ctx.lineTo(left, y(timeline.before[id]));
@@ -193,7 +192,7 @@ class Painter {
       ctx.lineTo(right, y(timeline.during[id]));
       ctx.lineTo(right, y(timeline.after[id]));
     }
-    const last = to > first ? timeline.after[to - 1] : 0;
+    const last = timeline.heldBefore(device, to);
     const right = Math.min(this.x(timeline.makespan), GUTTER + this.plot);
     ctx.lineTo(right, y(last));
     ctx.lineTo(right, ground);

@@ -54,8 +54,7 @@ class Strips {
         if (high[column] < live) high[column] = live;
       }
     };
-    const [first] = timeline.span(row.device);
-    let live = row.from > first ? timeline.after[row.from - 1] : 0;
+    let live = timeline.heldBefore(row.device, row.from);
     let free = 0;
     for (let id = row.from; id < row.to; id += 1) {
       const a = Math.max((timeline.start[id] - view.from) * scale, 0);

@@ -24,7 +24,9 @@ class Timeline {
     this.mostMemory = data.most_memory;
     this.phases = data.phases;
     this.colours = data.colours;
-    this.devices = data.devices.map(({ cap, peak }) => ({ cap, peak, peakAt: null, first: 0, last: 0 }));
+    this.devices = data.devices.map(({ cap, peak, resident }) => {
+      return { cap, peak, resident, peakAt: null, first: 0, last: 0 };
+    });
 
     /** What passes have in common: stage, kind, chunk, ticks, what they take, give and need. */
     this.classes = [];
@@ -49,14 +51,14 @@ class Timeline {
     for (const id of this.critical) this.isCritical[id] = 1;
   }
 
-  #unpack({ classes, passes, steps, waits, pairs }, device) {
+  #unpack({ classes, passes, steps, waits, pairs, resident }, device) {
     const base = this.classes.length;
     for (const [stage, kind, chunk, ticks, takes, gives, needs] of classes) {
       this.classes.push({ stage, kind, chunk, ticks, takes, gives, needs });
     }
     const [step, wait] = [unrolled(steps), unrolled(waits)];
     const last = classes.map(() => -1);
-    let [now, live] = [0, 0];
+    let [now, live] = [0, resident];
     passes.forEach((which, position) => {
       const id = this.offset[device] + position;
       const { ticks, takes, gives } = this.classes[base + which];
@@ -114,6 +116,12 @@ class Timeline {
   /** The first pass of a device, and the one behind its last. */
   span(device) {
     return [this.offset[device], this.offset[device + 1]];
+  }
+
+  /** What a device holds before a pass of its own; the one behind its last stands for the end. */
+  heldBefore(device, id) {
+    const [first] = this.span(device);
+    return id > first ? this.after[id - 1] : this.devices[device].resident;
   }
 
   classOf(id) {

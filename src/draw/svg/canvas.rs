@@ -278,11 +278,11 @@ impl<'a> Canvas<'a> {
 
     fn memory(&mut self, device: Device, memory: &[Held], at: i64, height: i64) {
         let picture = self.picture;
-        let cap = picture.model.capacity(device);
-        let caps = picture.devices().filter_map(|device| picture.model.capacity(device));
+        let cap = picture.cap(device);
+        let caps = picture.devices().filter_map(|device| picture.cap(device));
         let most = caps.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
         let passes = picture.passes(device).zip(memory).map(|((_, start, end), &held)| (start, end, held));
-        let curve = curve(&self.layout, passes, height, most);
+        let curve = curve(&self.layout, passes, picture.model.resident(device), height, most);
         self.line(&format!("<g transform=\"translate(0 {})\">", decimal(at)));
         let ground = decimal(height);
         self.line(&format!(

@@ -164,9 +164,8 @@ impl Layout {
         let highest = SMALL.min(self.row.cell / 100 - 2);
         let last = (picture.schedule.microbatches() - 1).to_string();
         let room = self.across(picture.typical_duration());
-        let sizes = (LEAST..=highest).rev();
-        let fitting = sizes.clone().find(|&size| width_of(&last, size) + 100 <= room);
-        fitting.or_else(|| sizes.last())
+        let fitting = (LEAST..=highest).rev().find(|&size| width_of(&last, size) + 100 <= room);
+        fitting.or_else(|| (LEAST <= highest).then_some(LEAST))
     }
 
     /// Where an instant lies from the left of the timeline, in hundredths of a pixel.
@@ -194,7 +193,7 @@ impl Layout {
 pub(super) fn figures(picture: &Picture<'_>, device: Device, memory: bool) -> Vec<String> {
     let idle = format!("{} % idle", percent(picture.idle_share(device), 1));
     let peak = picture.peak_memory[device.index()];
-    let peak = match picture.model.capacity(device) {
+    let peak = match picture.cap(device) {
         Some(cap) => format!("peak {peak} of {cap}"),
         None => format!("peak {peak}"),
     };

@@ -78,12 +78,12 @@ fn entries(picture: &Picture<'_>, how: &Svg) -> Vec<Entry> {
     if how.shows(Part::Memory) {
         add(vec![Sample::Curve], format!("memory, {}", picture.model.memory().unit));
         add(vec![Sample::Peak], "peak".to_owned());
-        if picture.devices().any(|device| picture.model.capacity(device).is_some()) {
+        if picture.devices().any(|device| picture.cap(device).is_some()) {
             add(vec![Sample::Cap], "cap".to_owned());
         }
     }
-    if chunks > 1 {
-        add(Vec::new(), format!("dark to light: chunk 0 to {}", chunks - 1));
+    if let Some(shades) = picture.shades() {
+        add(Vec::new(), shades);
     }
     entries
 }

@@ -18,16 +18,21 @@ pub(super) struct Curve {
 /// Steps that are closer than this, in hundredths of a pixel, are drawn as one, as high as the highest.
 const FINEST: i64 = 50;
 
-/// The curve of passes with these starts, ends and amounts; `height` hundredths of a pixel stand for `most`.
+/// The curve of passes with these starts, ends and amounts above what is resident all the time; `height`
+/// hundredths of a pixel stand for `most`.
 pub(super) fn curve(
     layout: &Layout,
     passes: impl Iterator<Item = (Ticks, Ticks, Held)>,
+    resident: Units,
     height: i64,
     most: Units,
 ) -> Curve {
     let mut steps: Vec<(i64, Units)> = Vec::new();
+    if resident > Units::ZERO {
+        steps.push((0, resident));
+    }
     let mut peak: Option<(Units, i64)> = None;
-    let mut before = Units::ZERO;
+    let mut before = resident;
     for (start, end, held) in passes {
         for (instant, live) in [(start, held.during), (end, held.after)] {
             let at = layout.across(instant);
@@ -62,6 +67,10 @@ pub(super) fn curve(
             write!(path, "V{}", decimal(height - to)).expect("writing to a string cannot fail");
         }
         before = to;
+    }
+    if before > 0 {
+        write!(path, "H{}V{}", decimal(layout.plot * 100), decimal(height))
+            .expect("writing to a string cannot fail");
     }
     Curve { path, peak_at: peak.map(|(_, at)| at) }
 }

@@ -54,6 +54,9 @@ fn first_microbatch(order: &[Pass]) -> Vec<Pass> {
     order.iter().copied().filter(|pass| pass.microbatch.0 == 0).collect()
 }
 
+/// A pass of a thread: start, end and name.
+type Event = (i64, i64, String);
+
 /// What the importer of the Perfetto UI and the format ask for.
 #[test]
 fn events_of_a_thread_nest_and_every_flow_binds_to_its_passes() {
@@ -71,7 +74,7 @@ fn events_of_a_thread_nest_and_every_flow_binds_to_its_passes() {
             assert_eq!(known.iter().map(|phase| events(&trace, phase).len()).sum::<usize>(), all.len());
 
             // By process and thread, in order: each ends before the next one starts.
-            let mut threads: BTreeMap<(i64, i64), Vec<(i64, i64, String)>> = BTreeMap::new();
+            let mut threads: BTreeMap<(i64, i64), Vec<Event>> = BTreeMap::new();
             for pass in &passes {
                 let key = (pass["pid"].as_i64().expect("a number"), pass["tid"].as_i64().expect("a number"));
                 let start = nanoseconds(&pass["ts"]);
