@@ -149,6 +149,7 @@ fn named(name: &str, devices: u32, microbatches: u32) -> (Model, Schedule) {
     let entry = catalog::find(name).expect("a known name");
     let placement = match entry.needs {
         Needs::V => Placement::v(devices),
+        Needs::Bidirectional => Placement::bidirectional(devices),
         Needs::Looped => Placement::looped(devices, 2),
         Needs::Any | Needs::Linear => Placement::linear(devices),
     };
@@ -363,4 +364,14 @@ fn where_the_times_do_not_repeat_soon_it_is_said_that_only_the_formula_is_missin
         every_m_of_block(&family.block(2).expect("a block"), &model, &Stop::default()).expect("an answer");
     let EveryM::Unknown(reason @ Reason::NoCycle { .. }) = answer else { panic!("{answer:?}") };
     insta::assert_snapshot!(reason);
+}
+
+#[test]
+fn schedules_in_two_directions_and_with_overlapped_pairs_are_not_extended() {
+    for (name, says) in [("chimera", "two directions"), ("dualpipe-v", "overlapped pairs")] {
+        let (model, schedule) = named(name, 4, 24);
+        let answer = every_m_of_schedule(&schedule, &model, &Stop::default()).expect("an answer");
+        let EveryM::Unknown(reason) = answer else { panic!("{name}: {answer:?}") };
+        assert!(reason.to_string().contains(says), "{reason}");
+    }
 }

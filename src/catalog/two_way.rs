@@ -81,7 +81,7 @@ pub(super) fn dualpipe(model: &Model) -> Result<Schedule, CatalogError> {
     Ok(overlapped(model, turns))
 }
 
-/// `DualPipeV` (the "cut in half" form of `DualPipe`; DeepSeek's description): what the two directions are there
+/// `DualPipeV` (the "cut in half" form of `DualPipe`; the description of its authors): what the two directions are there
 /// are the two chunks of V placement here, so that one copy of the weights is enough.
 ///
 /// Memory: 2d+1 chunk activations. Bubble: `(d-1)(F&B + B - 3W)`, where F&B is an overlapped pair.
@@ -154,7 +154,7 @@ impl<Find: Fn(usize, u32) -> Option<(Stage, Microbatch)>> Turn<Find> {
         }
         // Half of these backwards leave their W for the end.
         for turn in 0..2 * before {
-            self.backward(out, if turn % 2 == 0 { 1 } else { 0 }, turn >= before);
+            self.backward(out, usize::from(turn % 2 == 0), turn >= before);
         }
         for _ in 0..behind {
             Self::weight(out);

@@ -17,7 +17,7 @@ pub enum Shape {
     /// Two pipelines over the same devices in opposite directions, each with a copy of the weights: stages
     /// `0..d` down the devices, and `d..2d`, the same layers again, back up. The devices hold the stages that
     /// they hold with V placement, but a microbatch goes through one pipeline only: an even one down, an
-    /// odd one up (Chimera, arXiv 2107.06925; DualPipe, arXiv 2412.19437).
+    /// odd one up (Chimera, arXiv 2107.06925; `DualPipe`, arXiv 2412.19437).
     Bidirectional,
     /// Any other.
     Explicit,

@@ -385,7 +385,7 @@ fn other_microbatches_and_caps_are_checked_like_those_of_a_file() {
     let model = parse(COMPLETE).expect("a model");
     assert_eq!(model.with_microbatches(9).expect("a model").microbatches(), 9);
     assert_eq!(model.with_microbatches(0), Err(ModelError::NoMicrobatch));
-    let capped = model.with_uniform_capacity(Some(Units(7))).expect("a model");
+    let capped = model.with_uniform_capacity(Some(Units(207))).expect("a model");
     assert_eq!(Device::all(2).map(|device| capped.capacity(device)).collect::<Vec<_>>(), [Some(Units(7)); 2]);
     assert_eq!(
         model.with_uniform_capacity(Some(Units(-7))),

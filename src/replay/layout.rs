@@ -114,7 +114,7 @@ impl Layout {
         };
         match pass.kind {
             Kind::F if !pass.stage.0.is_multiple_of(self.depth) => {
-                need(Pass { stage: Stage(pass.stage.0 - 1), ..pass })
+                need(Pass { stage: Stage(pass.stage.0 - 1), ..pass });
             }
             Kind::F => {}
             Kind::R => need(pass.with_kind(Kind::F)),

@@ -663,7 +663,7 @@ fn passes_of_the_other_direction_are_found() {
     assert_eq!(
         messages(&replay(&unit(&two_ways(&["", ""])), &one)),
         [
-            "the schedule and the model do not match: microbatches go in 1 direction(s) in the schedule, in 2 in the model"
+            "model and schedule do not match: microbatches go in 1 direction(s) in the schedule, in 2 in the model"
         ]
     );
 }

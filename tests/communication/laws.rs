@@ -60,7 +60,8 @@ fn schedule(seed: u64) -> Schedule {
     let mut orders: Vec<Vec<Pass>> = vec![Vec::new(); placement.devices() as usize];
     while !waiting.is_empty() {
         let ready = |pass: &Pass| {
-            prerequisites(*pass, placement, |other| all.contains(&other)).all(|need| !waiting.contains(&need))
+            prerequisites(*pass, &placement, |other| all.contains(&other))
+                .all(|need| !waiting.contains(&need))
         };
         let ready: Vec<usize> = (0..waiting.len()).filter(|&at| ready(&waiting[at])).collect();
         let pass = waiting.swap_remove(ready[choices.below(ready.len())]);

@@ -164,6 +164,11 @@ pub fn run(programme: &Programme, semantics: Semantics) -> Result<(), Failure> {
     if wrong.is_empty() { Ok(()) } else { Err(Failure::WrongGradients(wrong)) }
 }
 
+/// A refusal, unless something holds.
+fn require(holds: bool, action: Action) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(format!("{action} cannot be done now")) }
+}
+
 impl World<'_> {
     fn act(&mut self, device: Device, action: Action) -> Result<Step, String> {
         match action {
@@ -190,32 +195,28 @@ impl World<'_> {
                 }
                 Ok(Step::Done)
             }
-            Action::Unshard(stage) => self.require(self.holds(device, stage), action).and_then(|()| {
+            Action::Unshard(stage) => require(self.holds(device, stage), action).and_then(|()| {
                 let fresh = self.gathered.insert(stage);
-                self.require(fresh, action)?;
+                require(fresh, action)?;
                 Ok(Step::Done)
             }),
             Action::Reshard(stage) => {
                 let there = self.gathered.remove(&stage);
-                self.require(there, action)?;
+                require(there, action)?;
                 Ok(Step::Done)
             }
             Action::ReduceGradients(stage) => {
-                self.require(self.reducing[device.index()].is_none(), action)?;
+                require(self.reducing[device.index()].is_none(), action)?;
                 self.reducing[device.index()] = Some(stage);
                 self.weights[stage.index()] = reduced(self.weights[stage.index()]);
                 Ok(Step::Done)
             }
             Action::WaitReduce(stage) => {
                 let under_way = self.reducing[device.index()].take();
-                self.require(under_way == Some(stage), action)?;
+                require(under_way == Some(stage), action)?;
                 Ok(Step::Done)
             }
         }
-    }
-
-    fn require(&self, holds: bool, action: Action) -> Result<(), String> {
-        if holds { Ok(()) } else { Err(format!("{action} cannot be done now")) }
     }
 
     fn holds(&self, device: Device, stage: Stage) -> bool {

@@ -33,7 +33,7 @@ LIMIT = 60.0
 """Seconds after which a job that should end is given up."""
 
 PATIENCE = 5.0
-"""Seconds after which a job that should hang is taken to. One that ends takes about one."""
+"""Seconds after which a job that should hang is taken to. One of its size that ends takes about one."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def corpus(suite: Suite) -> None:
         if "pytorch" not in entry:
             continue
         status = suite.ask("verify", folder / entry["file"]).returncode
-        outcome = refused(folder / entry["file"])
+        outcome = alone(folder / entry["file"], PATIENCE if entry["pytorch"] == "hangs" else LIMIT)
         holds = status == entry["status"] and outcome.what == entry["pytorch"]
         if entry.get("rules") == ["swapped-messages"]:
             holds = holds and outcome.wrong == suite.said_to_be_wrong(folder / entry["file"])
@@ -196,15 +196,16 @@ def corpus(suite: Suite) -> None:
         print(f"{entry['file']:<40}{rules:<40}{describe(outcome)}{mark}")
 
 
-def refused(path: pathlib.Path) -> Outcome:
+def alone(path: pathlib.Path, limit: float) -> Outcome:
     """What becomes of one file, on ranks of its own."""
-    return pipeline.run([pipeline.job(path, "compute_comms")], PATIENCE)[0]
+    return pipeline.run([pipeline.job(path, "compute_comms")], limit)[0]
 
 
 def describe(outcome: Outcome) -> str:
     """An outcome in a few words."""
-    stages = " ".join(map(str, outcome.wrong))
-    return outcome.what + (f" of stages {stages}" if stages else "") + (f": {outcome.message[:70]}" if outcome.message else "")
+    stages = "".join(f" {stage}" for stage in outcome.wrong)
+    reason = outcome.message[:70]
+    return outcome.what + (f" of stages{stages}" if stages else "") + (f": {reason}" if reason else "")
 
 
 def late_receives(suite: Suite) -> None:
@@ -218,7 +219,7 @@ def late_receives(suite: Suite) -> None:
         )
         dump.write(path, late)
         verdict = suite.verdict(path)
-        outcome = refused(path)
+        outcome = alone(path, LIMIT)
         rules = ", ".join(sorted({violation["rule"] for violation in verdict["violations"]})) or "accepted"
         holds = verdict["valid"] == (outcome.what == "ends")
         mark = suite.expect(holds, f"{path.name}: {outcome}, but we say {rules}")

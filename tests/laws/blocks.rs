@@ -118,7 +118,7 @@ proptest! {
         let all: Vec<Pass> = spans.iter().map(|span| span.0).collect();
         let find = |pass: Pass| spans.iter().find(|span| span.0 == pass).expect("a pass of the block");
         let late = spans.iter().any(|&(pass, at, _)| {
-            naive::needs(pass, model, &all).any(|need| {
+            naive::needs(pass, &model, &all).any(|need| {
                 let &(_, start, length) = find(need);
                 at < start + length + naive::latency(&model, need, pass) * block.parts()
             })

@@ -64,9 +64,10 @@ fn large() -> impl Strategy<Value = Model> {
             (!choices.once_in(3)).then_some(Units(whole * times))
         });
         let capacity = capacity.collect();
-        let activation = activation.iter().copied().map(Units).collect();
+        let activation: Vec<Units> = activation.iter().copied().map(Units).collect();
         let unit = "unit".to_owned();
-        let memory = Memory { unit, activation, retained_for_weight, checkpoint, capacity };
+        let weights = vec![Units(0); activation.len()];
+        let memory = Memory { unit, activation, retained_for_weight, checkpoint, weights, capacity };
         Model::new("large".to_owned(), None, placement, 1 + choices.below(5) as u32, costs, memory).ok()
     })
 }

@@ -43,7 +43,7 @@ fn run(model: &Model, schedule: &Schedule) -> Option<Vec<Vec<(i64, i64)>>> {
             let mut start = times.last().map_or(0, |&(_, end)| end);
             let mut ready = true;
             for &pass in *step {
-                for need in naive::needs(pass, model.stages(), &all) {
+                for need in naive::needs(pass, model, &all) {
                     match ends.get(&need) {
                         Some(end) => start = start.max(end + naive::latency(model, need, pass)),
                         None => ready = false,

@@ -49,6 +49,9 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> R
     if let Some(end) = Survey::new(model, (microbatches, 1), alone, stop).reach(microbatches)? {
         return Ok(end);
     }
+    if schedule.placement().directions() > 1 {
+        return Ok(EveryM::Unknown(Reason::TwoDirections));
+    }
     if schedule.overlap_count() > 0 {
         return Ok(EveryM::Unknown(Reason::Overlapped));
     }

@@ -166,6 +166,9 @@ pub enum Reason {
     /// One microbatch.
     #[error("a schedule of one microbatch has no steady phase")]
     OneMicrobatch,
+    /// Microbatches of two kinds, of which a period would have to know.
+    #[error("microbatches go in two directions, and only schedules of one direction are extended here")]
+    TwoDirections,
     /// Passes that run as one, which the induction does not know.
     #[error("the schedule has overlapped pairs, which are not repeated with more microbatches here")]
     Overlapped,
