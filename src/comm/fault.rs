@@ -20,7 +20,7 @@ pub struct Wait {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// A message to or from a stage that does not exist.
-    #[error("{at}: `{action}`: there is no stage {stage} to exchange messages with")]
+    #[error("{at}: `{action}`: no stage {stage} is next to it in its pipeline")]
     NoNeighbour {
         /// Where it stands.
         at: Place,
@@ -136,7 +136,7 @@ pub enum Fault {
         /// Where.
         received_at: Place,
         /// The last stage whose weight gradients this and later mistakes of the kind between these devices
-        /// would make wrong; those of all stages before it would be wrong as well. Only where messages are
+        /// would make wrong; those of all stages before it in its pipeline would be wrong as well. Only where messages are
         /// swapped back on their way may fewer be.
         last_wrong: Stage,
     },

@@ -64,8 +64,7 @@ impl Index {
     /// The devices that a message goes from and to, if it goes anywhere.
     fn route(programme: &Programme, message: Message) -> Option<(Device, Device)> {
         let placement = programme.placement();
-        let known = message.from().max(message.to()).0 < placement.stages();
-        (known && message.crosses(placement))
+        (message.is_between_stages(placement) && message.crosses(placement))
             .then(|| (placement.device_of(message.from()), placement.device_of(message.to())))
     }
 }

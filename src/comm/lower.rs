@@ -47,7 +47,7 @@ fn spell_out(stuck: &[(Place, Pass, Pass)]) -> String {
 /// When the schedule cannot run to its end. One that replay finds valid always can.
 pub fn lower(schedule: &Schedule) -> Result<Programme, Unlowerable> {
     let rows: Vec<Vec<Action>> = Device::all(schedule.devices())
-        .map(|device| with_reductions(schedule, &with_weights(schedule, device)))
+        .map(|device| with_reductions(&with_weights(schedule, device)))
         .collect();
     let rows = with_messages(schedule, &rows)?;
     let rows = rows.iter().map(|row| with_waits(row)).collect();
@@ -92,17 +92,22 @@ fn with_weights(schedule: &Schedule, device: Device) -> Vec<Action> {
 }
 
 /// A row with each stage's gradients reduced right after their last part.
-fn with_reductions(schedule: &Schedule, row: &[Action]) -> Vec<Action> {
-    let mut parts: BTreeMap<Stage, u32> = BTreeMap::new();
+fn with_reductions(row: &[Action]) -> Vec<Action> {
+    let makes_part = |pass: &&Pass| matches!(pass.kind, Kind::W | Kind::B);
+    let mut left: BTreeMap<Stage, u32> = BTreeMap::new();
+    for pass in row.iter().flat_map(Action::passes).filter(makes_part) {
+        *left.entry(pass.stage).or_default() += 1;
+    }
     let mut reduced = Vec::with_capacity(row.len());
     for &action in row {
         reduced.push(action);
-        for pass in action.passes().iter().filter(|pass| matches!(pass.kind, Kind::W | Kind::B)) {
-            let count = parts.entry(pass.stage).or_default();
-            *count += 1;
-            if *count == schedule.microbatches() {
-                reduced.push(Action::ReduceGradients(pass.stage));
-                reduced.push(Action::WaitReduce(pass.stage));
+        for pass in action.passes().iter().filter(makes_part) {
+            if let Some(left) = left.get_mut(&pass.stage) {
+                *left -= 1;
+                if *left == 0 {
+                    reduced.push(Action::ReduceGradients(pass.stage));
+                    reduced.push(Action::WaitReduce(pass.stage));
+                }
             }
         }
     }
@@ -147,7 +152,7 @@ fn with_messages(schedule: &Schedule, rows: &[Vec<Action>]) -> Result<Vec<Vec<Ac
 /// The message that a pass sends to another device, if it sends one.
 fn sent_by(pass: Pass, placement: &Placement) -> Option<Message> {
     (pass.stage.0 < placement.stages())
-        .then(|| Message::out_of_pass(pass, placement.stages()))
+        .then(|| Message::out_of_pass(pass, placement))
         .flatten()
         .filter(|message| message.crosses(placement))
 }

@@ -75,26 +75,34 @@ impl Message {
         }
     }
 
-    /// What a pass of a pipeline with so many stages receives, if anything.
+    /// What a pass receives from the stage next to it, if anything. Its stage must exist.
     #[must_use]
-    pub fn into_pass(pass: Pass, stages: u32) -> Option<Self> {
+    pub fn into_pass(pass: Pass, placement: &Placement) -> Option<Self> {
         let message = |payload, boundary| Self { payload, boundary, microbatch: pass.microbatch };
+        let (before, after) = (placement.stage_before(pass.stage), placement.stage_after(pass.stage));
         match pass.kind {
-            Kind::F => Some(message(Payload::Activation, Stage(pass.stage.0.checked_sub(1)?))),
-            Kind::I | Kind::B if pass.stage.0 + 1 < stages => Some(message(Payload::Gradient, pass.stage)),
-            Kind::I | Kind::B | Kind::W | Kind::R => None,
+            Kind::F => before.map(|boundary| message(Payload::Activation, boundary)),
+            Kind::I | Kind::B => after.map(|_| message(Payload::Gradient, pass.stage)),
+            Kind::W | Kind::R => None,
         }
     }
 
-    /// What a pass of a pipeline with so many stages sends, if anything.
+    /// What a pass makes for the stage next to it, if anything. Its stage must exist.
     #[must_use]
-    pub fn out_of_pass(pass: Pass, stages: u32) -> Option<Self> {
+    pub fn out_of_pass(pass: Pass, placement: &Placement) -> Option<Self> {
         let message = |payload, boundary| Self { payload, boundary, microbatch: pass.microbatch };
+        let (before, after) = (placement.stage_before(pass.stage), placement.stage_after(pass.stage));
         match pass.kind {
-            Kind::F if pass.stage.0 + 1 < stages => Some(message(Payload::Activation, pass.stage)),
-            Kind::I | Kind::B => Some(message(Payload::Gradient, Stage(pass.stage.0.checked_sub(1)?))),
-            Kind::F | Kind::W | Kind::R => None,
+            Kind::F => after.map(|_| message(Payload::Activation, pass.stage)),
+            Kind::I | Kind::B => before.map(|boundary| message(Payload::Gradient, boundary)),
+            Kind::W | Kind::R => None,
         }
+    }
+
+    /// Whether there are two such stages, next to each other in one pipeline.
+    #[must_use]
+    pub fn is_between_stages(self, placement: &Placement) -> bool {
+        self.boundary.0 < placement.stages() && placement.stage_after(self.boundary).is_some()
     }
 
     /// Whether its stages are on different devices, so that it has to be sent at all. Its stages must exist.

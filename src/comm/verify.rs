@@ -21,7 +21,7 @@ pub fn verify(programme: &Programme) -> Vec<Fault> {
     every_message_that_is_needed_is_exchanged(programme, &index, &mut faults);
     messages_are_made_before_they_are_sent(programme, &index, &mut faults);
     every_send_is_waited_for(&index, &mut faults);
-    messages_are_received_in_the_order_they_are_sent(&index, &mut faults);
+    messages_are_received_in_the_order_they_are_sent(programme, &index, &mut faults);
     gradients_are_reduced_once_when_all_are_there(programme, &index, &mut faults);
     weights_are_there_when_they_are_used(programme, &mut faults);
     // A programme that hangs even with buffers would only be said to hang twice.
@@ -43,10 +43,8 @@ fn every_action_is_possible(programme: &Programme, faults: &mut Vec<Fault>) {
             Action::Send(message) | Action::Receive(message) | Action::WaitSend(message) => Some(message),
             _ => None,
         };
-        if let Some(stage) = message
-            .map(|message| message.from().max(message.to()))
-            .filter(|stage| stage.0 >= placement.stages())
-        {
+        if let Some(message) = message.filter(|message| !message.is_between_stages(placement)) {
+            let stage = message.from().max(message.to());
             faults.push(Fault::NoNeighbour { at, action, stage });
             continue;
         }
@@ -107,7 +105,7 @@ fn every_message_that_is_needed_is_exchanged(programme: &Programme, index: &Inde
 pub(super) fn inputs(programme: &Programme, pass: Pass) -> Option<Message> {
     let placement = programme.placement();
     (pass.stage.0 < placement.stages())
-        .then(|| Message::into_pass(pass, placement.stages()))
+        .then(|| Message::into_pass(pass, placement))
         .flatten()
         .filter(|message| message.crosses(placement))
 }
@@ -146,12 +144,16 @@ fn every_send_is_waited_for(index: &Index, faults: &mut Vec<Fault>) {
 
 /// On every directed pair of devices, the k-th message sent is the k-th received. Of each pair the first that
 /// is not is reported, with the stages that it and the others make wrong.
-fn messages_are_received_in_the_order_they_are_sent(index: &Index, faults: &mut Vec<Fault>) {
+fn messages_are_received_in_the_order_they_are_sent(
+    programme: &Programme,
+    index: &Index,
+    faults: &mut Vec<Fault>,
+) {
     for (route, sent) in &index.sent {
         let received = index.received.get(route).map_or(&[][..], Vec::as_slice);
         let swapped = || sent.iter().zip(received).enumerate().filter(|(_, (sent, taken))| sent.0 != taken.0);
         let Some((number, (&(sent, sent_at), &(received, received_at)))) = swapped().next() else { continue };
-        let last_wrong = swapped().map(|(_, (_, taken))| last_wrong(taken.0, index)).max();
+        let last_wrong = swapped().map(|(_, (_, taken))| last_wrong(taken.0, programme)).max();
         let last_wrong = last_wrong.unwrap_or(received.to());
         faults.push(Fault::Swapped { number, sent, sent_at, received, received_at, last_wrong });
     }
@@ -159,9 +161,10 @@ fn messages_are_received_in_the_order_they_are_sent(index: &Index, faults: &mut 
 
 /// A wrong activation makes the loss wrong, and with it every gradient of its microbatch. A wrong gradient
 /// makes those of the stage that takes it wrong, and of all before it.
-fn last_wrong(received: Message, index: &Index) -> Stage {
+fn last_wrong(received: Message, programme: &Programme) -> Stage {
+    let depth = programme.placement().depth();
     match received.payload {
-        Payload::Activation => index.passes.keys().map(|pass| pass.stage).max().unwrap_or(received.to()),
+        Payload::Activation => Stage((received.to().0 / depth + 1) * depth - 1),
         Payload::Gradient => received.to(),
     }
 }

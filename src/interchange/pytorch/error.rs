@@ -106,6 +106,9 @@ pub enum ExportError {
         /// The recomputation.
         pass: Pass,
     },
+    /// Two pipelines over the same devices.
+    #[error("microbatches go in two directions, and PyTorch's runtime has one pipeline")]
+    TwoDirections,
     /// Full backwards that would be read as input gradients.
     #[error(
         "every B has a W of its stage and microbatch, and there is no I: that would be read as the letters of \

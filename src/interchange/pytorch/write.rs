@@ -56,6 +56,9 @@ pub(super) fn line(cells: impl Iterator<Item = Option<Action>>, text: &mut Strin
 /// Whether placement and microbatches follow from the passes, as they must in a file.
 fn check(schedule: &Schedule) -> Result<(), ExportError> {
     let placement = schedule.placement();
+    if placement.directions() > 1 {
+        return Err(ExportError::TwoDirections);
+    }
     let mut seen = vec![false; placement.stages() as usize];
     let mut found = 0;
     for device in Device::all(schedule.devices()) {
