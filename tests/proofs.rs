@@ -166,7 +166,7 @@ fn v_half_is_memory_optimal_by_the_exact_programme_too_where_weights_take_no_tim
         let model = Model::equal_stages(placement, 1, [1, 1, 0, 0]).expect("a model");
         let best = zone::least_memory(&model, Passes::SPLIT, Ratio::from_integer(4), &Stop::after(LIMIT));
         let peaks = best.expect("there is one").block.steady_peak(&model);
-        let stated = 2 * ((i64::from(devices) + 2) / 2);
+        let stated = 2 * (i64::from(devices) / 2 + 1);
         assert_eq!(peaks.iter().map(|peak| peak.0).max(), Some(stated), "d = {devices}");
     }
 }

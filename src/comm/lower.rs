@@ -95,7 +95,7 @@ fn with_weights(schedule: &Schedule, device: Device) -> Vec<Action> {
 fn with_reductions(row: &[Action]) -> Vec<Action> {
     let makes_part = |pass: &&Pass| matches!(pass.kind, Kind::W | Kind::B);
     let mut left: BTreeMap<Stage, u32> = BTreeMap::new();
-    for pass in row.iter().flat_map(|action| action.passes()).filter(makes_part) {
+    for pass in row.iter().flat_map(Action::passes).filter(makes_part) {
         *left.entry(pass.stage).or_default() += 1;
     }
     let mut reduced = Vec::with_capacity(row.len());

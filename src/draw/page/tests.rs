@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::*;
 use crate::block::family;
 use crate::draw::colour::Ground;
-use crate::model::{Model, Pass, Placement};
+use crate::model::{Memory, Model, Pass, Placement};
 use crate::replay::{Verdict, end_of, memory_along, replay};
 use crate::schedule::Schedule;
 
@@ -57,7 +57,7 @@ fn unpacked(row: &Value) -> Vec<(String, i64, i64, i64, i64)> {
     };
     let classes = list("classes");
     let mut last = vec![-1; classes.len()];
-    let (mut now, mut live) = (0, 0);
+    let (mut now, mut live) = (0, number(&row["resident"]));
     let passes = list("passes").into_iter().zip(unrolled("steps")).zip(unrolled("waits"));
     passes
         .map(|((which, step), wait)| {
@@ -79,6 +79,10 @@ fn the_data_of_a_page_unpacks_to_what_replay_found() {
     for name in ["1f1b", "zb-h2", "v-min", "v-zb", "interleaved-1f1b-2"] {
         for times in [[1, 1, 1, 0], [3, 4, 2, 1], [18_522, 18_086, 9_337, 601]] {
             let (model, schedule) = problem(name, 4, 11, times);
+            let memory =
+                Memory { weights: vec![Units(7); model.stages() as usize], ..model.memory().clone() };
+            let (placement, costs) = (model.placement().clone(), model.costs().clone());
+            let model = Model::new("heavy".to_owned(), None, placement, 11, costs, memory).expect("a model");
             let timing = replay(&model, &schedule).timing.expect("it runs");
             let memory = memory_along(&model, &schedule);
             let data = data_of(&page_of(&[(model.clone(), schedule.clone())]).expect("a page"));

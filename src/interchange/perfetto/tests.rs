@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::block::family;
-use crate::model::Kind;
+use crate::model::{Kind, Memory};
 use crate::replay::replay;
 
 /// The schedule of a shipped family, with F, I and W of these durations and latencies in this unit.
@@ -144,6 +144,24 @@ fn events_of_a_thread_nest_and_every_flow_binds_to_its_passes() {
             assert_eq!(events(&trace, "M").len(), 3 * schedule.devices() as usize);
         }
     }
+}
+
+#[test]
+fn weights_are_in_memory_from_the_beginning_to_the_end() {
+    let (model, schedule) = problem("1f1b", 2, [1, 1, 1, 0], "us");
+    let memory = Memory { weights: vec![Units(5); 2], ..model.memory().clone() };
+    let (placement, costs) = (model.placement().clone(), model.costs().clone());
+    let model = Model::new("m".to_owned(), None, placement, 9, costs, memory).expect("a model");
+    let text = trace(&(model, schedule)).expect("a trace");
+    let trace: Value = serde_json::from_str(&text).expect("JSON");
+    let of_device = |device: u32| -> Vec<(i64, Value)> {
+        let counters = events(&trace, "C").into_iter().filter(|event| event["pid"] == device);
+        let live = |event: Value| (nanoseconds(&event["ts"]), event["args"]["stage-activation"].clone());
+        counters.map(live).collect()
+    };
+    assert_eq!(of_device(0)[0], (0, 6.into()), "the first pass acquires at once");
+    assert_eq!(of_device(1)[..2], [(0, 5.into()), (1_000, 6.into())]);
+    assert!((0..2).all(|device| of_device(device).last().is_some_and(|(_, live)| *live == 5)));
 }
 
 #[test]

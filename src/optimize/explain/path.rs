@@ -63,7 +63,8 @@ const TURNS: usize = 3;
 const LONGEST_TURN: usize = 4096;
 
 /// The critical path of a schedule that replay has timed, first pass first: it starts at 0 and ends
-/// at the makespan. Where a pass waits for several, a dependency goes before its device.
+/// at the makespan. Where a pass waits for several, a dependency goes before its device. An overlapped pair is
+/// on it with both its passes, and waits for what either needs.
 #[must_use]
 pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec<Step> {
     let places: BTreeMap<Pass, (Device, usize)> = Device::all(schedule.devices())
@@ -74,34 +75,55 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
     let start_of = |(device, at): (Device, usize)| timing.starts[device.index()][at];
     let end = |pass: Pass, place| end_of(model, pass, start_of(place));
     // The first pass that ends last; of passes without duration at that instant, the last of its order.
-    let ends = places.iter().map(|(&pass, &place)| (end(pass, place), place.0, place.1, pass));
-    let Some((_, device, at, last)) = ends.max_by_key(|&(end, device, at, _)| (end, at, device)) else {
+    let ends = places.iter().map(|(&pass, &place)| (end(pass, place), place.0, place.1));
+    let Some((_, device, at)) = ends.max_by_key(|&(end, device, at)| (end, at, device)) else {
         return Vec::new();
     };
     let held: Vec<Held> = schedule.orders().iter().map(|order| Held::along(model, order)).collect();
+    // Of what a device runs at a time (a pass, or an overlapped pair), the first position and the last.
+    let run_at = |(device, at): (Device, usize)| {
+        let pairs = schedule.overlaps(device);
+        let begins = |at: usize| pairs.binary_search(&at).is_ok();
+        match at.checked_sub(1).filter(|&before| begins(before)) {
+            Some(before) => (before, at),
+            None if begins(at) => (at, at + 1),
+            None => (at, at),
+        }
+    };
+    let pass_at = |(device, at): (Device, usize)| schedule.order(device)[at];
     let mut path = Vec::new();
-    let (mut pass, mut place) = (last, (device, at));
+    let mut place = (device, at);
     loop {
-        let start = start_of(place);
-        let needed = prerequisites(pass, schedule.placement(), |other| places.contains_key(&other))
-            .filter_map(|needs| Some((needs, *places.get(&needs)?)))
-            .find_map(|(needs, from)| {
-                let latency = latency(model, needs, pass);
-                (end(needs, from) + latency == start).then_some((needs, from, Waits::Dependency { latency }))
-            });
+        let (device, (first, last)) = (place.0, run_at(place));
+        let start = start_of((device, first));
+        let needed = (first..=last).find_map(|at| {
+            let pass = pass_at((device, at));
+            prerequisites(pass, schedule.placement(), |other| places.contains_key(&other))
+                .filter_map(|needs| Some((needs, *places.get(&needs)?)))
+                .find_map(|(needs, from)| {
+                    let latency = latency(model, needs, pass);
+                    // A pair yields at its end.
+                    let from = (from.0, run_at(from).1);
+                    let is_tight = end(pass_at(from), from) + latency == start && from != (device, last);
+                    is_tight.then_some((from, Waits::Dependency { latency }))
+                })
+        });
         let before = || {
-            let position = place.1.checked_sub(1)?;
-            let pass = schedule.order(place.0)[position];
-            (end(pass, (place.0, position)) == start).then(|| {
-                let short = held[place.0.index()].is_short(place.1, model.capacity(place.0));
-                (pass, (place.0, position), if short { Waits::Memory } else { Waits::Device })
+            let before = (device, first.checked_sub(1)?);
+            (end(pass_at(before), before) == start).then(|| {
+                let short = held[device.index()].is_short(first, model.capacity(device));
+                (before, if short { Waits::Memory } else { Waits::Device })
             })
         };
         let cause = needed.or_else(before);
-        let waits = cause.map_or(Waits::Nothing, |(_, _, waits)| waits);
-        path.push(Step { pass, device: place.0, start, end: end(pass, place), waits });
-        let Some((earlier, from, _)) = cause else { break };
-        (pass, place) = (earlier, from);
+        for at in (first..=last).rev() {
+            let (pass, place) = (pass_at((device, at)), (device, at));
+            let waits =
+                if at > first { Waits::Device } else { cause.map_or(Waits::Nothing, |(_, waits)| waits) };
+            path.push(Step { pass, device, start: start_of(place), end: end(pass, place), waits });
+        }
+        let Some((earlier, _)) = cause else { break };
+        place = earlier;
     }
     path.reverse();
     path

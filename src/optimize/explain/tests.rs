@@ -74,6 +74,30 @@ fn a_forward_that_waits_for_its_memory_says_so() {
 }
 
 #[test]
+fn overlapped_pairs_are_on_the_critical_path_as_a_whole() {
+    for (name, placement) in [("dualpipe-v", Placement::v(4)), ("dualpipe", Placement::bidirectional(4))] {
+        for times in [[3, 4, 2, 0], [1, 1, 1, 0], [18_522, 18_086, 9_337, 601]] {
+            let placement = placement.clone().expect("a placement");
+            let model = Model::equal_stages(placement, 10, times).expect("a model");
+            let schedule = catalog::find(name).expect("a name").generate(&model).expect("a schedule");
+            assert!(schedule.overlap_count() > 0);
+            let timing = crate::replay::replay(&model, &schedule).timing.expect("it runs");
+            let path = critical_path(&model, &schedule, &timing);
+            assert_eq!(path.first().map(|step| step.start), Some(Ticks::ZERO), "{name} {times:?}");
+            assert_eq!(path.last().map(|step| step.end), Some(timing.metrics.makespan));
+            for pair in path.windows(2) {
+                let latency = match pair[1].waits {
+                    Waits::Dependency { latency } => latency,
+                    Waits::Device | Waits::Memory => Ticks::ZERO,
+                    Waits::Nothing => panic!("only the first waits for nothing"),
+                };
+                assert_eq!(pair[0].end + latency, pair[1].start, "{name}: {} {}", pair[0].pass, pair[1].pass);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_critical_cycle_of_a_block_takes_its_interval() {
     for (devices, cap, interval) in [(4, 4, 21), (5, 6, 18), (3, 3, 26)] {
         let model = capped(Placement::v(devices).expect("a placement"), 1, [3, 4, 2, 0], cap);
