@@ -55,7 +55,7 @@ def main():
                 wrong += 1
                 print(f"{path}: {answer}, where {expected} is expected", flush=True)
     for seconds, path in sorted(times, reverse=True)[:10]:
-        print(f"{seconds:7.2f} s  {path.relative_to(FOLDER) if path.is_absolute() else path}")
+        print(f"{seconds:7.2f} s  {path.relative_to(FOLDER) if path.is_relative_to(FOLDER) else path}")
     total = time.monotonic() - start
     print(f"cvc5 {cvc5.__version__}: {len(paths)} files, {wrong} disagreements, {total:.1f} s")
     return 1 if wrong or not paths else 0
