@@ -148,3 +148,24 @@ fn where_a_block_that_recomputes_is_faster_the_schedule_is_no_slower_than_it() {
     );
     assert!(solution.value() <= Ticks(368), "{}", solution.value());
 }
+
+#[test]
+fn weights_take_their_room_from_the_cap_and_change_nothing_else() {
+    let model =
+        profile("uneven-342").resized(3).and_then(|model| model.with_microbatches(8)).expect("a model");
+    let light = capped(&model, 4);
+    let weights = vec![Units(100); model.stages() as usize];
+    let memory = Memory { weights, capacity: vec![Some(Units(204)); 3], ..model.memory().clone() };
+    let (placement, costs) = (model.placement().clone(), model.costs().clone());
+    let heavy = Model::new("heavy".to_owned(), None, placement, 8, costs, memory).expect("a model");
+    let options = Options { effort: 100_000, exact_effort: 0, ..Options::default() };
+    let found = |model: &Model| optimize(model, &options, &mut |_| ());
+    let (light, with_weights) = (found(&light).expect("it fits"), found(&heavy).expect("it fits"));
+    assert_eq!(with_weights.schedule.orders(), light.schedule.orders());
+    assert_eq!((with_weights.value(), &with_weights.bound), (light.value(), &light.bound));
+    let more: Vec<Units> = light.verdict.peak_memory.iter().map(|&peak| peak + Units(200)).collect();
+    assert_eq!(with_weights.verdict.peak_memory, more);
+    let tight = heavy.with_uniform_cap(Units(201)).expect("room for the weights");
+    let error = found(&tight).expect_err("two chunks hold two units").to_string();
+    assert!(error.contains("cap of 201 on device 0: a single microbatch needs 202 there, 1 more"), "{error}");
+}

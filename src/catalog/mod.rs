@@ -149,9 +149,9 @@ pub enum CatalogError {
         name: &'static str,
         /// The first device where it does.
         device: Device,
-        /// What it holds there at its peak, in units.
+        /// What it holds there at its peak, in units, weights included.
         holds: Units,
-        /// The cap of the device, in units.
+        /// The cap of the device, in units, likewise.
         capacity: Units,
     },
     /// Not one microbatch fits.
@@ -221,6 +221,8 @@ impl Entry {
         for device in Device::all(model.devices()) {
             let holds = device_peak(model, &schedule, device);
             if let Some(capacity) = model.capacity(device).filter(|&capacity| capacity < holds) {
+                let weights = model.resident(device);
+                let (holds, capacity) = (holds + weights, capacity + weights);
                 return Err(CatalogError::OverCapacity { name, device, holds, capacity });
             }
         }

@@ -16,7 +16,7 @@ use super::number::Interval;
 use super::optimize::{Infeasible, seconds};
 use super::output::{Output, note};
 use super::progress::Progress;
-use super::size::{one_way, resized};
+use super::size::{activations_only, one_way, resized};
 use super::table::Table;
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
@@ -148,7 +148,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     if let Some(devices) = args.devices {
         model = resized(&model, devices)?;
     }
-    let model = args.cap.apply(model)?;
+    let model = activations_only(&args.cap.apply(model)?);
     let passes = args.passes.passes(&model)?;
     let goal = args.search.goal(&model, passes)?;
     let request = Request { passes, goal, period: args.search.microbatches_per_interval };

@@ -61,12 +61,12 @@ impl Cap {
     /// The model with the cap asked for, or as it is.
     ///
     /// # Errors
-    /// When the cap is too large to count.
+    /// When the cap is too large to count, or the weights take more.
     pub fn apply(&self, model: Model) -> Result<Model, Error> {
         match self.units(&model) {
             None => Ok(model),
             Some(units) => model
-                .with_uniform_capacity(Some(units))
+                .with_uniform_cap(units)
                 .map_err(|error| Error::Usage { message: format!("--memory {units}: {error}"), help: None }),
         }
     }

@@ -19,7 +19,7 @@ use super::number::Interval;
 use super::optimize::seconds;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
-use super::size::{Size, one_way};
+use super::size::{Size, activations_only, one_way};
 use super::table::Table;
 use crate::block::Passes;
 use crate::catalog;
@@ -122,7 +122,7 @@ struct Named {
 /// When a file or an option is wrong, or no engine can take the model.
 pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
-    let model = one_way(args.size.apply(read_model(&args.model)?)?)?;
+    let model = activations_only(&one_way(args.size.apply(read_model(&args.model)?)?)?);
     let model = model.with_uniform_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
     let passes = args.passes.passes(&model)?;
     let progress = Progress::start("frontier");

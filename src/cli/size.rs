@@ -7,7 +7,8 @@ use clap::Args;
 use super::cap::Cap;
 use super::error::Error;
 use super::input::read_model;
-use crate::model::{Model, Units};
+use super::output::note;
+use crate::model::{Device, Model, Units};
 
 /// A model with the options that change its size and its caps.
 #[derive(Debug, Args)]
@@ -72,6 +73,16 @@ pub fn one_way(model: Model) -> Result<Model, Error> {
         ),
         "compare, verify, replay and render take models of two directions",
     ))
+}
+
+/// The model for what counts activations alone; that weights are left out is said.
+pub fn activations_only(model: &Model) -> Model {
+    if Device::all(model.devices()).any(|device| model.resident(device) > Units::ZERO) {
+        note(
+            "memory is that of activations: the weights are not counted, and their room is taken from the caps",
+        );
+    }
+    model.without_weights()
 }
 
 /// The options that change a model's size.

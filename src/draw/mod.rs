@@ -96,7 +96,7 @@ impl<'a> Picture<'a> {
 
     /// The cap of a device, weights included.
     fn cap(&self, device: Device) -> Option<Units> {
-        self.model.memory().capacity[device.index()]
+        self.model.cap(device)
     }
 
     /// What the shades of a colour mean, where there are several.

@@ -456,6 +456,12 @@ impl Model {
         self.placement.stages_of(device).iter().map(|&stage| self.weights(stage)).sum()
     }
 
+    /// The cap of a device, weights included.
+    #[must_use]
+    pub fn cap(&self, device: Device) -> Option<Units> {
+        self.memory.capacity[device.index()]
+    }
+
     /// What activations may hold on a device: its cap, less the weights that lie there.
     #[must_use]
     pub fn capacity(&self, device: Device) -> Option<Units> {
@@ -471,21 +477,51 @@ impl Model {
         Self::new(name, source, placement, microbatches, costs, memory)
     }
 
-    /// The same pipeline with other caps, one per device.
+    /// The same pipeline with other [capacities](Self::capacity), one per device.
     ///
     /// # Errors
-    /// When the list has the wrong length or a cap is negative.
+    /// When the list has the wrong length or a capacity is negative.
     pub fn with_capacity(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
+        if let Some(&Some(value)) = capacity.iter().find(|capacity| capacity.is_some_and(|cap| cap.0 < 0)) {
+            return Err(ModelError::Negative { key: "memory.capacity", value: value.0 });
+        }
+        // A list that is too long keeps its length, for which it is refused.
+        let weights = Device::all(self.devices()).map(|device| self.resident(device));
+        let weights = weights.chain(std::iter::repeat(Units::ZERO));
+        let total = |(capacity, weights): (Option<Units>, Units)| {
+            capacity.map(|capacity| Units(capacity.0.saturating_add(weights.0)))
+        };
+        self.with_caps(capacity.into_iter().zip(weights).map(total).collect())
+    }
+
+    /// The same pipeline with the same [capacity](Self::capacity) on every device, or none.
+    ///
+    /// # Errors
+    /// When the capacity is negative.
+    pub fn with_uniform_capacity(&self, capacity: Option<Units>) -> Result<Self, ModelError> {
+        self.with_capacity(vec![capacity; self.devices() as usize])
+    }
+
+    /// The same pipeline with the same [cap](Self::cap) on every device, weights included.
+    ///
+    /// # Errors
+    /// When the cap is negative, or the weights of a device take more.
+    pub fn with_uniform_cap(&self, cap: Units) -> Result<Self, ModelError> {
+        self.with_caps(vec![Some(cap); self.devices() as usize])
+    }
+
+    fn with_caps(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
         let Self { name, source, placement, microbatches, costs, memory } = self.clone();
         Self::new(name, source, placement, microbatches, costs, Memory { capacity, ..memory })
     }
 
-    /// The same pipeline with the same cap on every device, or none.
-    ///
-    /// # Errors
-    /// When the cap is negative.
-    pub fn with_uniform_capacity(&self, capacity: Option<Units>) -> Result<Self, ModelError> {
-        self.with_capacity(vec![capacity; self.devices() as usize])
+    /// The same pipeline if its weights lay elsewhere: its caps are what activations may hold.
+    #[must_use]
+    pub fn without_weights(&self) -> Self {
+        let capacity = Device::all(self.devices()).map(|device| self.capacity(device)).collect();
+        let weights = vec![Units::ZERO; self.stages() as usize];
+        let memory = Memory { weights, capacity, ..self.memory.clone() };
+        Self { memory, ..self.clone() }
     }
 
     /// A model of the same costs for another number of devices.

@@ -13,9 +13,9 @@ use crate::schedule::Schedule;
 pub struct Infeasible {
     /// The device whose cap is too small.
     pub device: Device,
-    /// Its cap, in units.
+    /// Its cap, in units, weights included.
     pub capacity: Units,
-    /// What it needs at the least, in units.
+    /// What it needs at the least, in units, weights included.
     pub needed: Units,
     /// The pass at whose start that much is live.
     pub at: Pass,
@@ -46,7 +46,11 @@ pub(super) fn check(model: &Model) -> Result<(), Infeasible> {
     Device::all(model.devices()).try_for_each(|device| {
         let Some(capacity) = model.capacity(device) else { return Ok(()) };
         let (needed, at, held) = least_need(model, device);
-        if needed <= capacity { Ok(()) } else { Err(Infeasible { device, capacity, needed, at, held }) }
+        if needed <= capacity {
+            return Ok(());
+        }
+        let weights = model.resident(device);
+        Err(Infeasible { device, capacity: capacity + weights, needed: needed + weights, at, held })
     })
 }
 

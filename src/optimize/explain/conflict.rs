@@ -59,8 +59,7 @@ pub(super) fn conflict(model: &Model, mut possible: impl FnMut(&Model) -> Option
 }
 
 fn limits(model: &Model) -> Vec<Limit> {
-    let caps =
-        Device::all(model.devices()).filter_map(|device| Some(Limit::Cap(device, model.capacity(device)?)));
+    let caps = Device::all(model.devices()).filter_map(|device| Some(Limit::Cap(device, model.cap(device)?)));
     let boundaries = Stage::all(model.stages() - 1).map(|stage| (stage, model.latency_after(stage)));
     let latencies = boundaries
         .filter(|&(_, latency)| latency > Ticks::ZERO)
