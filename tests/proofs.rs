@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bubbleproof::block::Passes;
 use bubbleproof::block::family::shipped;
-use bubbleproof::model::{Model, Placement};
+use bubbleproof::model::{Model, Placement, Units};
 use bubbleproof::optimize::{Stop, zone};
 use bubbleproof::prove::{Expected, ProofFile, index, library, named};
 use bubbleproof::replay::replay;
@@ -193,4 +193,15 @@ fn the_makespans_of_squeezed_orders_are_those_of_replay() {
             }
         }
     }
+}
+
+#[test]
+fn where_v_half_has_a_bubble_another_block_of_its_memory_may_have_none() {
+    let placement = Placement::v(4).expect("a placement");
+    let model = Model::equal_stages(placement, 1, [3, 1, 1, 0]).expect("a model");
+    let model = model.with_uniform_capacity(Some(Units(6))).expect("the memory of V-Half");
+    let best = zone::least_interval(&model, Passes::SPLIT, &Stop::after(LIMIT)).expect("a block");
+    let [f, i, w] = [3, 1, 1];
+    let v_half = (2 * (f + i + w)).max(4 * f + w).max(4 * i + w);
+    assert_eq!((best.interval, v_half), (Ratio::from_integer(10), 13));
 }
