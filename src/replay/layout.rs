@@ -21,8 +21,9 @@ impl Slot {
 /// The place of every pass of every stage and microbatch.
 pub(super) struct Layout {
     stages: u32,
-    /// The stages of one pipeline: all, or half of them where there are two directions.
-    depth: u32,
+    /// The first stage behind the first pipeline: that of the second one where there are two directions, else
+    /// one more than the last.
+    turn: u32,
     microbatches: u32,
     /// The rank of each device's first pass, and the total at the end.
     first: Vec<u32>,
@@ -37,7 +38,7 @@ impl Layout {
         let (stages, microbatches) = (schedule.placement().stages(), schedule.microbatches());
         let mut layout = Self {
             stages,
-            depth: stages / schedule.placement().directions(),
+            turn: stages / schedule.placement().directions(),
             microbatches,
             first: Vec::with_capacity(schedule.orders().len() + 1),
             ranks: vec![0; stages as usize * Kind::COUNT * microbatches as usize],
@@ -113,7 +114,7 @@ impl Layout {
             }
         };
         match pass.kind {
-            Kind::F if !pass.stage.0.is_multiple_of(self.depth) => {
+            Kind::F if pass.stage.0 > 0 && pass.stage.0 != self.turn => {
                 need(Pass { stage: Stage(pass.stage.0 - 1), ..pass });
             }
             Kind::F => {}
@@ -122,7 +123,7 @@ impl Layout {
             Kind::I | Kind::B => {
                 need(pass.with_kind(Kind::F));
                 need(pass.with_kind(Kind::R));
-                if !(pass.stage.0 + 1).is_multiple_of(self.depth) {
+                if pass.stage.0 + 1 < self.stages && pass.stage.0 + 1 != self.turn {
                     let above = Pass { stage: Stage(pass.stage.0 + 1), ..pass };
                     need(above.with_kind(Kind::I));
                     need(above.with_kind(Kind::B));
@@ -140,9 +141,10 @@ impl Layout {
         })
     }
 
-    /// Whether a microbatch goes through a stage: of several pipelines, through one in turn.
+    /// Whether a microbatch goes through a stage: of two pipelines an even one through the first, an odd one
+    /// through the second.
     pub(super) const fn leads_through(&self, stage: Stage, microbatch: Microbatch) -> bool {
-        stage.0 / self.depth == microbatch.0 % (self.stages / self.depth)
+        self.turn == self.stages || (stage.0 < self.turn) == microbatch.0.is_multiple_of(2)
     }
 
     fn cell(&self, pass: Pass) -> Option<usize> {
