@@ -36,8 +36,8 @@ pub use counterexample::{Counterexample, Violation};
 pub use decide::{Judgement, SURVEYED, Verdict, prove, theorems};
 pub use library::{NamedTheorem, ProofFile, index, library, named};
 pub use squeeze::{
-    Attained, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Term, WITNESS_FORMAT,
-    Witness, period,
+    Attained, BubbleFreedom, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Slow, Term,
+    WITNESS_FORMAT, Witness, bubble_freedom, period,
 };
 pub use survey::{Delay, Delays};
 pub use theorem::{Expected, Subject, Theorem};
