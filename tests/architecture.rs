@@ -28,6 +28,21 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("interchange", &["model", "schedule", "replay", "comm"]),
     ("draw", &["model", "schedule", "replay"]),
     (
+        "regress",
+        &[
+            "model",
+            "schedule",
+            "replay",
+            "comm",
+            "certificate",
+            "block",
+            "catalog",
+            "optimize",
+            "prove",
+            "interchange",
+        ],
+    ),
+    (
         "cli",
         &[
             "model",
@@ -44,6 +59,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trace",
             "interchange",
             "draw",
+            "regress",
         ],
     ),
 ];

@@ -173,7 +173,8 @@ fn squeezed(
             BubbleFreedom::Proved => (TheoremStatus::Proved, None, None),
             BubbleFreedom::Refuted(slow) => (TheoremStatus::Refuted, Some(Point::slow(&slow)), None),
             BubbleFreedom::Unknown(rate) => {
-                let reason = format!("{rate} bounds the period, but no cycle of passes is known to take as long");
+                let reason =
+                    format!("{rate} bounds the period, but no cycle of passes is known to take as long");
                 (TheoremStatus::Unknown, None, Some(reason))
             }
         };

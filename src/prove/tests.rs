@@ -126,7 +126,8 @@ fn any_offset() -> impl Strategy<Value = String> {
 }
 
 fn any_family() -> impl Strategy<Value = Family> {
-    let promise = prop::sample::select(vec!["peak <= d", "2*peak <= peak_1f1b + i", "bubble >= 0", "peak < d - i + 2"]);
+    let promise =
+        prop::sample::select(vec!["peak <= d", "2*peak <= peak_1f1b + i", "bubble >= 0", "peak < d - i + 2"]);
     (
         0..3_usize,
         1..14_i64,

@@ -254,7 +254,9 @@ impl Family {
                         Variable::Interval => self.interval.0,
                         Variable::Bubble => self.interval.0.checked_sub(model.work(device).0)?,
                         Variable::PeakOf1f1b => i64::from(devices) * i64::from(self.layout.chunks()),
-                        Variable::Forward | Variable::BackwardInput | Variable::BackwardWeight => return None,
+                        Variable::Forward | Variable::BackwardInput | Variable::BackwardWeight => {
+                            return None;
+                        }
                     })
                 };
                 let holds = promise.evaluate(&values).map_err(|error| {

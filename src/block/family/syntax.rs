@@ -127,11 +127,8 @@ pub fn parse_promise(text: &str) -> Result<Promise, FormulaError> {
         return Ok(Promise::Everywhere(parser.ended(claim)?.condition()?));
     }
     let span = claim.span.clone();
-    let zero = Condition::Compare(
-        Formula::Variable(Variable::Bubble),
-        Comparison::Equal,
-        Formula::Integer(0),
-    );
+    let zero =
+        Condition::Compare(Formula::Variable(Variable::Bubble), Comparison::Equal, Formula::Integer(0));
     if claim.condition()? != zero {
         return Err(FormulaError { problem: FormulaProblem::NotBubbleFree, span });
     }

@@ -301,10 +301,7 @@ fn promises_are_conditions_or_about_durations() {
     let Ok(Promise::BubbleFree(free)) = parse_promise(text) else { panic!("{text}") };
     assert_eq!(free.to_string(), text);
     let first = [-2, 2, 1];
-    assert_eq!(
-        free.cones(),
-        [vec![first, [1, 0, 0], [-1, 0, 0]], vec![first, [-1, 3, -3]]]
-    );
+    assert_eq!(free.cones(), [vec![first, [1, 0, 0], [-1, 0, 0]], vec![first, [-1, 3, -3]]]);
     for (text, span, message) in [
         ("bubble = 0 when", 15..15, "expected a number, a variable"),
         ("bubble = 0 when tF", 16..18, "expected a condition"),

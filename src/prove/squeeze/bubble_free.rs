@@ -116,9 +116,10 @@ impl Slow {
         for (short, long) in durations.iter_mut().zip([forward, input, weight]) {
             *short = i64::try_from(long).map_err(|_| super::Irregular::Overflow)?;
         }
-        let attained = case.terms.iter().filter(|term| {
-            term.attained.as_ref().is_some_and(|cycle| cycle.devices <= i128::from(devices))
-        });
+        let attained = case
+            .terms
+            .iter()
+            .filter(|term| term.attained.as_ref().is_some_and(|cycle| cycle.devices <= i128::from(devices)));
         let period = attained.map(|term| term.rate.at(ray)).max().unwrap_or_default();
         Ok(Self { durations, devices, period, work: work.at(ray) })
     }
@@ -138,8 +139,7 @@ impl Slow {
         let own = family.model(self.devices, microbatches)?;
         let stages = own.placement().stages() as usize;
         let [forward, input, weight] = self.durations.map(|ticks| vec![Ticks(ticks); stages]);
-        let costs =
-            Costs { forward, backward_input: input, backward_weight: weight, ..own.costs().clone() };
+        let costs = Costs { forward, backward_input: input, backward_weight: weight, ..own.costs().clone() };
         let (placement, memory) = (own.placement().clone(), own.memory().clone());
         let model = Model::new(own.name().to_owned(), None, placement, microbatches, costs, memory)
             .map_err(FamilyError::from)?;
