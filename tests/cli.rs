@@ -716,6 +716,7 @@ fn every_command_says_what_it_does_and_how_it_is_used() {
         "block",
         "frontier",
         "prove",
+        "regress",
         "explain",
         "verify",
         "check",

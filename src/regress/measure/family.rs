@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use itertools::Itertools;
 use sha2::{Digest, Sha256};
 
 use super::run::{Detail, run};
@@ -106,7 +107,10 @@ fn theorems(family: &Family, limit: Duration, facts: &mut Facts) -> Result<(), M
             prove::Verdict::Refuted(_) => (Verdict::Refuted, String::new()),
             prove::Verdict::Unknown(reason) => {
                 facts.timed_out |= *reason == Reason::Time;
-                (open(reason), reason.to_string())
+                match open(reason) {
+                    Verdict::Undecided => (Verdict::Undecided, format!("holds for d <= {}", prove::SURVEYED)),
+                    verdict => (verdict, reason.to_string()),
+                }
             }
         };
         facts.whole(what, Value::Verdict(word, rest));
@@ -238,16 +242,17 @@ fn at(
         let schedule = expanded(&block, &model, &place)?;
         let verdict = run(facts, &place, &model, &schedule, None, Detail::Figures);
         confirm(&block, &model, &verdict, &place)?;
-        for (name, other) in &inputs.models {
-            let place = Place { model: Some(name.clone()), ..place.clone() };
-            let wrong = |error| MeasureError::Model { place: place.to_string(), error };
-            let other =
-                other.resized(devices).map_err(wrong)?.with_microbatches(microbatches).map_err(wrong)?;
-            if other.placement() != block.placement() {
-                return Err(MeasureError::Placement(name.clone()));
-            }
-            run(facts, &place, &other, &schedule, None, Detail::Memory);
+    }
+    for ((name, other), &microbatches) in inputs.models.iter().cartesian_product(microbatches) {
+        let place = Place { model: Some(name.clone()), ..place.with_microbatches(microbatches) };
+        let wrong = |error| MeasureError::Model { place: place.to_string(), error };
+        let other = other.resized(devices).and_then(|other| other.with_microbatches(microbatches));
+        let other = other.map_err(wrong)?;
+        if other.placement() != block.placement() {
+            return Err(MeasureError::Placement(name.clone()));
         }
+        let own = model.with_microbatches(microbatches).map_err(wrong)?;
+        run(facts, &place, &other, &expanded(&block, &own, &place)?, None, Detail::Memory);
     }
     Ok(())
 }

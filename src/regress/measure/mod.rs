@@ -130,10 +130,10 @@ impl Facts {
     }
 }
 
-/// The verdict about a promise over what was measured, wherever it was.
+/// The verdict about a promise over what was measured, wherever it was; of a family, at its own durations.
 fn tested(promise: &Measurable, facts: &Facts) -> (Verdict, String) {
     let mut kept: Vec<&Place> = Vec::new();
-    for (place, values) in &facts.runs {
+    for (place, values) in facts.runs.iter().filter(|(place, _)| place.model.is_none()) {
         let value =
             |quantity: Quantity| values.iter().find(|(other, _)| *other == quantity).map(|(_, value)| *value);
         match promise.holds(&value) {
@@ -168,7 +168,6 @@ fn scope(places: &[&Place]) -> String {
     };
     let parts = [
         list("schedule", |place| place.schedule.clone()),
-        list("model", |place| place.model.clone()),
         list("d", |place| place.devices.map(|devices| devices.to_string())),
         list("m", |place| place.microbatches.map(|microbatches| microbatches.to_string())),
     ];
