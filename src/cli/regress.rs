@@ -196,7 +196,7 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
             located(&path, &text, error.to_string(), error.span.clone(), error.problem.help())
         }
         RegressError::Record { path, text, error } => {
-            let help = "a record is written by --accept; to begin anew, remove it".to_owned();
+            let help = "records are written by --accept; remove this one to make it anew".to_owned();
             located(&path, &text, error.to_string(), error.span.clone(), Some(help))
         }
         RegressError::Input { error: InputError::Unreadable { path, source }, .. } => {

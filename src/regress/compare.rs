@@ -7,7 +7,7 @@ use itertools::Itertools;
 use super::fact::{Fact, Key, Place, Value, Verdict, What};
 use super::moved;
 use super::record::Record;
-use super::threshold::{Allowances, Metric};
+use super::threshold::{Allowance, Allowances, Metric};
 use crate::replay::Rate;
 
 /// Something that is not as it was recorded.
@@ -73,6 +73,8 @@ pub fn compare(old: &Record, new: &Record, allow: &Allowances) -> Vec<Change> {
     }
     changes.extend(old.facts.iter().filter(|fact| !comparison.found.contains_key(&fact.key)).filter_map(
         |fact| match &fact.key.what {
+            // Without a block nothing can be said of its order.
+            What::Theorem(_) if !comparison.is_block() => None,
             What::Theorem(name) => Some(comparison.withdrawn("theorem", name)),
             What::Promise(name) => Some(comparison.withdrawn("promise", name)),
             _ => None,
@@ -80,8 +82,30 @@ pub fn compare(old: &Record, new: &Record, allow: &Allowances) -> Vec<Change> {
     ));
     changes.extend(comparison.coverage());
     changes.extend(moved::offsets(old, new));
-    changes.sort_by_key(|change| change.severity);
+    changes.sort_by_key(|change| (change.severity, rank(&change.topic)));
     changes
+}
+
+/// Topics in the order in which they explain each other.
+fn rank(topic: &str) -> usize {
+    const ORDER: [&str; 15] = [
+        "theorem",
+        "promise",
+        "invalid",
+        "communication",
+        "interval",
+        "peak_memory",
+        "makespan",
+        "device_span",
+        "bubble_rate",
+        "lower_bound",
+        "coverage",
+        "moved",
+        "order",
+        "lifespans",
+        "gap",
+    ];
+    ORDER.iter().position(|other| *other == topic).unwrap_or(ORDER.len())
 }
 
 fn by_key(record: &Record) -> BTreeMap<&Key, &Value> {
@@ -106,7 +130,7 @@ impl Comparison<'_> {
             return None;
         }
         match (what, recorded, value) {
-            (What::Valid, ..) => Some(self.truth(place, "invalid", "invalid", "valid again", value)),
+            (What::Valid, ..) => Some(self.truth(place, "invalid", "", "valid again", value)),
             (What::Communication, ..) => {
                 let (bad, good) =
                     ("its sends and receives are not safe any more", "its sends and receives are safe now");
@@ -126,8 +150,9 @@ impl Comparison<'_> {
                 None
             }
             _ => {
-                let message = format!("{what}: {value}, was {recorded}");
-                let mut change = Change::of(Severity::Changed, "statement", place, message);
+                let mut change =
+                    Change::of(Severity::Changed, "statement", place, format!("{what} is another one"));
+                change.details = vec![format!("now: {value}"), format!("was: {recorded}")];
                 change.values = Some((recorded.to_string(), value.to_string()));
                 Some(change)
             }
@@ -140,6 +165,7 @@ impl Comparison<'_> {
             return Change::of(Severity::Better, topic, place, good.to_owned());
         }
         let message = match self.new.get(place, &What::Why) {
+            Some(why) if bad.is_empty() => why.to_string(),
             Some(why) => format!("{bad}: {why}"),
             None => bad.to_owned(),
         };
@@ -200,7 +226,9 @@ impl Comparison<'_> {
             (true, false) => Severity::Worse,
         };
         let within = match severity {
-            Severity::Changed if comparable => format!(", allowed: {}", self.allow.of(metric)),
+            Severity::Changed if comparable && self.allow.of(metric) != Allowance::Any => {
+                format!(", allowed: {}", self.allow.of(metric))
+            }
             _ => String::new(),
         };
         let message = format!("{new}, was {old} ({}{within})", difference(metric, old, new));
@@ -261,13 +289,21 @@ impl Comparison<'_> {
         let Fact { key: Key { place, what }, value } = fact;
         match (what, value) {
             (What::Theorem(_) | What::Promise(_), _) => self.verdict(place, what, None, value),
-            (What::Valid, Value::Truth(false)) => Some(self.truth(place, "invalid", "invalid", "", value)),
+            (What::Valid, Value::Truth(false)) => Some(self.truth(place, "invalid", "", "", value)),
             (What::Communication, Value::Truth(false)) => {
                 let bad = "its sends and receives are not safe";
                 Some(self.truth(place, "communication", bad, "", value))
             }
             _ => None,
         }
+    }
+
+    /// Whether nothing that makes a block is refuted.
+    fn is_block(&self) -> bool {
+        ["room", "dependencies", "collisions"].iter().all(|name| {
+            let theorem = self.new.get(&Place::default(), &What::Theorem((*name).to_owned()));
+            !matches!(theorem, Some(Value::Verdict(Verdict::Refuted, _)))
+        })
     }
 
     fn withdrawn(&self, topic: &str, name: &str) -> Change {

@@ -50,7 +50,7 @@ pub enum RecordProblem {
     #[error("a record begins with the lines `format: {RECORD_FORMAT}` and `design: NAME`")]
     Head,
     /// A mark that a merge left.
-    #[error("a merge was not finished here: make the record anew with --accept")]
+    #[error("a merge was not finished here")]
     Merge,
     /// No colon.
     #[error("a line is a place, what was found there, a colon and the value")]
@@ -91,16 +91,16 @@ impl Record {
         let mut lines = lines(text);
         let mut head = |key: &str| {
             let line = lines.next();
-            let value = line.as_ref().and_then(|(_, line)| line.strip_prefix(key));
-            value.map(str::to_owned).ok_or(RecordError {
-                problem: RecordProblem::Head,
-                span: line.map_or(text.len()..text.len(), |(at, line)| at..at + line.len()),
-            })
+            let span = line.map_or(text.len()..text.len(), |(at, line)| at..at + line.len());
+            let value = line.and_then(|(_, line)| line.strip_prefix(key));
+            let wrong = RecordError { problem: RecordProblem::Head, span };
+            value.map(|value| (value.to_owned(), wrong.clone())).ok_or(wrong)
         };
-        if head("format: ")? != RECORD_FORMAT {
-            return Err(RecordError { problem: RecordProblem::Head, span: 0..text.len().min(HEAD.len()) });
+        let (format, wrong) = head("format: ")?;
+        if format != RECORD_FORMAT {
+            return Err(wrong);
         }
-        let design = head("design: ")?;
+        let (design, _) = head("design: ")?;
         let (mut facts, mut seen) = (Vec::new(), BTreeSet::new());
         for (at, line) in lines {
             let wrong =

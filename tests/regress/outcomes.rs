@@ -201,7 +201,7 @@ fn promises_of_a_family_are_proved_for_all_or_tested_where_it_is_measured() {
     assert_eq!(verdict("bubble = 0 when tF = tI"), "proved");
     assert_eq!(verdict("bubble = 0 when tW + 2*tI >= 2*tF"), "refuted");
     let text = found.to_string();
-    assert!(text.contains("counterexample 2*peak <= peak_1f1b: d = 1, i = 0, passes 0F0: "), "{text}");
+    assert!(text.contains("counterexample 2*peak <= peak_1f1b: d = 1, i = 0, passes 1F0: "), "{text}");
     assert!(
         text.contains(
             "counterexample bubble = 0 when tW + 2*tI >= 2*tF: d = 2: with tF = 0, tI = 1, tW = 0 a microbatch takes 4 \

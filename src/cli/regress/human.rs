@@ -8,7 +8,7 @@ use super::Checked;
 use crate::cli::violations::count;
 use crate::regress::{Change, Outcome, Place, Report, Severity, Tally};
 
-/// So many changes of one kind are told; of the others, their number.
+/// So many figures of one kind are told, and one where nothing is worse or better; of the others, where they are.
 const SHOWN: usize = 4;
 
 pub(super) struct Text<'a>(pub &'a Checked<'a>);
@@ -25,7 +25,7 @@ impl fmt::Display for Text<'_> {
             for (_, changes) in
                 &result.changes.iter().chunk_by(|change| (change.severity, change.topic.clone()))
             {
-                several(out, &changes.collect_vec())?;
+                several(out, &changes.collect_vec(), &mut told)?;
             }
             writeln!(out)?;
         }
@@ -60,13 +60,21 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Changes of the same severity and topic.
-fn several(out: &mut fmt::Formatter<'_>, changes: &[&Change]) -> fmt::Result {
-    for change in changes.iter().take(SHOWN) {
+/// Changes of the same severity and topic. What explains several of them, `told`, is said once.
+fn several<'a>(out: &mut fmt::Formatter<'_>, changes: &[&'a Change], told: &mut &'a [String]) -> fmt::Result {
+    let shown = match (changes[0].topic.as_str(), changes[0].severity) {
+        ("theorem" | "promise" | "moved" | "order", _) => changes.len(),
+        (_, Severity::Changed) => 1,
+        _ => SHOWN,
+    };
+    for change in changes.iter().take(shown) {
         writeln!(out, "  {:<9}  {:<13}  {}", change.severity.word(), change.topic, sentence(change))?;
-        for detail in &change.details {
-            writeln!(out, "  {:<9}  {:<13}  {detail}", "", "")?;
+        if change.details.as_slice() != *told {
+            for detail in &change.details {
+                writeln!(out, "  {:<9}  {:<13}  {detail}", "", "")?;
+            }
         }
+        *told = &change.details;
     }
     if changes.len() > SHOWN {
         let places =
@@ -81,7 +89,7 @@ fn several(out: &mut fmt::Formatter<'_>, changes: &[&Change]) -> fmt::Result {
                 count(more - 12, "more place", "more places")
             ),
         };
-        writeln!(out, "  {:<9}  {:<13}  and {} more{at}", "", "", changes.len() - SHOWN)?;
+        writeln!(out, "  {:<9}  {:<13}  and {} more{at}", "", "", changes.len() - shown)?;
     }
     Ok(())
 }
