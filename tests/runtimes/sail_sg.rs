@@ -95,8 +95,8 @@ fn carry_out(lists: &Lists) -> Result<(), String> {
     let mut ranks: Vec<Rank> = (0..lists.n_stages).map(|_| Rank::default()).collect();
     loop {
         let mut moved = false;
-        for device in 0..lists.n_stages {
-            while step(lists, &mut ranks[device], device)? {
+        for (device, rank) in ranks.iter_mut().enumerate() {
+            while step(lists, rank, device)? {
                 moved = true;
             }
         }
