@@ -54,8 +54,8 @@ fn post(message: Message, time: Ticks, number: u32, schedule: &Schedule, rows: &
     let event = |action| Event { action, start: time, end: time, message: Some(number) };
     rows[placement.device_of(message.from()).index()].push(event(Action::Send(message)));
     let row = &mut rows[placement.device_of(message.to()).index()];
-    let running = |last: &&Event| last.start < last.end && (last.start..=last.end).contains(&time);
-    let at = row.len() - usize::from(row.last().filter(running).is_some());
+    let running = |last: &Event| last.start < last.end && (last.start..=last.end).contains(&time);
+    let at = row.len() - usize::from(row.last().is_some_and(running));
     row.insert(at, event(Action::Receive(message)));
 }
 
