@@ -422,8 +422,8 @@ fn messages_stand_in_the_order_of_their_times_and_receives_before_what_runs_mean
         assert!(numbers.is_sorted(), "{numbers:?}");
         // Whatever runs when a message is made comes after its receive.
         for (position, node) in list.iter().enumerate().filter(|(_, node)| node.r#type.starts_with("RECV")) {
-            let begun = list[..position].iter().filter(|before| before.is_computation());
-            let over = begun.last().is_none_or(|before| before.completion_time <= node.start_time);
+            let mut begun = list[..position].iter().filter(|before| before.is_computation());
+            let over = begun.next_back().is_none_or(|before| before.completion_time <= node.start_time);
             assert!(over, "{node:?} on device {}", node.stage);
         }
     }
