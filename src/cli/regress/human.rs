@@ -22,9 +22,11 @@ impl fmt::Display for Text<'_> {
             }
             let kind = result.kind.map_or_else(String::new, |kind| format!(" ({kind})"));
             writeln!(out, "{}{kind}: {}", result.design, result.outcome.word())?;
-            for (_, changes) in
-                &result.changes.iter().chunk_by(|change| (change.severity, change.topic.clone()))
-            {
+            // Once it is accepted it has a record.
+            let is_told = |change: &&Change| accepted.is_none() || change.topic != "record";
+            let changes = result.changes.iter().filter(is_told);
+            let mut told: &[String] = &[];
+            for (_, changes) in &changes.chunk_by(|change| (change.severity, change.topic.clone())) {
                 several(out, &changes.collect_vec(), &mut told)?;
             }
             writeln!(out)?;
