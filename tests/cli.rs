@@ -228,6 +228,8 @@ fn json_is_one_object_whatever_happens() {
         &["frontier", V_MODEL],
         &["prove", REFUTED],
         &["prove", MODEL],
+        &["regress", "models/regress", "--no-cache"],
+        &["regress", "no-such-directory"],
         &["explain", MODEL],
         &["explain", MODEL, "--memory", "0"],
         &["check", CERTIFIED],

@@ -199,21 +199,7 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
             let help = "records are written by --accept; remove this one to make it anew".to_owned();
             located(&path, &text, error.to_string(), error.span.clone(), Some(help))
         }
-        RegressError::Input { error: InputError::Unreadable { path, source }, .. } => {
-            Error::Read { path: path.display().to_string(), source }
-        }
-        RegressError::Input { error: InputError::Malformed { path, text, kind, message }, .. } => {
-            let input = Input::of(path.display().to_string(), text);
-            let again = match kind {
-                FileKind::Family => input.family().err(),
-                FileKind::Model => input.model().err(),
-                FileKind::Schedule => input.schedule().err(),
-            };
-            again.unwrap_or_else(|| Error::Usage {
-                message: format!("{}: {message}", path.display()),
-                help: None,
-            })
-        }
+        RegressError::Input { error, .. } => malformed(*error),
         RegressError::Design { design, span, error } => {
             let message = format!("{design}: {error}");
             match suite {
@@ -223,6 +209,23 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
             }
         }
     }
+}
+
+/// A file of a design that is wrong, at its place.
+fn malformed(error: InputError) -> Error {
+    let (path, text, kind, message) = match error {
+        InputError::Unreadable { path, source } => {
+            return Error::Read { path: path.display().to_string(), source };
+        }
+        InputError::Malformed { path, text, kind, message } => (path, text, kind, message),
+    };
+    let input = Input::of(path.display().to_string(), text);
+    let again = match kind {
+        FileKind::Family => input.family().err(),
+        FileKind::Model => input.model().err(),
+        FileKind::Schedule => input.schedule().err(),
+    };
+    again.unwrap_or_else(|| Error::Usage { message: format!("{}: {message}", path.display()), help: None })
 }
 
 /// Says on standard error what a format for machines has no place for.

@@ -75,8 +75,8 @@ pub fn compare(old: &Record, new: &Record, allow: &Allowances) -> Vec<Change> {
         |fact| match &fact.key.what {
             // Without a block nothing can be said of its order.
             What::Theorem(_) if !comparison.is_block() => None,
-            What::Theorem(name) => Some(comparison.withdrawn("theorem", name)),
-            What::Promise(name) => Some(comparison.withdrawn("promise", name)),
+            What::Theorem(name) => Some(Comparison::withdrawn("theorem", name)),
+            What::Promise(name) => Some(Comparison::withdrawn("promise", name)),
             _ => None,
         },
     ));
@@ -306,7 +306,7 @@ impl Comparison<'_> {
         })
     }
 
-    fn withdrawn(&self, topic: &str, name: &str) -> Change {
+    fn withdrawn(topic: &str, name: &str) -> Change {
         let message = if topic == "promise" {
             format!("`{name}` is not promised any more")
         } else {

@@ -253,20 +253,19 @@ impl What {
         (Self::Best, "best"),
     ];
 
-    const NAMED: [(fn(String) -> Self, &'static str); 5] = [
-        (Self::Theorem, "theorem"),
-        (Self::Claim, "claim"),
-        (Self::Counterexample, "counterexample"),
-        (Self::Drawing, "drawing"),
-        (Self::Promise, "promise"),
-    ];
-
     fn parse(word: &str, after: &str) -> Option<Self> {
         if after.is_empty() {
             return Self::PLAIN.into_iter().find(|(_, name)| *name == word).map(|(what, _)| what);
         }
-        let named = Self::NAMED.into_iter().find(|(_, name)| *name == word);
-        named.map(|(what, _)| what(after.to_owned()))
+        let name = after.to_owned();
+        Some(match word {
+            "theorem" => Self::Theorem(name),
+            "claim" => Self::Claim(name),
+            "counterexample" => Self::Counterexample(name),
+            "drawing" => Self::Drawing(name),
+            "promise" => Self::Promise(name),
+            _ => return None,
+        })
     }
 
     /// The words before the name of what it is about.

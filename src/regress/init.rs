@@ -44,7 +44,7 @@ pub enum InitError {
         /// Its text.
         text: String,
         /// What is wrong.
-        error: reading::FileError,
+        error: Box<reading::FileError>,
     },
 }
 
@@ -72,7 +72,9 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
     };
     let known = match manifest::parse(&old) {
         Ok(known) => known.designs,
-        Err(error) => return Err(InitError::Manifest { path: manifest_path, text: old, error }),
+        Err(error) => {
+            return Err(InitError::Manifest { path: manifest_path, text: old, error: Box::new(error) });
+        }
     };
     let mut names: Vec<String> = known.into_iter().map(|design| design.name).collect();
     let (mut text, mut designs) = (old, Vec::new());

@@ -1,5 +1,7 @@
 //! Which pass moved: offsets of a block, and orders of a schedule.
 
+use std::fmt::Write as _;
+
 use itertools::Itertools;
 
 use super::compare::{Change, Severity};
@@ -66,9 +68,9 @@ fn of_pass(pass: &str, moves: &[Move<'_>], sizes: &[u32]) -> Change {
     }
     let still = sizes.iter().filter(|size| !there.contains(size)).collect_vec();
     if there.len() > 1 || !still.is_empty() {
-        message.push_str(&format!(" (d = {}", there.iter().join(", ")));
+        write!(message, " (d = {}", there.iter().join(", ")).expect("texts grow");
         if !still.is_empty() {
-            message.push_str(&format!("; not for d = {}", still.iter().join(", ")));
+            write!(message, "; not for d = {}", still.iter().join(", ")).expect("texts grow");
         }
         message.push(')');
     }

@@ -56,7 +56,7 @@ pub enum RegressError {
         /// Its text.
         text: String,
         /// What is wrong.
-        error: FileError,
+        error: Box<FileError>,
     },
     /// A record that is wrong.
     #[error("{}: {error}", path.display())]
@@ -66,7 +66,7 @@ pub enum RegressError {
         /// Its text.
         text: String,
         /// What is wrong.
-        error: RecordError,
+        error: Box<RecordError>,
     },
     /// A file of a design that is wrong.
     #[error("{design}: {error}")]
@@ -76,7 +76,7 @@ pub enum RegressError {
         /// Where the manifest names it, in bytes.
         span: std::ops::Range<usize>,
         /// What is wrong.
-        error: InputError,
+        error: Box<InputError>,
     },
     /// A design whose files do not fit each other.
     #[error("{design}: {error}")]
@@ -86,7 +86,7 @@ pub enum RegressError {
         /// Where the manifest names it, in bytes.
         span: std::ops::Range<usize>,
         /// What is wrong.
-        error: MeasureError,
+        error: Box<MeasureError>,
     },
 }
 
@@ -197,12 +197,12 @@ impl Suite {
         let text = read(&path)?;
         let manifest = match manifest::parse(&text) {
             Ok(manifest) => manifest,
-            Err(error) => return Err(RegressError::Manifest { path, text, error }),
+            Err(error) => return Err(RegressError::Manifest { path, text, error: Box::new(error) }),
         };
         let inputs = manifest.designs.iter().map(|design| {
             Inputs::read(design, directory).map_err(|error| {
                 let (design, span) = (design.name.clone(), design.span.clone());
-                RegressError::Input { design, span, error }
+                RegressError::Input { design, span, error: Box::new(error) }
             })
         });
         let inputs = inputs.collect::<Result<_, _>>()?;
@@ -236,7 +236,7 @@ impl Suite {
             watch(&design.name);
             result.map_err(|error| {
                 let (design, span) = (design.name.clone(), design.span.clone());
-                RegressError::Design { design, span, error }
+                RegressError::Design { design, span, error: Box::new(error) }
             })
         };
         // Collected first, so that the first error is always the same one.
@@ -285,7 +285,7 @@ fn read_record(folder: &Path, name: &str) -> Result<Record, RegressError> {
     let text = read(&path)?;
     match Record::parse(&text) {
         Ok(record) => Ok(record),
-        Err(error) => Err(RegressError::Record { path, text, error }),
+        Err(error) => Err(RegressError::Record { path, text, error: Box::new(error) }),
     }
 }
 
@@ -298,16 +298,15 @@ fn check(
     let key = options.cache.as_ref().map(|cache| (cache, cache.key(design, inputs, options.limit)));
     let kept = key.as_ref().and_then(|(cache, key)| cache.get(&design.name, key));
     let cached = kept.is_some();
-    let found = match kept {
-        Some(record) => record,
-        None => {
-            let Found { record, lasting } = measure(design, inputs, options.limit)?;
-            if let Some((cache, key)) = key.filter(|_| lasting) {
-                // Without a cache everything is only found again.
-                _ = cache.put(&key, &record);
-            }
-            record
+    let found = if let Some(record) = kept {
+        record
+    } else {
+        let Found { record, lasting } = measure(design, inputs, options.limit)?;
+        if let Some((cache, key)) = key.filter(|_| lasting) {
+            // Without a cache everything is only found again.
+            _ = cache.put(&key, &record);
         }
+        record
     };
     let changes = match recorded {
         Some(recorded) => compare(recorded, &found, &design.allow),

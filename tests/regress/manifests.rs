@@ -1,5 +1,7 @@
 //! Manifests, records and options that are wrong, each told at its place; and what machines are told.
 
+use std::fmt::Write as _;
+
 use crate::scene::{SCHEDULE, Scene, V_HALF, slower};
 
 const GOOD: &str = "[allow]\nmakespan = \"1%\"\n\n[[family]]\nname = \"half\"\nfile = \"half.toml\"\ndevices = [2, 3]\n\
@@ -47,7 +49,7 @@ fn a_manifest_that_is_wrong_is_located() {
         assert!(GOOD.contains(from), "{from}");
         let run = scene(&GOOD.replace(from, to)).run(&[".", "--no-cache"]);
         assert_eq!(run.status, 2, "{to}: {}", run.transcript());
-        told += &format!("# {}\n{}\n", to.replace('\n', " "), run.err);
+        writeln!(told, "# {}\n{}", to.replace('\n', " "), run.err).expect("texts grow");
     }
     insta::assert_snapshot!("wrong_manifests", told);
 }
@@ -73,7 +75,7 @@ fn a_record_that_is_wrong_is_located() {
         scene.replace("records/ours.record", from, to);
         let run = scene.run(&["."]);
         assert_eq!(run.status, 2, "{to}: {}", run.transcript());
-        told += &format!("# {}\n{}\n", to.replace('\n', " "), run.err);
+        writeln!(told, "# {}\n{}", to.replace('\n', " "), run.err).expect("texts grow");
     }
     insta::assert_snapshot!("wrong_records", told);
 }

@@ -78,18 +78,16 @@ fn several<'a>(out: &mut fmt::Formatter<'_>, changes: &[&'a Change], told: &mut 
         }
         *told = &change.details;
     }
-    if changes.len() > SHOWN {
+    if changes.len() > shown {
         let places =
-            changes[SHOWN..].iter().map(|change| &change.place).filter(|place| **place != Place::default());
+            changes[shown..].iter().map(|change| &change.place).filter(|place| **place != Place::default());
         let places = places.map(|place| format!("{place}")).unique().collect_vec();
         let at = match places.len() {
             0 => String::new(),
-            1..=12 => format!(": {}", places.join("; ")),
-            more => format!(
-                ": {}; and {}",
-                places[..12].join("; "),
-                count(more - 12, "more place", "more places")
-            ),
+            1..=8 => format!(": {}", places.join("; ")),
+            more => {
+                format!(": {}; and {}", places[..12].join("; "), count(more - 8, "more place", "more places"))
+            }
         };
         writeln!(out, "  {:<9}  {:<13}  and {} more{at}", "", "", changes.len() - shown)?;
     }

@@ -1,4 +1,6 @@
-//! The report of `regress` as JUnit XML.
+//! The report of `regress` as `JUnit` XML.
+
+use std::fmt::Write as _;
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
@@ -43,9 +45,10 @@ fn status(design: &Design, fails: bool) -> TestCaseStatus {
 fn texts<'a>(changes: impl Iterator<Item = &'a Change>) -> String {
     let mut text = String::new();
     for change in changes.filter(|change| change.severity != Severity::Undecided) {
-        text += &format!("{} {}: {}\n", change.severity.word(), change.topic, sentence(change));
+        writeln!(text, "{} {}: {}", change.severity.word(), change.topic, sentence(change))
+            .expect("texts grow");
         for detail in &change.details {
-            text += &format!("    {detail}\n");
+            writeln!(text, "    {detail}").expect("texts grow");
         }
     }
     text

@@ -98,15 +98,15 @@ pub fn measure(design: &Design, inputs: &Inputs, limit: Duration) -> Result<Foun
         }
     }
     // What is said of the design as a whole comes first.
-    facts.facts.sort_by_key(|fact| fact.key.place != Place::default());
-    let record = Record { design: design.name.clone(), facts: facts.facts };
+    facts.found.sort_by_key(|fact| fact.key.place != Place::default());
+    let record = Record { design: design.name.clone(), facts: facts.found };
     Ok(Found { record, lasting: !facts.timed_out })
 }
 
 /// The facts found so far.
 #[derive(Debug, Default)]
 struct Facts {
-    facts: Vec<Fact>,
+    found: Vec<Fact>,
     /// Of every schedule that was replayed: where, and what promises may speak of.
     runs: Vec<(Place, Vec<(Quantity, Rate)>)>,
     timed_out: bool,
@@ -114,7 +114,7 @@ struct Facts {
 
 impl Facts {
     fn add(&mut self, place: &Place, what: What, value: Value) {
-        self.facts.push(Fact { key: Key { place: place.clone(), what }, value });
+        self.found.push(Fact { key: Key { place: place.clone(), what }, value });
     }
 
     fn whole(&mut self, what: What, value: Value) {

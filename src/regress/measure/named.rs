@@ -66,7 +66,7 @@ pub(super) fn model(sizes: &Sizes, inputs: &Inputs, facts: &mut Facts) -> Result
             None => facts.invalid(&place, ["no schedule of the catalogue keeps to its caps".to_owned()]),
             Some((_, name, schedule)) => {
                 facts.add(&place, What::Best, Value::Text(name.to_owned()));
-                let before = facts.facts.len();
+                let before = facts.found.len();
                 run(facts, &place, &model, &schedule, None, Detail::Memory);
                 restate_bound(facts, before, &place, bound.0);
             }
@@ -77,9 +77,9 @@ pub(super) fn model(sizes: &Sizes, inputs: &Inputs, facts: &mut Facts) -> Result
 
 /// Of a model the bound is that under its own caps, not under the memory of its best schedule.
 fn restate_bound(facts: &mut Facts, from: usize, place: &Place, bound: i64) {
-    let makespan = facts.facts[from..].iter().find(|fact| fact.key.what == What::Makespan);
+    let makespan = facts.found[from..].iter().find(|fact| fact.key.what == What::Makespan);
     let Some(Value::Integer(makespan)) = makespan.map(|fact| fact.value.clone()) else { return };
-    for fact in &mut facts.facts[from..] {
+    for fact in &mut facts.found[from..] {
         match fact.key.what {
             What::LowerBound => fact.value = Value::Integer(bound),
             What::Gap => {

@@ -100,12 +100,11 @@ fn bound(model: &Model, verdict: &Verdict) -> Ticks {
 
 fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, programme: Option<&Programme>) {
     let lowered;
-    let programme = match programme {
-        Some(programme) => Ok(programme),
-        None => {
-            lowered = comm::lower(schedule);
-            lowered.as_ref().map_err(ToString::to_string)
-        }
+    let programme = if let Some(programme) = programme {
+        Ok(programme)
+    } else {
+        lowered = comm::lower(schedule);
+        lowered.as_ref().map_err(ToString::to_string)
     };
     let fault = match programme {
         Ok(programme) => comm::verify(programme).first().map(ToString::to_string),
