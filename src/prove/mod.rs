@@ -47,6 +47,15 @@ use crate::block::family::{Condition, EvaluationError, FamilyError};
 /// Whether this build has a solver: without one, theorems are refuted but never proved.
 pub const HAS_SOLVER: bool = cfg!(feature = "smt");
 
+/// The solver that is linked, with its version; empty in a build without one.
+#[must_use]
+pub fn solver_version() -> &'static str {
+    #[cfg(feature = "smt")]
+    return z3::full_version();
+    #[cfg(not(feature = "smt"))]
+    return "";
+}
+
 /// Why the theorems of a family cannot be stated or decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProveError {

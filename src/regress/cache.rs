@@ -2,7 +2,7 @@
 //!
 //! A cached finding is taken only where everything that it depends on is the same, byte for byte: the
 //! design as the manifest states it, its files, the limit on time, the version, the features and the
-//! *executable* of the tool. Whoever changes the tool finds everything anew. A finding that a time limit
+//! *executable* of the tool, and the version of the solver, which is a library of its own. Whoever changes the tool finds everything anew. A finding that a time limit
 //! cut short is never kept, and one that was damaged is not taken.
 
 use std::fmt::Write as _;
@@ -37,8 +37,9 @@ impl Cache {
         let mut hash = Sha256::new();
         io::copy(&mut File::open(executable).ok()?, &mut Hashing(&mut hash)).ok()?;
         let tool = format!(
-            "{FORMAT} {} milp={} smt={} lcg={} {}",
+            "{FORMAT} {} solver={} milp={} smt={} lcg={} {}",
             env!("CARGO_PKG_VERSION"),
+            prove::solver_version(),
             cfg!(feature = "milp"),
             prove::HAS_SOLVER,
             cfg!(feature = "lcg"),
