@@ -2,7 +2,7 @@
 //! accepted.
 //!
 //! A directory has a manifest, `regress.toml`, that names designs, and a [`Record`] for each: text with one
-//! fact in a line. [`Suite::check`] finds every fact anew and [compares](compare): what got worse beyond its
+//! fact in a line. [`Suite::check`] finds every fact anew and [compares](fn@compare): what got worse beyond its
 //! threshold is a regression, and so is a design that vanished or has no record, and every promise that
 //! is broken. [`Suite::accept`] makes what was found the record.
 //!
