@@ -407,7 +407,7 @@ mod tests {
             ("(makespan <= 3", 10..12, "expected `)`, found `<=`"),
             ("makespan <= and", 12..15, "expected a number"),
             ("makespan % 2 = 0", 9..10, "expected a comparison, found `%`"),
-            (deep.as_str(), 64..65, "nested at most 64 deep"),
+            (deep.as_str(), 65..66, "nested at most 64 deep"),
         ] {
             let error = Measurable::parse(text).expect_err(text);
             assert!(error.to_string().contains(message), "{text}: {error}");
