@@ -214,6 +214,7 @@ class Executor:
 
     def __init__(self, schedule: Schedule, model: Transformer, settings: Settings) -> None:
         self.settings = settings
+        self.remarks: list[str] = []
         wiring = Wiring.of(schedule, model.sizes, model.inputs[0].dtype)
         pipes = [multiprocessing.Pipe() for _ in schedule.orders]
         self.controls = [ours for ours, _ in pipes]

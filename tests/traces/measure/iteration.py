@@ -1,5 +1,6 @@
 """What is measured of one iteration, on one clock that all devices share."""
 
+import dataclasses
 from dataclasses import dataclass
 
 from schedule import Pass
@@ -40,7 +41,24 @@ class Iteration:
             [raw.overhead for raw in devices],
         )
 
+    def without_memory(self) -> "Iteration":
+        return dataclasses.replace(self, memory=None)
+
     @property
     def makespan(self) -> int:
         """The last end of a pass."""
         return max(end for passes in self.passes for _, _, end in passes)
+
+
+def lateness(passes: list[tuple[Pass, int, int]], arrivals: dict[Pass, int], enqueued: dict[Pass, int]) -> int:
+    """For how long at most a device had to wait for the host that enqueues its passes, in nanoseconds.
+
+    A pass could start when the one before it has ended and what it takes has arrived. Until the host has enqueued
+    all of it, the device may be waiting for more. All times are on the device's clock.
+    """
+    late, free = 0, 0
+    for p, _, end in passes:
+        ready = max(free, arrivals[p])
+        late += min(max(enqueued[p] - ready, 0), max(end - ready, 0))
+        free = end
+    return late

@@ -16,7 +16,7 @@ import torch
 import cpu
 import schedule as schedules
 import standard
-import trace
+import tracefile
 from run import Bench, Refused, Run
 from transformer import DTYPES, Sizes
 
@@ -65,9 +65,9 @@ def machine_of(given: argparse.Namespace):
         return cpu.Machine(kind, given.threads, given.time_limit)
     if not has_gpu:
         raise Refused(f"{given.devices_from} need a GPU, and none is at hand")
-    import cuda
+    import gpu
 
-    return cuda.Machine(given.devices_from, given.time_limit)
+    return gpu.Machine(given.devices_from, given.time_limit)
 
 
 def layers_of(text: str, stages: int) -> tuple[int, ...]:
@@ -97,14 +97,15 @@ def one(bench: Bench, given: argparse.Namespace) -> None:
 def save(bench: Bench, given, schedule: schedules.Schedule, sizes: Sizes, run: Run, path: pathlib.Path) -> str:
     """Writes a trace, and says in a line what it holds."""
     made = bench.machine.describe(len(schedule.orders))
-    described = trace.machine(given.machine_name, made)
-    content = trace.text(bench.machine.kind, described, sizes, schedule, run.error, run.iterations)
-    trace.write(path, content)
+    described = tracefile.machine(given.machine_name, made)
+    content = tracefile.text(bench.machine.kind, described, sizes, schedule, run.error, run.iterations)
+    tracefile.write(path, content)
     spans = " ".join(f"{iteration.makespan / 1e6:.1f}" for iteration in run.iterations)
     peaks = "no memory" if run.iterations[0].memory is None else peak_text(run)
     return (
         f"{path.name}: {made['devices']}, makespan {spans} ms, peak {peaks}, "
         f"gradient error {run.error:.1e}, {len(content) / 1e3:.0f} kB"
+        + "".join(f"\n  {remark}" for remark in run.remarks)
     )
 
 

@@ -20,6 +20,8 @@ class Run:
     """The largest relative error of a gradient in any iteration."""
     iterations: list[Iteration]
     """All but the warm-up."""
+    remarks: list[str]
+    """What else the executor has to say."""
 
 
 class Bench:
@@ -60,4 +62,4 @@ class Bench:
                     )
                 if number >= warmup:
                     kept.append(iteration)
-        return Run(worst, kept)
+            return Run(worst, kept, executor.remarks)

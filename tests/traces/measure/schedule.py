@@ -105,6 +105,9 @@ def of(file: dict) -> Schedule:
         raise ScheduleError(f"not a schedule file: `format` is not {FORMAT}")
     if file.get("directions", 1) != 1:
         raise ScheduleError("microbatches that go in two directions cannot be measured: the pipeline runs in one")
+    missing = [key for key in ("placement", "microbatches", "orders") if key not in file]
+    if missing:
+        raise ScheduleError(f"the key `{missing[0]}` is missing")
     orders = []
     for order in file["orders"]:
         orders.append([])

@@ -85,13 +85,14 @@ class Stage:
             gone = ledger.storages(saved)
             dy, pending = block.input_gradient(saved, dy)
             del saved
+            # First: what is kept from now on may lie where something of this has been freed.
+            self.book.drop(gone)
             if fused:
                 block.weight_gradient(pending)
             else:
                 left.append(pending)
                 self.book.hold(pending)
             del pending
-            self.book.drop(gone)
             self.book.note()
         if not fused:
             self.pending[microbatch] = left

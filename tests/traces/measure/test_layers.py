@@ -126,6 +126,7 @@ class Memory(unittest.TestCase):
                 made = dict(living())
                 held = {k: size for k, (_, size) in book.held.items()}
                 self.assertEqual(sum(held.values()), book.bytes)
+                self.assertEqual(held, {k: made.get(k, size) for k, size in held.items()}, f"after {p}")
                 # What a pass has just given to the next stage lives too, and is no activation of any stage yet.
                 passing = {k: size for k, size in made.items() if k not in held}
                 self.assertLessEqual(len(passing), 1, f"after {p}")
