@@ -261,7 +261,10 @@ class Executor:
             for control in ready:
                 if control in ended:
                     raise RuntimeError(f"device {ended[control]} has died")
-                report = control.recv()
+                try:
+                    report = control.recv()
+                except EOFError as error:
+                    raise RuntimeError(f"device {waiting[control]} has died") from error
                 if isinstance(report, Exception):
                     raise report
                 reports[waiting[control]] = report

@@ -114,7 +114,7 @@ class Machine:
             "driver": driver(),
             "devices": places.how,
             "multiprocessors": places.multiprocessors,
-            "threads_per_device": 1,
+            "threads_per_device": None,
         }
 
     def homes(self, sizes: Sizes, schedule: Schedule) -> list[torch.device]:
