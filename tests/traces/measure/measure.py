@@ -17,6 +17,7 @@ import cpu
 import schedule as schedules
 import standard
 import tracefile
+from green import Unavailable
 from run import Bench, Refused, Run
 from transformer import DTYPES, Sizes
 
@@ -45,6 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--kind", choices=["auto", "cpu", "cuda"], default="auto", help="what must be at hand")
     parser.add_argument("--threads", type=int, default=1, help="threads of each device, on a CPU")
     parser.add_argument("--time-limit", type=float, default=120.0, metavar="S", help="seconds an iteration may take")
+    parser.add_argument("--tolerance", type=float, help="the relative error of a gradient that is taken for rounding")
     parser.add_argument("--machine-name", help="what to call the machine: its kind, not the name of a host")
     given = parser.parse_args()
     if (given.schedule is None) == (given.standard_set is None):
@@ -95,7 +97,8 @@ def one(bench: Bench, given: argparse.Namespace) -> None:
 
 
 def save(bench: Bench, given, schedule: schedules.Schedule, sizes: Sizes, run: Run, path: pathlib.Path) -> str:
-    """Writes a trace, and says in a line what it holds."""
+    """Writes a trace, and says in a line what it holds. One without memory makes the command fail in the end."""
+    bench.complete = bench.complete and run.iterations[0].memory is not None
     made = bench.machine.describe(len(schedule.orders))
     described = tracefile.machine(given.machine_name, made)
     content = tracefile.text(bench.machine.kind, described, sizes, schedule, run.error, run.iterations)
@@ -117,15 +120,16 @@ def peak_text(run: Run) -> str:
 def main() -> None:
     given = arguments()
     try:
-        bench = Bench(machine_of(given))
+        bench = Bench(machine_of(given), given.tolerance)
         if given.standard_set is None:
             one(bench, given)
         else:
             standard.measure(bench, given, save)
+        sys.exit(0 if bench.complete else 1)
     except schedules.ScheduleError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    except (Refused, cpu.TimedOut) as error:
+    except (Refused, Unavailable, cpu.TimedOut) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
 

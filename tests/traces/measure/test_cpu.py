@@ -113,7 +113,7 @@ class Failures(unittest.TestCase):
 
         with mock.patch.object(stage.Stage, "weight_gradient", forgetful), self.assertRaises(Refused) as raised:
             iterations("processes", LINEAR, (1, 1))
-        self.assertRegex(str(raised.exception), "the gradients are wrong: relative error .*, at most 1e-04 is rounding")
+        self.assertRegex(str(raised.exception), "the gradients are wrong: relative error .*, at most 1e-04 is taken for")
 
     def test_a_device_that_dies_is_named(self):
         def die(held, microbatch):

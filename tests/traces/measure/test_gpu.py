@@ -56,6 +56,7 @@ class Enqueued(unittest.TestCase):
             source = schedule.source(p)
             if source in copies:
                 begun, ended = copies[source]
+                self.assertLess(begun, ended)
                 self.assertTrue(simulated.follows(begun, end[source]), f"the copy of {source}")
                 self.assertTrue(simulated.follows(start[p], ended), f"{p} after the copy of {source}")
             elif source is not None:
@@ -77,6 +78,8 @@ class Enqueued(unittest.TestCase):
         simulated = Simulated()
         with simulated.installed():
             executor = self.executor(simulated, "streams", LINEAR, (1, 1))
+            executor.iterate()
+            self.assertTrue(0 < executor.gate.seconds <= gpu.LONGEST_GATE)
             executor.gate.seconds = 0.25
             slept = simulated.slept
             bases = executor.gate.close()

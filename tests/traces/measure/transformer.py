@@ -16,8 +16,12 @@ from stage import Stage
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
-TOLERANCE = {"float32": 1e-4, "bfloat16": 1e-1}
-"""The largest error of a gradient, relative to the largest gradient of its tensor, that is still rounding."""
+TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
+"""The largest error of a gradient, relative to the largest entry of its tensor, that is still rounding.
+
+A model of eight blocks and sixteen microbatches has errors of about 3e-7 and 2e-2. Where one of the sixteen weight
+gradients is missing the error is 7e-2 or more.
+"""
 
 Allocate = Callable[[tuple[int, ...], torch.dtype], Tensor]
 """How tensors of zeros are made that all devices and the host can see."""
