@@ -12,6 +12,10 @@ from schedule import Schedule, of, start_order
 from transformer import TOLERANCE, Reference, Sizes, Transformer
 
 
+# Tensors are small here: threads would only wait for each other.
+torch.set_num_threads(1)
+
+
 def zeros(shape, dtype):
     return torch.zeros(shape, dtype=dtype)
 
