@@ -6,12 +6,14 @@ enqueued. Results are copied into buffers of the receiving device by streams of 
 """
 
 import contextlib
+import functools
 import os
+import statistics
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -28,8 +30,8 @@ from transformer import Reference, Sizes, Transformer
 # starts, and has only eight queues otherwise.
 os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
 
-LONGEST_GATE = 0.5
-"""Seconds. Streams hold a limited number of kernels, and the host would wait for the gate when they are full."""
+LONGEST_GATE = 0.25
+"""Seconds. Streams hold a limited number of kernels, and the host has to wait for the gate when they are full."""
 
 BLOCK = 512
 """The allocator rounds sizes up to a multiple of this many bytes."""
@@ -47,12 +49,25 @@ def stamp() -> torch.cuda.Event:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the pipeline devices are."""
+    """Where the pipeline devices are. Made once for all runs: PyTorch has 32 streams, and then gives them out again."""
 
     how: str
     streams: list[torch.cuda.Stream]
     multiprocessors: list[int] | None
     groups: list[green.Group] | None = None
+    links: dict[tuple[int, int], tuple[torch.cuda.Stream, torch.cuda.Stream]] = field(default_factory=dict)
+
+    def link(self, a: int, b: int) -> tuple[torch.cuda.Stream, torch.cuda.Stream]:
+        """The streams on which device a copies to device b, at either end; on one GPU the two are the same."""
+        if (a, b) not in self.links:
+            source, target = self.streams[a].device, self.streams[b].device
+            out = torch.cuda.Stream(device=source)
+            self.links[a, b] = out, out if source == target else torch.cuda.Stream(device=target)
+        return self.links[a, b]
+
+    @functools.cached_property
+    def gate(self) -> "Gate":
+        return Gate(self.streams)
 
 
 def on_gpus(count: int) -> Places:
@@ -146,20 +161,17 @@ def driver() -> str | None:
 
 
 class Copies:
-    """The links of all devices: two streams for each pair, at the sending and at the receiving end.
+    """The links of all devices.
 
-    On one GPU the two are the same. A copy between GPUs runs on the current stream of the sending one, and PyTorch
-    makes the current stream of the receiving one wait for it: that must not be the stream that computes.
+    A copy between GPUs runs on the current stream of the sending one, and PyTorch makes the current stream of the
+    receiving one wait for it: that must not be the stream that computes.
     """
 
-    def __init__(self, schedule: Schedule, sizes: Sizes, dtype: torch.dtype, streams: list[torch.cuda.Stream]) -> None:
+    def __init__(self, schedule: Schedule, sizes: Sizes, dtype: torch.dtype, places: Places) -> None:
+        self.places = places
         self.ends = {p: (sender, receiver) for p, sender, receiver in schedule.messages()}
-        homes = [stream.device for stream in streams]
+        homes = [stream.device for stream in places.streams]
         self.buffers = {p: torch.empty(sizes.activation, dtype=dtype, device=homes[b]) for p, (_, b) in self.ends.items()}
-        self.pairs = {}
-        for a, b in sorted(set(self.ends.values())):
-            out = torch.cuda.Stream(device=homes[a])
-            self.pairs[a, b] = out, out if homes[a] == homes[b] else torch.cuda.Stream(device=homes[b])
         self.begin()
 
     def begin(self) -> None:
@@ -169,7 +181,7 @@ class Copies:
         self.sent: list[Tensor] = []
 
     def send(self, p: Pass, result: Tensor) -> None:
-        out, into = self.pairs[self.ends[p]]
+        out, into = self.places.link(*self.ends[p])
         out.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(into), torch.cuda.stream(out):
             start = stamp()
@@ -192,13 +204,13 @@ class Executor:
         self.streams = places.streams
         self.gpus = sorted({stream.device for stream in self.streams}, key=str)
         self.limit = limit
-        self.links = Copies(schedule, model.sizes, model.inputs[0].dtype, self.streams)
+        self.links = Copies(schedule, model.sizes, model.inputs[0].dtype, places)
         self.devices = []
         for index in range(len(schedule.orders)):
             book = Ledger(stamp)
             stages = model.stages(schedule, index, book)
             self.devices.append(Device(index, schedule, stages, model.inputs, self.links, book, stamp))
-        self.gate = Gate(self.streams)
+        self.gate = places.gate
         self.remarks: list[str] = []
         self.agrees = True
         static = [*self.links.buffers.values(), *model.inputs]
@@ -256,17 +268,18 @@ class Executor:
     def iterate(self, after=lambda: None) -> Iteration:
         """Runs the schedule once. `after` is called whenever a pass was enqueued."""
         self.begin()
-        enqueued = {}
+        enqueued, took = {}, []
         with watchdog(self.limit):
-            begun = time.perf_counter_ns()
             bases = self.gate.close()
             for p in self.order:
                 index = self.schedule.device_of[p.stage]
+                begun = time.perf_counter_ns()
                 with torch.cuda.stream(self.streams[index]):
                     self.devices[index].run(p)
                 enqueued[p] = time.perf_counter_ns()
+                took.append(enqueued[p] - begun)
                 after()
-            self.gate.seconds = min(LONGEST_GATE, 1.2e-9 * (time.perf_counter_ns() - begun))
+            self.gate.seconds = gate_time(took)
             self.synchronize()
             ended = time.perf_counter_ns()
         for device in self.devices:
@@ -333,6 +346,16 @@ class Gate:
                 with torch.cuda.stream(stream):
                     bases[stream.device] = stamp()
         return bases
+
+
+def gate_time(took: list[int]) -> float:
+    """How many seconds the gate should last, by the nanoseconds that it took to enqueue each pass.
+
+    Enough for all at the pace of the first quarter: later the host may have waited because streams were full, and a
+    longer gate would make it wait longer.
+    """
+    first = took[: max(1, len(took) // 4)]
+    return min(LONGEST_GATE, 1.2e-9 * statistics.median(first) * len(took))
 
 
 @contextlib.contextmanager

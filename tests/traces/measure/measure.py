@@ -14,6 +14,7 @@ import sys
 import torch
 
 import cpu
+import gpu
 import schedule as schedules
 import standard
 import tracefile
@@ -36,6 +37,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--warmup", type=int, default=None, help="iterations before those that are written")
     parser.add_argument("--iterations", type=int, default=None, help="iterations that are written, all of them")
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="files of the standard set, as in '*-d4-*'")
     parser.add_argument("--runs", type=int, default=3, help="runs of each schedule and size of the standard set")
     parser.add_argument(
         "--devices-from",
@@ -67,8 +69,6 @@ def machine_of(given: argparse.Namespace):
         return cpu.Machine(kind, given.threads, given.time_limit)
     if not has_gpu:
         raise Refused(f"{given.devices_from} need a GPU, and none is at hand")
-    import gpu
-
     return gpu.Machine(given.devices_from, given.time_limit)
 
 

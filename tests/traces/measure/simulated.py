@@ -28,7 +28,7 @@ class Simulated:
         self.slept = 0
         self.current: dict[torch.device, Stream] = {}
         self.selected = torch.device("cpu", 0)
-        self.synchronized = 0
+        self.made = 0
 
     def operation(self, stream: "Stream", takes: int = KERNEL) -> int:
         """Another operation at the end of a stream."""
@@ -64,7 +64,9 @@ class Simulated:
         return within()
 
     def now(self, device: torch.device) -> "Stream":
-        return self.current.setdefault(device, Stream(self, device))
+        if device not in self.current:
+            self.current[device] = Stream(self, device)
+        return self.current[device]
 
     def sleep(self, cycles: int) -> None:
         self.slept += cycles
@@ -105,6 +107,7 @@ class Stream:
         self.machine = machine
         self.device = device
         self.handle = handle
+        machine.made += 1
         self.tail: set[int] = set()
 
     def wait_event(self, event: "Event") -> None:

@@ -22,7 +22,7 @@ SIZES = {
 }
 """Sequences are at least four times as long as a head is wide: what W needs is then less than what F keeps."""
 
-ITERATIONS = {"cpu": (1, 2), "cuda": (3, 3)}
+ITERATIONS = {"cpu": (1, 2), "cuda": (2, 3)}
 """Of the warm-up, and written."""
 
 
@@ -33,15 +33,23 @@ def measure(bench: Bench, given, save) -> None:
     warmup, iterations = ITERATIONS[kind]
     warmup = warmup if given.warmup is None else given.warmup
     iterations = iterations if given.iterations is None else given.iterations
-    files = sorted(given.standard_set.glob("*.json"))
+    files = sorted(given.standard_set.glob(f"{given.only}.json"))
     if not files:
         raise schedules.ScheduleError(f"{given.standard_set}: no schedule files")
     for size, options in SIZES[kind].items():
         for run in range(1, given.runs + 1):
             for file in files:
                 schedule = schedules.read(file)
-                layers = (LAYERS // schedule.stages,) * schedule.stages
+                layers = cut(file, schedule.stages)
                 sizes = Sizes(layers, **options, seed=given.seed)
                 path = given.output / kind / f"{file.stem}-{size}-{run}.json"
-                print(save(bench, given, schedule, sizes, bench.run(schedule, sizes, warmup, iterations), path), flush=True)
+                done = bench.run(schedule, sizes, warmup, iterations)
+                print(save(bench, given, schedule, sizes, done, path), flush=True)
     print(f"{given.runs * len(files) * len(SIZES[kind])} traces in {time.monotonic() - begun:.0f} s")
+
+
+def cut(file: pathlib.Path, stages: int) -> tuple[int, ...]:
+    """The blocks of every stage."""
+    if LAYERS % stages != 0:
+        raise schedules.ScheduleError(f"{file}: {LAYERS} blocks are not cut evenly into {stages} stages")
+    return (LAYERS // stages,) * stages

@@ -88,6 +88,23 @@ class Enqueued(unittest.TestCase):
             for stream in executor.streams:
                 self.assertIn(opened.at, stream.tail)
 
+    def test_the_gate_is_not_longer_because_the_host_waited_for_it(self):
+        ahead = [1_000_000] * 100
+        waited = [1_000_000] * 60 + [9_000_000] * 40
+        self.assertEqual(gpu.gate_time(ahead), gpu.gate_time(waited))
+        self.assertAlmostEqual(gpu.gate_time(ahead), 0.12)
+        self.assertEqual(gpu.gate_time([9_000_000] * 100), gpu.LONGEST_GATE)
+
+    def test_runs_share_their_streams(self):
+        simulated = Simulated()
+        with simulated.installed():
+            machine = gpu.Machine("streams", 60.0)
+            bench = Bench(machine)
+            for _ in range(3):
+                bench.run(LINEAR, small(), 1, 1)
+                # Those of two devices, of a link in each direction, of the gate, and PyTorch's own.
+                self.assertEqual(simulated.made, 2 + 2 + 1 + 1)
+
     def test_results_stay_in_memory_until_the_iteration_has_ended(self):
         simulated = Simulated()
         with simulated.installed():
