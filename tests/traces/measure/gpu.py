@@ -171,7 +171,9 @@ class Copies:
         self.places = places
         self.ends = {p: (sender, receiver) for p, sender, receiver in schedule.messages()}
         homes = [stream.device for stream in places.streams]
-        self.buffers = {p: torch.empty(sizes.activation, dtype=dtype, device=homes[b]) for p, (_, b) in self.ends.items()}
+        self.buffers = {
+            p: torch.empty(sizes.activation, dtype=dtype, device=homes[b]) for p, (_, b) in self.ends.items()
+        }
         self.begin()
 
     def begin(self) -> None:

@@ -62,9 +62,7 @@ class Norm:
 
     def backward(self, saved, dy, wanted):
         x, mean, scale = saved
-        return aten.native_layer_norm_backward(
-            dy, x, self.weight.shape, mean, scale, self.weight, self.bias, wanted
-        )
+        return aten.native_layer_norm_backward(dy, x, self.weight.shape, mean, scale, self.weight, self.bias, wanted)
 
     def input_gradient(self, saved, dy):
         return self.backward(saved, dy, [True, False, False])[0], (saved, dy)

@@ -86,9 +86,7 @@ def one(bench: Bench, given: argparse.Namespace) -> None:
     schedule = schedules.read(given.schedule)
     try:
         layers = layers_of(given.layers, schedule.stages)
-        sizes = Sizes(
-            layers, given.hidden, given.heads, given.sequence, given.microbatch_size, given.dtype, given.seed
-        )
+        sizes = Sizes(layers, given.hidden, given.heads, given.sequence, given.microbatch_size, given.dtype, given.seed)
     except ValueError as error:
         raise Refused(str(error)) from error
     warmup = 2 if given.warmup is None else given.warmup

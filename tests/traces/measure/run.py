@@ -1,6 +1,8 @@
 """One run: a schedule as a real pipeline, checked against autograd, and what was measured of it."""
 
+import contextlib
 import dataclasses
+import gc
 from dataclasses import dataclass
 
 from iteration import Iteration
@@ -22,6 +24,17 @@ class Run:
     """All but the warm-up."""
     remarks: list[str]
     """What else the executor has to say."""
+
+
+@contextlib.contextmanager
+def without_collection():
+    """Python looks for garbage beforehand, not while devices or the host are timed; forked devices inherit that."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class Bench:
@@ -55,7 +68,7 @@ class Bench:
         model, reference = self.model(sizes, schedule)
         tolerance = TOLERANCE[sizes.dtype] if self.tolerance is None else self.tolerance
         worst, kept = 0.0, []
-        with self.machine.executor(schedule, model) as executor:
+        with without_collection(), self.machine.executor(schedule, model) as executor:
             for number in range(warmup + count):
                 model.begin()
                 iteration = executor.iterate()

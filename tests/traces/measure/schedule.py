@@ -139,7 +139,9 @@ def check(schedule: Schedule) -> None:
             here = [p for kind in "FRIBW" if (p := schedule.passes.get((stage, kind, microbatch)))]
             kinds = "".join(p.kind for p in here)
             if kinds.replace("R", "") not in ("FIW", "FB"):
-                raise ScheduleError(f"stage {stage} runs `{kinds}` for microbatch {microbatch}, not F and then I, W or B")
+                raise ScheduleError(
+                    f"stage {stage} runs `{kinds}` for microbatch {microbatch}, not F and then I, W or B"
+                )
             for before, after in zip(here, here[1:]):
                 if at[before] > at[after]:
                     raise ScheduleError(f"device {schedule.device_of[stage]}: `{after}` comes before `{before}`")

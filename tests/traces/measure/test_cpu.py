@@ -26,9 +26,7 @@ HERE = pathlib.Path(__file__).parent
 
 LINEAR = schedule_of([[0], [1]], 3, "0F0 0F1 0I0 0W0 0F2 0I1 0W1 0B2", "1F0 1I0 1F1 1I1 1W0 1W1 1F2 1B2")
 V = schedule_of([[0, 3], [1, 2]], 2, "0F0 0F1 3F0 3B0 3F1 3B1 0B0 0B1", "1F0 2F0 1F1 2F1 2B0 1B0 2B1 1B1")
-LOOPED = schedule_of(
-    [[0, 2], [1, 3]], 2, "0F0 0F1 2F0 2F1 2I0 2I1 2W0 0B0 2W1 0B1", "1F0 1F1 3F0 3B0 3F1 3B1 1B0 1B1"
-)
+LOOPED = schedule_of([[0, 2], [1, 3]], 2, "0F0 0F1 2F0 2F1 2I0 2I1 2W0 0B0 2W1 0B1", "1F0 1F1 3F0 3B0 3F1 3B1 1B0 1B1")
 RECOMPUTED = schedule_of([[0], [1]], 2, "0F0 0F1 0R0 0I0 0W0 0R1 0B1", "1F0 1R0 1B0 1F1 1B1")
 ONE = schedule_of([[0]], 2, "0F0 0F1 0I1 0B0 0W1")
 
@@ -100,7 +98,11 @@ class Failures(unittest.TestCase):
             machine = cpu.Machine(kind, 1, 1.0)
             sizes = small(layer_counts=(1, 1))
             model = transformer.Transformer(sizes, 2, machine.allocate, machine.homes(sizes, stuck))
-            with self.subTest(kind), self.assertRaises(cpu.TimedOut) as raised, machine.executor(stuck, model) as executor:
+            with (
+                self.subTest(kind),
+                self.assertRaises(cpu.TimedOut) as raised,
+                machine.executor(stuck, model) as executor,
+            ):
                 executor.iterate()
             self.assertRegex(
                 str(raised.exception), r"device (0 has waited 1 s for the result of `1B0`|1 has .* of `0F1`)"
@@ -113,7 +115,9 @@ class Failures(unittest.TestCase):
 
         with mock.patch.object(stage.Stage, "weight_gradient", forgetful), self.assertRaises(Refused) as raised:
             iterations("processes", LINEAR, (1, 1))
-        self.assertRegex(str(raised.exception), "the gradients are wrong: relative error .*, at most 1e-04 is taken for")
+        self.assertRegex(
+            str(raised.exception), "the gradients are wrong: relative error .*, at most 1e-04 is taken for"
+        )
 
     def test_a_device_that_dies_is_named(self):
         def die(held, microbatch):
@@ -192,7 +196,7 @@ class Command(unittest.TestCase):
                 ([str(stuck)], 2, "stuck.json: device 0: `0B0` comes before `0F0`\n"),
                 ([str(good), "--layers", "1,2,3"], 1, "3 numbers of layers were given for 2 stages\n"),
                 ([str(good), "--layers", "x"], 1, "--layers x: not a number, nor numbers with commas between them\n"),
-                ([str(good), "--heads", "3"], 1, "3 heads do not divide a hidden size of 256, or a stage has no layer\n"),
+                ([str(good), "--heads", "3"], 1, "3 heads do not divide hidden size 256, or a stage has no layer\n"),
                 ([str(good), "--kind", "cpu", "--devices-from", "gpus"], 1, "gpus are devices of a GPU\n"),
             ]
             if not torch.cuda.is_available():
@@ -204,7 +208,9 @@ class Command(unittest.TestCase):
                     with mock.patch.object(sys, "argv", command), contextlib.redirect_stderr(said):
                         with self.assertRaises(SystemExit) as ended:
                             measure.main()
-                    self.assertEqual((ended.exception.code, said.getvalue().replace(f"{folder}/", "")), (status, message))
+                    self.assertEqual(
+                        (ended.exception.code, said.getvalue().replace(f"{folder}/", "")), (status, message)
+                    )
                     self.assertFalse(pathlib.Path(target).exists())
 
 

@@ -1,16 +1,14 @@
-"""What the host enqueues for GPUs, on simulated streams: everything that must wait does, and nothing waits for itself."""
+"""What the host enqueues for GPUs, on simulated streams: all that must wait does, and nothing else."""
 
 import contextlib
 import io
 import unittest
 from unittest import mock
 
-import torch
-
 import gpu
 import green
 from iteration import lateness
-from run import Bench, Refused
+from run import Bench
 from schedule import Pass, ScheduleError, start_order
 from simulated import Simulated, driver
 from test_layers import schedule_of, small
@@ -193,9 +191,7 @@ class Lateness(unittest.TestCase):
 class Order(unittest.TestCase):
     def test_the_host_serves_devices_at_one_pace(self):
         """The position of a pass is about its start on devices that take one tick for each."""
-        self.assertEqual(
-            " ".join(map(str, start_order(LINEAR))), "0F0 0F1 1F0 1I0 0I0 1F1 0W0 1I1 0I1 1W0 0W1 1W1"
-        )
+        self.assertEqual(" ".join(map(str, start_order(LINEAR))), "0F0 0F1 1F0 1I0 0I0 1F1 0W0 1I1 0I1 1W0 0W1 1W1")
 
 
 if __name__ == "__main__":

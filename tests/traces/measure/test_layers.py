@@ -6,11 +6,10 @@ from unittest import mock
 
 import torch
 
-from ledger import Ledger
 from layers import Block, Gelu, Residual
+from ledger import Ledger
 from schedule import Schedule, of, start_order
 from transformer import TOLERANCE, Reference, Sizes, Transformer
-
 
 # Tensors are small here: threads would only wait for each other.
 torch.set_num_threads(1)

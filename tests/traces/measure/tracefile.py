@@ -63,9 +63,7 @@ def schedule_text(schedule: Schedule) -> str:
     return "{\n" + ",\n".join(parts) + "\n }"
 
 
-def text(
-    kind: str, machine: dict, sizes: Sizes, schedule: Schedule, error: float, iterations: list[Iteration]
-) -> str:
+def text(kind: str, machine: dict, sizes: Sizes, schedule: Schedule, error: float, iterations: list[Iteration]) -> str:
     """The file."""
     overheads = [overhead for one in iterations for overhead in one.overheads]
     model = {"layers": list(sizes.layers), "hidden": sizes.hidden, "heads": sizes.heads, "sequence": sizes.sequence}

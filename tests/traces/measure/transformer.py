@@ -1,4 +1,4 @@
-"""The model: weights, inputs and targets from a seed, its stages, and its gradients by autograd without a pipeline."""
+"""The model: weights and data from a seed, its stages, and its gradients by autograd without a pipeline."""
 
 import copy
 import math
@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ledger import Ledger
 from layers import EPSILON, Block, Loss
+from ledger import Ledger
 from schedule import Schedule
 from stage import Stage
 
@@ -42,7 +42,7 @@ class Sizes:
 
     def __post_init__(self) -> None:
         if self.hidden % self.heads != 0 or min(self.layers) < 1:
-            raise ValueError(f"{self.heads} heads do not divide a hidden size of {self.hidden}, or a stage has no layer")
+            raise ValueError(f"{self.heads} heads do not divide hidden size {self.hidden}, or a stage has no layer")
 
     @property
     def tokens(self) -> int:
