@@ -66,7 +66,7 @@ class Copies:
         self.index = index
         self.wiring = wiring
         self.limit = limit
-        self.jobs: queue.Queue[tuple[Pass, Tensor]] = queue.Queue()
+        self.jobs: queue.Queue[tuple[Pass, Tensor] | None] = queue.Queue()
         threading.Thread(target=self.copy, daemon=True).start()
         self.begin()
 
@@ -81,8 +81,9 @@ class Copies:
 
     def copy(self) -> None:
         torch.set_num_threads(1)
-        while True:
-            p, result = self.jobs.get()
+        while (job := self.jobs.get()) is not None:
+            p, result = job
+            del job
             to = self.wiring.receivers[p]
             start = time.perf_counter_ns()
             self.wiring.buffers[p].copy_(result)
@@ -122,6 +123,7 @@ def work(device: int, schedule: Schedule, model: Transformer, wiring: Wiring, se
                 control.send(error)
             except Exception:
                 control.send(RuntimeError(f"device {device}: {traceback.format_exc()}"))
+    links.jobs.put(None)
 
 
 def keep_memory() -> None:
@@ -202,14 +204,12 @@ class Machine:
         return shared(shape, dtype)
 
     def reference(self, model: Transformer) -> Reference:
-        """Computed by a process of its own, which may use all cores."""
+        """Computed by a process of its own, with one thread.
+
+        Several would be faster, but MKL may spin for ever in a process forked from one in which threads have used it.
+        """
         reference = Reference(model, shared)
-
-        def compute():
-            torch.set_num_threads(len(os.sched_getaffinity(0)))
-            reference.compute()
-
-        child = multiprocessing.get_context("fork").Process(target=compute)
+        child = multiprocessing.get_context("fork").Process(target=reference.compute)
         child.start()
         child.join()
         if child.exitcode != 0:

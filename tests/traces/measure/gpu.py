@@ -73,7 +73,7 @@ class Places:
 def on_gpus(count: int) -> Places:
     """A GPU for each."""
     if torch.cuda.device_count() < count:
-        raise green.Unavailable(f"there are {torch.cuda.device_count()} GPUs for {count} devices")
+        raise green.Unavailable(f"{count} GPUs are needed, {torch.cuda.device_count()} at hand")
     streams = [torch.cuda.Stream(device=home(index)) for index in range(count)]
     return Places("gpus", streams, None)
 

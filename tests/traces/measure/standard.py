@@ -1,10 +1,11 @@
 """The standard set: every schedule of a folder, two sizes of the model, several runs of each."""
 
 import pathlib
+import sys
 import time
 
 import schedule as schedules
-from run import Bench
+from run import Bench, Refused
 from transformer import Sizes
 
 LAYERS = 8
@@ -43,9 +44,15 @@ def measure(bench: Bench, given, save) -> None:
                 layers = cut(file, schedule.stages)
                 sizes = Sizes(layers, **options, seed=given.seed)
                 path = given.output / kind / f"{file.stem}-{size}-{run}.json"
-                done = bench.run(schedule, sizes, warmup, iterations)
+                try:
+                    done = bench.run(schedule, sizes, warmup, iterations)
+                except Refused as error:
+                    # The others are worth having; the command fails in the end.
+                    bench.complete = False
+                    print(f"{path.name}: {error}", file=sys.stderr, flush=True)
+                    continue
                 print(save(bench, given, schedule, sizes, done, path), flush=True)
-    print(f"{given.runs * len(files) * len(SIZES[kind])} traces in {time.monotonic() - begun:.0f} s")
+    print(f"{given.runs * len(files) * len(SIZES[kind])} runs in {time.monotonic() - begun:.0f} s")
 
 
 def cut(file: pathlib.Path, stages: int) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """Real pipelines of processes and threads: what their traces hold, and what becomes of those that go wrong."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import os
@@ -119,6 +120,17 @@ class Failures(unittest.TestCase):
             str(raised.exception), "the gradients are wrong: relative error .*, at most 1e-04 is taken for"
         )
 
+    def test_a_result_that_reaches_the_wrong_pass_gives_no_trace(self):
+        right = cpu.Copies.receive
+
+        def swapped(links, source):
+            right(links, source)
+            return links.wiring.buffers[dataclasses.replace(source, microbatch=0)]
+
+        with mock.patch.object(cpu.Copies, "receive", swapped), self.assertRaises(Refused) as raised:
+            iterations("processes", V, (1, 1, 1, 1))
+        self.assertIn("the gradients are wrong", str(raised.exception))
+
     def test_a_device_that_dies_is_named(self):
         def die(held, microbatch):
             os._exit(1)
@@ -185,6 +197,29 @@ class Command(unittest.TestCase):
                 self.assertEqual([[p for p, _, _ in order] for order in iteration["passes"]], LINEAR.file["orders"])
                 for start in (entry[1] for order in iteration["passes"] for entry in order):
                     self.assertIsInstance(start, int)
+
+    def test_a_standard_set_has_a_trace_for_every_schedule_size_and_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = pathlib.Path(folder) / "schedules", pathlib.Path(folder) / "traces"
+            source.mkdir()
+            for name, schedule in (("one-d1-m2", ONE), ("two-d2-m3", LINEAR), ("left-out", V)):
+                (source / f"{name}.json").write_text(json.dumps(schedule.file))
+            tiny = {"hidden": 16, "heads": 2, "sequence": 4, "microbatch_size": 1, "dtype": "float32"}
+            sizes = {"cpu": {"small": tiny, "large": tiny | {"hidden": 32}}}
+            command = ["measure.py", "--standard-set", str(source), "-o", str(target), "--kind", "cpu"]
+            command += ["--only", "*-m?", "--runs", "2"]
+            said = io.StringIO()
+            with mock.patch.object(sys, "argv", command), mock.patch.object(measure.standard, "SIZES", sizes):
+                with self.assertRaises(SystemExit) as ended, contextlib.redirect_stdout(said):
+                    measure.main()
+            self.assertEqual(ended.exception.code, 0)
+            self.assertRegex(said.getvalue(), r"8 runs in \d+ s\n$")
+            found = sorted(path.name for path in (target / "cpu").iterdir())
+            names = [f"{n}-{s}-{run}.json" for n in ("one-d1-m2", "two-d2-m3") for s in sizes["cpu"] for run in (1, 2)]
+            self.assertEqual(found, sorted(names))
+            traces = [json.loads((target / "cpu" / name).read_text()) for name in found]
+            self.assertEqual({sum(trace["model"]["layers"]) for trace in traces}, {measure.standard.LAYERS})
+            self.assertEqual({len(trace["iterations"]) for trace in traces}, {measure.standard.ITERATIONS["cpu"][1]})
 
     def test_refusals_have_a_status_and_a_reason(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -164,7 +164,7 @@ class Groups(unittest.TestCase):
                 machine = gpu.Machine("auto", 60.0)
                 with contextlib.redirect_stderr(io.StringIO()) as said:
                     self.assertEqual(machine.places(4).how, "streams")
-                self.assertIn("devices are not gpus: there are 1 GPUs for 4 devices", said.getvalue())
+                self.assertIn("devices are not gpus: 4 GPUs are needed, 1 at hand", said.getvalue())
                 self.assertIn(message, said.getvalue())
 
     def test_a_way_that_was_asked_for_is_not_replaced(self):
