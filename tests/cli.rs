@@ -452,6 +452,36 @@ fn communication_is_verified_and_what_cannot_run_is_mended() {
 }
 
 #[test]
+fn torchtitans_two_files_are_named_together_and_overwrite_no_input() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let model = path("model.toml");
+    std::fs::copy(MODEL, &model).expect("copied");
+    let convert = |output: &str| {
+        tool(&["convert", &model, "--schedule", "1f1b", "-o", &path(output), "--to", "torchtitan"])
+    };
+    for output in ["model.csv", "model.toml", "model", "run.v2", "run.json", ""] {
+        let run = convert(output);
+        assert_eq!(run.status, 2, "{output}: {}", run.transcript());
+        assert!(run.err.contains("help:"), "{output}: {}", run.err);
+    }
+    assert_eq!(
+        std::fs::read(&model).expect("there"),
+        std::fs::read(MODEL).expect("there"),
+        "the model is as it was"
+    );
+    for output in ["a run", "b.csv", "c.toml"] {
+        assert_eq!(convert(output).status, 0, "{output}");
+    }
+    for (csv, toml) in [("a run.csv", "a run.toml"), ("b.csv", "b.toml"), ("c.csv", "c.toml")] {
+        assert_eq!(tool(&["verify", &path(csv)]).status, 0);
+        let configuration = std::fs::read_to_string(path(toml)).expect("written");
+        assert!(configuration.contains(&path(csv)), "{configuration}");
+    }
+    assert_eq!(std::fs::read_dir(&directory).expect("readable").count(), 7, "nothing else is written");
+}
+
+#[test]
 fn the_dialect_of_a_csv_is_said() {
     let found = tool_with_input(&["verify", "-"], "0F0,0BW0,0F1,0B1,0W1\r\n");
     assert_eq!(found.status, 0, "{}", found.err);

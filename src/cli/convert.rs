@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use self::runtimes::Named;
 use super::communication::{Communication, Offer};
 use super::error::{Error, Status};
 use super::input::Input;
@@ -129,44 +130,37 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
     }
     let nearest = if args.nearest { mend(&mut given.read)? } else { None };
     let schedule = &given.read.schedule;
-    let mut converted = Converted {
-        written: args.output.display().to_string(),
-        beside: None,
-        format,
-        nearest,
-        communication: None,
-    };
-    let text = match format {
+    let alone = |text| vec![Named { path: args.output.clone(), text }];
+    let mut communication = None;
+    let files = match format {
         Form::Json => {
             let mut json = Vec::new();
             schedule::write(schedule, &mut json).expect("writing to memory cannot fail");
-            json
+            alone(json)
         }
-        Form::Pytorch => passes_alone(&given.read).map_err(|error| unsayable(&error))?.into_bytes(),
+        Form::Pytorch => alone(passes_alone(&given.read).map_err(|error| unsayable(&error))?.into_bytes()),
         Form::PytorchComms => {
             let programme = lowered(schedule)?;
-            converted.communication = Some(Communication::of(&programme));
-            pytorch::print_programme(&programme).map_err(|error| unsayable(&error))?.into_bytes()
+            communication = Some(Communication::of(&programme));
+            alone(pytorch::print_programme(&programme).map_err(|error| unsayable(&error))?.into_bytes())
         }
         Form::Torchtitan => {
-            let files = runtimes::torchtitan(schedule, args.layers.as_deref(), &args.output)?;
-            for file in &files {
-                output.target(&file.path)?.write(|out| out.write_all(file.text.as_bytes()))?;
-            }
-            let [csv, toml] = files.map(|file| file.path.display().to_string());
-            output.print(&Converted { written: csv, beside: Some(toml), ..converted })?;
-            return Ok(Status::Yes);
+            runtimes::torchtitan(schedule, args.layers.as_deref(), &args.input, &args.output)?
         }
-        Form::Megatron => runtimes::megatron(schedule, args.layers.as_deref())?.into_bytes(),
+        Form::Megatron => alone(runtimes::megatron(schedule, args.layers.as_deref())?),
         Form::SailSg => {
-            let (json, communication) = runtimes::sail_sg(given.model.as_ref(), schedule)?;
-            converted.communication = Some(communication);
-            json
+            let (json, behaviour) = runtimes::sail_sg(given.model.as_ref(), schedule)?;
+            communication = Some(behaviour);
+            alone(json)
         }
     };
-    target.write(|out| out.write_all(&text))?;
+    for file in &files {
+        output.target(&file.path)?.write(|out| out.write_all(&file.text))?;
+    }
     if target != Target::Stdout {
-        output.print(&converted)?;
+        let mut written = files.iter().map(|file| file.path.display().to_string());
+        let (written, beside) = (written.next().unwrap_or_default(), written.next());
+        output.print(&Converted { written, beside, format, nearest, communication })?;
     }
     Ok(Status::Yes)
 }

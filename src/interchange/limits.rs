@@ -1,6 +1,6 @@
 //! What the runtimes cannot run.
 
-use crate::model::{Device, Kind, Model, Pass, Placement, Shape};
+use crate::model::{Device, Kind, Model, Pass, Placement, Shape, Stage};
 use crate::replay::{Violation, replay};
 use crate::schedule::Schedule;
 
@@ -81,16 +81,21 @@ pub enum CannotRun {
     },
     /// The runtime makes its own orders, but not for so many microbatches.
     #[error(
-        "it has {microbatches} microbatches for {devices} devices, and that runtime interleaves {more} of them"
+        "{microbatches} microbatches are no multiple of {devices} devices, and that runtime interleaves in groups \
+         of these"
     )]
     Microbatches {
         /// The number of microbatches.
         microbatches: u32,
         /// The number of devices.
         devices: u32,
-        /// How many it takes.
-        more: &'static str,
     },
+    /// The runtime makes its own orders, and none for this placement and number of microbatches is known.
+    #[error("that runtime makes its orders itself, and what it would run here is not known")]
+    OwnOrderUnknown,
+    /// Messages that wait for each other in a circle, where passes take no time.
+    #[error("some passes take no time, and groups of messages of that runtime would wait for each other")]
+    Circular,
     /// Layers for another number of stages.
     #[error("layers are given for {given} stages, and there are {stages}")]
     Layers {
@@ -99,6 +104,12 @@ pub enum CannotRun {
         /// The number of stages.
         stages: u32,
     },
+    /// A stage without any layer where the runtime needs one.
+    #[error("stage {0} has no layers, and that runtime optimises every stage by itself")]
+    NoLayers(Stage),
+    /// No layer at all.
+    #[error("no stage has any layers")]
+    NoModel,
     /// The layers of each stage are not known.
     #[error("the layers of each stage have to be said")]
     LayersUnknown,
@@ -119,7 +130,7 @@ pub(super) fn placed(placement: &Placement, shapes: &[Shape], places: &'static s
     if shapes.contains(&shape) { Ok(()) } else { Err(CannotRun::Placement { shape, places }) }
 }
 
-/// Whether replay finds nothing wrong, at unit times: no time makes a valid order wrong.
+/// Whether replay finds nothing wrong at unit times: no others make a valid order wrong.
 pub(super) fn valid(schedule: &Schedule) -> Result<(), CannotRun> {
     let Ok(model) = Model::unit(schedule.placement().clone(), schedule.microbatches()) else {
         return Err(CannotRun::TooLarge);
@@ -144,12 +155,13 @@ pub(super) fn plain(schedule: &Schedule) -> Result<(), CannotRun> {
     Ok(())
 }
 
-/// The layers of every stage. One number stands for all stages.
+/// The layers of every stage, one at least in all. One number stands for all stages.
 pub(super) fn layers_by_stage(given: &[u32], placement: &Placement) -> Result<Vec<u32>, CannotRun> {
     let stages = placement.stages();
-    match *given {
-        [all] => Ok(vec![all; stages as usize]),
-        _ if given.len() == stages as usize => Ok(given.to_vec()),
-        _ => Err(CannotRun::Layers { given: given.len(), stages }),
-    }
+    let layers = match *given {
+        [all] => vec![all; stages as usize],
+        _ if given.len() == stages as usize => given.to_vec(),
+        _ => return Err(CannotRun::Layers { given: given.len(), stages }),
+    };
+    if layers.iter().all(|&count| count == 0) { Err(CannotRun::NoModel) } else { Ok(layers) }
 }

@@ -12,29 +12,31 @@ use super::limits::{CannotRun, layers_by_stage, placed, plain, valid};
 use crate::model::{Device, Kind, Pass, Shape};
 use crate::schedule::Schedule;
 
-/// The arguments, one a line. `own` is the order that Megatron-LM makes for this placement and this number of
-/// microbatches.
+/// The arguments, one a line. `own` is the schedule that Megatron-LM makes for this placement and this number of
+/// microbatches, as far as it is known.
 ///
 /// # Errors
-/// When Megatron-LM would run another order, places stages otherwise, or the layers are given for another
-/// number of stages.
-pub fn arguments(schedule: &Schedule, layers: &[u32], own: &Schedule) -> Result<String, CannotRun> {
+/// When Megatron-LM would run another order, places stages otherwise, or the layers are not given for every
+/// stage.
+pub fn arguments(
+    schedule: &Schedule,
+    layers: Option<&[u32]>,
+    own: Option<&Schedule>,
+) -> Result<String, CannotRun> {
     let placement = schedule.placement();
     placed(placement, &[Shape::Linear, Shape::Looped], "linear or looped")?;
     plain(schedule)?;
     valid(schedule)?;
-    let layers = layers_by_stage(layers, placement)?;
-    if placement.shape() == Shape::Looped {
-        let (microbatches, devices) = (schedule.microbatches(), placement.devices());
-        let more = |more| CannotRun::Microbatches { microbatches, devices, more };
-        if !microbatches.is_multiple_of(devices) {
-            return Err(more("a multiple"));
-        }
-        if microbatches == devices {
-            return Err(more("more"));
-        }
+    let layers = layers_by_stage(layers.ok_or(CannotRun::LayersUnknown)?, placement)?;
+    let (microbatches, devices) = (schedule.microbatches(), placement.devices());
+    if placement.shape() == Shape::Looped && !microbatches.is_multiple_of(devices) {
+        return Err(CannotRun::Microbatches { microbatches, devices });
     }
-    // Both are valid, so they have the same passes.
+    let own = own
+        .filter(|own| own.placement() == placement && own.microbatches() == microbatches)
+        .filter(|own| plain(own).and_then(|()| valid(own)).is_ok())
+        .ok_or(CannotRun::OwnOrderUnknown)?;
+    // Both are valid, so they have the same passes, but for I with W in place of B.
     for device in Device::all(schedule.devices()) {
         same_order(device, schedule.order(device), own.order(device))?;
     }
@@ -43,7 +45,7 @@ pub fn arguments(schedule: &Schedule, layers: &[u32], own: &Schedule) -> Result<
     write!(
         text,
         "--pipeline-model-parallel-size={}\n--num-layers={total}\n--pipeline-model-parallel-layout={}\n",
-        placement.devices(),
+        devices,
         layout(&layers),
     )
     .expect("writing to a string cannot fail");

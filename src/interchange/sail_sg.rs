@@ -2,8 +2,8 @@
 //!
 //! Every device has a list of `ScheduledNode`s: passes, sends and receives. The runtime keeps what comes and goes
 //! between them in queues, one for each chunk and kind, so that passes of a stage have to keep the order of
-//! microbatches; messages go by one communicator for all devices, those that stand together as one group. A
-//! chunk hands over to the next one on its own device only on the last device, and otherwise to a neighbour.
+//! microbatches. Messages that stand together it posts together, sends first; or, where it batches them, as one
+//! group over a communicator for all devices. A chunk hands over to the next one on its own device only on the last device, and otherwise to a neighbour.
 //! Read from `megatron/core/pipeline_parallel/zerobubble/runtime.py` and `scheduler/graph.py` at commit
 //! 0153744904fdf81371e7037d15674123c9b71997; not run here, as it needs GPUs.
 
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub use node::{Node, print};
 
 use super::limits::{CannotRun, placed, plain};
-use crate::comm::{Action, Programme};
+use crate::comm::{Action, Message, Programme, Semantics, deadlock};
 use crate::model::{Device, Kind, Microbatch, Model, Placement, Shape, Stage};
 use crate::replay::replay;
 use crate::schedule::Schedule;
@@ -28,15 +28,18 @@ pub struct NodeLists {
     pub options: Vec<String>,
     /// The nodes of every device, in the order in which it carries them out.
     pub devices: Vec<Vec<Node>>,
-    /// The same as a programme, with everything waited for and reduced at the end, as that runtime does.
+    /// The same as a programme, with everything waited for and reduced at the end, as that runtime does. Posted
+    /// in this order it ends even with one stream of messages on each device, and so, since grouping takes
+    /// nothing away, with groups; with sends first and one stream for each pair of devices it ends too.
     pub programme: Programme,
 }
 
 /// The nodes of a schedule, with its times under the model.
 ///
 /// A message stands where it is made; its receive stands before the pass that runs on the receiving device at
-/// that time, so that the two overlap. So on every device messages stand in the order of the times at which
-/// they are made, ties broken alike, and no two devices can wait for each other.
+/// that time, so that the two overlap. So on every device messages stand in the order of the times
+/// at which they are made, ties broken alike, and what a pass makes is sent before anything is received
+/// behind it.
 ///
 /// # Errors
 /// When the schedule is not valid under the model, or that runtime cannot run it.
@@ -52,20 +55,30 @@ pub fn node_lists(model: &Model, schedule: &Schedule) -> Result<NodeLists, Canno
     let timing = verdict.timing.expect("a valid schedule has times");
     let rows = order::rows(model, schedule, &timing.starts);
     let devices = node::nodes(placement, &rows);
-    let actions = Device::all(placement.devices()).zip(&rows).map(|(device, row)| {
+    let received = |pass| Message::into_pass(pass, placement).filter(|message| message.crosses(placement));
+    let apart = programme(schedule, order::as_posted(&rows, received));
+    if deadlock(&apart, Semantics::PairStreams).is_some() {
+        return Err(CannotRun::Circular);
+    }
+    let rows = rows.iter().map(|row| row.iter().map(|event| event.action).collect()).collect();
+    Ok(NodeLists { options: options(placement), devices, programme: programme(schedule, rows) })
+}
+
+/// The rows of a schedule as a programme, with everything waited for and reduced at the end.
+fn programme(schedule: &Schedule, mut rows: Vec<Vec<Action>>) -> Programme {
+    let placement = schedule.placement();
+    for (device, row) in Device::all(placement.devices()).zip(&mut rows) {
         let sent = |action: &Action| match *action {
             Action::Send(message) => Some(Action::WaitSend(message)),
             _ => None,
         };
-        let actions: Vec<Action> = row.iter().map(|event| event.action).collect();
-        let waits = actions.iter().filter_map(sent);
+        let waits: Vec<Action> = row.iter().filter_map(sent).collect();
+        row.extend(waits);
         let reduced = placement.stages_of(device).iter();
-        let reduced = reduced.flat_map(|&stage| [Action::ReduceGradients(stage), Action::WaitReduce(stage)]);
-        actions.iter().copied().chain(waits).chain(reduced).collect()
-    });
-    let programme = Programme::new(placement.clone(), schedule.microbatches(), actions.collect())
-        .expect("its passes are those of a schedule");
-    Ok(NodeLists { options: options(placement), devices, programme })
+        row.extend(reduced.flat_map(|&stage| [Action::ReduceGradients(stage), Action::WaitReduce(stage)]));
+    }
+    Programme::new(placement.clone(), schedule.microbatches(), rows)
+        .expect("its passes are those of a schedule")
 }
 
 fn options(placement: &Placement) -> Vec<String> {

@@ -10,7 +10,7 @@ use toml::Value;
 
 use super::limits::{CannotRun, layers_by_stage, placed, valid};
 use super::pytorch;
-use crate::model::Shape;
+use crate::model::{Shape, Stage};
 use crate::schedule::Schedule;
 
 /// A schedule for torchtitan: two files.
@@ -41,6 +41,9 @@ pub fn configuration(
     let text = pytorch::print(schedule)?;
     valid(schedule)?;
     let layers = layers.map(|given| layers_by_stage(given, placement)).transpose()?;
+    if let Some(empty) = layers.as_deref().and_then(without_modules) {
+        return Err(CannotRun::NoLayers(empty));
+    }
     // The named schedule only says where stages go: the orders are those of the CSV.
     let (named, divides_into) = match placement.shape() {
         Shape::Linear => ("1F1B", 1),
@@ -77,17 +80,23 @@ pub fn configuration(
     Ok(Configuration { toml, csv: text })
 }
 
+/// The first stage that would hold nothing. The first one of all embeds, and the last one projects.
+fn without_modules(layers: &[u32]) -> Option<Stage> {
+    let mut middle = 1..layers.len().saturating_sub(1);
+    middle.find(|&stage| layers[stage] == 0).map(Stage::at)
+}
+
 /// The modules of every stage, one stage a line.
 fn modules(layers: &[u32]) -> String {
-    let (mut text, mut next) = (String::from("["), 0);
+    let (mut text, mut next) = (String::from("["), 0_u64);
     for (stage, &count) in layers.iter().enumerate() {
         let first = (stage == 0).then(|| "tok_embeddings".to_owned());
-        let middle = (0..count).map(|at| format!("layers.{}", next + at));
+        let middle = (0..u64::from(count)).map(|at| format!("layers.{}", next + at));
         let last = (stage + 1 == layers.len()).then(|| ["norm", "output"].map(str::to_owned));
         let names: Vec<String> = first.into_iter().chain(middle).chain(last.into_iter().flatten()).collect();
         let names = Value::from(names);
         write!(text, "\n    {names},").expect("writing to a string cannot fail");
-        next += count;
+        next += u64::from(count);
     }
     text.push_str("\n]");
     text

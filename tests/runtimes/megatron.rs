@@ -30,7 +30,7 @@ fn own(placement: Placement, microbatches: u32) -> Schedule {
 
 fn layout_of(placement: Placement, microbatches: u32, layers: &[u32]) -> Result<Vec<String>, CannotRun> {
     let schedule = own(placement, microbatches);
-    let arguments = megatron::arguments(&schedule, layers, &schedule)?;
+    let arguments = megatron::arguments(&schedule, Some(layers), Some(&schedule))?;
     let layout = arguments.lines().find_map(|line| line.strip_prefix("--pipeline-model-parallel-layout="));
     Ok(stages(layout.expect("a layout")))
 }
@@ -59,14 +59,26 @@ fn input_and_weight_gradient_in_one_go_are_a_full_backward() {
     };
     let orders = whole.orders().iter().map(|order| order.iter().flat_map(split).collect()).collect();
     let schedule = Schedule::new(whole.placement().clone(), 5, orders).expect("a schedule");
-    assert_eq!(megatron::arguments(&schedule, &[2], &whole), megatron::arguments(&whole, &[2], &whole));
+    assert_eq!(
+        megatron::arguments(&schedule, Some(&[2]), Some(&whole)),
+        megatron::arguments(&whole, Some(&[2]), Some(&whole))
+    );
 }
 
 #[test]
-fn interleaving_takes_a_multiple_of_the_devices_and_more_than_one() {
+fn interleaving_takes_a_multiple_of_the_devices() {
     let looped = || Placement::looped(4, 2).expect("a placement");
-    for (microbatches, runs) in [(3, false), (4, false), (6, false), (8, true), (12, true)] {
+    for (microbatches, runs) in [(3, false), (4, true), (6, false), (8, true), (12, true)] {
         let outcome = layout_of(looped(), microbatches, &[1]);
         assert_eq!(outcome.is_ok(), runs, "{microbatches}: {outcome:?}");
+    }
+}
+
+#[test]
+fn without_its_own_order_for_this_size_nothing_is_accepted() {
+    let schedule = own(Placement::linear(3).expect("a placement"), 5);
+    let shorter = own(Placement::linear(3).expect("a placement"), 4);
+    for own in [None, Some(&shorter)] {
+        assert_eq!(megatron::arguments(&schedule, Some(&[2]), own), Err(CannotRun::OwnOrderUnknown));
     }
 }

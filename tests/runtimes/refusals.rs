@@ -58,11 +58,10 @@ fn every_runtime_says_plainly_what_it_cannot_run() {
         let own = Model::unit(schedule.placement().clone(), schedule.microbatches())
             .ok()
             .and_then(|model| catalog::find(own)?.generate(&model).ok());
-        let own = own.as_ref().unwrap_or(schedule);
         writeln!(said, "{about}").expect("writing to a string");
         for (runtime, outcome) in [
             ("torchtitan", torchtitan::configuration(schedule, None, "a.csv").map(drop)),
-            ("Megatron-LM", megatron::arguments(schedule, &[3], own).map(drop)),
+            ("Megatron-LM", megatron::arguments(schedule, Some(&[3]), own.as_ref()).map(drop)),
             ("sail-sg", on_sail_sg(schedule)),
         ] {
             let outcome = outcome.map_or_else(|error| error.to_string(), |()| "runs".to_owned());
@@ -77,7 +76,7 @@ fn layers_are_for_all_stages_or_for_each() {
     let schedule = named("1f1b", Placement::linear(4).expect("a placement"));
     let refused = |layers: &[u32]| {
         let titan = torchtitan::configuration(&schedule, Some(layers), "a.csv").map(drop);
-        assert_eq!(titan, megatron::arguments(&schedule, layers, &schedule).map(drop));
+        assert_eq!(titan, megatron::arguments(&schedule, Some(layers), Some(&schedule)).map(drop));
         titan
     };
     assert_eq!(refused(&[3]), Ok(()));
@@ -85,4 +84,18 @@ fn layers_are_for_all_stages_or_for_each() {
     for given in [0, 2, 3, 5] {
         assert_eq!(refused(&vec![2; given]), Err(CannotRun::Layers { given, stages: 4 }));
     }
+}
+
+#[test]
+fn stages_without_layers_are_megatrons_but_not_torchtitans() {
+    let schedule = named("1f1b", Placement::linear(4).expect("a placement"));
+    let outcomes = |layers: &[u32]| {
+        (
+            torchtitan::configuration(&schedule, Some(layers), "a.csv").map(drop),
+            megatron::arguments(&schedule, Some(layers), Some(&schedule)).map(drop),
+        )
+    };
+    assert_eq!(outcomes(&[0, 3, 3, 0]), (Ok(()), Ok(())));
+    assert_eq!(outcomes(&[3, 3, 0, 3]), (Err(CannotRun::NoLayers(Stage(2))), Ok(())));
+    assert_eq!(outcomes(&[0]), (Err(CannotRun::NoModel), Err(CannotRun::NoModel)));
 }

@@ -67,3 +67,13 @@ fn stages_microbatches_and_modules_are_those_of_the_schedule() {
         }
     }
 }
+
+#[test]
+fn the_page_on_runtimes_shows_what_is_written() {
+    let page = include_str!("../../docs/runtimes.md");
+    let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let model = Model::unit(Placement::v(2).expect("a placement"), 6).expect("a model");
+    let schedule = catalog::find("v-half").expect("a name").generate(&model).expect("it has the placement");
+    let files = torchtitan::configuration(&schedule, Some(&[3, 4, 4, 3]), "target/run.csv").expect("it runs");
+    assert!(files.toml.ends_with(shown), "{}", files.toml);
+}
