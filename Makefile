@@ -44,7 +44,7 @@ MEASURED  := $(if $(SCHEDULE),$(SCHEDULE) -o $(TRACE),--standard-set $(SCHEDULES
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
-.PHONY: help setup build demo test browser gallery lint proofs proofs-cvc5 certify interop dumps \
+.PHONY: help setup build demo test browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
         measure measure-test schedules bench bench-table
 
 help:
@@ -53,6 +53,7 @@ help:
 	@echo 'make browser      look at the pages of render in a headless Chromium (installs it, if root on Debian)'
 	@echo 'make gallery      draw docs/gallery.md and its drawings anew'
 	@echo 'make build        build target/release/bubbleproof'
+	@echo 'make regress      hold the catalogue against its records, and record what is meant'
 	@echo 'make lint         check format, lints and documentation'
 	@echo 'make proofs       write proofs/ anew and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
@@ -95,6 +96,10 @@ browser:
 
 gallery:
 	$(CARGO) run --no-default-features --example gallery
+
+# What has changed is shown, and then recorded; `git diff models/regress` is what is left to be reviewed.
+regress: setup
+	$(CARGO) run --no-default-features --features smt -- regress models/regress --accept
 
 lint: setup
 	$(CARGO) fmt --check
