@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::flow::{self, Semantics};
 use super::index::{Index, inputs};
 use super::{Action, Fault, Message, Payload, Place, Programme};
-use crate::model::{Device, Kind, Pass, Stage};
+use crate::model::{Device, Kind, Microbatch, Pass, Stage};
 
 /// Everything that is wrong with the communication of a programme, by device and position; empty when it is
 /// safe with buffered and with rendezvous messages.
@@ -207,9 +207,13 @@ fn gradients_are_reduced_once_when_all_are_there(
         }
     }
     faults.extend(pending.map(|(at, stage)| Fault::ReductionNotWaited { at, stage, next: None }));
-    for stage in Stage::all(programme.placement().stages()) {
+    let placement = programme.placement();
+    // With one microbatch and two directions, one pipeline has nothing to reduce.
+    let first_ones = || Microbatch::all(programme.schedule().microbatches().min(placement.directions()));
+    let is_used = |&stage: &Stage| first_ones().any(|microbatch| placement.leads_through(stage, microbatch));
+    for stage in Stage::all(placement.stages()).filter(is_used) {
         if !reduced[stage.index()] {
-            faults.push(Fault::NeverReduced { device: programme.placement().device_of(stage), stage });
+            faults.push(Fault::NeverReduced { device: placement.device_of(stage), stage });
         }
     }
 }
