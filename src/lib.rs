@@ -14,3 +14,4 @@ pub mod prove;
 pub mod replay;
 pub mod schedule;
 pub mod stop;
+pub mod trace;
