@@ -31,18 +31,17 @@ pub(super) fn changes(spans: &[Span], samples: &[Sample]) -> BTreeMap<Pass, Unit
     changes
 }
 
-/// What is live at an instant, before anything changes at it, and after.
-pub(super) fn around(samples: &[Sample], at: Ticks) -> (Units, Units) {
-    let before = samples.partition_point(|sample| sample.at < at);
-    let after = samples.partition_point(|sample| sample.at <= at);
-    let live = |count: usize| count.checked_sub(1).map_or(Units::ZERO, |last| samples[last].live);
-    (live(before), live(after))
-}
-
-/// The most that is live from one instant to another, both included.
-pub(super) fn most(samples: &[Sample], from: Ticks, to: Ticks) -> Units {
-    let begins = samples.partition_point(|sample| sample.at < from);
-    let ends = samples.partition_point(|sample| sample.at <= to);
-    let within = samples[begins..ends].iter().map(|sample| sample.live).max();
-    within.unwrap_or_default().max(around(samples, from).0)
+/// The most that is live while a pass runs, and what is left right after it, by the same rule.
+pub(super) fn around(samples: &[Sample], span: Span) -> (Units, Units) {
+    let before = samples.partition_point(|sample| sample.at < span.start);
+    let carried = before.checked_sub(1).map_or(Units::ZERO, |last| samples[last].live);
+    let within = samples[before..].iter();
+    let within = within.take_while(|sample| sample.at < span.end || sample.at == span.start);
+    // What is released right at the start was another pass's.
+    let at_start = samples.get(before).is_some_and(|sample| sample.at == span.start);
+    let most = within.clone().map(|sample| sample.live).max();
+    let during = if at_start { most.unwrap_or(carried) } else { most.unwrap_or(carried).max(carried) };
+    let last = within.last().map_or(carried, |sample| sample.live);
+    let at_end = samples[before..].iter().filter(|sample| sample.at == span.end && span.end > span.start);
+    (during, at_end.map(|sample| sample.live).min().unwrap_or(last).min(last))
 }

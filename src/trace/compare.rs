@@ -122,6 +122,11 @@ pub struct Errors {
     pub median: Ticks,
     /// The absolute error that nine in ten do not exceed.
     pub ninth_decile: Ticks,
+    /// The absolute error, as a share, that half of the passes do not exceed: of the predicted duration of the
+    /// pass where durations are compared, of the predicted makespan where starts are.
+    pub median_share: Rate,
+    /// The share that nine in ten do not exceed.
+    pub ninth_decile_share: Rate,
     /// The passes with the largest absolute errors, the largest first; those of one pass count once.
     pub worst: Vec<Deviation>,
 }
@@ -151,11 +156,19 @@ impl Errors {
     /// How many of the worst are named.
     const NAMED: usize = 3;
 
-    fn of(deviations: Vec<Deviation>) -> Option<Self> {
+    /// The errors of some passes, and shares of what `whole` gives for each.
+    fn of(deviations: Vec<Deviation>, whole: impl Fn(&Deviation) -> Ticks) -> Option<Self> {
         let signed = Spread::of(deviations.iter().map(|deviation| deviation.error().0))?;
         let mut sizes: Vec<i64> = deviations.iter().map(|deviation| deviation.error().0.abs()).collect();
         sizes.sort_unstable();
         let (median, ninth_decile) = (quantile(&sizes, 1, 2)?, quantile(&sizes, 9, 10)?);
+        let share = |deviation: &Deviation| {
+            Rate::new(i128::from(deviation.error().0.abs()), i128::from(whole(deviation).0.max(1)))
+        };
+        let mut shares: Vec<Rate> = deviations.iter().map(share).collect();
+        shares.sort_unstable();
+        let at = |part: usize, whole: usize| shares[(shares.len() * part).div_ceil(whole).max(1) - 1];
+        let (median_share, ninth_decile_share) = (at(1, 2), at(9, 10));
         let mut worst = deviations;
         worst.sort_by_key(|deviation| {
             (std::cmp::Reverse(deviation.error().0.abs()), deviation.iteration, deviation.pass)
@@ -166,7 +179,24 @@ impl Errors {
                 named.push(deviation);
             }
         }
-        Some(Self { signed, median: Ticks(median), ninth_decile: Ticks(ninth_decile), worst: named })
+        Some(Self {
+            signed,
+            median: Ticks(median),
+            ninth_decile: Ticks(ninth_decile),
+            median_share,
+            ninth_decile_share,
+            worst: named,
+        })
+    }
+}
+
+impl Prediction {
+    /// The prediction that other times of the same passes make.
+    #[must_use]
+    pub fn retimed(&self, spans: Vec<Vec<Span>>) -> Self {
+        let ends = spans.iter().flatten().map(|span| span.end);
+        let makespan = ends.max().unwrap_or_default();
+        Self { makespan, bubble_rate: bubble_rate(&spans), spans, peak_memory: self.peak_memory.clone() }
     }
 }
 
@@ -192,7 +222,8 @@ impl Comparison {
         rates.get((rates.len().max(1) - 1) / 2).copied().unwrap_or_default()
     }
 
-    /// By how much the median makespan exceeds the predicted one, as a share of the measured.
+    /// By how much a predicted makespan exceeds the median one, as a share of that: negative where the
+    /// prediction is too short.
     #[must_use]
     pub fn makespan_error(&self, predicted: Ticks) -> Rate {
         let measured = self.makespan().median;
@@ -229,7 +260,7 @@ pub fn compare(trace: &Trace, prediction: &Prediction) -> Option<Comparison> {
         makespans: trace.iterations.iter().map(|ran| ran.last_end() - ran.first_start()).collect(),
         bubble_rates: trace.iterations.iter().map(|ran| bubble_rate(&ran.passes)).collect(),
         peak_memory,
-        durations: Errors::of(durations)?,
-        starts: Errors::of(starts)?,
+        durations: Errors::of(durations, |deviation| deviation.predicted)?,
+        starts: Errors::of(starts, |_| prediction.makespan)?,
     })
 }

@@ -252,16 +252,3 @@ pub(super) fn needs(schedule: &Schedule, spans: &BTreeMap<Pass, Span>, pass: Pas
     let ran = |other: &Pass| spans.contains_key(other);
     prerequisites(pass, schedule.placement(), |other| ran(&other)).filter(ran).collect()
 }
-
-/// The passes of a trace in the order in which they ran, as a schedule; without overlapped pairs. Of a pass
-/// that ran several times each is there.
-#[must_use]
-pub fn order_run(trace: &Trace, iteration: usize) -> Schedule {
-    let orders = trace.iterations[iteration].passes.iter();
-    let orders = orders.map(|row| row.iter().map(|span| span.pass).collect()).collect();
-    let declared = &trace.schedule;
-    let mut schedule = Schedule::new(declared.placement().clone(), declared.microbatches(), orders)
-        .expect("a checked trace has a list for each device");
-    schedule.name.clone_from(&declared.name);
-    schedule
-}

@@ -15,6 +15,7 @@ pub mod file;
 pub mod fit;
 pub mod matching;
 pub mod profiler;
+pub mod run;
 pub mod statistics;
 pub mod synthetic;
 pub mod terms;
