@@ -21,6 +21,10 @@ const SWAPPED: &str = "tests/corpus/communication/swapped-gradients.csv";
 const DEADLOCKED: &str = "tests/corpus/communication/deadlocked-passes.csv";
 const EARLY: &str = "tests/corpus/communication/early-receive.csv";
 const OVERLAPPED: &str = "tests/data/pytorch/dualpipev-2x2-6.csv";
+const TRACE: &str = "tests/traces/synthetic/v-half-exact.json";
+const CONTENDED: &str = "tests/traces/synthetic/zb-h1-contended.json";
+const DISORDERED: &str = "tests/traces/synthetic/1f1b-out-of-order.json";
+const RANK: &str = "tests/traces/profiler/v-half-rank0.json";
 const CERTIFIED: &str = "tests/corpus/certificates/genuine.json";
 
 /// What a run of the tool left behind.
@@ -124,6 +128,22 @@ fn the_answer_decides_the_exit_status() {
         (&["compare", MODEL, "--schedules", "1f1b"], 0),
         (&["compare", MODEL, "--schedules", "v-min"], 1),
         (&["compare", MODEL, "--schedules", "2f2b"], 2),
+        (&["trace", "compare", TRACE], 0),
+        (&["trace", "compare", TRACE, "--tolerance", "0%"], 0),
+        (&["trace", "compare", CONTENDED, "--tolerance", "0.1%"], 1),
+        (&["trace", "compare", CONTENDED, "--tolerance", "99%"], 0),
+        (&["trace", "compare", TRACE, "--tolerance", "-1%"], 2),
+        (&["trace", "compare", DISORDERED], 1),
+        (&["trace", "compare", TRACE, "--schedule", SCHEDULE], 2),
+        (&["trace", "compare", TRACE, "--model", MODEL], 2),
+        (&["trace", "compare", TRACE, "--fit", CONTENDED], 2),
+        (&["trace", "compare", TRACE, "--offsets", "0,1,2"], 2),
+        (&["trace", "compare", TRACE, "--skip", "1"], 2),
+        (&["trace", "compare", TRACE, "-o", "picture.png"], 2),
+        (&["trace", "compare", SCHEDULE], 2),
+        (&["trace", "compare", RANK], 2),
+        (&["trace", "profile", TRACE, "-o", "-"], 0),
+        (&["trace", "profile", TRACE, CONTENDED], 2),
         (&["optimize", MODEL], 0),
         (&["optimize", MODEL, "--memory", "0"], 1),
         (&["optimize", MODEL, "--time-limit", "0"], 2),
@@ -724,13 +744,16 @@ fn every_command_says_what_it_does_and_how_it_is_used() {
         "compare",
         "render",
         "convert",
+        "trace",
+        "trace profile",
+        "trace compare",
         "completions",
     ] {
-        let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let run = tool(&arguments);
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{command}");
         assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{command} is too wide");
-        insta::assert_snapshot!(format!("help_{command}"), run.out);
+        insta::assert_snapshot!(format!("help_{}", command.replace(' ', "_")), run.out);
     }
 }
 

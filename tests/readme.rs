@@ -1,6 +1,11 @@
-//! The examples of the front page are run as they stand there.
+//! The examples of the front page, and of the page on traces, are run as they stand there.
 
 #[test]
 fn the_examples_of_the_readme_print_what_it_says() {
     trycmd::TestCases::new().case("README.md");
+}
+
+#[test]
+fn the_examples_of_the_page_on_traces_print_what_it_says() {
+    trycmd::TestCases::new().case("docs/traces.md");
 }

@@ -155,8 +155,10 @@ fn bounds(recordings: &[Recording], schedule: &Schedule) -> Bounds {
         let needed = prerequisites(pass, schedule.placement(), |other| ran.contains_key(&other));
         for needed in needed.filter(|needed| needed.stage != pass.stage) {
             let Some((from, sent)) = ran.get(&needed).filter(|(from, _)| from != at) else { continue };
-            for ((start, _), (_, end)) in times.iter().zip(sent) {
-                let slack = i128::from(start.0) - i128::from(end.0);
+            for (there, (_, sent)) in times.iter().zip(sent) {
+                // Where a pass begins with the wait for its input, only its end is later than that.
+                let there = if recordings[*at].waits { there.1 } else { there.0 };
+                let slack = i128::from(there.0) - i128::from(sent.0);
                 let bound = &mut bounds[*at][*from];
                 *bound = Some(bound.map_or(slack, |bound| bound.min(slack)));
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::matching::first_spans;
 use super::statistics::{Spread, quantile};
+use super::terms::{Terms, simulate_with};
 use super::{Iteration, Span, Trace};
 use crate::model::{Device, Model, ModelError, Pass, Ticks, Units};
 use crate::replay::{Rate, Violation, end_of, replay};
@@ -96,6 +97,21 @@ pub fn bubble_rate(spans: &[Vec<Span>]) -> Rate {
     let longest = at_work.max().unwrap_or_default();
     let room = i128::from(longest.0) * spans.len() as i128;
     if room == 0 { Rate::from_integer(0) } else { Rate::new(room - busy, room) }
+}
+
+/// The makespan that an iteration would have had if nothing but its passes took time: the schedule run under
+/// the model, with its latencies, but with the durations that were measured. What that leaves of the error
+/// of a prediction lies between the passes. Nothing where the schedule overlaps pairs.
+#[must_use]
+pub fn of_measured_durations(trace: &Trace, iteration: usize, model: &Model) -> Option<Ticks> {
+    let ran = first_spans(&trace.iterations[iteration]);
+    let duration = |pass: Pass| match ran.get(&pass) {
+        Some(span) => span.duration(),
+        None => model.duration(pass.stage, pass.kind),
+    };
+    let none = Terms::none(trace.schedule.devices());
+    let spans = simulate_with(model, &trace.schedule, &none, duration).ok()?;
+    spans.iter().flatten().map(|span| span.end).max()
 }
 
 /// How far a prediction is from a trace.

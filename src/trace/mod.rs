@@ -332,6 +332,3 @@ impl Iteration {
 
 /// The limit of every instant, in nanoseconds: more than nine years, and far from overflow.
 pub(crate) const MAX_INSTANT: i64 = Model::MAX_TOTAL;
-
-#[cfg(test)]
-mod tests;

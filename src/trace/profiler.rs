@@ -3,8 +3,9 @@
 //! The runtime wraps every action in a range named `PP:` and the action: `PP:0F0`, `PP:1RECV_F0`. Where there
 //! are ranges of category `gpu_user_annotation`, which say when the device worked, those count; else those of
 //! category `user_annotation`, which say when the host did. The host waits for what a pass receives inside the
-//! range of the pass, so that there a pass is taken to start with the first operator in its range, if there is
-//! any. Times are microseconds with decimals; they are read as they are written, to the nanosecond. The k-th
+//! range of the pass, so that there a pass is taken to start with the first operator in its range. A range without
+//! any computed nothing (the input gradient of the first stage is one): the pass is at its end. Where a file has no
+//! operators at all, passes are whole ranges, waits included. Times are microseconds with decimals; they are read as they are written, to the nanosecond. The k-th
 //! range of a pass belongs to the k-th iteration.
 
 use std::borrow::Cow;
@@ -27,6 +28,8 @@ pub struct Recording {
     pub rank: Option<u32>,
     /// Whether the times are the device's, not the host's.
     pub device: bool,
+    /// Whether the passes begin with the wait for what they receive.
+    pub waits: bool,
     spans: Vec<Span>,
 }
 
@@ -35,7 +38,7 @@ impl Recording {
     #[must_use]
     pub fn new(rank: Option<u32>, device: bool, mut spans: Vec<Span>) -> Self {
         spans.sort_by_key(|span| (span.start, span.end));
-        Self { rank, device, spans }
+        Self { rank, device, waits: false, spans }
     }
 
     /// The passes in the order in which they started.
@@ -160,9 +163,13 @@ fn place(text: &str, part: &str) -> Range<usize> {
     from..from + part.len()
 }
 
-/// Whether a text has the form of Chrome's traces.
+/// Whether a text has the form of Chrome's traces: an object with events.
 #[must_use]
 pub fn is_recording(text: &str) -> bool {
+    // Serde would read a list as the fields in a row.
+    if !text.trim_start().starts_with('{') {
+        return false;
+    }
     #[derive(Deserialize)]
     struct Events<'a> {
         #[serde(rename = "traceEvents", borrow)]
@@ -236,17 +243,21 @@ pub fn parse(text: &str) -> Result<Recording, ProfilerError> {
         let end = begins
             .checked_add(event.time("dur", 0, text)?)
             .ok_or_else(|| ProfilerError::NoTime { key: "end", name: event.name.clone().into_owned() })?;
-        let inside = operators.get(&event.lane()).and_then(|starts: &Vec<Ticks>| {
-            let first = starts.partition_point(|&start| start < begins);
-            starts.get(first).copied().filter(|&start| start <= end)
-        });
-        let span = Span { pass, start: inside.unwrap_or(begins), end };
+        let start = match operators.get(&event.lane()) {
+            Some(starts) => {
+                let first = starts.partition_point(|&start| start < begins);
+                starts.get(first).copied().filter(|&start| start <= end).unwrap_or(end)
+            }
+            None => begins,
+        };
+        let span = Span { pass, start, end };
         lanes.entry(event.lane()).or_default().push(span);
     }
     // A range has a part on every stream that it uses; passes are timed on the one that is busy longest.
     let busy = |spans: &Vec<Span>| spans.iter().map(|span| i128::from(span.duration().0)).sum::<i128>();
     let spans = lanes.into_values().max_by_key(busy).ok_or(ProfilerError::NoPasses)?;
-    Ok(Recording::new(file.distributed.and_then(|distributed| distributed.rank), device, spans))
+    let rank = file.distributed.and_then(|distributed| distributed.rank);
+    Ok(Recording { waits: !device && operators.is_empty(), ..Recording::new(rank, device, spans) })
 }
 
 /// By thread: when its operators start, in order.

@@ -96,7 +96,8 @@ impl Exposure {
 ///
 /// The rates are those under which the passes of a stage and kind did the same work: they minimise the sum,
 /// over all passes, of the distance of a pass's work from the median of its stage and kind, as a share of
-/// that median. The search goes downhill one rate at a time, in thousandths, until none helps; integers decide.
+/// that median. The search goes downhill in steps of thousandths, of one rate or of all above a number, until none helps;
+/// integers decide.
 /// Rates of numbers of busy devices that never occur are those of the number below.
 ///
 /// # Errors
@@ -116,18 +117,14 @@ pub fn fit_contention(profile: &Profile, traces: &[Trace]) -> Result<(Vec<i64>, 
     for step in [200, 50, 10, 2, 1] {
         loop {
             let mut better = false;
-            for busy in 1..devices {
-                for change in [-step, step] {
-                    let mut tried = rates.clone();
-                    tried[busy] += change;
-                    monotone(&mut tried, busy);
-                    if tried.iter().any(|rate| !(LEAST..=FULL).contains(rate)) {
-                        continue;
-                    }
-                    let found = disagreement(&classes, &tried);
-                    if found < best {
-                        (rates, best, better) = (tried, found, true);
-                    }
+            for tried in (1..devices).flat_map(|busy| steps_from(&rates, busy, step)) {
+                if tried.iter().any(|rate| !(LEAST..=FULL).contains(rate)) {
+                    continue;
+                }
+                let found = disagreement(&classes, &tried);
+                if found < best {
+                    (rates, best, better) = (tried, found, true);
+                    break;
                 }
             }
             if !better {
@@ -137,6 +134,24 @@ pub fn fit_contention(profile: &Profile, traces: &[Trace]) -> Result<(Vec<i64>, 
     }
     let alone = alone(&profile.model, &classes, &rates);
     Ok((rates, alone))
+}
+
+/// The rates that one step leads to: of this number of busy devices alone, or of it and all above, whose ratios
+/// may be right already.
+fn steps_from(rates: &[i64], busy: usize, step: i64) -> Vec<Vec<i64>> {
+    let mut found = Vec::new();
+    for change in [-step, step] {
+        let mut alone = rates.to_vec();
+        alone[busy] += change;
+        monotone(&mut alone, busy);
+        let mut above = rates.to_vec();
+        for rate in &mut above[busy..] {
+            *rate = (*rate * (FULL + change) + FULL / 2) / FULL;
+        }
+        monotone(&mut above, busy);
+        found.extend([alone, above]);
+    }
+    found
 }
 
 /// Moves the other rates out of the way of one that was changed.
@@ -232,6 +247,20 @@ fn exposures(iteration: &Iteration, devices: usize) -> Vec<(Pass, Exposure)> {
 /// # Errors
 /// When the schedule overlaps pairs or cannot run.
 pub fn simulate(model: &Model, schedule: &Schedule, terms: &Terms) -> Result<Vec<Vec<Span>>, TermsError> {
+    simulate_with(model, schedule, terms, |pass| model.duration(pass.stage, pass.kind))
+}
+
+/// The same, with durations of single passes. With those that were measured, what is left of the error of a
+/// prediction lies between passes, not in them.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_with(
+    model: &Model,
+    schedule: &Schedule,
+    terms: &Terms,
+    duration: impl Fn(Pass) -> Ticks,
+) -> Result<Vec<Vec<Span>>, TermsError> {
     if schedule.overlap_count() > 0 {
         return Err(TermsError::Overlaps);
     }
@@ -271,7 +300,7 @@ pub fn simulate(model: &Model, schedule: &Schedule, terms: &Terms) -> Result<Vec
                     next = Some(next.map_or(ready, |next| next.min(ready)));
                     continue;
                 }
-                let duration = model.duration(pass.stage, pass.kind);
+                let duration = duration(pass);
                 spans[at].push(Span { pass, start: now, end: now });
                 if duration == Ticks::ZERO {
                     ended.insert(pass, now);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 
 use super::profile::mended;
-use super::report::{Basis, Report, Reports, TermsReport, Variant};
+use super::report::{Basis, Found, Report, Reports, TermsReport, Variant};
 use super::shown::{self, Form};
 use super::source::{Named, SourceArgs};
 use crate::cli::error::{Error, Status};
@@ -15,8 +15,10 @@ use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::render::Colour;
 use crate::model::Model;
-use crate::replay::Rate;
-use crate::trace::compare::{Comparison, Prediction, PredictionError, compare, in_nanoseconds, predict};
+use crate::replay::{Rate, Violation};
+use crate::trace::compare::{
+    Comparison, Prediction, PredictionError, compare, in_nanoseconds, of_measured_durations, predict,
+};
 use crate::trace::fit::{Profile, profile};
 use crate::trace::matching::{early, findings};
 use crate::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, simulate};
@@ -159,7 +161,10 @@ impl<'a> Subject<'a> {
                 let comparison = compare(trace, &prediction);
                 Ok((prediction, comparison))
             }
-            Err(error @ PredictionError::CannotRun(_)) => Err(error),
+            // That the model is of another pipeline says nothing of the trace.
+            Err(PredictionError::CannotRun(violation)) if !is_mismatch(&violation) => {
+                Err(PredictionError::CannotRun(violation))
+            }
             Err(error) => return Err(unusable(&error)),
         };
         let terms = match (&profile, &outcome) {
@@ -182,7 +187,12 @@ impl<'a> Subject<'a> {
 
     fn report(self) -> Report {
         let trace = &self.named.trace;
-        Report::of(self.named, self.basis, findings(trace), early(trace), self.outcome, self.terms)
+        let within = match &self.outcome {
+            Ok((_, Some(comparison))) => of_measured_durations(trace, comparison.typical(), &self.model),
+            _ => None,
+        };
+        let found = Found { findings: findings(trace), early: early(trace), within, terms: self.terms };
+        Report::of(self.named, &self.basis, self.outcome, found)
     }
 }
 
@@ -257,11 +267,17 @@ fn terms(
     Ok(TermsReport { gaps: gaps.map(|gaps| gaps.iter().map(|gap| gap.0).collect()), rates, variants })
 }
 
+fn is_mismatch(violation: &Violation) -> bool {
+    matches!(violation, Violation::ModelMismatch(_))
+}
+
 /// Why a model predicts nothing, with advice.
 fn unusable(error: &PredictionError) -> Error {
     let help = match error {
         PredictionError::Unit(_) => "`trace profile` makes a model in ns",
-        _ => "choose another model, or leave --model out",
+        PredictionError::CannotRun(_) | PredictionError::Model(_) => {
+            "the model must be of the same pipeline: choose another, or leave --model and --fit out"
+        }
     };
     Error::usage(error.to_string(), help)
 }

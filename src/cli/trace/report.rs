@@ -8,6 +8,7 @@ use super::source::Named;
 use crate::cli::figures::{decimal, percentage};
 use crate::cli::table::Table;
 use crate::cli::violations::count;
+use crate::model::{Ticks, Units};
 use crate::replay::Rate;
 use crate::trace::clocks::{Clocks, Method};
 use crate::trace::compare::{Comparison, Deviation, Errors, Prediction, PredictionError};
@@ -113,7 +114,7 @@ pub struct Report {
     in_sample: bool,
     clocks: Option<Clocks>,
     as_declared: bool,
-    findings: Vec<Named_>,
+    findings: Vec<FindingReport>,
     early: Vec<EarlyPass>,
     /// Why nothing is predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +128,7 @@ pub struct Report {
 
 /// A finding as `--json` gives it.
 #[derive(Serialize)]
-struct Named_ {
+struct FindingReport {
     rule: &'static str,
     iteration: usize,
     device: u32,
@@ -152,6 +153,8 @@ struct Figures {
     peak_memory: Pair<Option<Vec<i64>>, Option<Vec<i64>>>,
     durations: ErrorsReport,
     starts: ErrorsReport,
+    /// The makespan that replay gives with the durations measured in the iteration with the median makespan.
+    with_measured_durations: Option<i64>,
     #[serde(skip)]
     rates: [Rate; 2],
 }
@@ -248,20 +251,30 @@ impl Variant {
     }
 }
 
+/// What was found of a trace beside the errors of its prediction.
+pub struct Found {
+    /// What ran otherwise than declared.
+    pub findings: Vec<Finding>,
+    /// What started too early by the clock.
+    pub early: Vec<Early>,
+    /// The makespan that replay gives with the durations that were measured.
+    pub within: Option<Ticks>,
+    /// Predictions with terms.
+    pub terms: Option<TermsReport>,
+}
+
 impl Report {
     /// The report of a trace.
     pub fn of(
         Named { name, trace, clocks }: &Named,
-        basis: Basis,
-        findings: Vec<Finding>,
-        early: Vec<Early>,
+        basis: &Basis,
         outcome: Result<(Prediction, Option<Comparison>), PredictionError>,
-        terms: Option<TermsReport>,
+        Found { findings, early, within, terms }: Found,
     ) -> Self {
         let findings = findings.iter().map(|finding| {
             let (iteration, device, pass) = finding.place();
             let (rule, message) = (finding.rule(), finding.to_string());
-            Named_ { rule, iteration, device: device.0, pass: pass.to_string(), message }
+            FindingReport { rule, iteration, device: device.0, pass: pass.to_string(), message }
         });
         let early = early.iter().map(|early| EarlyPass {
             iteration: early.iteration,
@@ -269,12 +282,12 @@ impl Report {
             needs: early.needs.to_string(),
             by: early.by.0,
         });
-        let findings: Vec<Named_> = findings.collect();
+        let findings: Vec<FindingReport> = findings.collect();
         let (mut figures, mut not_predicted, mut makespan_error) = (None, None, None);
         match outcome {
             Ok((prediction, Some(comparison))) => {
                 makespan_error = Some(comparison.makespan_error(prediction.makespan));
-                figures = Some(Figures::of(&prediction, &comparison));
+                figures = Some(Figures::of(&prediction, &comparison, within));
             }
             Ok((_, None)) => not_predicted = Some("no pass of the schedule ran".to_owned()),
             Err(error) => not_predicted = Some(error.to_string()),
@@ -292,7 +305,7 @@ impl Report {
             host_overhead: trace.host_overhead.map(|overhead| overhead.0),
             basis: basis.kind(),
             basis_text: basis.to_string(),
-            in_sample: basis == Basis::Itself,
+            in_sample: *basis == Basis::Itself,
             clocks: clocks.clone(),
             as_declared: findings.is_empty() && not_predicted.is_none(),
             findings,
@@ -321,9 +334,9 @@ fn absent(trace: &Trace) -> Vec<&'static str> {
 }
 
 impl Figures {
-    fn of(prediction: &Prediction, comparison: &Comparison) -> Self {
+    fn of(prediction: &Prediction, comparison: &Comparison, within: Option<Ticks>) -> Self {
         let (measured, predicted) = (comparison.bubble_rate(), prediction.bubble_rate);
-        let units = |peaks: &Option<Vec<crate::model::Units>>| {
+        let units = |peaks: &Option<Vec<Units>>| {
             peaks.as_ref().map(|peaks| peaks.iter().map(|peak| peak.0).collect::<Vec<i64>>())
         };
         Self {
@@ -344,6 +357,7 @@ impl Figures {
             },
             durations: ErrorsReport::from(&comparison.durations),
             starts: ErrorsReport::from(&comparison.starts),
+            with_measured_durations: within.map(|within| within.0),
             rates: [measured, predicted],
         }
     }
@@ -492,6 +506,14 @@ impl fmt::Display for Figures {
             self.makespan.predicted.to_string(),
             relative(spread.median, self.makespan.predicted),
         ]);
+        if let Some(within) = self.with_measured_durations {
+            table.row([
+                "  with measured durations".to_owned(),
+                String::new(),
+                within.to_string(),
+                relative(spread.median, within),
+            ]);
+        }
         let [measured, predicted] = self.rates;
         let points = signed(predicted - measured).replace(" %", " points");
         table.row(["bubble rate".to_owned(), percentage(measured), percentage(predicted), points]);
