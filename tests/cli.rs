@@ -729,6 +729,64 @@ fn every_m_is_proved_refuted_or_unknown_and_the_keys_say_which() {
 }
 
 #[test]
+fn traces_are_reported_with_stable_keys() {
+    let run = tool(&["trace", "compare", CONTENDED, "--contention", "--gaps", "--json"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let answer = run.json();
+    let trace = &answer["traces"][0];
+    assert_keys(
+        trace,
+        &[
+            "file",
+            "schedule",
+            "origin",
+            "machine",
+            "devices",
+            "microbatches",
+            "iterations",
+            "absent",
+            "basis",
+            "in_sample",
+            "as_declared",
+            "findings",
+            "early",
+            "makespan",
+            "bubble_rate",
+            "peak_memory",
+            "durations",
+            "starts",
+            "with_measured_durations",
+            "terms",
+            "clocks",
+        ],
+    );
+    assert_keys(&trace["makespan"], &["measured", "predicted", "error"]);
+    assert_keys(&trace["starts"], &["signed", "median", "p90", "median_share", "p90_share", "worst"]);
+    assert_keys(&trace["terms"], &["gaps", "rates", "variants"]);
+    assert_eq!((trace["in_sample"].as_bool(), trace["basis"].as_str()), (Some(true), Some("itself")));
+
+    // Runs of the same schedule predict each other.
+    let several = tool(&["trace", "compare", CONTENDED, CONTENDED, "--json"]).json();
+    assert_eq!(several["traces"][1]["basis"], "other-runs");
+    assert_keys(&several, &["holds", "traces", "makespan_errors"]);
+
+    let found = tool(&["trace", "compare", DISORDERED, "--json"]).json();
+    assert_keys(&found["traces"][0]["findings"][0], &["rule", "iteration", "device", "pass", "message"]);
+    assert_keys(&found["traces"][0]["early"][0], &["iteration", "pass", "needs", "by"]);
+
+    let profile = tool(&["trace", "profile", TRACE, "--json"]).json();
+    assert_keys(
+        &profile,
+        &["name", "source", "origin", "durations", "latencies", "memory", "notes", "model"],
+    );
+    assert_keys(
+        &profile["durations"][0],
+        &["stage", "kind", "count", "median", "deviation", "least", "most"],
+    );
+    assert_keys(&profile["latencies"][0], &["after_stage", "latency", "method", "spread"]);
+}
+
+#[test]
 fn every_command_says_what_it_does_and_how_it_is_used() {
     for command in [
         "",

@@ -37,6 +37,7 @@ pub struct Duration {
     pub spread: Spread,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn letter<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_char(kind.letter())
 }
@@ -94,11 +95,12 @@ pub struct Held {
 /// What a fitted model does not say, or says without having seen it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Note {
-    /// The backward of a stage ran as one.
+    /// Stages whose backward ran as one.
     #[error(
-        "stage {0} ran its backward as one pass (B): the model has all of it as the input gradient and none as the weight gradient, so it says nothing of schedules that split it"
+        "the backward of {} ran as one pass (B): the model has all of it as the input gradient and none as the weight gradient, so it says nothing of schedules that split it",
+        listed(.0)
     )]
-    Fused(Stage),
+    Fused(Vec<Stage>),
     /// No samples of memory.
     #[error("no trace has samples of memory: the model counts activations of stages")]
     NoMemory,
@@ -125,6 +127,12 @@ pub enum Note {
         /// By how much.
         by: Ticks,
     },
+}
+
+/// Stages in words.
+fn listed(stages: &[Stage]) -> String {
+    let numbers: Vec<String> = stages.iter().map(ToString::to_string).collect();
+    format!("stage{} {}", if numbers.len() == 1 { "" } else { "s" }, numbers.join(", "))
 }
 
 /// Why traces make no model.
@@ -255,6 +263,7 @@ fn times(
     notes: &mut Vec<Note>,
 ) -> Result<[Vec<Ticks>; 3], FitError> {
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    let mut fused = Vec::new();
     for stage in Stage::all(placement.stages()) {
         let median = |kind| {
             let found = durations.iter().find(|duration| duration.stage == stage && duration.kind == kind);
@@ -264,7 +273,7 @@ fn times(
         let (input, weight) = match (median(Kind::I), median(Kind::W), median(Kind::B)) {
             (Some(input), Some(weight), _) => (input, weight),
             (None, None, Some(both)) => {
-                notes.push(Note::Fused(stage));
+                fused.push(stage);
                 (both, Ticks::ZERO)
             }
             (Some(input), None, Some(both)) => (input, Ticks::ZERO.max(both - input)),
@@ -275,6 +284,9 @@ fn times(
         for (list, time) in times.iter_mut().zip([forward, input, weight]) {
             list.push(time);
         }
+    }
+    if !fused.is_empty() {
+        notes.push(Note::Fused(fused));
     }
     Ok(times)
 }

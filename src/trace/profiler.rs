@@ -166,16 +166,13 @@ fn place(text: &str, part: &str) -> Range<usize> {
 /// Whether a text has the form of Chrome's traces: an object with events.
 #[must_use]
 pub fn is_recording(text: &str) -> bool {
-    // Serde would read a list as the fields in a row.
-    if !text.trim_start().starts_with('{') {
-        return false;
-    }
     #[derive(Deserialize)]
     struct Events<'a> {
         #[serde(rename = "traceEvents", borrow)]
         _events: &'a RawValue,
     }
-    serde_json::from_str::<Events<'_>>(text).is_ok()
+    // Serde would read a list as the fields in a row.
+    text.trim_start().starts_with('{') && serde_json::from_str::<Events<'_>>(text).is_ok()
 }
 
 /// The actions that compute nothing.
@@ -269,7 +266,9 @@ fn operators<'a>(
     for event in file.events.iter().filter(|event| event.is("cpu_op")) {
         starts.entry(event.lane()).or_default().push(event.time("ts", file.base, text)?);
     }
-    starts.values_mut().for_each(|list| list.sort_unstable());
+    for list in starts.values_mut() {
+        list.sort_unstable();
+    }
     Ok(starts)
 }
 

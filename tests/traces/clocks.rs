@@ -115,7 +115,7 @@ fn a_range_without_operators_is_at_its_end_and_without_any_in_the_file_it_is_who
     };
     let file = |events: &[String]| format!(r#"{{"traceEvents": [{}]}}"#, events.join(", "));
     let range = event("user_annotation", "PP:0I0", 10, 5);
-    let whole = profiler::parse(&file(&[range.clone()])).expect("a recording");
+    let whole = profiler::parse(&file(std::slice::from_ref(&range))).expect("a recording");
     let at_end = profiler::parse(&file(&[range, event("cpu_op", "aten::mm", 1, 2)])).expect("a recording");
     assert_eq!((whole.waits, whole.spans()[0].start), (true, Ticks(10_000)));
     assert_eq!((at_end.waits, at_end.spans()[0].start), (false, Ticks(15_000)));

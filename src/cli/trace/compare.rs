@@ -40,7 +40,8 @@ pub struct CompareArgs {
 
     /// Also predict with devices that slow each other down, at rates fitted to the same traces as the model
     ///
-    /// While k devices are busy each progresses at the rate r_k: r_1 = 1, and none is above the one before.
+    /// While k devices are busy each progresses at a rate of its own number k: 1 for one
+    /// device, and none above the one before.
     #[arg(long)]
     contention: bool,
 
@@ -251,7 +252,7 @@ fn terms(
     let mut add = |name: &'static str, model: &Model, terms: &Terms| -> Result<(), Error> {
         let spans = simulate(model, &trace.schedule, terms).map_err(unusable)?;
         let prediction = prediction.retimed(spans);
-        variants.push(Variant::of(name, &prediction, compare(trace, &prediction)));
+        variants.push(Variant::of(name, &prediction, compare(trace, &prediction).as_ref()));
         Ok(())
     };
     if let Some(gaps) = &gaps {

@@ -236,15 +236,15 @@ pub struct Variant {
 
 impl Variant {
     /// A prediction and how far it is off.
-    pub fn of(with: &'static str, prediction: &Prediction, comparison: Option<Comparison>) -> Self {
-        let exact = comparison.as_ref().map(|comparison| comparison.makespan_error(prediction.makespan));
+    pub fn of(with: &'static str, prediction: &Prediction, comparison: Option<&Comparison>) -> Self {
+        let exact = comparison.map(|comparison| comparison.makespan_error(prediction.makespan));
         Self {
             with,
             makespan: prediction.makespan.0,
             error: exact.map(decimal),
             bubble_rate: decimal(prediction.bubble_rate),
-            durations: comparison.as_ref().map(|comparison| ErrorsReport::from(&comparison.durations)),
-            starts: comparison.as_ref().map(|comparison| ErrorsReport::from(&comparison.starts)),
+            durations: comparison.map(|comparison| ErrorsReport::from(&comparison.durations)),
+            starts: comparison.map(|comparison| ErrorsReport::from(&comparison.starts)),
             exact,
             rate: prediction.bubble_rate,
         }
