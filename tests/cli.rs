@@ -197,6 +197,18 @@ fn the_answer_decides_the_exit_status() {
         (&["convert", MODEL, "-o", "-", "--to", "pytorch", "--schedule", "2f2b"], 2),
         (&["convert", MODEL, "-o", "-", "--to", "pytorch", "--schedule", "v-min"], 2),
         (&["convert", MODEL, "-o", "-", "--to", "pytorch"], 2),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "sail-sg"], 0),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "sail-sg", "--model", MODEL], 0),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "sail-sg", "--model", V_MODEL], 2),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "json", "--model", MODEL], 2),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "sail-sg", "--layers", "2"], 2),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "torchtitan"], 2),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "megatron"], 2),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "megatron", "--layers", "3,3"], 0),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "megatron", "--layers", "3,3,3"], 2),
+        (&["convert", SCHEDULE, "-o", "-", "--to", "megatron", "--layers", "3,"], 2),
+        (&["convert", DEADLOCKED, "-o", "-", "--to", "sail-sg"], 2),
+        (&["convert", DEADLOCKED, "-o", "-", "--to", "sail-sg", "--nearest"], 0),
         (&["verify", SWAPPED], 1),
         (&["verify", DEADLOCKED], 1),
         (&["verify", EARLY], 0),
@@ -241,6 +253,8 @@ fn json_is_one_object_whatever_happens() {
         &["check", CERTIFIED],
         &["check", SCHEDULE],
         &["convert", SCHEDULE, "-o", "-"],
+        &["convert", SCHEDULE, "-o", "target/tmp/run.toml", "--to", "torchtitan"],
+        &["convert", BROKEN, "-o", "target/tmp/nodes.json", "--to", "sail-sg"],
         &["render", SCHEDULE],
         &["render", BROKEN],
         &["completions", "zsh"],
@@ -455,6 +469,36 @@ fn communication_is_verified_and_what_cannot_run_is_mended() {
         .collect();
     assert_eq!(ends, [true, true, false, false]);
     assert_eq!(tool(&["verify", DEADLOCKED, "--json"]).json()["nearest"]["moved"][0]["pass"], "0F1");
+}
+
+#[test]
+fn torchtitans_two_files_are_named_together_and_overwrite_no_input() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let model = path("model.toml");
+    std::fs::copy(MODEL, &model).expect("copied");
+    let convert = |output: &str| {
+        tool(&["convert", &model, "--schedule", "1f1b", "-o", &path(output), "--to", "torchtitan"])
+    };
+    for output in ["model.csv", "model.toml", "model", "run.v2", "run.json", ""] {
+        let run = convert(output);
+        assert_eq!(run.status, 2, "{output}: {}", run.transcript());
+        assert!(run.err.contains("help:"), "{output}: {}", run.err);
+    }
+    assert_eq!(
+        std::fs::read(&model).expect("there"),
+        std::fs::read(MODEL).expect("there"),
+        "the model is as it was"
+    );
+    for output in ["a run", "b.csv", "c.toml"] {
+        assert_eq!(convert(output).status, 0, "{output}");
+    }
+    for (csv, toml) in [("a run.csv", "a run.toml"), ("b.csv", "b.toml"), ("c.csv", "c.toml")] {
+        assert_eq!(tool(&["verify", &path(csv)]).status, 0);
+        let configuration = std::fs::read_to_string(path(toml)).expect("written");
+        assert!(configuration.contains(&path(csv)), "{configuration}");
+    }
+    assert_eq!(std::fs::read_dir(&directory).expect("readable").count(), 7, "nothing else is written");
 }
 
 #[test]

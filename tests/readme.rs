@@ -1,4 +1,4 @@
-//! The examples of the front page, and of the page on traces, are run as they stand there.
+//! The examples of the front page and of others are run as they stand there.
 
 #[test]
 fn the_examples_of_the_readme_print_what_it_says() {
@@ -8,4 +8,9 @@ fn the_examples_of_the_readme_print_what_it_says() {
 #[test]
 fn the_examples_of_the_page_on_traces_print_what_it_says() {
     trycmd::TestCases::new().case("docs/traces.md");
+}
+
+#[test]
+fn the_examples_of_the_page_on_runtimes_print_what_it_says() {
+    trycmd::TestCases::new().case("docs/runtimes.md");
 }

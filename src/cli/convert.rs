@@ -1,5 +1,7 @@
 //! `convert`: a schedule in another form.
 
+mod runtimes;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,12 +9,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use self::runtimes::Named;
 use super::communication::{Communication, Offer};
 use super::error::{Error, Status};
 use super::input::Input;
 use super::output::{Output, Target, note};
 use super::size::Size;
-use super::subject::how_read;
+use super::subject::{how_read, model_for};
 use crate::catalog;
 use crate::comm::{self, Programme};
 use crate::interchange::Read;
@@ -44,6 +47,15 @@ pub struct ConvertArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Form>,
 
+    /// The transformer layers of each stage, such as 7,8,8,7, or one number for all (torchtitan, megatron)
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+          value_parser = clap::value_parser!(u32).range(..=10_000))]
+    layers: Option<Vec<u32>>,
+
+    /// The model file (TOML) whose times decide where messages stand (sail-sg); without it, unit times
+    #[arg(long, value_name = "MODEL", conflicts_with = "schedule")]
+    model: Option<PathBuf>,
+
     /// Where the devices wait for each other, bring passes forward until all can run
     ///
     /// As few places as possible at a time: of all passes that could run when no device can go on, the one
@@ -62,11 +74,19 @@ enum Form {
     Pytorch,
     /// The same with sends, receives, waits and reductions (`compute_comms`)
     PytorchComms,
+    /// torchtitan: the CSV of passes, and beside it the configuration that it needs (TOML)
+    Torchtitan,
+    /// Megatron-LM: the arguments that lay out layers, for its own orders
+    Megatron,
+    /// sail-sg's zero-bubble runtime: the nodes of every device (JSON)
+    SailSg,
 }
 
 #[derive(Serialize)]
 struct Converted {
     written: String,
+    /// The other file, where the form is two.
+    beside: Option<String>,
     format: Form,
     /// What was changed, with --nearest.
     nearest: Option<Offer>,
@@ -76,9 +96,18 @@ struct Converted {
 
 impl fmt::Display for Converted {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "wrote {}", self.written)?;
+        match &self.beside {
+            Some(beside) => writeln!(out, "wrote {} and {beside}", self.written)?,
+            None => writeln!(out, "wrote {}", self.written)?,
+        }
         self.communication.as_ref().map_or(Ok(()), |communication| write!(out, "{communication}"))
     }
+}
+
+/// A schedule, and the model it was made for or is to be timed under.
+struct Given {
+    read: Read,
+    model: Option<Model>,
 }
 
 /// Reads a schedule and writes it.
@@ -86,44 +115,75 @@ impl fmt::Display for Converted {
 /// # Errors
 /// When the schedule is wrong, or cannot be said in the other form, or cannot be written.
 pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
-    let target = output.target(&args.output)?;
     let format = match args.to {
         Some(form) => form,
         None => form_of(&args.output)?,
     };
-    let mut read = read(args)?;
-    if let Some(file) = &read.csv {
+    args.check_options(format)?;
+    let target = output.target(&args.output)?;
+    let mut given = read(args)?;
+    if let Some(file) = &given.read.csv {
         note(&how_read(file));
         if file.programme().is_some() {
             note("its sends and receives are left out; --to pytorch-comms adds new ones");
         }
     }
-    let nearest = if args.nearest { mend(&mut read)? } else { None };
+    let nearest = if args.nearest { mend(&mut given.read)? } else { None };
+    let schedule = &given.read.schedule;
+    let alone = |text| vec![Named { path: args.output.clone(), text }];
     let mut communication = None;
-    let text = match format {
+    let files = match format {
         Form::Json => {
-            target.write(|out| schedule::write(&read.schedule, out))?;
-            None
+            let mut json = Vec::new();
+            schedule::write(schedule, &mut json).expect("writing to memory cannot fail");
+            alone(json)
         }
-        Form::Pytorch => Some(passes_alone(&read).map_err(|error| unsayable(&error))?),
+        Form::Pytorch => alone(passes_alone(&given.read).map_err(|error| unsayable(&error))?.into_bytes()),
         Form::PytorchComms => {
-            let programme = lowered(&read.schedule)?;
+            let programme = lowered(schedule)?;
             communication = Some(Communication::of(&programme));
-            Some(pytorch::print_programme(&programme).map_err(|error| unsayable(&error))?)
+            alone(pytorch::print_programme(&programme).map_err(|error| unsayable(&error))?.into_bytes())
+        }
+        Form::Torchtitan => {
+            runtimes::torchtitan(schedule, args.layers.as_deref(), &args.input, &args.output)?
+        }
+        Form::Megatron => alone(runtimes::megatron(schedule, args.layers.as_deref())?),
+        Form::SailSg => {
+            let (json, behaviour) = runtimes::sail_sg(given.model.as_ref(), schedule)?;
+            communication = Some(behaviour);
+            alone(json)
         }
     };
-    if let Some(text) = text {
-        target.write(|out| out.write_all(text.as_bytes()))?;
+    for file in &files {
+        output.target(&file.path)?.write(|out| out.write_all(&file.text))?;
     }
     if target != Target::Stdout {
-        let written = args.output.display().to_string();
-        output.print(&Converted { written, format, nearest, communication })?;
+        let mut written = files.iter().map(|file| file.path.display().to_string());
+        let (written, beside) = (written.next().unwrap_or_default(), written.next());
+        output.print(&Converted { written, beside, format, nearest, communication })?;
     }
     Ok(Status::Yes)
 }
 
+impl ConvertArgs {
+    /// Whether every option means something for the form.
+    fn check_options(&self, format: Form) -> Result<(), Error> {
+        let lays_out = matches!(format, Form::Torchtitan | Form::Megatron);
+        if self.layers.is_some() && !lays_out {
+            return Err(Error::usage(
+                "the layers of stages are not in that form",
+                "--layers goes with --to torchtitan and --to megatron",
+            ));
+        }
+        if self.model.is_some() && format != Form::SailSg {
+            return Err(Error::usage("that form has no times", "--model goes with --to sail-sg"));
+        }
+        Ok(())
+    }
+}
+
 /// The schedule that was given, or the named one for the model that was.
-fn read(args: &ConvertArgs) -> Result<Read, Error> {
+fn read(args: &ConvertArgs) -> Result<Given, Error> {
     let input = Input::read(&args.input)?;
     let Some(name) = &args.schedule else {
         if args.size.is_given() {
@@ -132,7 +192,14 @@ fn read(args: &ConvertArgs) -> Result<Read, Error> {
                 "--devices and --microbatches go with --schedule NAME and a model file",
             ));
         }
-        return input.schedule();
+        let read = input.schedule()?;
+        let mut notes = Vec::new();
+        let model = args.model.as_ref().map(|path| model_for(&read.schedule, path, None, &mut notes));
+        let model = model.transpose()?;
+        for text in &notes {
+            note(text);
+        }
+        return Ok(Given { read, model });
     };
     let model = args.size.apply(input.model()?)?;
     let entry = catalog::find(name).ok_or_else(|| {
@@ -145,7 +212,7 @@ fn read(args: &ConvertArgs) -> Result<Read, Error> {
     let schedule = entry
         .generate(&model)
         .map_err(|error| Error::Usage { message: format!("{name}: {error}"), help: None })?;
-    Ok(Read { schedule, csv: None })
+    Ok(Given { read: Read { schedule, csv: None }, model: Some(model) })
 }
 
 /// A file of passes alone is written as it stands, blanks included.
@@ -212,7 +279,7 @@ fn form_of(path: &Path) -> Result<Form, Error> {
         Some("csv") => Ok(Form::Pytorch),
         _ => Err(Error::usage(
             format!("the form to write does not follow from the name {}", path.display()),
-            "say --to json, --to pytorch or --to pytorch-comms",
+            "say --to json, pytorch, pytorch-comms, torchtitan, megatron or sail-sg",
         )),
     }
 }

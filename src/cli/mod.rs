@@ -165,11 +165,12 @@ enum Command {
     Certify(certify::CertifyArgs),
 
     #[command(after_long_help = CONVERT_EXAMPLES)]
-    /// Write a schedule in another form: schedule file (JSON) or PyTorch's CSV, with or without messages
+    /// Write a schedule in another form: schedule file (JSON), PyTorch's CSV, what other runtimes read
     ///
-    /// The schedule need not be valid, only well formed; except to add sends and receives (pytorch-comms),
-    /// for which it must be able to run. What is written then has been proved to end, with buffered and with
-    /// rendezvous messages, and to hand every message to the pass that needs it.
+    /// For json and pytorch the schedule need not be valid, only well formed. For the other forms it must be
+    /// able to run. The sends and receives of pytorch-comms and sail-sg have been proved to end, with buffered and
+    /// with rendezvous messages, and to hand every message to the pass that needs it. What a runtime
+    /// cannot run is refused with the reason.
     Convert(convert::ConvertArgs),
 
     #[command(after_long_help = COMPARE_EXAMPLES)]
@@ -238,6 +239,10 @@ Examples:
   bubbleproof convert schedule.json -o schedule.csv --to pytorch-comms
       for format=\"compute_comms\": with sends, receives, waits and reductions
   bubbleproof convert model.toml --schedule v-half --devices 4 -o v-half.csv
+  bubbleproof convert schedule.json -o run.toml --to torchtitan --layers 3,4,4,4,4,4,4,3
+      run.csv and the configuration that goes with it
+  bubbleproof convert model.toml --schedule 1f1b -o run.args --to megatron --layers 7,8,8,7
+  bubbleproof convert schedule.json --model model.toml -o nodes.json --to sail-sg
   bubbleproof convert schedule.csv -o - --to json";
 
 const EXPLAIN_EXAMPLES: &str = "\

@@ -86,7 +86,7 @@ impl SubjectArgs {
     pub fn with_schedule(&self, Read { schedule, csv }: Read) -> Result<Subject, Error> {
         let mut notes: Vec<String> = csv.iter().map(how_read).collect();
         let model = if let Some(path) = &self.model {
-            self.model_for(&schedule, path, &mut notes)?
+            model_for(&schedule, path, self.devices, &mut notes)?
         } else {
             notes.extend(schedule.model.as_ref().map(|name| {
                 format!(
@@ -154,32 +154,6 @@ impl SubjectArgs {
         )
     }
 
-    fn model_for(&self, schedule: &Schedule, path: &Path, notes: &mut Vec<String>) -> Result<Model, Error> {
-        let mut model = read_model(path)?;
-        if let Some(devices) = self.devices {
-            model = super::size::resized(&model, devices)?;
-        } else if made_for_another_size(schedule, &model)
-            && let Ok(resized) = model.resized(schedule.devices())
-        {
-            notes.push(format!(
-                "the schedule was made for {} devices of the model, which has {}: taking {0}",
-                schedule.devices(),
-                model.devices(),
-            ));
-            model = resized;
-        }
-        let microbatches = schedule.microbatches();
-        if microbatches != model.microbatches() {
-            notes.push(format!(
-                "the number of microbatches is the schedule's, {microbatches}, not the model's, {}",
-                model.microbatches(),
-            ));
-            // One that overflows is left for replay to report as a violation.
-            model = model.with_microbatches(microbatches).unwrap_or(model);
-        }
-        Ok(model)
-    }
-
     /// A cap that the schedule was made for, but that is not the one it is judged under.
     fn note_on_cap(&self, schedule: &Schedule, model: &Model) -> Option<String> {
         let memory = schedule.provenance.as_ref()?.memory?;
@@ -204,6 +178,42 @@ impl SubjectArgs {
             })
             .collect()
     }
+}
+
+/// The model in a file at the size of a schedule: with these devices if they are given, else with those that the
+/// schedule was made for. What was changed is noted.
+///
+/// # Errors
+/// When the file is wrong, or the model cannot have so many devices.
+pub fn model_for(
+    schedule: &Schedule,
+    path: &Path,
+    devices: Option<u32>,
+    notes: &mut Vec<String>,
+) -> Result<Model, Error> {
+    let mut model = read_model(path)?;
+    if let Some(devices) = devices {
+        model = super::size::resized(&model, devices)?;
+    } else if made_for_another_size(schedule, &model)
+        && let Ok(resized) = model.resized(schedule.devices())
+    {
+        notes.push(format!(
+            "the schedule was made for {} devices of the model, which has {}: taking {0}",
+            schedule.devices(),
+            model.devices(),
+        ));
+        model = resized;
+    }
+    let microbatches = schedule.microbatches();
+    if microbatches != model.microbatches() {
+        notes.push(format!(
+            "the number of microbatches is the schedule's, {microbatches}, not the model's, {}",
+            model.microbatches(),
+        ));
+        // One that overflows is left for replay to report as a violation.
+        model = model.with_microbatches(microbatches).unwrap_or(model);
+    }
+    Ok(model)
 }
 
 /// As what a CSV was read.

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::index::Index;
-use super::verify::inputs;
+use super::index::{Index, inputs};
 use super::{Action, Place, Programme, Wait};
 use crate::model::Device;
 

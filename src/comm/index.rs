@@ -68,3 +68,12 @@ impl Index {
             .then(|| (placement.device_of(message.from()), placement.device_of(message.to())))
     }
 }
+
+/// The message that a known pass waits for, where one is sent at all.
+pub(super) fn inputs(programme: &Programme, pass: Pass) -> Option<Message> {
+    let placement = programme.placement();
+    (pass.stage.0 < placement.stages())
+        .then(|| Message::into_pass(pass, placement))
+        .flatten()
+        .filter(|message| message.crosses(placement))
+}

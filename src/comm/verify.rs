@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::flow::{self, Semantics};
-use super::index::Index;
+use super::index::{Index, inputs};
 use super::{Action, Fault, Message, Payload, Place, Programme};
 use crate::model::{Device, Kind, Pass, Stage};
 
@@ -99,15 +99,6 @@ fn every_message_that_is_needed_is_exchanged(programme: &Programme, index: &Inde
             Some(_) => {}
         }
     }
-}
-
-/// The message that a known pass waits for, where one is sent at all.
-pub(super) fn inputs(programme: &Programme, pass: Pass) -> Option<Message> {
-    let placement = programme.placement();
-    (pass.stage.0 < placement.stages())
-        .then(|| Message::into_pass(pass, placement))
-        .flatten()
-        .filter(|message| message.crosses(placement))
 }
 
 fn messages_are_made_before_they_are_sent(programme: &Programme, index: &Index, faults: &mut Vec<Fault>) {

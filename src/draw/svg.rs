@@ -8,6 +8,7 @@
 mod canvas;
 mod layout;
 mod legend;
+mod measures;
 mod memory;
 
 use self::canvas::Canvas;

@@ -1,11 +1,17 @@
 //! Schedules in the forms of other tools.
 //!
 //! Wherever a schedule is read, both our own JSON and PyTorch's CSV are accepted; which of them a
-//! text is, its first character tells.
+//! text is, its first character tells. For other runtimes schedules are only written; what one of them cannot
+//! run is refused with the reason.
 
+mod limits;
+pub mod megatron;
 pub mod perfetto;
 pub mod pytorch;
+pub mod sail_sg;
+pub mod torchtitan;
 
+pub use limits::CannotRun;
 use pytorch::{CsvError, File};
 
 use crate::schedule::{self, Schedule, ScheduleFileError};

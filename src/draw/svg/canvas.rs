@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::layout::{EDGE, HEADING, LINE, Layout, SMALL, TEXT, figures, shortened};
+use super::layout::{Layout, figures, shortened};
 use super::legend::{SAMPLE, Sample};
+use super::measures::{EDGE, HEADING, LINE, SMALL, TEXT};
 use super::memory::{curve, rise};
 use super::{Part, Svg};
 use crate::draw::Picture;

@@ -1,20 +1,11 @@
 //! Where everything lies in a drawing, in whole pixels or in hundredths of one.
 
 use super::legend::{self, Entry};
+use super::measures::{EDGE, HEADING, LINE, SMALL, TEXT};
 use super::{Part, Svg, SvgError};
 use crate::draw::xml::width_of;
 use crate::draw::{Picture, percent};
 use crate::model::{Device, Ticks};
-
-/// The size of text, and of small text.
-pub(super) const TEXT: i64 = 12;
-pub(super) const SMALL: i64 = 11;
-/// The size of the title.
-pub(super) const HEADING: i64 = 15;
-/// From one line of text to the next.
-pub(super) const LINE: i64 = 17;
-/// The edge of the drawing, and what is left between its parts.
-pub(super) const EDGE: i64 = 8;
 
 /// The least width, and the largest that is chosen where none is given.
 const OWN_WIDTH: (i64, i64) = (640, 12_000);

@@ -1,6 +1,6 @@
 //! What the colours and lines of a drawing mean.
 
-use super::layout::{EDGE, TEXT};
+use super::measures::{EDGE, TEXT};
 use super::{Part, Svg};
 use crate::draw::colour::{Colour, Ground};
 use crate::draw::xml::width_of;

@@ -1,0 +1,130 @@
+//! The forms of runtimes other than PyTorch's own.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::catalog;
+use crate::cli::communication::Communication;
+use crate::cli::error::Error;
+use crate::cli::output::note;
+use crate::comm;
+use crate::interchange::{CannotRun, megatron, sail_sg, torchtitan};
+use crate::model::Model;
+use crate::replay::Violation;
+use crate::schedule::Schedule;
+
+/// A file to be written.
+pub struct Named {
+    /// Where.
+    pub path: PathBuf,
+    /// What.
+    pub text: Vec<u8>,
+}
+
+/// The CSV for torchtitan, and beside it the configuration that names it.
+pub fn torchtitan(
+    schedule: &Schedule,
+    layers: Option<&[u32]>,
+    input: &Path,
+    output: &Path,
+) -> Result<Vec<Named>, Error> {
+    let [csv, toml] = beside_each_other(output)?;
+    for written in [&csv, &toml] {
+        if is_same(written, input) {
+            return Err(Error::usage(
+                format!("{} is what is converted, and would be overwritten", written.display()),
+                "give `-o` another name",
+            ));
+        }
+    }
+    let name = csv.to_str().ok_or_else(|| {
+        Error::usage(
+            format!("{} is not UTF-8, and the configuration has to name it", csv.display()),
+            "give `-o` another name",
+        )
+    })?;
+    let files = torchtitan::configuration(schedule, layers, name)
+        .map_err(|error| cannot_run("torchtitan", &error))?;
+    Ok(vec![
+        Named { path: csv, text: files.csv.into_bytes() },
+        Named { path: toml, text: files.toml.into_bytes() },
+    ])
+}
+
+fn beside_each_other(output: &Path) -> Result<[PathBuf; 2], Error> {
+    let known = match output.extension().map(OsStr::to_str) {
+        None => output.as_os_str() != "-",
+        Some(extension) => matches!(extension, Some("csv" | "toml")),
+    };
+    let folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if !known || folder {
+        return Err(Error::usage(
+            format!("for torchtitan two files are written, and {} does not name them", output.display()),
+            "`-o run`, `-o run.csv` and `-o run.toml` all write run.csv and run.toml",
+        ));
+    }
+    Ok(["csv", "toml"].map(|extension| output.with_extension(extension)))
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(|path| fs::canonicalize(path).ok());
+    one.is_some() && one == other
+}
+
+/// Megatron-LM's arguments.
+pub fn megatron(schedule: &Schedule, layers: Option<&[u32]>) -> Result<Vec<u8>, Error> {
+    let (placement, microbatches) = (schedule.placement(), schedule.microbatches());
+    let name = if placement.chunks() == Some(1) { "1f1b" } else { "interleaved-1f1b" };
+    let own = |model: &Model| catalog::find(name)?.generate(model).ok();
+    let own = Model::unit(placement.clone(), microbatches).ok().as_ref().and_then(own);
+    let arguments = megatron::arguments(schedule, layers, own.as_ref())
+        .map_err(|error| cannot_run("Megatron-LM", &error))?;
+    note(&format!(
+        "Megatron-LM makes the order itself, {name}; for as many microbatches --global-batch-size is {microbatches} \
+         times --micro-batch-size times the data-parallel size"
+    ));
+    Ok(arguments.into_bytes())
+}
+
+/// The nodes for sail-sg's runtime, proved to be safe, and how their messages behave.
+pub fn sail_sg(model: Option<&Model>, schedule: &Schedule) -> Result<(Vec<u8>, Communication), Error> {
+    let unit;
+    let model = if let Some(model) = model {
+        model
+    } else {
+        unit = Model::unit(schedule.placement().clone(), schedule.microbatches())
+            .map_err(|error| Error::Usage { message: error.to_string(), help: None })?;
+        &unit
+    };
+    let lists =
+        sail_sg::node_lists(model, schedule).map_err(|error| cannot_run("the runtime of sail-sg", &error))?;
+    if let Some(fault) = comm::verify(&lists.programme).first() {
+        return Err(Error::Defect(format!("nodes are not safe: {fault}")));
+    }
+    let mut json = Vec::new();
+    sail_sg::print(&lists, schedule, &mut json).expect("writing to memory cannot fail");
+    Ok((json, Communication::of(&lists.programme)))
+}
+
+fn cannot_run(runtime: &str, error: &CannotRun) -> Error {
+    let message = format!("{runtime} cannot run this schedule: {error}");
+    let help = match error {
+        CannotRun::LayersUnknown | CannotRun::Layers { .. } | CannotRun::NoLayers(_) | CannotRun::NoModel => {
+            "--layers gives those of every stage, such as 7,8,8,7, or one number for all"
+        }
+        CannotRun::OwnOrder { .. } => {
+            "--schedule 1f1b or --schedule interleaved-1f1b with a model file makes what it runs"
+        }
+        CannotRun::Microbatches { .. } => "--microbatches makes a named schedule of another length",
+        CannotRun::Invalid(Violation::ModelMismatch(_)) => "give the --model that the schedule is for",
+        CannotRun::Invalid(_) => {
+            "`bubbleproof verify` tells everything that is wrong; --nearest mends orders that wait for each other"
+        }
+        CannotRun::Placement { .. } | CannotRun::OutOfTurn { .. } | CannotRun::Overlapped { .. } => {
+            "--to pytorch writes any schedule of one direction without recomputation"
+        }
+        _ => return Error::Usage { message, help: None },
+    };
+    Error::usage(message, help)
+}

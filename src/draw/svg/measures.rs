@@ -1,0 +1,11 @@
+//! The sizes that every part of a drawing keeps to, in pixels.
+
+/// The size of text, and of small text.
+pub(super) const TEXT: i64 = 12;
+pub(super) const SMALL: i64 = 11;
+/// The size of the title.
+pub(super) const HEADING: i64 = 15;
+/// From one line of text to the next.
+pub(super) const LINE: i64 = 17;
+/// The edge of the drawing, and what is left between its parts.
+pub(super) const EDGE: i64 = 8;
