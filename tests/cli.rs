@@ -814,6 +814,13 @@ fn traces_are_reported_with_stable_keys() {
     assert_eq!(several["traces"][1]["basis"], "other-runs");
     assert_keys(&several, &["holds", "traces", "makespan_errors"]);
 
+    // A model fitted to the trace itself is never passed off as another one.
+    let own = tool(&["trace", "compare", CONTENDED, "--fit", CONTENDED, "--json"]).json();
+    assert_eq!(
+        (own["traces"][0]["basis"].as_str(), own["traces"][0]["in_sample"].as_bool()),
+        (Some("fit"), Some(true))
+    );
+
     let found = tool(&["trace", "compare", DISORDERED, "--json"]).json();
     assert_keys(&found["traces"][0]["findings"][0], &["rule", "iteration", "device", "pass", "message"]);
     assert_keys(&found["traces"][0]["early"][0], &["iteration", "pass", "needs", "by"]);

@@ -211,7 +211,7 @@ fn basis(
         return (Basis::Model { name: model.name().to_owned(), source }, vec![trace.clone()]);
     }
     if !args.fit.is_empty() {
-        return (Basis::Fit { traces: others.len() }, others.to_vec());
+        return (Basis::Fit { traces: others.len(), itself: others.contains(trace) }, others.to_vec());
     }
     let same = |other: &Trace| {
         other.origin == trace.origin

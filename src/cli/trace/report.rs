@@ -30,6 +30,8 @@ pub enum Basis {
     Fit {
         /// How many.
         traces: usize,
+        /// Whether the trace that is predicted is one of them.
+        itself: bool,
     },
     /// A model fitted to the other traces of the same schedule.
     Others {
@@ -57,8 +59,9 @@ impl fmt::Display for Basis {
         match self {
             Self::Model { name, source: Some(source) } => write!(out, "the model {name} ({source})"),
             Self::Model { name, source: None } => write!(out, "the model {name}"),
-            Self::Fit { traces: number } => {
-                write!(out, "a model fitted to {} given for that", traces(*number))
+            Self::Fit { traces: number, itself } => {
+                let among = if *itself { ", this one among them (in-sample)" } else { "" };
+                write!(out, "a model fitted to {} given for that{among}", traces(*number))
             }
             Self::Others { traces: number } => {
                 write!(out, "a model fitted to {} of other runs of this schedule", traces(*number))
@@ -305,7 +308,7 @@ impl Report {
             host_overhead: trace.host_overhead.map(|overhead| overhead.0),
             basis: basis.kind(),
             basis_text: basis.to_string(),
-            in_sample: *basis == Basis::Itself,
+            in_sample: matches!(basis, Basis::Itself | Basis::Fit { itself: true, .. }),
             clocks: clocks.clone(),
             as_declared: findings.is_empty() && not_predicted.is_none(),
             findings,

@@ -95,19 +95,24 @@ def trimmed(text: str) -> str:
     kept = sorted(ranges + inside, key=lambda event: float(event["ts"]))
     keys = ("ph", "cat", "name", "pid", "tid", "ts", "dur")
     lines = [
-        "{" + ", ".join(f'"{key}": {json.dumps(event[key]) if isinstance(event[key], (str, dict)) and not isinstance(event[key], Number) else event[key]}' for key in keys if key in event) + "}"
-        for event in kept
+        "{" + ", ".join(f'"{key}": {written(event[key])}' for key in keys if key in event) + "}" for event in kept
     ]
     head = [f'"schemaVersion": {whole["schemaVersion"]}']
     if "distributedInfo" in whole:
         info = whole["distributedInfo"]
-        head.append(f'"distributedInfo": {{"backend": "{info["backend"]}", "rank": {info["rank"]}, "world_size": {info["world_size"]}}}')
+        named = ", ".join(f'"{key}": {written(info[key])}' for key in ("backend", "rank", "world_size"))
+        head.append(f'"distributedInfo": {{{named}}}')
     head.append(f'"baseTimeNanoseconds": {whole["baseTimeNanoseconds"]}')
     return "{" + ",\n".join(head) + ',\n"traceEvents": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
 class Number(str):
     """A number as it was written."""
+
+
+def written(value: object) -> str:
+    """A value as JSON; a number as it was."""
+    return str(value) if isinstance(value, Number) else json.dumps(value)
 
 
 def main() -> None:
