@@ -31,10 +31,21 @@ TORCH_NEEDS := nvidia-cuda-runtime==13.2.75 numpy==2.4.6 filelock==4.2.11 typing
                sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 jinja2==3.1.6 markupsafe==3.0.4 fsspec==2026.9.0
 PYTORCH     := .deps/torch-$(TORCH)
 
+# What `make measure` runs: the standard set, or one schedule with SCHEDULE=file.json. KIND is cpu or cuda; on CUDA
+# the PyTorch of $(PYTHON) is used, since ours has no CUDA libraries. OPTIONS are passed on.
+KIND      ?= cpu
+OPTIONS   ?=
+MEASURE   := tests/traces/measure
+SCHEDULES := tests/traces/schedules
+SET       := $(foreach d,2 4,$(foreach s,1f1b zb-h1 v-min v-half v-zb,$(s)-d$d))
+TRACE     ?= target/trace.json
+MEASURED  := $(if $(SCHEDULE),$(SCHEDULE) -o $(TRACE),--standard-set $(SCHEDULES) -o tests/traces)
+
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
-.PHONY: help setup build demo test browser gallery lint proofs proofs-cvc5 certify interop dumps bench bench-table
+.PHONY: help setup build demo test browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
+        measure measure-test schedules bench bench-table
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -42,10 +53,13 @@ help:
 	@echo 'make browser      look at the pages of render in a headless Chromium (installs it, if root on Debian)'
 	@echo 'make gallery      draw docs/gallery.md and its drawings anew'
 	@echo 'make build        build target/release/bubbleproof'
+	@echo 'make regress      hold the catalogue against its records, and record what is meant'
 	@echo 'make lint         check format, lints and documentation'
 	@echo 'make proofs       write proofs/ anew and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
 	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
+	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into tests/traces'
+	@echo 'make measure-test test the script that measures'
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
 	@echo 'make certify      prove optima and have two outside checkers check the proofs'
@@ -83,6 +97,10 @@ browser:
 gallery:
 	$(CARGO) run --no-default-features --example gallery
 
+# What has changed is shown, and then recorded; `git diff models/regress` is what is left to be reviewed.
+regress: setup
+	$(CARGO) run --no-default-features --features smt -- regress models/regress --accept
+
 lint: setup
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets -- -D warnings
@@ -109,6 +127,25 @@ interop: setup $(PYTORCH)
 # The schedules that PyTorch makes itself, as the tests read them.
 dumps: $(PYTORCH)
 	PYTHONPATH=$(PYTORCH) $(PYTHON) tests/interop/dump.py tests/data/pytorch
+
+measure: $(if $(filter cpu,$(KIND)),$(PYTORCH))
+	$(if $(filter cpu,$(KIND)),PYTHONPATH=$(PYTORCH)) $(PYTHON) $(MEASURE)/measure.py $(MEASURED) --kind $(KIND) $(OPTIONS)
+
+measure-test: $(PYTORCH)
+	PYTHONPATH=$(PYTORCH) $(PYTHON) -m unittest discover -s $(MEASURE)
+
+# The schedules that are measured, made anew.
+schedules: setup
+	$(CARGO) build
+	@for each in $(SET); do \
+	    case $$each in v-*) shape=v;; *) shape=linear;; esac; \
+	    target/debug/bubbleproof convert models/profiles/unit-$$shape.toml --schedule $${each%-d*} \
+	        --devices $${each##*-d} --microbatches 16 -o $(SCHEDULES)/$$each-m16.json || exit 1; \
+	done
+	@for d in 2 4; do \
+	    target/debug/bubbleproof optimize models/profiles/unit-v.toml --devices $$d --microbatches 16 --memory 75% \
+	        --time-limit 20 -o $(SCHEDULES)/optimised-d$$d-m16.json > /dev/null || exit 1; \
+	done
 
 $(PYTORCH):
 	@echo 'installing $(notdir $@) into .deps'

@@ -11,6 +11,7 @@ pub mod interchange;
 pub mod model;
 pub mod optimize;
 pub mod prove;
+pub mod regress;
 pub mod replay;
 pub mod schedule;
 pub mod stop;

@@ -28,6 +28,21 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("interchange", &["model", "schedule", "replay", "comm"]),
     ("draw", &["model", "schedule", "replay"]),
     (
+        "regress",
+        &[
+            "model",
+            "schedule",
+            "replay",
+            "comm",
+            "certificate",
+            "block",
+            "catalog",
+            "optimize",
+            "prove",
+            "interchange",
+        ],
+    ),
+    (
         "cli",
         &[
             "model",
@@ -44,6 +59,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trace",
             "interchange",
             "draw",
+            "regress",
         ],
     ),
 ];
@@ -59,7 +75,7 @@ const TRUSTED_PACKAGES: &[&str] =
     &["std", "num_integer", "num_rational", "serde", "serde_json", "sha2", "thiserror"];
 
 /// Modules in which truth is decided: integers and exact rationals only.
-const EXACT: &[&str] = &["model", "schedule", "replay", "comm", "certificate", "block"];
+const EXACT: &[&str] = &["model", "schedule", "replay", "comm", "certificate", "block", "regress"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

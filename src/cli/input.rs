@@ -56,6 +56,11 @@ impl Input {
         }
     }
 
+    /// A file that was read already.
+    pub const fn of(name: String, text: String) -> Self {
+        Self { name, text }
+    }
+
     /// The text as a model.
     ///
     /// # Errors

@@ -28,6 +28,7 @@ mod optimize;
 mod output;
 mod progress;
 mod prove;
+mod regress;
 mod render;
 mod replay;
 mod size;
@@ -104,6 +105,16 @@ enum Command {
     /// device, and the passes involved. The exit status is 1 when something is refuted, and 3 when
     /// otherwise something is unknown.
     Prove(prove::ProveArgs),
+
+    #[command(after_long_help = REGRESS_EXAMPLES)]
+    /// Hold designs against what was recorded of them: what got worse, what got better, which pass moved
+    ///
+    /// A manifest, regress.toml, names block families, schedules and models. Everything about each is found
+    /// anew (validity, interval, lifespans, memory, makespan, bubble, bound, communication, theorems and
+    /// promises) and compared with its record, a text with one fact in a line. The exit status is 1 where
+    /// something is worse beyond its threshold, invalid, no longer proved, not recorded or gone, or a promise is
+    /// broken.
+    Regress(regress::RegressArgs),
 
     #[command(after_long_help = FRONTIER_EXAMPLES)]
     /// Show memory against interval and bubble: the best blocks, and the named schedules beside them
@@ -213,6 +224,17 @@ Examples:
   bubbleproof prove --library
   bubbleproof prove family.toml --json | jq '.theorems[] | select(.status == \"refuted\")'";
 
+const REGRESS_EXAMPLES: &str = "\
+Examples:
+  bubbleproof regress --init family.toml schedule.json -o designs
+      a manifest for new designs
+  bubbleproof regress designs --accept
+      makes what is found the record, after showing what changed
+  bubbleproof regress designs
+  bubbleproof regress designs --format github
+      in a workflow: an annotation for every change
+  bubbleproof regress designs --json | jq '.designs[] | select(.regressed)'";
+
 const FRONTIER_EXAMPLES: &str = "\
 Examples:
   bubbleproof frontier model.toml
@@ -309,6 +331,7 @@ impl Command {
             Self::Optimize(args) => optimize::run(args, output),
             Self::Block(args) => block::run(args, output),
             Self::Prove(args) => prove::run(args, output),
+            Self::Regress(args) => regress::run(args, output),
             Self::Frontier(args) => frontier::run(args, output),
             Self::Explain(args) => explain::run(args, output),
             Self::Verify(args) => verify::run(args, output),

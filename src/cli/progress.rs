@@ -23,9 +23,17 @@ impl Progress {
 
     /// Starts counting the first second.
     pub fn start(step: impl Into<String>) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
-            .with_style(style())
-            .with_message(step.into());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(style());
+        Self::shown_later(bar.with_message(step.into()))
+    }
+
+    /// The same as a bar, where it is known how many steps there are.
+    pub fn counting(steps: usize) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden());
+        Self::shown_later(bar.with_style(bar_style()))
+    }
+
+    fn shown_later(bar: ProgressBar) -> Self {
         let (done, wait) = mpsc::channel::<()>();
         let shown = bar.clone();
         let waiting = thread::spawn(move || {
@@ -41,11 +49,22 @@ impl Progress {
     pub fn step(&self, step: impl Into<String>) {
         self.bar.set_message(step.into());
     }
+
+    /// Says what has been done, one of the steps there are.
+    pub fn count(&self, step: &str) {
+        self.bar.set_message(step.to_owned());
+        self.bar.inc(1);
+    }
 }
 
 fn style() -> indicatif::ProgressStyle {
     indicatif::ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}")
         .unwrap_or_else(|_| indicatif::ProgressStyle::default_spinner())
+}
+
+fn bar_style() -> indicatif::ProgressStyle {
+    indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed:>4} {wide_msg}")
+        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar())
 }
 
 impl Drop for Progress {

@@ -18,7 +18,8 @@ use super::progress::Progress;
 use super::violations::count;
 use crate::block::family::Family;
 use crate::prove::{
-    self, Claim, Counterexample, Expected, Judgement, ProveError, Subject, Theorem, Verdict, Witness,
+    self, BubbleFreedom, Claim, Counterexample, Expected, Judgement, ProveError, Slow, Subject, Theorem,
+    Verdict, Witness,
 };
 
 /// The options of `prove`.
@@ -164,7 +165,31 @@ fn squeezed(
         seconds,
         file: file.clone(),
     };
-    Ok(claims.into_iter().map(line).collect())
+    let mut lines: Vec<Line> = claims.into_iter().map(line).collect();
+    for (position, promise) in family.bubble_free.iter().enumerate() {
+        let found = prove::bubble_freedom(family, promise, &witness.periods()[0])
+            .map_err(|error| refused(&family.name, &error))?;
+        let (status, counterexample, reason) = match found {
+            BubbleFreedom::Proved => (TheoremStatus::Proved, None, None),
+            BubbleFreedom::Refuted(slow) => (TheoremStatus::Refuted, Some(Point::slow(&slow)), None),
+            BubbleFreedom::Unknown(rate) => {
+                let reason =
+                    format!("{rate} bounds the period, but no cycle of passes is known to take as long");
+                (TheoremStatus::Unknown, None, Some(reason))
+            }
+        };
+        lines.push(Line {
+            name: format!("{}.bubble-free-{}", family.name, position + 1),
+            family: family.name.clone(),
+            statement: format!("for every d with {}: {promise}, in the squeezed order", family.domain),
+            status,
+            counterexample,
+            reason,
+            seconds,
+            file: file.clone(),
+        });
+    }
+    Ok(lines)
 }
 
 /// The answer that the verdict lets one expect of a file.
@@ -251,6 +276,19 @@ impl Point {
             smallest: counterexample.smallest,
             drawing: counterexample.drawing(),
             interval: counterexample.interval().0,
+        }
+    }
+
+    /// Durations for which there is a bubble, on all devices.
+    fn slow(slow: &Slow) -> Self {
+        Self {
+            devices: slow.devices,
+            device: 0,
+            passes: Vec::new(),
+            message: slow.to_string(),
+            smallest: true,
+            drawing: None,
+            interval: 0,
         }
     }
 }

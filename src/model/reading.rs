@@ -290,6 +290,12 @@ impl<'doc> Value<'doc> {
         }
     }
 
+    /// The values of a list, or the one value that stands for a list of one.
+    #[must_use]
+    pub fn one_or_many(self) -> Vec<Self> {
+        self.list().unwrap_or_else(|| vec![self])
+    }
+
     /// A text, or nothing when it is something else.
     #[must_use]
     pub fn as_text(&self) -> Option<&'doc str> {

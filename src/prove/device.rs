@@ -343,7 +343,7 @@ fn offset(formula: &Formula) -> Result<Term, crate::block::family::EvaluationErr
     Term::of(formula, &|variable| match variable {
         Variable::Device => Some(Term::Device),
         Variable::Devices => Some(Term::Devices),
-        Variable::Peak | Variable::Interval | Variable::Bubble => None,
+        _ => None,
     })
 }
 

@@ -36,8 +36,8 @@ pub use counterexample::{Counterexample, Violation};
 pub use decide::{Judgement, SURVEYED, Verdict, prove, theorems};
 pub use library::{NamedTheorem, ProofFile, index, library, named};
 pub use squeeze::{
-    Attained, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Term, WITNESS_FORMAT,
-    Witness, period,
+    Attained, BubbleFreedom, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Slow, Term,
+    WITNESS_FORMAT, Witness, bubble_freedom, period,
 };
 pub use survey::{Delay, Delays};
 pub use theorem::{Expected, Subject, Theorem};
@@ -46,6 +46,15 @@ use crate::block::family::{Condition, EvaluationError, FamilyError};
 
 /// Whether this build has a solver: without one, theorems are refuted but never proved.
 pub const HAS_SOLVER: bool = cfg!(feature = "smt");
+
+/// The solver that is linked, with its version; empty in a build without one.
+#[must_use]
+pub fn solver_version() -> &'static str {
+    #[cfg(feature = "smt")]
+    return z3::full_version();
+    #[cfg(not(feature = "smt"))]
+    return "";
+}
 
 /// Why the theorems of a family cannot be stated or decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -126,7 +126,8 @@ fn any_offset() -> impl Strategy<Value = String> {
 }
 
 fn any_family() -> impl Strategy<Value = Family> {
-    let promise = prop::sample::select(vec!["peak <= d", "peak = 2", "bubble >= 0", "peak < d - i + 2"]);
+    let promise =
+        prop::sample::select(vec!["peak <= d", "2*peak <= peak_1f1b + i", "bubble >= 0", "peak < d - i + 2"]);
     (
         0..3_usize,
         1..14_i64,
@@ -162,6 +163,7 @@ fn any_family() -> impl Strategy<Value = Family> {
                     interval: Ticks(if long { interval + 24 } else { interval }),
                     domain: parse_condition("d >= 1", &[Variable::Devices]).expect("a condition"),
                     promises: vec![parse_condition(promise, &Variable::ALL).expect("a condition")],
+                    bubble_free: Vec::new(),
                     durations: Durations {
                         forward: Ticks(forward),
                         backward_input: Ticks(backward_input),

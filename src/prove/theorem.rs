@@ -247,6 +247,10 @@ impl<'a> Theorems<'a> {
                 Variable::Peak => Term::named("peak"),
                 Variable::Interval => Term::Integer(terms.interval),
                 Variable::Bubble => Term::Integer(bubble),
+                Variable::PeakOf1f1b => {
+                    Term::Times(self.family.layout.chunks().into(), Box::new(Term::Devices))
+                }
+                Variable::Forward | Variable::BackwardInput | Variable::BackwardWeight => return None,
             })
         };
         let number = position + 1;

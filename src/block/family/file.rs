@@ -1,6 +1,6 @@
 //! The block family file (TOML): reading with located errors, and printing back.
 
-use super::syntax::{FormulaError, parse_condition, parse_formula};
+use super::syntax::{FormulaError, Promise, parse_condition, parse_formula, parse_promise};
 use super::{Comparison, Condition, Durations, Family, Formula, Layout, Offset, Variable};
 use crate::model::reading::{FileError, Problem, Table, Value, document, root};
 use crate::model::{Kind, Model, Ticks};
@@ -30,15 +30,14 @@ pub fn parse(text: &str) -> Result<Family, FileError> {
         Some(value) => condition(text, &value, &[Variable::Devices])?,
         None => any_devices(),
     };
-    let promises = match file.get("promise") {
-        Some(value) => match value.list() {
-            Some(list) => {
-                list.iter().map(|value| condition(text, value, &Variable::ALL)).collect::<Result<_, _>>()?
-            }
-            None => vec![condition(text, &value, &Variable::ALL)?],
-        },
-        None => Vec::new(),
-    };
+    let (mut promises, mut bubble_free) = (Vec::new(), Vec::new());
+    for value in file.get("promise").map_or_else(Vec::new, Value::one_or_many) {
+        let promise = parse_promise(value.text()?).map_err(|error| located(text, &value, &error))?;
+        match promise {
+            Promise::Everywhere(promise) => promises.push(promise),
+            Promise::BubbleFree(promise) => bubble_free.push(promise),
+        }
+    }
     let durations = file.require("durations")?.table()?;
     durations.only(&["F", "I", "W"])?;
     let duration = |key| ticks(&durations.require(key)?, 0);
@@ -49,6 +48,7 @@ pub fn parse(text: &str) -> Result<Family, FileError> {
         interval,
         domain,
         promises,
+        bubble_free,
         durations: Durations {
             forward: duration("F")?,
             backward_input: duration("I")?,
@@ -196,7 +196,9 @@ pub fn print(family: &Family) -> String {
     }
     line(format_args!("interval = {}", family.interval));
     line(format_args!("domain = \"{}\"", family.domain));
-    let promises: Vec<String> = family.promises.iter().map(|promise| format!("\"{promise}\"")).collect();
+    let everywhere = family.promises.iter().map(|promise| format!("\"{promise}\""));
+    let bubble_free = family.bubble_free.iter().map(|promise| format!("\"{promise}\""));
+    let promises: Vec<String> = everywhere.chain(bubble_free).collect();
     line(format_args!("promise = [{}]", promises.join(", ")));
     let Durations { forward, backward_input, backward_weight } = family.durations;
     line(format_args!("\n[durations]\nF = {forward}\nI = {backward_input}\nW = {backward_weight}"));

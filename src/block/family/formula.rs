@@ -17,11 +17,37 @@ pub enum Variable {
     Interval,
     /// `bubble`: the ticks of every interval in which device `i` is idle.
     Bubble,
+    /// `peak_1f1b`: what 1F1B holds on its fullest device where every stage holds one unit: `d` times the
+    /// stages of a device.
+    PeakOf1f1b,
+    /// `tF`: how long F takes.
+    Forward,
+    /// `tI`: how long I takes.
+    BackwardInput,
+    /// `tW`: how long W takes.
+    BackwardWeight,
 }
 
 impl Variable {
     /// All variables.
-    pub const ALL: [Self; 5] = [Self::Device, Self::Devices, Self::Peak, Self::Interval, Self::Bubble];
+    pub const ALL: [Self; 9] = [
+        Self::Device,
+        Self::Devices,
+        Self::Peak,
+        Self::Interval,
+        Self::Bubble,
+        Self::PeakOf1f1b,
+        Self::Forward,
+        Self::BackwardInput,
+        Self::BackwardWeight,
+    ];
+
+    /// What a promise about every device may speak of.
+    pub const PROMISED: [Self; 6] =
+        [Self::Device, Self::Devices, Self::Peak, Self::Interval, Self::Bubble, Self::PeakOf1f1b];
+
+    /// What the condition of a promise about all durations may speak of.
+    pub const DURATIONS: [Self; 3] = [Self::Forward, Self::BackwardInput, Self::BackwardWeight];
 
     /// How formulas spell it.
     #[must_use]
@@ -32,6 +58,10 @@ impl Variable {
             Self::Peak => "peak",
             Self::Interval => "interval",
             Self::Bubble => "bubble",
+            Self::PeakOf1f1b => "peak_1f1b",
+            Self::Forward => "tF",
+            Self::BackwardInput => "tI",
+            Self::BackwardWeight => "tW",
         }
     }
 }

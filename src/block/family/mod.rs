@@ -4,16 +4,21 @@
 //! A family is written in a TOML file (`models/blocks/`). What it promises about every `d` are
 //! formulas too, so that they can be tested at any one `d` and proved for all.
 
+mod bubble_free;
 mod file;
 mod formula;
 mod shipped;
 mod syntax;
 mod weight;
 
+pub use bubble_free::BubbleFree;
 pub use file::{parse, print};
 pub use formula::{Comparison, Condition, EvaluationError, Formula, Variable};
 pub use shipped::{SHIPPED, shipped};
-pub use syntax::{FormulaError, FormulaProblem, MAX_LENGTH, MAX_NESTING, parse_condition, parse_formula};
+pub use syntax::{
+    FormulaError, FormulaProblem, MAX_LENGTH, MAX_NESTING, Promise, parse_condition, parse_formula,
+    parse_promise,
+};
 
 use crate::model::{
     Costs, Device, Kind, Model, ModelError, Pass, Placement, PlacementError, Stage, Ticks, Units,
@@ -36,6 +41,9 @@ pub struct Family {
     pub domain: Condition,
     /// What holds on every device `i` for every `d` of the domain.
     pub promises: Vec<Condition>,
+    /// For which durations the order of the block has no bubble in its steady phase, for every `d` of the
+    /// domain: for all with one of these conditions.
+    pub bubble_free: Vec<BubbleFree>,
     /// How long the passes of a stage take.
     pub durations: Durations,
     /// The offsets. Of every chunk there is F, and either B or I; W may be missing.
@@ -245,6 +253,10 @@ impl Family {
                         Variable::Peak => peak.0,
                         Variable::Interval => self.interval.0,
                         Variable::Bubble => self.interval.0.checked_sub(model.work(device).0)?,
+                        Variable::PeakOf1f1b => i64::from(devices) * i64::from(self.layout.chunks()),
+                        Variable::Forward | Variable::BackwardInput | Variable::BackwardWeight => {
+                            return None;
+                        }
                     })
                 };
                 let holds = promise.evaluate(&values).map_err(|error| {
@@ -279,7 +291,7 @@ impl Family {
         let values = |variable| match variable {
             Variable::Device => Some(i64::from(device.0)),
             Variable::Devices => Some(i64::from(devices)),
-            Variable::Peak | Variable::Interval | Variable::Bubble => None,
+            _ => None,
         };
         let mut offsets = Vec::new();
         for Offset { kind, chunk, at } in &self.passes {

@@ -1,6 +1,7 @@
 //! The text of formulas: reading with located errors.
 //!
 //! ```text
+//! promise    := condition | "bubble" "=" "0" "when" condition
 //! condition  := conjunct { "or" conjunct }
 //! conjunct   := relation { "and" relation }
 //! relation   := sum [ ("=" | "!=" | "<" | "<=" | ">" | ">=") sum ]
@@ -11,9 +12,13 @@
 //!
 //! One side of `*` and the right side of `div` and `mod` are constants. Parentheses enclose numbers
 //! and conditions alike, so everything is read by one grammar and its type is checked on the way.
+//!
+//! What follows `when` is a condition on durations: sums of multiples of `tF`, `tI` and `tW`, compared by
+//! `=`, `<=` or `>=` with each other or with 0.
 
 use std::ops::Range;
 
+use super::bubble_free::BubbleFree;
 use super::formula::{Comparison, Condition, Formula, Variable};
 
 /// The longest formula in bytes: what it takes to evaluate one is bounded by its length.
@@ -40,7 +45,8 @@ pub enum FormulaProblem {
     Character(char),
     /// A name that is neither a variable nor a word of formulas.
     #[error(
-        "`{0}` is not known; there are i, d, div, mod, if, and, or; in promises also peak, interval, bubble"
+        "`{0}` is not known; there are i, d, div, mod, if, and, or; in promises also peak, interval, bubble, peak_1f1b, when; \
+         after `when` only tF, tI, tW, and, or"
     )]
     Name(String),
     /// A variable that has no value where the formula stands.
@@ -69,6 +75,14 @@ pub enum FormulaProblem {
     /// A divisor that is not a positive constant.
     #[error("the right side of `{0}` must be a positive constant")]
     Divisor(&'static str),
+    /// Something else than `bubble = 0` that is promised for some durations.
+    #[error("what is promised for all durations with a condition is `bubble = 0`")]
+    NotBubbleFree,
+    /// A condition that does not compare durations with each other.
+    #[error(
+        "durations are compared by `=`, `<=` or `>=`: sums of multiples of tF, tI and tW, with each other or with 0"
+    )]
+    NotOfDurations,
     /// Too long.
     #[error("a formula has at most {MAX_LENGTH} bytes")]
     TooLong,
@@ -93,6 +107,40 @@ pub fn parse_condition(text: &str, variables: &[Variable]) -> Result<Condition, 
     Parser::new(text, variables)?.whole()?.condition()
 }
 
+/// What a family promises.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Promise {
+    /// Something about every device of its block.
+    Everywhere(Condition),
+    /// That its order has no bubble, for all durations with a condition.
+    BubbleFree(BubbleFree),
+}
+
+/// Reads a promise.
+///
+/// # Errors
+/// When the text is none.
+pub fn parse_promise(text: &str) -> Result<Promise, FormulaError> {
+    let mut parser = Parser::new(text, &Variable::PROMISED)?;
+    let claim = parser.disjunction()?;
+    if parser.next.0 != Token::Word(Word::When) {
+        return Ok(Promise::Everywhere(parser.ended(claim)?.condition()?));
+    }
+    let span = claim.span.clone();
+    let zero =
+        Condition::Compare(Formula::Variable(Variable::Bubble), Comparison::Equal, Formula::Integer(0));
+    if claim.condition()? != zero {
+        return Err(FormulaError { problem: FormulaProblem::NotBubbleFree, span });
+    }
+    parser.variables = &Variable::DURATIONS;
+    parser.advance()?;
+    let when = parser.whole()?;
+    let span = when.span.clone();
+    let promise = BubbleFree::new(when.condition()?);
+    let promise = promise.ok_or(FormulaError { problem: FormulaProblem::NotOfDurations, span })?;
+    Ok(Promise::BubbleFree(promise))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     /// An unsigned number. One more than `i64::MAX` may still follow a minus sign.
@@ -112,11 +160,18 @@ enum Word {
     If,
     And,
     Or,
+    When,
 }
 
 impl Word {
-    const ALL: [(&'static str, Self); 5] =
-        [("div", Self::Div), ("mod", Self::Mod), ("if", Self::If), ("and", Self::And), ("or", Self::Or)];
+    const ALL: [(&'static str, Self); 6] = [
+        ("div", Self::Div),
+        ("mod", Self::Mod),
+        ("if", Self::If),
+        ("and", Self::And),
+        ("or", Self::Or),
+        ("when", Self::When),
+    ];
 }
 
 /// A part that was read: a number or a condition, with its place.
@@ -253,6 +308,11 @@ impl<'a> Parser<'a> {
 
     fn whole(&mut self) -> Result<Part, FormulaError> {
         let part = self.disjunction()?;
+        self.ended(part)
+    }
+
+    /// A part, if nothing follows it.
+    fn ended(&self, part: Part) -> Result<Part, FormulaError> {
         if self.next.0 == Token::End { Ok(part) } else { Err(self.unexpected("an operator or the end")) }
     }
 

@@ -294,6 +294,36 @@ fn malformed_formulas_are_located() {
 }
 
 #[test]
+fn promises_are_conditions_or_about_durations() {
+    let everywhere = parse_promise("2*peak <= peak_1f1b + 4 or d < 3").expect("a promise");
+    assert!(matches!(everywhere, Promise::Everywhere(_)));
+    let text = "bubble = 0 when tW + 2*tI >= 2*tF and (tF = 0 or tF <= 3*(tI - tW))";
+    let Ok(Promise::BubbleFree(free)) = parse_promise(text) else { panic!("{text}") };
+    assert_eq!(free.to_string(), text);
+    let first = [-2, 2, 1];
+    assert_eq!(free.cones(), [vec![first, [1, 0, 0], [-1, 0, 0]], vec![first, [-1, 3, -3]]]);
+    for (text, span, message) in [
+        ("bubble = 0 when", 15..15, "expected a number, a variable"),
+        ("bubble = 0 when tF", 16..18, "expected a condition"),
+        ("bubble = 0 when tF > tI", 16..23, "durations are compared by"),
+        ("bubble = 0 when tF >= 1", 16..23, "durations are compared by"),
+        ("bubble = 0 when tF div 2 >= tI", 16..30, "durations are compared by"),
+        ("bubble = 0 when 2000*tF >= tI", 16..29, "durations are compared by"),
+        ("bubble = 0 when d >= 2", 16..17, "`d` has no value here"),
+        ("bubble = 0 when tF = tI when tW = 0", 24..28, "expected an operator or the end"),
+        ("bubble = 0 and i = 0 when tF = tI", 0..20, "what is promised for all durations"),
+        ("peak = 2 when tF = tI", 0..8, "what is promised for all durations"),
+        ("peak when tF = tI", 0..4, "expected a condition"),
+        ("tF = tI", 0..2, "`tF` has no value here"),
+        ("when", 0..4, "expected a number, a variable"),
+    ] {
+        let error = parse_promise(text).expect_err(text);
+        assert!(error.to_string().contains(message), "{text}: {error}");
+        assert_eq!(error.span, span, "{text}: {error}");
+    }
+}
+
+#[test]
 fn malformed_family_files_are_located() {
     let good = "name = \"x\"\nplacement = \"v\"\ninterval = 6\ndomain = \"d >= 1\"\npromise = \"peak = 2\"\n\
         [durations]\nF = 1\nI = 1\nW = 1\n[[pass]]\nkind = \"F\"\nat = \"i\"\n[[pass]]\nkind = \"F\"\n\
@@ -414,6 +444,11 @@ proptest! {
             kinds.iter().map(move |&kind| (kind, chunk))
         });
         prop_assume!(at.iter().all(|formula| formula.to_string().len() < MAX_LENGTH / 2));
+        // Promises know no durations.
+        let promised = |formula: &Formula| parse_formula(&formula.to_string(), &Variable::PROMISED).is_ok();
+        prop_assume!(at.iter().take(compare.len()).all(promised));
+        let Ok(Promise::BubbleFree(free)) = parse_promise("bubble = 0 when tW + 2*tI >= 2*tF and 0 <= -tF + tI or tW = 0")
+        else { panic!("a promise") };
         let family = Family {
             name,
             source,
@@ -425,6 +460,7 @@ proptest! {
                 .zip(&at)
                 .map(|(&comparison, formula)| Condition::Compare(formula.clone(), comparison, Formula::Integer(1)))
                 .collect(),
+            bubble_free: if fused { vec![free.clone()] } else { Vec::new() },
             durations: Durations {
                 forward: Ticks(forward),
                 backward_input: Ticks(backward_input),

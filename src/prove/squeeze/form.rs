@@ -113,8 +113,14 @@ impl fmt::Display for Rate {
 ///
 /// The first `quantities` numbers vary; the others are 0.
 pub(super) fn rays(largest: Rate, others: &[Rate], quantities: usize) -> Vec<Point> {
+    let facets: Vec<Form> = others.iter().map(|&other| largest.above(other)).collect();
+    rays_where(&facets, quantities)
+}
+
+/// The extreme rays of the cone of all points without a negative number at which no form is negative.
+pub(super) fn rays_where(forms: &[Form], quantities: usize) -> Vec<Point> {
     let mut facets: Vec<Form> = (0..quantities).map(|position| Form(unit(position))).collect();
-    facets.extend(others.iter().map(|&other| largest.above(other)));
+    facets.extend_from_slice(forms);
     let mut rays = Vec::new();
     for chosen in facets.iter().combinations(quantities - 1) {
         let Some(line) = line(&chosen, quantities) else { continue };

@@ -6,6 +6,7 @@
 //! makespan for every number of microbatches. A [`Witness`] has everything that these rest on, and is
 //! checked by itself, in integers and without a solver.
 
+mod bubble_free;
 mod cycle;
 mod form;
 mod graph;
@@ -21,6 +22,7 @@ mod witness;
 use crate::block::family::Variable;
 use potential::Starts;
 
+pub use bubble_free::{BubbleFreedom, Slow, bubble_freedom};
 pub use cycle::Attained;
 pub use form::{Form, Rate};
 pub use makespan::Makespan;

@@ -46,7 +46,7 @@ impl Quasi {
         match variable {
             Variable::Device => Ok(Self { per_device: 1, ..zero }),
             Variable::Devices => Ok(Self { per_devices: 1, ..zero }),
-            Variable::Peak | Variable::Interval | Variable::Bubble => Err(Irregular::Variable(variable)),
+            _ => Err(Irregular::Variable(variable)),
         }
     }
 

@@ -4,7 +4,7 @@ use num_rational::Ratio;
 use proptest::prelude::*;
 
 use super::*;
-use crate::block::family::{Family, SHIPPED, shipped};
+use crate::block::family::{Family, Promise, SHIPPED, parse_promise, shipped};
 use crate::model::{Costs, Device, Model, Ticks};
 use crate::replay::replay;
 
@@ -219,4 +219,45 @@ fn a_false_witness_is_rejected_for_the_right_reason() {
     ]
     .map(|(path, value)| rejected(original.clone(), path, value));
     insta::assert_snapshot!(reasons.join("\n"));
+}
+
+#[test]
+fn promises_about_all_durations_are_decided_by_the_periods() {
+    let free = "tW + 2*tI >= 2*tF and tW + 2*tF >= 2*tI";
+    for (name, when, expected) in [
+        ("v-half", free, "proved"),
+        ("v-half", "tF = tI", "proved"),
+        ("v-half", "tF = tI or 2*tW >= 4*tI + 4*tF", "proved"),
+        (
+            "v-half",
+            "tW + 2*tI >= 2*tF",
+            "d = 2: with tF = 0, tI = 1, tW = 0 a microbatch takes 4 ticks in the long run, and a device works 2 for it",
+        ),
+        (
+            "v-min",
+            free,
+            "d = 3: with tF = 1, tI = 1, tW = 0 a microbatch takes 6 ticks in the long run, and a device works 4 for it",
+        ),
+        ("v-min", "tI + tW >= 2*tF and tF + tW >= 2*tI", "proved"),
+        ("v-zb", "tF >= 0", "proved"),
+        ("1f1b", "0 <= tW", "proved"),
+        (
+            "linear-half",
+            "tF >= 0",
+            "d = 2: with tF = 0, tI = 1, tW = 0 a microbatch takes 2 ticks in the long run, and a device works 1 for it",
+        ),
+        ("linear-half", "tW >= tF + tI", "proved"),
+        ("interleaved-1f1b-2", "tF >= 0", "not attained: 3tF"),
+    ] {
+        let family = family(name);
+        let promise = parse_promise(&format!("bubble = 0 when {when}"));
+        let Ok(Promise::BubbleFree(promise)) = promise else { panic!("{when}: {promise:?}") };
+        let periods = period(&family, false, None).expect("regular");
+        let found = match bubble_freedom(&family, &promise, &periods).expect("replay agrees") {
+            BubbleFreedom::Proved => "proved".to_owned(),
+            BubbleFreedom::Refuted(slow) => format!("d = {}: {slow}", slow.devices),
+            BubbleFreedom::Unknown(rate) => format!("not attained: {rate}"),
+        };
+        assert_eq!(found, expected, "{name}: {when}");
+    }
 }

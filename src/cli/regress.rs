@@ -1,0 +1,236 @@
+//! `regress`: designs against their records.
+
+mod github;
+mod human;
+mod json;
+mod junit;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::error::{Error, Located, Status};
+use super::excerpt::Excerpt;
+use super::input::Input;
+use super::optimize::seconds;
+use super::output::{Output, note, print_json, to_stdout};
+use super::progress::Progress;
+use crate::regress::{
+    Accepted, Cache, FileKind, InitError, InputError, MANIFEST, Options, RegressError, Report, Suite,
+    initialise,
+};
+
+/// The options of `regress`.
+#[derive(Debug, Args)]
+pub struct RegressArgs {
+    /// The directory with the manifest, regress.toml, and the records
+    #[arg(value_name = "DIR", required_unless_present = "init")]
+    directory: Option<PathBuf>,
+
+    /// Make what was found the record, once it has been shown
+    #[arg(long)]
+    accept: bool,
+
+    /// Fail where anything is not exactly as recorded: what is better or merely changed, and what this build
+    /// cannot decide
+    #[arg(long, conflicts_with = "accept")]
+    strict: bool,
+
+    /// How to print what was found; github: annotations of a workflow, junit: an XML report
+    #[arg(long, value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    format: Format,
+
+    /// Find everything anew, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+
+    /// Where findings are kept; by default .cache in the directory
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    cache_dir: Option<PathBuf>,
+
+    /// The most seconds for each theorem
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    time_limit: Duration,
+
+    /// Enter these block families, schedules and models into a manifest, which is made where there is none
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["directory", "accept", "strict", "format"])]
+    init: Vec<PathBuf>,
+
+    /// The directory of that manifest
+    #[arg(short, long, value_name = "DIR", default_value = "regress", requires = "init")]
+    output: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Human,
+    Github,
+    Junit,
+    Json,
+}
+
+/// What was checked, for printing.
+struct Checked<'a> {
+    suite: &'a Suite,
+    directory: &'a Path,
+    report: &'a Report,
+    strict: bool,
+    accepted: Option<&'a Accepted>,
+}
+
+/// Checks the designs of a directory, or enters new ones.
+///
+/// # Errors
+/// When a file or an option is wrong.
+pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
+    let Some(directory) = &args.directory else { return init(args, output) };
+    let format = match (args.format, output.is_json()) {
+        (Format::Human | Format::Json, true) => Format::Json,
+        (_, true) => {
+            return Err(Error::usage("--json and --format ask for two formats", "leave one of them out"));
+        }
+        (format, false) => format,
+    };
+    let suite = Suite::read(directory).map_err(|error| refused(error, None))?;
+    let cache = if args.no_cache {
+        None
+    } else {
+        Cache::at(args.cache_dir.clone().unwrap_or_else(|| directory.join(".cache")))
+    };
+    let progress = Progress::counting(suite.manifest.designs.len());
+    let options = Options { cache, limit: args.time_limit };
+    let report = suite.check(&options, &|design| progress.count(design));
+    drop(progress);
+    let report = report.map_err(|error| refused(error, Some(&suite)))?;
+    let accepted = args.accept.then(|| suite.accept(&report)).transpose().map_err(unwritable)?;
+    let checked = Checked {
+        suite: &suite,
+        directory,
+        report: &report,
+        strict: args.strict,
+        accepted: accepted.as_ref(),
+    };
+    match format {
+        Format::Human => to_stdout(|out| write!(out, "{}", human::Text(&checked)))?,
+        Format::Github => to_stdout(|out| write!(out, "{}", github::Annotations(&checked)))?,
+        Format::Junit => {
+            let text = junit::report(&checked).map_err(|error| {
+                Error::Defect(format!("internal error: the report cannot be written: {error}"))
+            })?;
+            to_stdout(|out| write!(out, "{text}"))?;
+        }
+        Format::Json => print_json(&json::object(&checked))?,
+    }
+    Ok(Status::of(!checked.fails()))
+}
+
+impl Checked<'_> {
+    /// Whether the exit status is that of a regression. What has been accepted is none, but a promise that is
+    /// broken stays one until it is withdrawn or kept.
+    fn fails(&self) -> bool {
+        match self.accepted {
+            Some(_) => self.report.results.iter().any(crate::regress::Checked::breaks_a_promise),
+            None => self.report.fails(self.strict),
+        }
+    }
+
+    /// The line of the manifest that names a design, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.suite.text[..at.min(self.suite.text.len())].matches('\n').count() + 1
+    }
+}
+
+fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
+    let made = initialise(&args.init, &args.output).map_err(|error| match error {
+        InitError::File { path, source } => Error::Read { path: path.display().to_string(), source },
+        InitError::Neither(path) => {
+            let message = format!("{} is neither a block family, a model nor a schedule", path.display());
+            Error::usage(
+                message,
+                "a family has [[pass]] tables, a model a [pipeline] table; `bubbleproof verify` says what is wrong \
+                 with a schedule",
+            )
+        }
+        InitError::Taken(name) => Error::usage(
+            format!("a design is called {name} already"),
+            format!("enter it into {} by hand, under another name", args.output.join(MANIFEST).display()),
+        ),
+        InitError::Manifest { path, text, error } => {
+            located(&path, &text, error.to_string(), error.span.clone(), error.problem.help())
+        }
+    })?;
+    output.print(&json::Made(&made, &args.output))?;
+    Ok(Status::Yes)
+}
+
+fn located(
+    path: &Path,
+    text: &str,
+    message: String,
+    span: std::ops::Range<usize>,
+    help: Option<String>,
+) -> Error {
+    let excerpt = Excerpt::new(path.display().to_string(), text);
+    Error::Located(Box::new(Located { message, label: "here", span, help, excerpt }))
+}
+
+fn unwritable(error: RegressError) -> Error {
+    match error {
+        RegressError::File { path, source } => Error::Write { path: path.display().to_string(), source },
+        other => refused(other, None),
+    }
+}
+
+/// What keeps designs from being looked at, each at its place.
+fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
+    match error {
+        RegressError::File { path, source } => {
+            if source.kind() == std::io::ErrorKind::NotFound && path.ends_with(MANIFEST) {
+                let message = format!("there is no manifest {}", path.display());
+                return Error::usage(message, "`bubbleproof regress --init FILE... -o DIR` makes one");
+            }
+            Error::Read { path: path.display().to_string(), source }
+        }
+        RegressError::Manifest { path, text, error } => {
+            located(&path, &text, error.to_string(), error.span.clone(), error.problem.help())
+        }
+        RegressError::Record { path, text, error } => {
+            let help = "records are written by --accept; remove this one to make it anew".to_owned();
+            located(&path, &text, error.to_string(), error.span.clone(), Some(help))
+        }
+        RegressError::Input { error, .. } => malformed(*error),
+        RegressError::Design { design, span, error } => {
+            let message = format!("{design}: {error}");
+            match suite {
+                _ if error.is_defect() => Error::Defect(message),
+                Some(suite) => located(&suite.manifest_path(), &suite.text, message, span, None),
+                None => Error::Usage { message, help: None },
+            }
+        }
+    }
+}
+
+/// A file of a design that is wrong, at its place.
+fn malformed(error: InputError) -> Error {
+    let (path, text, kind, message) = match error {
+        InputError::Unreadable { path, source } => {
+            return Error::Read { path: path.display().to_string(), source };
+        }
+        InputError::Malformed { path, text, kind, message } => (path, text, kind, message),
+    };
+    let input = Input::of(path.display().to_string(), text);
+    let again = match kind {
+        FileKind::Family => input.family().err(),
+        FileKind::Model => input.model().err(),
+        FileKind::Schedule => input.schedule().err(),
+    };
+    again.unwrap_or_else(|| Error::Usage { message: format!("{}: {message}", path.display()), help: None })
+}
+
+/// Says on standard error what a format for machines has no place for.
+fn remark(checked: &Checked<'_>) {
+    if let Some(undecided) = human::undecided(checked.report) {
+        note(&undecided);
+    }
+}

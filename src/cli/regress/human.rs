@@ -1,0 +1,138 @@
+//! The report of `regress` as text.
+
+use std::fmt;
+
+use itertools::Itertools;
+
+use super::Checked;
+use crate::cli::violations::count;
+use crate::regress::{Change, Outcome, Place, Report, Severity, Tally};
+
+/// So many figures of one kind are told, and one where nothing is worse or better; of the others, where they are.
+const SHOWN: usize = 4;
+
+pub(super) struct Text<'a>(pub &'a Checked<'a>);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Checked { report, directory, accepted, .. } = self.0;
+        for result in &report.results {
+            if result.changes.is_empty() {
+                continue;
+            }
+            let kind = result.kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+            writeln!(out, "{}{kind}: {}", result.design, result.outcome.word())?;
+            // Once it is accepted it has a record.
+            let is_told = |change: &&Change| accepted.is_none() || change.topic != "record";
+            let changes = result.changes.iter().filter(is_told);
+            let mut told: &[String] = &[];
+            for (_, changes) in &changes.chunk_by(|change| (change.severity, change.topic.clone())) {
+                several(out, &changes.collect_vec(), &mut told)?;
+            }
+            writeln!(out)?;
+        }
+        let tally = report.tally();
+        writeln!(out, "{}: {}", directory.display(), summary(tally))?;
+        if let Some(undecided) = undecided(report) {
+            writeln!(out, "{undecided}")?;
+        }
+        let Some(accepted) = accepted else {
+            if report.fails(true) && (tally.unchanged < report.results.len()) {
+                writeln!(
+                    out,
+                    "where this is meant, `bubbleproof regress {} --accept` records it",
+                    directory.display()
+                )?;
+            }
+            return Ok(());
+        };
+        for path in &accepted.written {
+            writeln!(out, "wrote {}", path.display())?;
+        }
+        for path in &accepted.removed {
+            writeln!(out, "removed {}", path.display())?;
+        }
+        if accepted.written.is_empty() && accepted.removed.is_empty() {
+            writeln!(out, "all records are as they were")?;
+        }
+        if self.0.fails() {
+            writeln!(out, "a promise that is broken stays a regression until it is kept or withdrawn")?;
+        }
+        Ok(())
+    }
+}
+
+/// Changes of the same severity and topic. What explains several of them, `told`, is said once.
+fn several<'a>(out: &mut fmt::Formatter<'_>, changes: &[&'a Change], told: &mut &'a [String]) -> fmt::Result {
+    let shown = match (changes[0].topic.as_str(), changes[0].severity) {
+        ("theorem" | "promise" | "moved" | "order", _) => changes.len(),
+        (_, Severity::Changed) => 1,
+        _ => SHOWN,
+    };
+    for change in changes.iter().take(shown) {
+        writeln!(out, "  {:<9}  {:<13}  {}", change.severity.word(), change.topic, sentence(change))?;
+        if change.details.as_slice() != *told {
+            for detail in &change.details {
+                writeln!(out, "  {:<9}  {:<13}  {detail}", "", "")?;
+            }
+        }
+        *told = &change.details;
+    }
+    if changes.len() > shown {
+        let places =
+            changes[shown..].iter().map(|change| &change.place).filter(|place| **place != Place::default());
+        let places = places.map(|place| format!("{place}")).unique().collect_vec();
+        let at = match places.len() {
+            0 => String::new(),
+            1..=8 => format!(": {}", places.join("; ")),
+            more => {
+                format!(": {}; and {}", places[..12].join("; "), count(more - 8, "more place", "more places"))
+            }
+        };
+        writeln!(out, "  {:<9}  {:<13}  and {} more{at}", "", "", changes.len() - shown)?;
+    }
+    Ok(())
+}
+
+/// A change with its place.
+pub(super) fn sentence(change: &Change) -> String {
+    // What moved says itself where.
+    if change.place == Place::default() || change.topic == "moved" {
+        return change.message.clone();
+    }
+    format!("{}: {}", change.place, change.message)
+}
+
+/// The numbers of designs, those that are none left out.
+fn summary(tally: Tally) -> String {
+    let Tally { new, vanished, worse, better, changed, unchanged, .. } = tally;
+    let all = new + vanished + worse + better + changed + unchanged;
+    let parts = [
+        (worse, Outcome::Worse),
+        (new, Outcome::New),
+        (vanished, Outcome::Vanished),
+        (better, Outcome::Better),
+        (changed, Outcome::Changed),
+        (unchanged, Outcome::Unchanged),
+    ];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    let parts = parts.map(|(number, outcome)| format!("{number} {}", outcome.word())).join(", ");
+    if parts.is_empty() {
+        "no designs".to_owned()
+    } else {
+        format!("{}, {parts}", count(all, "design", "designs"))
+    }
+}
+
+/// That this build has not decided everything, if so.
+pub(super) fn undecided(report: &Report) -> Option<String> {
+    let undecided = report.tally().undecided;
+    let lost = report.results.iter().flat_map(|result| &result.changes);
+    let proved = lost.filter(|change| change.severity == Severity::Undecided).count();
+    (undecided > 0).then(|| {
+        format!(
+            "not decided in this build, which has no solver (feature smt): {}, {proved} of them recorded as proved",
+            count(undecided, "theorem or promise", "theorems and promises"),
+        )
+    })
+}

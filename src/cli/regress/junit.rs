@@ -1,0 +1,55 @@
+//! The report of `regress` as `JUnit` XML.
+
+use std::fmt::Write as _;
+
+use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
+
+use super::human::{sentence, undecided};
+use super::{Checked, remark};
+use crate::regress::{Change, Checked as Design, Severity};
+
+/// A suite with a case for every design.
+pub(super) fn report(checked: &Checked<'_>) -> Result<String, SerializeError> {
+    let mut suite = TestSuite::new(checked.directory.display().to_string());
+    for design in &checked.report.results {
+        let fails = match checked.accepted {
+            Some(_) => design.breaks_a_promise(),
+            None => design.fails(checked.strict),
+        };
+        let mut case = TestCase::new(design.design.as_str(), status(design, fails));
+        case.set_classname(format!("bubbleproof.regress.{}", design.kind.unwrap_or("vanished")));
+        if !fails && !design.changes.is_empty() {
+            case.set_system_out(texts(design.changes.iter()));
+        }
+        suite.add_test_case(case);
+    }
+    if let Some(undecided) = undecided(checked.report) {
+        suite.set_system_err(undecided);
+        remark(checked);
+    }
+    let mut report = Report::new("bubbleproof regress");
+    report.add_test_suite(suite);
+    report.to_string()
+}
+
+fn status(design: &Design, fails: bool) -> TestCaseStatus {
+    if !fails {
+        return TestCaseStatus::success();
+    }
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    let first = design.changes.first().map_or_else(|| "not everything is decided".to_owned(), sentence);
+    status.set_message(first).set_type(design.outcome.word()).set_description(texts(design.changes.iter()));
+    status
+}
+
+fn texts<'a>(changes: impl Iterator<Item = &'a Change>) -> String {
+    let mut text = String::new();
+    for change in changes.filter(|change| change.severity != Severity::Undecided) {
+        writeln!(text, "{} {}: {}", change.severity.word(), change.topic, sentence(change))
+            .expect("texts grow");
+        for detail in &change.details {
+            writeln!(text, "    {detail}").expect("texts grow");
+        }
+    }
+    text
+}

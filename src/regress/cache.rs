@@ -1,0 +1,122 @@
+//! What was found of designs that have not changed since.
+//!
+//! A cached finding is taken only where everything that it depends on is the same, byte for byte: the
+//! design as the manifest states it, its files, the limit on time, the version, the features and the
+//! *executable* of the tool, and the version of the solver, which is a library of its own. Whoever changes the tool finds everything anew. A finding that a time limit
+//! cut short is never kept, and one that was damaged is not taken.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::files;
+use super::inputs::Inputs;
+use super::manifest::Design;
+use super::record::Record;
+use crate::prove;
+
+const FORMAT: &str = "bubbleproof-regress-cache-1";
+
+/// A directory of findings, for one executable.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    directory: PathBuf,
+    tool: String,
+}
+
+impl Cache {
+    /// The cache in a directory, which is made when something is kept there. Nothing where the running
+    /// executable cannot be read: then nothing is known to be unchanged.
+    #[must_use]
+    pub fn at(directory: PathBuf) -> Option<Self> {
+        let executable = std::env::current_exe().ok()?;
+        let mut hash = Sha256::new();
+        io::copy(&mut File::open(executable).ok()?, &mut Hashing(&mut hash)).ok()?;
+        let tool = format!(
+            "{FORMAT} {} solver={} milp={} smt={} lcg={} {}",
+            env!("CARGO_PKG_VERSION"),
+            prove::solver_version(),
+            cfg!(feature = "milp"),
+            prove::HAS_SOLVER,
+            cfg!(feature = "lcg"),
+            hexadecimal(hash)
+        );
+        Some(Self { directory, tool })
+    }
+
+    /// The digest of everything that a finding depends on.
+    #[must_use]
+    pub fn key(&self, design: &Design, inputs: &Inputs, limit: Duration) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |text: &str| {
+            // With its length, so that no two lists of parts give one text.
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        };
+        part(&self.tool);
+        part(&format!("{limit:?}"));
+        part(&format!("{} {:?} {:?}", design.name, design.subject, design.promises));
+        for (file, text) in &inputs.texts {
+            part(file);
+            part(text);
+        }
+        hexadecimal(hash)
+    }
+
+    /// What was found under a key.
+    #[must_use]
+    pub fn get(&self, design: &str, key: &str) -> Option<Record> {
+        let text = fs::read_to_string(self.file(design)).ok()?;
+        let (head, body) = text.split_once('\n')?;
+        let record = Record::parse(body).ok()?;
+        (head == head_of(key, body) && record.design == design).then_some(record)
+    }
+
+    /// Keeps what was found under a key.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put(&self, key: &str, record: &Record) -> io::Result<()> {
+        fs::create_dir_all(&self.directory)?;
+        let ignore = self.directory.join(".gitignore");
+        if !ignore.exists() {
+            files::write(&ignore, "*\n")?;
+        }
+        let body = record.to_string();
+        files::write(&self.file(&record.design), &format!("{}\n{body}", head_of(key, &body)))
+    }
+
+    fn file(&self, design: &str) -> PathBuf {
+        self.directory.join(Path::new(&format!("{design}.cache")))
+    }
+}
+
+/// The first line of a kept finding: its key, and the digest of what follows.
+fn head_of(key: &str, body: &str) -> String {
+    format!("{key} {}", hexadecimal(Sha256::new_with_prefix(body.as_bytes())))
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    let mut text = String::new();
+    for byte in hash.finalize() {
+        write!(text, "{byte:02x}").expect("texts grow");
+    }
+    text
+}
+
+struct Hashing<'a>(&'a mut Sha256);
+
+impl Write for Hashing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! A manifest for new designs.
+
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+use super::files;
+use super::inputs::FileKind;
+use super::manifest;
+use super::suite::MANIFEST;
+use crate::interchange;
+use crate::model::reading;
+
+const HEAD: &str = "\
+# Designs under regression: `bubbleproof regress` finds everything about them anew and compares it with
+# records/. What may be worse, by how much, and what is promised: docs/regress.md of bubbleproof.
+#
+# [allow]
+# makespan = \"1%\"
+";
+
+/// Why no manifest was made.
+#[derive(Debug, thiserror::Error)]
+pub enum InitError {
+    /// A file that cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file that is neither a block family, a model nor a schedule.
+    #[error("{} is neither a block family, a model nor a schedule", .0.display())]
+    Neither(PathBuf),
+    /// A name that is taken.
+    #[error("a design is called {0} already")]
+    Taken(String),
+    /// The manifest that is there is wrong.
+    #[error("{}: {error}", path.display())]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// What is wrong.
+        error: Box<reading::FileError>,
+    },
+}
+
+/// The manifest that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Initialised {
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// The designs that were entered: name, and what each is.
+    pub designs: Vec<(String, &'static str)>,
+}
+
+/// Enters files into the manifest of a directory; both are made where they are not there. What the manifest
+/// says already stays as it is.
+///
+/// # Errors
+/// When a file is nothing that can be kept under regression, its name is taken, or something cannot be
+/// written; nothing is then changed.
+pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, InitError> {
+    let failed = |path: &Path, source| InitError::File { path: path.to_owned(), source };
+    let manifest_path = directory.join(MANIFEST);
+    let old = match fs::read_to_string(&manifest_path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
+        old => old.map_err(|source| failed(&manifest_path, source))?,
+    };
+    let known = match manifest::parse(&old) {
+        Ok(known) => known.designs,
+        Err(error) => {
+            return Err(InitError::Manifest { path: manifest_path, text: old, error: Box::new(error) });
+        }
+    };
+    let mut names: Vec<String> = known.into_iter().map(|design| design.name).collect();
+    let (mut text, mut designs) = (old, Vec::new());
+    let mut found = Vec::new();
+    for path in paths {
+        let content = fs::read_to_string(path).map_err(|source| failed(path, source))?;
+        let kind = kind_of(&content).ok_or_else(|| InitError::Neither(path.clone()))?;
+        let name = name_of(path);
+        if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
+            return Err(InitError::Taken(name));
+        }
+        names.push(name.clone());
+        found.push((path, kind, name));
+    }
+    fs::create_dir_all(directory).map_err(|source| failed(directory, source))?;
+    for (path, kind, name) in found {
+        let file = from_directory(directory, path).map_err(|source| failed(path, source))?;
+        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let (table, hints) = match kind {
+            FileKind::Family => (
+                "family",
+                "# devices = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16]\n# microbatches = [1, 8, 32]\n\
+                 # promise = [\"peak <= peak_1f1b\", \"makespan <= 1.1 * bound or m < d\"]\n",
+            ),
+            FileKind::Model => ("model", "# devices = [4, 8]\n# microbatches = [16, 64]\n"),
+            FileKind::Schedule => {
+                ("schedule", "# model = \"model.toml\"\n# promise = [\"makespan <= 1.05 * bound\"]\n")
+            }
+        };
+        write!(text, "\n[[{table}]]\nname = {}\nfile = {}\n{hints}", quoted(&name), quoted(&file))
+            .expect("texts grow");
+        designs.push((name, table));
+    }
+    files::write(&manifest_path, &text).map_err(|source| failed(&manifest_path, source))?;
+    Ok(Initialised { manifest: manifest_path, designs })
+}
+
+/// What a file is: families alone have `[[pass]]`, models alone `[pipeline]`.
+fn kind_of(text: &str) -> Option<FileKind> {
+    if let Ok(document) = reading::document(text) {
+        let root = reading::root(&document);
+        if root.get("pass").is_some() {
+            return Some(FileKind::Family);
+        }
+        if root.get("pipeline").is_some() {
+            return Some(FileKind::Model);
+        }
+    }
+    interchange::read(text).is_ok().then_some(FileKind::Schedule)
+}
+
+/// The name of a file as that of a design.
+fn name_of(path: &Path) -> String {
+    let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let plain =
+        |letter: char| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
+    let name: String = stem.chars().map(plain).collect();
+    let name = name.trim_start_matches('.');
+    if name.is_empty() { "design".to_owned() } else { name.to_owned() }
+}
+
+/// The path of a file from a directory on, with `/` between its parts.
+fn from_directory(directory: &Path, file: &Path) -> io::Result<String> {
+    let (from, to) = (fs::canonicalize(directory)?, fs::canonicalize(file)?);
+    let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
+    let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let up = from[shared..].iter().map(|_| "..".to_owned());
+    let down = to[shared..].iter().map(|part| match part {
+        Component::Normal(part) => part.to_string_lossy().into_owned(),
+        other => other.as_os_str().to_string_lossy().into_owned(),
+    });
+    Ok(up.chain(down).collect::<Vec<_>>().join("/"))
+}

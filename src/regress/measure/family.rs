@@ -1,0 +1,333 @@
+//! Block families: their theorems, their blocks, and the schedules that repeat those.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use itertools::Itertools;
+use sha2::{Digest, Sha256};
+
+use super::run::{Detail, run};
+use super::{Facts, MeasureError};
+use crate::block::Block;
+use crate::block::family::{self, Durations, Family, FamilyError};
+use crate::model::{Device, Microbatch, Model, Pass, Ticks};
+use crate::prove::{self, BubbleFreedom, Counterexample, Irregular, Judgement, Reason, Subject, Witness};
+use crate::regress::fact::{Place, Value, Verdict, What};
+use crate::regress::inputs::Inputs;
+use crate::regress::manifest::{self, Design, Promise};
+use crate::replay::replay;
+
+/// A family at all sizes that its design names.
+pub(super) fn measure(
+    design: &Design,
+    inputs: &Inputs,
+    limit: Duration,
+    facts: &mut Facts,
+) -> Result<(), MeasureError> {
+    let Some(family) = &inputs.family else { return Ok(()) };
+    let manifest::Subject::Family { devices, microbatches, models, .. } = &design.subject else {
+        return Ok(());
+    };
+    let family = with_promises(family, design);
+    let Durations { forward, backward_input, backward_weight } = family.durations;
+    let mut problem = format!("F {forward}, I {backward_input}, W {backward_weight}");
+    for name in models.keys() {
+        if let Some(model) = inputs.models.get(name) {
+            write!(problem, ", {}", super::named::problem(model)).expect("texts grow");
+        }
+    }
+    facts.whole(What::Problem, Value::Text(problem));
+    facts.whole(What::Formulas, Value::Text(formulas(&family)));
+    facts.whole(What::Interval, Value::Fraction(i128::from(family.interval.0).into()));
+    theorems(&family, limit, facts)?;
+    let devices = match devices {
+        Some(devices) => devices.clone(),
+        None => manifest::DEVICES.into_iter().filter(|&devices| is_inside(&family, devices)).collect(),
+    };
+    for devices in devices {
+        at(&family, devices, microbatches, inputs, facts)?;
+    }
+    Ok(())
+}
+
+/// The family with what the manifest promises of it.
+fn with_promises(family: &Family, design: &Design) -> Family {
+    let mut family = family.clone();
+    for promise in &design.promises {
+        match promise {
+            Promise::Formal(family::Promise::Everywhere(promise)) if !family.promises.contains(promise) => {
+                family.promises.push(promise.clone());
+            }
+            Promise::Formal(family::Promise::BubbleFree(promise))
+                if !family.bubble_free.contains(promise) =>
+            {
+                family.bubble_free.push(promise.clone());
+            }
+            _ => {}
+        }
+    }
+    family
+}
+
+/// A digest of all that theorems are about: neither names nor comments, nor what is promised.
+fn formulas(family: &Family) -> String {
+    let essence = Family {
+        name: String::new(),
+        source: None,
+        promises: Vec::new(),
+        bubble_free: Vec::new(),
+        ..family.clone()
+    };
+    let mut text = String::new();
+    for byte in Sha256::digest(family::print(&essence).as_bytes()).iter().take(8) {
+        write!(text, "{byte:02x}").expect("texts grow");
+    }
+    text
+}
+
+fn is_inside(family: &Family, devices: u32) -> bool {
+    !matches!(family.model(devices, 1), Err(FamilyError::OutsideDomain { .. }))
+}
+
+/// The verdicts about every theorem and every promise.
+fn theorems(family: &Family, limit: Duration, facts: &mut Facts) -> Result<(), MeasureError> {
+    let mut is_block = true;
+    for Judgement { theorem, verdict, .. } in prove::prove(family, limit, |_| ())? {
+        let short =
+            theorem.name.strip_prefix(&format!("{}.", family.name)).unwrap_or(&theorem.name).to_owned();
+        let (name, what) = match &theorem.subject {
+            Subject::Promise(position) => {
+                let promise = family.promises[*position].to_string();
+                (promise.clone(), What::Promise(promise))
+            }
+            _ => (short.clone(), What::Theorem(short)),
+        };
+        let (word, rest) = match &verdict {
+            prove::Verdict::Proved => (Verdict::Proved, String::new()),
+            prove::Verdict::Refuted(_) => (Verdict::Refuted, String::new()),
+            prove::Verdict::Unknown(reason) => {
+                facts.timed_out |= *reason == Reason::Time;
+                match open(reason) {
+                    Verdict::Undecided => (Verdict::Undecided, format!("holds for d <= {}", prove::SURVEYED)),
+                    verdict => (verdict, reason.to_string()),
+                }
+            }
+        };
+        facts.whole(what, Value::Verdict(word, rest));
+        if matches!(theorem.subject, Subject::Delay { .. }) {
+            facts.whole(What::Claim(name.clone()), Value::Text(theorem.statement.clone()));
+        }
+        if let prove::Verdict::Refuted(counterexample) = &verdict {
+            let of_block = [Subject::Room, Subject::Dependencies, Subject::Collisions];
+            is_block &= !of_block.contains(&theorem.subject);
+            refuted(facts, &name, counterexample);
+        }
+    }
+    if is_block {
+        squeezed(family, limit, facts)?;
+    } else {
+        for promise in &family.bubble_free {
+            let why = "there is no block that could be squeezed".to_owned();
+            facts.whole(What::Promise(promise.to_string()), Value::Verdict(Verdict::Refuted, why));
+        }
+    }
+    Ok(())
+}
+
+/// What an open question is called: whether this build could have answered it.
+fn open(reason: &Reason) -> Verdict {
+    match reason {
+        Reason::NoSolver => Verdict::Undecided,
+        // What it rests on is open for want of a solver too.
+        Reason::Premise(_) if !prove::HAS_SOLVER => Verdict::Undecided,
+        _ => Verdict::Unknown,
+    }
+}
+
+fn refuted(facts: &mut Facts, name: &str, counterexample: &Counterexample) {
+    let passes: Vec<String> = counterexample.violation.passes().iter().map(ToString::to_string).collect();
+    let passes = if passes.is_empty() { String::new() } else { format!(", passes {}", passes.join(" ")) };
+    let fewest = if counterexample.smallest { "" } else { " (perhaps not the fewest devices)" };
+    let (devices, device) = (counterexample.devices, counterexample.device);
+    let text = format!("d = {devices}, i = {device}{passes}{fewest}: {}", counterexample.violation);
+    facts.whole(What::Counterexample(name.to_owned()), Value::Text(text));
+    if let Some(drawing) = counterexample.drawing() {
+        let text = format!("device {device} modulo {}: {drawing}", counterexample.interval());
+        facts.whole(What::Drawing(name.to_owned()), Value::Text(text));
+    }
+}
+
+/// What is proved of the squeezed order without a solver, and the promises about all durations.
+fn squeezed(family: &Family, limit: Duration, facts: &mut Facts) -> Result<(), MeasureError> {
+    let witness = match Witness::of(family, Instant::now().checked_add(limit)) {
+        Ok(witness) => witness,
+        Err(reason) => {
+            facts.timed_out |= reason == Irregular::Time;
+            let unknown = || Value::Verdict(Verdict::Unknown, reason.to_string());
+            facts.whole(What::Theorem("period".to_owned()), unknown());
+            for promise in &family.bubble_free {
+                facts.whole(What::Promise(promise.to_string()), unknown());
+            }
+            return Ok(());
+        }
+    };
+    let claims = witness.check().map_err(|error| MeasureError::Disagreement {
+        place: "every d".to_owned(),
+        what: format!("the witness about its squeezed order is rejected: {error}"),
+    })?;
+    for claim in claims {
+        facts.whole(What::Theorem(claim.name.to_owned()), Value::Verdict(Verdict::Proved, String::new()));
+        facts.whole(What::Claim(claim.name.to_owned()), Value::Text(claim.statement));
+    }
+    for promise in &family.bubble_free {
+        let name = promise.to_string();
+        let (verdict, rest) = match prove::bubble_freedom(family, promise, &witness.periods()[0])? {
+            BubbleFreedom::Proved => (Verdict::Proved, String::new()),
+            BubbleFreedom::Refuted(slow) => {
+                let text = format!("d = {}: {slow}", slow.devices);
+                facts.whole(What::Counterexample(name.clone()), Value::Text(text));
+                (Verdict::Refuted, String::new())
+            }
+            BubbleFreedom::Unknown(rate) => (Verdict::Unknown, format!("no cycle is known to take {rate}")),
+        };
+        facts.whole(What::Promise(name), Value::Verdict(verdict, rest));
+    }
+    Ok(())
+}
+
+/// The block at one number of devices, and its schedules.
+fn at(
+    family: &Family,
+    devices: u32,
+    microbatches: &[u32],
+    inputs: &Inputs,
+    facts: &mut Facts,
+) -> Result<(), MeasureError> {
+    let place = Place::devices(devices);
+    let model = match family.model(devices, 1) {
+        Ok(model) => model,
+        Err(error) => return Err(MeasureError::Family { devices, error }),
+    };
+    let block = match family.block(devices) {
+        Ok(block) => block,
+        Err(error @ (FamilyError::NoRoom { .. } | FamilyError::Offset { .. })) => {
+            facts.invalid(&place, [error.to_string()]);
+            return Ok(());
+        }
+        Err(error) => return Err(MeasureError::Family { devices, error }),
+    };
+    let faults = block.faults(&model);
+    if faults.is_empty() {
+        facts.add(&place, What::Valid, Value::Truth(true));
+    } else {
+        facts.invalid(&place, faults.iter().map(ToString::to_string));
+    }
+    for device in Device::all(devices) {
+        let stages = block.placement().stages_of(device).iter();
+        let spans = stages.map(|&stage| block.lifespan(&model, stage).0).collect();
+        let place = place.on(device.0);
+        facts.add(&place, What::Offsets, Value::Offsets(offsets(family, &block, device)));
+        facts.add(&place, What::Lifespans, Value::Integers(spans));
+    }
+    if !faults.is_empty() {
+        return Ok(());
+    }
+    let peaks = block.steady_peak(&model);
+    agreed(&block, &model, &place)?;
+    facts.add(&place, What::PeakMemory, Value::Integers(peaks.iter().map(|peak| peak.0).collect()));
+    for &microbatches in microbatches {
+        let place = place.with_microbatches(microbatches);
+        let wrong = |error| MeasureError::Model { place: place.to_string(), error };
+        let model = model.with_microbatches(microbatches).map_err(wrong)?;
+        let schedule = expanded(&block, &model, &place)?;
+        let verdict = run(facts, &place, &model, &schedule, None, Detail::Figures);
+        confirm(&block, &model, &verdict, &place)?;
+    }
+    for ((name, other), &microbatches) in inputs.models.iter().cartesian_product(microbatches) {
+        let place = Place { model: Some(name.clone()), ..place.with_microbatches(microbatches) };
+        let wrong = |error| MeasureError::Model { place: place.to_string(), error };
+        let other = other.resized(devices).and_then(|other| other.with_microbatches(microbatches));
+        let other = other.map_err(wrong)?;
+        if other.placement() != block.placement() {
+            return Err(MeasureError::Placement(name.clone()));
+        }
+        let own = model.with_microbatches(microbatches).map_err(wrong)?;
+        run(facts, &place, &other, &expanded(&block, &own, &place)?, None, Detail::Memory);
+    }
+    Ok(())
+}
+
+/// The passes of a device with their offsets: those of the family, in its order, and the W that it leaves out.
+fn offsets(family: &Family, block: &Block, device: Device) -> Vec<(String, i64)> {
+    let stages = block.placement().stages_of(device);
+    let rank = |kind, chunk: usize| {
+        let stated = family.passes.iter().position(|pass| pass.kind == kind && pass.chunk as usize == chunk);
+        stated.unwrap_or(family.passes.len())
+    };
+    let mut passes: Vec<(usize, String, i64)> = Vec::new();
+    for (pass, at) in block.passes() {
+        if let Some(chunk) = stages.iter().position(|&stage| stage == pass.stage) {
+            passes.push((rank(pass.kind, chunk), format!("{}{chunk}", pass.kind), at.0));
+        }
+    }
+    passes.sort();
+    passes.into_iter().map(|(_, pass, at)| (pass, at)).collect()
+}
+
+fn disagreement(place: &Place, what: String) -> MeasureError {
+    MeasureError::Disagreement { place: place.to_string(), what }
+}
+
+fn expanded(block: &Block, model: &Model, place: &Place) -> Result<crate::schedule::Schedule, MeasureError> {
+    block.expand(model, model.microbatches()).map_err(|error| disagreement(place, error.to_string()))
+}
+
+/// From the first start of a block to its last end.
+fn length(block: &Block, model: &Model) -> Ticks {
+    let of_block = |pass: Pass| Pass { microbatch: Microbatch(0), ..pass };
+    let ends = block.passes().map(|(pass, at)| at + block.duration(model, of_block(pass))).max();
+    let start = block.passes().map(|(_, at)| at).min();
+    ends.unwrap_or_default() - start.unwrap_or_default()
+}
+
+/// Replays so many copies of the block that those in the middle overlap with all that they can: the peaks
+/// must be those of the algebra.
+fn agreed(block: &Block, model: &Model, place: &Place) -> Result<(), MeasureError> {
+    let overlapping = length(block, model).0 / block.interval_parts().0 + 1;
+    let copies = u32::try_from(2 * overlapping + 1)
+        .map_err(|_| disagreement(place, "the block overlaps too many copies of itself".to_owned()))?;
+    let wrong = |error| MeasureError::Model { place: place.to_string(), error };
+    let model = model.with_microbatches(copies).map_err(wrong)?;
+    let schedule = expanded(block, &model, place)?;
+    let verdict = replay(&model, &schedule);
+    confirm(block, &model, &verdict, place)?;
+    let peaks = block.steady_peak(&model);
+    if verdict.peak_memory != peaks {
+        let what = format!("peaks of {:?}, replayed {:?}", peaks, verdict.peak_memory);
+        return Err(disagreement(place, what));
+    }
+    Ok(())
+}
+
+/// What a block without faults gives must be valid, hold no more than the block in its steady phase, and
+/// end no later than its copies do.
+fn confirm(
+    block: &Block,
+    model: &Model,
+    verdict: &crate::replay::Verdict,
+    place: &Place,
+) -> Result<(), MeasureError> {
+    if let Some(violation) = verdict.violations.first() {
+        return Err(disagreement(place, format!("replay finds that {violation}")));
+    }
+    let peaks = block.steady_peak(model);
+    if verdict.peak_memory.iter().zip(&peaks).any(|(held, most)| held > most) {
+        return Err(disagreement(place, format!("peaks of {peaks:?}, replayed {:?}", verdict.peak_memory)));
+    }
+    let last = length(block, model).0 + block.interval_parts().0 * i64::from(model.microbatches() - 1);
+    let makespan = verdict.timing.as_ref().map(|timing| timing.metrics.makespan.0);
+    if makespan.is_none_or(|makespan| makespan > last) {
+        return Err(disagreement(place, format!("the last copy ends at {last}, replayed {makespan:?}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! A schedule under a model: replayed, bounded, and lowered to messages.
+
+use super::{BOUND_STEPS, Facts};
+use crate::certificate::{Metric, lower_bound_within};
+use crate::comm::{self, Programme};
+use crate::model::{Device, Kind, Model, Pass, Stage, Ticks, Units};
+use crate::optimize::steady_interval;
+use crate::regress::fact::{Place, Value, What};
+use crate::regress::promise::Quantity;
+use crate::replay::{Rate, Timing, Verdict, end_of, replay};
+use crate::schedule::Schedule;
+
+/// The longest order of a device that a record holds.
+const MOST_PASSES: usize = 512;
+
+/// What more a record says of a schedule than its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Nothing.
+    Figures,
+    /// Its peak memory.
+    Memory,
+    /// Its peak memory, interval, lifespans and orders.
+    All,
+}
+
+/// Replays a schedule and adds what is found; the verdict of replay. `programme` is what it runs as, if its
+/// file says so.
+pub(super) fn run(
+    facts: &mut Facts,
+    place: &Place,
+    model: &Model,
+    schedule: &Schedule,
+    programme: Option<&Programme>,
+    detail: Detail,
+) -> Verdict {
+    let verdict = replay(model, schedule);
+    let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid());
+    let Some(timing) = timing else {
+        facts.invalid(place, verdict.violations.first().map(ToString::to_string));
+        if detail == Detail::All {
+            orders(facts, place, schedule);
+        }
+        return verdict;
+    };
+    facts.add(place, What::Valid, Value::Truth(true));
+    let metrics = &timing.metrics;
+    let bound = bound(model, &verdict);
+    let mut values = vec![
+        (Quantity::Makespan, whole(metrics.makespan.0)),
+        (Quantity::DeviceSpan, whole(metrics.device_span.0)),
+        (Quantity::BubbleRate, metrics.bubble_rate),
+        (Quantity::PeakMemory, whole(verdict.peak_memory_max().0)),
+        (Quantity::Bound, whole(bound.0)),
+        (Quantity::PeakOf1f1b, whole(crate::catalog::one_f_one_b_memory(model).0)),
+        (Quantity::Devices, whole(schedule.devices().into())),
+        (Quantity::Microbatches, whole(schedule.microbatches().into())),
+    ];
+    let interval = steady_interval(schedule, timing)
+        .map(|interval| Rate::new(i128::from(*interval.numer()), i128::from(*interval.denom())));
+    values.extend(interval.map(|interval| (Quantity::Interval, interval)));
+    facts.runs.push((place.clone(), values));
+    facts.add(place, What::Makespan, Value::Integer(metrics.makespan.0));
+    facts.add(place, What::DeviceSpan, Value::Integer(metrics.device_span.0));
+    facts.add(place, What::BubbleRate, Value::Fraction(metrics.bubble_rate));
+    facts.add(place, What::LowerBound, Value::Integer(bound.0));
+    if bound > Ticks::ZERO {
+        let gap = Rate::new(i128::from(metrics.makespan.0 - bound.0), bound.0.into());
+        facts.add(place, What::Gap, Value::Fraction(gap));
+    }
+    if detail != Detail::Figures {
+        let peaks = verdict.peak_memory.iter().map(|peak| peak.0).collect();
+        facts.add(place, What::PeakMemory, Value::Integers(peaks));
+    }
+    if detail == Detail::All
+        && let Some(interval) = interval
+    {
+        facts.add(place, What::Interval, Value::Fraction(interval));
+    }
+    communication(facts, place, schedule, programme);
+    if detail == Detail::All {
+        lifespans(facts, place, model, schedule, timing);
+        orders(facts, place, schedule);
+    }
+    verdict
+}
+
+fn whole(number: i64) -> Rate {
+    Rate::from_integer(number.into())
+}
+
+/// What no schedule can be shorter than that holds nowhere more than this one.
+fn bound(model: &Model, verdict: &Verdict) -> Ticks {
+    let held = Device::all(model.devices()).zip(&verdict.peak_memory);
+    let capacity = held.map(|(device, &peak)| Some((peak - model.resident(device)).max(Units::ZERO)));
+    let capped = model.with_capacity(capacity.collect());
+    // What the schedule itself keeps to is no cap that a model could not have.
+    lower_bound_within(capped.as_ref().unwrap_or(model), Metric::Makespan, BOUND_STEPS).value
+}
+
+fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, programme: Option<&Programme>) {
+    let lowered;
+    let programme = if let Some(programme) = programme {
+        Ok(programme)
+    } else {
+        lowered = comm::lower(schedule);
+        lowered.as_ref().map_err(ToString::to_string)
+    };
+    let fault = match programme {
+        Ok(programme) => comm::verify(programme).first().map(ToString::to_string),
+        Err(message) => Some(message),
+    };
+    facts.add(place, What::Communication, Value::Truth(fault.is_none()));
+    if let Some(fault) = fault {
+        facts.add(place, What::Why, Value::Text(fault));
+    }
+}
+
+/// By device, the longest lifespan of each of its stages.
+fn lifespans(facts: &mut Facts, place: &Place, model: &Model, schedule: &Schedule, timing: &Timing) {
+    let cells = schedule.placement().stages() as usize * schedule.microbatches() as usize;
+    let cell = |pass: Pass| pass.stage.index() * schedule.microbatches() as usize + pass.microbatch.index();
+    let (mut begun, mut ended) = (vec![None; cells], vec![Ticks::ZERO; cells]);
+    for (order, starts) in schedule.orders().iter().zip(&timing.starts) {
+        for (&pass, &start) in order.iter().zip(starts) {
+            if pass.kind == Kind::F {
+                begun[cell(pass)] = Some(start);
+            }
+            let end = &mut ended[cell(pass)];
+            *end = (*end).max(end_of(model, pass, start));
+        }
+    }
+    let longest = |stage: Stage| {
+        let from = stage.index() * schedule.microbatches() as usize;
+        let of_stage = from..from + schedule.microbatches() as usize;
+        of_stage.filter_map(|cell| Some(ended[cell] - begun[cell]?)).max().unwrap_or_default().0
+    };
+    for device in Device::all(schedule.devices()) {
+        let stages = schedule.placement().stages_of(device).iter();
+        let spans = stages.map(|&stage| longest(stage)).collect();
+        facts.add(&place.on(device.0), What::Lifespans, Value::Integers(spans));
+    }
+}
+
+/// The orders, where they are not too long to be read.
+fn orders(facts: &mut Facts, place: &Place, schedule: &Schedule) {
+    for device in Device::all(schedule.devices()) {
+        let order = schedule.order(device);
+        if order.len() <= MOST_PASSES {
+            // An overlapped pair is written as one step.
+            let step = |step: &[Pass]| step.iter().map(ToString::to_string).collect::<Vec<_>>().join("+");
+            let steps = schedule.steps(device).map(step).collect();
+            facts.add(&place.on(device.0), What::Order, Value::Passes(steps));
+        }
+    }
+}

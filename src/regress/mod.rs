@@ -1,0 +1,37 @@
+//! Regression tests for designs: what is found of block families, schedules and models, against what was
+//! accepted.
+//!
+//! A directory has a manifest, `regress.toml`, that names designs, and a [`Record`] for each: text with one
+//! fact in a line. [`Suite::check`] finds every fact anew and [compares](fn@compare): what got worse beyond its
+//! threshold is a regression, and so is a design that vanished or has no record, and every promise that
+//! is broken. [`Suite::accept`] makes what was found the record.
+//!
+//! Whether a schedule is valid, its figures and its memory come from `replay`; of a block the algebra must say
+//! the same, or nothing is said at all. Theorems come from `prove`, bounds from `certificate`, and
+//! communication from `comm`.
+
+mod cache;
+mod compare;
+mod fact;
+mod files;
+mod init;
+mod inputs;
+mod manifest;
+mod measure;
+mod moved;
+mod promise;
+mod record;
+mod suite;
+mod threshold;
+
+pub use cache::Cache;
+pub use compare::{Change, Severity, compare};
+pub use fact::{Fact, Key, Place, Value, Verdict, What};
+pub use init::{InitError, Initialised, initialise};
+pub use inputs::{FileKind, InputError, Inputs};
+pub use manifest::{DEVICES, Design, MICROBATCHES, Manifest, Promise, Sizes, Subject, parse};
+pub use measure::{BOUND_STEPS, Found, MeasureError, measure};
+pub use promise::{Measurable, PromiseError, Quantity};
+pub use record::{RECORD_FORMAT, Record, RecordError, RecordProblem};
+pub use suite::{Accepted, Checked, MANIFEST, Options, Outcome, RECORDS, RegressError, Report, Suite, Tally};
+pub use threshold::{Allowance, Allowances, Metric};

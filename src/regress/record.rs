@@ -1,0 +1,152 @@
+//! The record of a design: everything that was found of it, as text with one fact in a line.
+//!
+//! A record is made to be read in a diff. A line is a place, what was found there, and the value:
+//!
+//! ```text
+//! d=4 i=0 offsets: F0@0 F1@10 I1@14 I0@25 W1@15 W0@26
+//! d=4 peak_memory: 6 6 6 6
+//! d=4 m=8 makespan: 74
+//! theorem collisions: proved
+//! ```
+//!
+//! Facts stand in a fixed order; empty lines and lines that begin with `#` mean nothing.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+
+use itertools::Itertools;
+
+use super::fact::{Fact, Key, Place, Value, What};
+
+/// The value of `format` in records of this version.
+pub const RECORD_FORMAT: &str = "bubbleproof-record-1";
+
+const HEAD: &str = "# What `bubbleproof regress` found of this design when it was accepted.\n";
+
+/// Everything that was found of a design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The name of the design.
+    pub design: String,
+    /// In the order in which they are printed.
+    pub facts: Vec<Fact>,
+}
+
+/// What is wrong with the text of a record, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct RecordError {
+    /// What is wrong.
+    pub problem: RecordProblem,
+    /// The bytes of the text it is about.
+    pub span: Range<usize>,
+}
+
+/// The ways in which the text of a record can be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordProblem {
+    /// It does not begin with its format and design.
+    #[error("a record begins with the lines `format: {RECORD_FORMAT}` and `design: NAME`")]
+    Head,
+    /// A mark that a merge left.
+    #[error("a merge was not finished here")]
+    Merge,
+    /// No colon.
+    #[error("a line is a place, what was found there, a colon and the value")]
+    NoValue,
+    /// A place or a finding that nobody knows.
+    #[error("`{0}` is nothing that is recorded")]
+    Key(String),
+    /// A value of the wrong form.
+    #[error("`{what}` must be {expected}, but is `{found}`")]
+    Value {
+        /// What was found.
+        what: String,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// A fact that stands there already.
+    #[error("`{0}` stands in an earlier line too")]
+    Twice(String),
+}
+
+impl Record {
+    /// The value of a fact.
+    #[must_use]
+    pub fn get(&self, place: &Place, what: &What) -> Option<&Value> {
+        self.facts
+            .iter()
+            .find(|fact| fact.key.place == *place && fact.key.what == *what)
+            .map(|fact| &fact.value)
+    }
+
+    /// Reads the text of a record.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
+        let mut lines = lines(text);
+        let mut head = |key: &str| {
+            let line = lines.next();
+            let span = line.map_or(text.len()..text.len(), |(at, line)| at..at + line.len());
+            let value = line.and_then(|(_, line)| line.strip_prefix(key));
+            let wrong = RecordError { problem: RecordProblem::Head, span };
+            value.map(|value| (value.to_owned(), wrong.clone())).ok_or(wrong)
+        };
+        let (format, wrong) = head("format: ")?;
+        if format != RECORD_FORMAT {
+            return Err(wrong);
+        }
+        let (design, _) = head("design: ")?;
+        let (mut facts, mut seen) = (Vec::new(), BTreeSet::new());
+        for (at, line) in lines {
+            let wrong =
+                |problem, span: Range<usize>| RecordError { problem, span: at + span.start..at + span.end };
+            if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {
+                return Err(wrong(RecordProblem::Merge, 0..line.len()));
+            }
+            let Some((key, value)) = line.split_once(": ") else {
+                return Err(wrong(RecordProblem::NoValue, 0..line.len()));
+            };
+            let Some(parsed) = Key::parse(key) else {
+                return Err(wrong(RecordProblem::Key(key.to_owned()), 0..key.len()));
+            };
+            if !seen.insert(parsed.clone()) {
+                return Err(wrong(RecordProblem::Twice(key.to_owned()), 0..key.len()));
+            }
+            let value = Value::parse(&parsed.what, value).map_err(|expected| {
+                let (what, found) = (parsed.what.to_string(), value.to_owned());
+                wrong(RecordProblem::Value { what, expected, found }, key.len() + 2..line.len())
+            })?;
+            facts.push(Fact { key: parsed, value });
+        }
+        Ok(Self { design, facts })
+    }
+}
+
+/// The lines that mean something, each with the byte at which it begins.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    let lines = text.split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        (start, line.trim_end_matches(['\n', '\r']))
+    });
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{HEAD}format: {RECORD_FORMAT}\ndesign: {}\n", self.design)?;
+        for (_, facts) in &self.facts.iter().chunk_by(|fact| fact.key.place.section()) {
+            writeln!(out)?;
+            for fact in facts {
+                writeln!(out, "{fact}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+"""What the host enqueues for GPUs, on simulated streams: all that must wait does, and nothing else."""
+
+import contextlib
+import io
+import unittest
+from unittest import mock
+
+import gpu
+import green
+from iteration import lateness
+from run import Bench
+from schedule import Pass, ScheduleError, start_order
+from simulated import Simulated, driver
+from test_layers import schedule_of, small
+from transformer import Transformer
+
+LINEAR = schedule_of([[0], [1]], 2, "0F0 0F1 0I0 0W0 0I1 0W1", "1F0 1I0 1F1 1I1 1W0 1W1")
+V = schedule_of([[0, 3], [1, 2]], 2, "0F0 0F1 3F0 3B0 3F1 3B1 0B0 0B1", "1F0 2F0 1F1 2F1 2B0 1B0 2B1 1B1")
+
+
+def quietly(machine: gpu.Machine, schedule, sizes, count=1):
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        return Bench(machine).run(schedule, sizes, 1, count), said.getvalue()
+
+
+class Enqueued(unittest.TestCase):
+    def executor(self, simulated: Simulated, how: str, schedule, layers) -> gpu.Executor:
+        machine = gpu.Machine(how, 60.0)
+        sizes = small(layer_counts=layers)
+        homes = machine.homes(sizes, schedule)
+        model = Transformer(sizes, schedule.microbatches, machine.allocate, homes)
+        return machine.executor(schedule, model)
+
+    def test_every_wait_of_the_schedule_is_a_wait_of_the_streams(self):
+        for how, gpus in (("streams", 1), ("gpus", 2), ("green-contexts", 1)):
+            for schedule, layers in ((LINEAR, (1, 1)), (V, (1, 1, 1, 1))):
+                with self.subTest(how=how, stages=len(layers)):
+                    simulated = Simulated(gpus, driver(132, 8))
+                    with simulated.installed():
+                        executor = self.executor(simulated, how, schedule, layers)
+                        executor.iterate()
+                        self.check(simulated, executor, schedule)
+
+    def check(self, simulated: Simulated, executor: gpu.Executor, schedule) -> None:
+        start = {p: begun.at for device in executor.devices for p, begun, _ in device.notes}
+        end = {p: ended.at for device in executor.devices for p, _, ended in device.notes}
+        copies = {p: (begun.at, ended.at) for p, begun, ended in executor.links.notes}
+        self.assertEqual(set(start), {p for order in schedule.orders for p in order})
+        self.assertEqual(set(copies), {p for p, _, _ in schedule.messages()})
+        for order in schedule.orders:
+            for before, after in zip(order, order[1:]):
+                self.assertTrue(simulated.follows(start[after], end[before]), f"{before} {after}")
+        for p in start:
+            source = schedule.source(p)
+            if source in copies:
+                begun, ended = copies[source]
+                self.assertLess(begun, ended)
+                self.assertTrue(simulated.follows(begun, end[source]), f"the copy of {source}")
+                self.assertTrue(simulated.follows(start[p], ended), f"{p} after the copy of {source}")
+            elif source is not None:
+                self.assertTrue(simulated.follows(start[p], end[source]))
+        # Nothing else waits: passes of different devices that no chain joins are free of each other.
+        first, second = schedule.orders[0][1], schedule.orders[1][0]
+        self.assertFalse(simulated.follows(start[first], end[second]))
+
+    def test_a_copy_does_not_hold_up_the_device_that_sends(self):
+        simulated = Simulated()
+        with simulated.installed():
+            executor = self.executor(simulated, "streams", LINEAR, (1, 1))
+            executor.iterate()
+            starts = {p: begun.at for p, begun, _ in executor.devices[0].notes}
+            copied = {p: ended.at for p, _, ended in executor.links.notes}
+        self.assertFalse(simulated.follows(starts[Pass(0, "F", 1)], copied[Pass(0, "F", 0)]))
+
+    def test_the_gate_holds_every_device_and_lasts_as_long_as_the_host_took(self):
+        simulated = Simulated()
+        with simulated.installed():
+            executor = self.executor(simulated, "streams", LINEAR, (1, 1))
+            executor.iterate()
+            self.assertTrue(0 < executor.gate.seconds <= gpu.LONGEST_GATE)
+            executor.gate.seconds = 0.25
+            slept = simulated.slept
+            bases = executor.gate.close()
+            (opened,) = bases.values()
+            self.assertEqual(simulated.slept - slept, int(0.25 * executor.gate.rate))
+            for stream in executor.streams:
+                self.assertIn(opened.at, stream.tail)
+
+    def test_the_gate_is_not_longer_because_the_host_waited_for_it(self):
+        ahead = [1_000_000] * 100
+        waited = [1_000_000] * 60 + [9_000_000] * 40
+        self.assertEqual(gpu.gate_time(ahead), gpu.gate_time(waited))
+        self.assertAlmostEqual(gpu.gate_time(ahead), 0.12)
+        self.assertEqual(gpu.gate_time([9_000_000] * 100), gpu.LONGEST_GATE)
+
+    def test_runs_share_their_streams(self):
+        simulated = Simulated()
+        with simulated.installed():
+            machine = gpu.Machine("streams", 60.0)
+            bench = Bench(machine)
+            for _ in range(3):
+                bench.run(LINEAR, small(), 1, 1)
+                # Those of two devices, of a link in each direction, of the gate, and PyTorch's own.
+                self.assertEqual(simulated.made, 2 + 2 + 1 + 1)
+
+    def test_results_stay_in_memory_until_the_iteration_has_ended(self):
+        simulated = Simulated()
+        with simulated.installed():
+            executor = self.executor(simulated, "streams", LINEAR, (1, 1))
+            executor.iterate()
+            self.assertEqual(len(executor.links.sent), len(LINEAR.messages()))
+            executor.begin()
+            self.assertEqual(executor.links.sent, [])
+
+
+class Traces(unittest.TestCase):
+    def test_a_run_gives_right_gradients_and_times_that_respect_the_schedule(self):
+        for how, gpus in (("streams", 1), ("gpus", 2)):
+            with self.subTest(how=how), Simulated(gpus).installed():
+                run, _ = quietly(gpu.Machine(how, 60.0), LINEAR, small(), 2)
+                for iteration in run.iterations:
+                    self.assertEqual([[p for p, _, _ in order] for order in iteration.passes], LINEAR.orders)
+                    self.assertEqual(len(iteration.messages), len(LINEAR.messages()))
+
+    def test_memory_that_the_allocator_does_not_confirm_is_left_out(self):
+        for allocated, agrees in ((lambda executor: 0, False), (None, True)):
+            simulated = Simulated()
+            with simulated.installed(), contextlib.ExitStack() as stack:
+                if allocated is None:
+                    # An allocator that is right: what is expected, beside something that was there before.
+                    right = mock.patch.object(gpu.Executor, "allocated", lambda self: 1000 + self.expected())
+                    stack.enter_context(right)
+                run, _ = quietly(gpu.Machine("streams", 60.0), LINEAR, small())
+            self.assertEqual(run.iterations[0].memory is not None, agrees)
+            self.assertIn("apart", run.remarks[0])
+
+    def test_a_deadlock_is_refused_before_anything_is_enqueued(self):
+        stuck = schedule_of([[0], [1]], 2, "0F0 0I0 0F1 0I1 0W0 0W1", "1F0 1F1 1I0 1I1 1W0 1W1")
+        with Simulated().installed(), self.assertRaises(ScheduleError) as raised:
+            quietly(gpu.Machine("streams", 60.0), stuck, small())
+        self.assertEqual(
+            str(raised.exception), "deadlock: device 0 waits with `0I0` for `1I0`, device 1 waits with `1F1` for `0F1`"
+        )
+
+
+class Groups(unittest.TestCase):
+    def test_groups_are_as_large_as_the_gpu_can_separate(self):
+        for multiprocessors, granularity, count, expected in ((132, 8, 4, 32), (132, 2, 4, 32), (108, 2, 2, 54)):
+            with Simulated(1, driver(multiprocessors, granularity)).installed():
+                groups = green.split(0, count)
+            self.assertEqual([group.multiprocessors for group in groups], [expected] * count)
+
+    def test_what_cannot_be_split_is_said_and_the_next_way_is_taken(self):
+        cases = [
+            (None, "the package cuda-bindings is missing"),
+            (driver(16, 8), "CUDA does not split 16 multiprocessors into 4 groups"),
+            (driver(132, 8, cuGreenCtxCreate=lambda *_: (801, None)), "the driver says 801"),
+        ]
+        for broken, message in cases:
+            with self.subTest(message=message), Simulated(1, broken).installed():
+                with self.assertRaises(green.Unavailable) as raised:
+                    green.split(0, 4)
+                self.assertIn(message, str(raised.exception))
+                machine = gpu.Machine("auto", 60.0)
+                with contextlib.redirect_stderr(io.StringIO()) as said:
+                    self.assertEqual(machine.places(4).how, "streams")
+                self.assertIn("devices are not gpus: 4 GPUs are needed, 1 at hand", said.getvalue())
+                self.assertIn(message, said.getvalue())
+
+    def test_a_way_that_was_asked_for_is_not_replaced(self):
+        with Simulated(1).installed(), self.assertRaises(green.Unavailable):
+            gpu.Machine("green-contexts", 60.0).places(2)
+
+
+class Lateness(unittest.TestCase):
+    def test_the_host_is_late_for_as_long_as_a_device_could_have_worked(self):
+        a, b = Pass(0, "F", 0), Pass(0, "F", 1)
+        passes = [(a, 0, 10), (b, 20, 30)]
+        cases = [
+            ("far ahead", {a: -50, b: -40}, {a: 0, b: 0}, 0),
+            ("ahead of a message", {a: -50, b: 15}, {a: 0, b: 20}, 0),
+            ("late for the second", {a: -50, b: 19}, {a: 0, b: 0}, 9),
+            ("late while a pass runs", {a: 4, b: 5}, {a: 0, b: 0}, 4),
+            ("never later than the end of the pass", {a: 99, b: 99}, {a: 0, b: 0}, 10 + 20),
+        ]
+        for name, enqueued, arrivals, late in cases:
+            with self.subTest(name):
+                self.assertEqual(lateness(passes, arrivals, enqueued), late)
+
+
+class Order(unittest.TestCase):
+    def test_the_host_serves_devices_at_one_pace(self):
+        """The position of a pass is about its start on devices that take one tick for each."""
+        self.assertEqual(" ".join(map(str, start_order(LINEAR))), "0F0 0F1 1F0 1I0 0I0 1F1 0W0 1I1 0I1 1W0 0W1 1W1")
+
+
+if __name__ == "__main__":
+    unittest.main()
