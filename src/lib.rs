@@ -15,3 +15,4 @@ pub mod regress;
 pub mod replay;
 pub mod schedule;
 pub mod stop;
+pub mod trace;

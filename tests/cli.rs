@@ -21,6 +21,10 @@ const SWAPPED: &str = "tests/corpus/communication/swapped-gradients.csv";
 const DEADLOCKED: &str = "tests/corpus/communication/deadlocked-passes.csv";
 const EARLY: &str = "tests/corpus/communication/early-receive.csv";
 const OVERLAPPED: &str = "tests/data/pytorch/dualpipev-2x2-6.csv";
+const TRACE: &str = "tests/traces/synthetic/v-half-exact.json";
+const CONTENDED: &str = "tests/traces/synthetic/zb-h1-contended.json";
+const DISORDERED: &str = "tests/traces/synthetic/1f1b-out-of-order.json";
+const RANK: &str = "tests/traces/profiler/v-half-rank0.json";
 const CERTIFIED: &str = "tests/corpus/certificates/genuine.json";
 
 /// What a run of the tool left behind.
@@ -124,6 +128,22 @@ fn the_answer_decides_the_exit_status() {
         (&["compare", MODEL, "--schedules", "1f1b"], 0),
         (&["compare", MODEL, "--schedules", "v-min"], 1),
         (&["compare", MODEL, "--schedules", "2f2b"], 2),
+        (&["trace", "compare", TRACE], 0),
+        (&["trace", "compare", TRACE, "--tolerance", "0%"], 0),
+        (&["trace", "compare", CONTENDED, "--tolerance", "0.1%"], 1),
+        (&["trace", "compare", CONTENDED, "--tolerance", "99%"], 0),
+        (&["trace", "compare", TRACE, "--tolerance", "-1%"], 2),
+        (&["trace", "compare", DISORDERED], 1),
+        (&["trace", "compare", TRACE, "--schedule", SCHEDULE], 2),
+        (&["trace", "compare", TRACE, "--model", MODEL], 2),
+        (&["trace", "compare", TRACE, "--fit", CONTENDED], 2),
+        (&["trace", "compare", TRACE, "--offsets", "0,1,2"], 2),
+        (&["trace", "compare", TRACE, "--skip", "1"], 2),
+        (&["trace", "compare", TRACE, "-o", "picture.png"], 2),
+        (&["trace", "compare", SCHEDULE], 2),
+        (&["trace", "compare", RANK], 2),
+        (&["trace", "profile", TRACE, "-o", "-"], 0),
+        (&["trace", "profile", TRACE, CONTENDED], 2),
         (&["optimize", MODEL], 0),
         (&["optimize", MODEL, "--memory", "0"], 1),
         (&["optimize", MODEL, "--time-limit", "0"], 2),
@@ -755,6 +775,71 @@ fn every_m_is_proved_refuted_or_unknown_and_the_keys_say_which() {
 }
 
 #[test]
+fn traces_are_reported_with_stable_keys() {
+    let run = tool(&["trace", "compare", CONTENDED, "--contention", "--gaps", "--json"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let answer = run.json();
+    let trace = &answer["traces"][0];
+    assert_keys(
+        trace,
+        &[
+            "file",
+            "schedule",
+            "origin",
+            "machine",
+            "devices",
+            "microbatches",
+            "iterations",
+            "absent",
+            "basis",
+            "in_sample",
+            "as_declared",
+            "findings",
+            "early",
+            "makespan",
+            "bubble_rate",
+            "peak_memory",
+            "durations",
+            "starts",
+            "with_measured_durations",
+            "terms",
+            "clocks",
+        ],
+    );
+    assert_keys(&trace["makespan"], &["measured", "predicted", "error"]);
+    assert_keys(&trace["starts"], &["signed", "median", "p90", "median_share", "p90_share", "worst"]);
+    assert_keys(&trace["terms"], &["gaps", "rates", "variants"]);
+    assert_eq!((trace["in_sample"].as_bool(), trace["basis"].as_str()), (Some(true), Some("itself")));
+
+    // Runs of the same schedule predict each other.
+    let several = tool(&["trace", "compare", CONTENDED, CONTENDED, "--json"]).json();
+    assert_eq!(several["traces"][1]["basis"], "other-runs");
+    assert_keys(&several, &["holds", "traces", "makespan_errors"]);
+
+    // A model fitted to the trace itself is never passed off as another one.
+    let own = tool(&["trace", "compare", CONTENDED, "--fit", CONTENDED, "--json"]).json();
+    assert_eq!(
+        (own["traces"][0]["basis"].as_str(), own["traces"][0]["in_sample"].as_bool()),
+        (Some("fit"), Some(true))
+    );
+
+    let found = tool(&["trace", "compare", DISORDERED, "--json"]).json();
+    assert_keys(&found["traces"][0]["findings"][0], &["rule", "iteration", "device", "pass", "message"]);
+    assert_keys(&found["traces"][0]["early"][0], &["iteration", "pass", "needs", "by"]);
+
+    let profile = tool(&["trace", "profile", TRACE, "--json"]).json();
+    assert_keys(
+        &profile,
+        &["name", "source", "origin", "durations", "latencies", "memory", "notes", "model"],
+    );
+    assert_keys(
+        &profile["durations"][0],
+        &["stage", "kind", "count", "median", "deviation", "least", "most"],
+    );
+    assert_keys(&profile["latencies"][0], &["after_stage", "latency", "method", "spread"]);
+}
+
+#[test]
 fn every_command_says_what_it_does_and_how_it_is_used() {
     for command in [
         "",
@@ -771,13 +856,16 @@ fn every_command_says_what_it_does_and_how_it_is_used() {
         "compare",
         "render",
         "convert",
+        "trace",
+        "trace profile",
+        "trace compare",
         "completions",
     ] {
-        let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let run = tool(&arguments);
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{command}");
         assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{command} is too wide");
-        insta::assert_snapshot!(format!("help_{command}"), run.out);
+        insta::assert_snapshot!(format!("help_{}", command.replace(' ', "_")), run.out);
     }
 }
 

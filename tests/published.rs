@@ -1,7 +1,7 @@
 //! The catalogue and the shipped profiles against the figures that the papers print.
 //!
-//! `tests/data/` holds copies of the published tables: `zb_bubble_rates.csv` and
-//! `zb_profiled_times.csv` (Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241),
+//! `tests/data/` holds copies of the published tables: `zb_bubble_rates.csv`, `zb_profiled_times.csv` and
+//! `zb_throughput_memory.csv` (Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241),
 //! `cm_table1_blocks.csv` and `cm_table8_9_offsets.csv` (Pipeline Parallelism with Controllable
 //! Memory, arXiv 2405.15362).
 
@@ -221,6 +221,68 @@ fn published_interleaved_rates_are_a_closed_form() {
             ten_thousandths(ours.bubble_rate),
         )
         .expect("writing to a string cannot fail");
+    }
+    insta::assert_snapshot!(report);
+}
+
+/// A share in percent with its sign and one decimal, rounded half up.
+fn percent(rate: Rate) -> String {
+    let tenths = (rate * 1000 + Rate::new(1, 2)).floor().to_integer();
+    let sign = if tenths < 0 { '-' } else { '+' };
+    format!("{sign}{}.{}", tenths.abs() / 10, tenths.abs() % 10)
+}
+
+/// How much more throughput than 1F1B: as timed on A100s (Table 4 of the paper), and as replay predicts from
+/// the profiled times of the same runs. Throughput goes as one over the time of an iteration. For the
+/// zero-bubble schedules, whose optimiser step waits for no other device, that is the longest that a device
+/// is at work; for 1F1B and 1F1B-I it is the makespan.
+#[test]
+fn throughputs_against_1f1b_are_as_timed_or_the_difference_is_on_record() {
+    let timed: BTreeMap<(String, String, String), i64> = table("zb_throughput_memory.csv")
+        .into_iter()
+        .map(|row| {
+            let throughput = scaled(&row["samples_per_gpu_per_s"], 2);
+            ((row["model"].clone(), row["m"].clone(), row["schedule"].clone()), throughput)
+        })
+        .collect();
+    assert_eq!(timed.len(), 12 * 4);
+    let mut report = String::from("model  m  schedule  timed  predicted  error of the ratio\n");
+    let mut errors: BTreeMap<&str, Vec<Rate>> = BTreeMap::new();
+    for row in table("zb_profiled_times.csv") {
+        let linear = profile(&profile_name(&row));
+        let unit = Rate::from_integer(i128::from(metrics(&linear, "1f1b").makespan.0));
+        for name in ["1F1B-I", "ZB-1p", "ZB-2p"] {
+            let of = |name: &str| timed[&(row["model"].clone(), row["m"].clone(), name.to_owned())];
+            let measured = Rate::new(i128::from(of(name)), i128::from(of("1F1B")));
+            let time = match name {
+                "1F1B-I" => {
+                    let model = interleaved(&row);
+                    let chunks = i128::from(number(&row, "interleave_chunks_v"));
+                    Rate::new(i128::from(metrics(&model, "interleaved-1f1b").makespan.0), chunks)
+                }
+                _ => Rate::from_integer(i128::from(metrics(&linear, &name.to_lowercase()).device_span.0)),
+            };
+            let predicted = unit / time;
+            let error = predicted / measured - 1;
+            errors.entry(name).or_default().push(error);
+            writeln!(
+                report,
+                "{}  {}  {name}  {} %  {} %  {} %",
+                row["model"],
+                row["m"],
+                percent(measured - 1),
+                percent(predicted - 1),
+                percent(error)
+            )
+            .expect("writing to a string cannot fail");
+        }
+    }
+    for (name, mut errors) in errors {
+        errors.sort_unstable();
+        let [least, median, most] =
+            [0, (errors.len() - 1) / 2, errors.len() - 1].map(|at| percent(errors[at]));
+        writeln!(report, "{name}: error {least} % to {most} %, median {median} %")
+            .expect("writing to a string cannot fail");
     }
     insta::assert_snapshot!(report);
 }

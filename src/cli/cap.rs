@@ -42,7 +42,7 @@ impl FromStr for Amount {
 }
 
 /// An exact share from a percentage with decimals, such as `33.3`.
-fn percentage(text: &str) -> Option<Ratio<i128>> {
+pub fn percentage(text: &str) -> Option<Ratio<i128>> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| {
         let number = !text.is_empty() && text.len() <= 9 && text.bytes().all(|digit| digit.is_ascii_digit());

@@ -16,6 +16,18 @@ use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
 use crate::schedule::{self, ScheduleError, ScheduleFileError};
+use crate::trace::file::{self as trace_file, TraceFileError};
+use crate::trace::profiler::{self, ProfilerError, Recording};
+use crate::trace::{Trace, TraceError};
+
+/// What was measured, in one of the forms that it comes in.
+#[derive(Debug)]
+pub enum Measurement {
+    /// A trace file: a whole run.
+    Trace(Box<Trace>),
+    /// What torch.profiler wrote: one rank of a run.
+    Recording(Recording),
+}
 
 /// A file that has been read: its name for messages, and its text.
 #[derive(Debug)]
@@ -104,33 +116,94 @@ impl Input {
         })
     }
 
+    /// The text as a trace file, or as what torch.profiler writes.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn measurement(&self) -> Result<Measurement, Error> {
+        if profiler::is_recording(&self.text) {
+            return profiler::parse(&self.text)
+                .map(Measurement::Recording)
+                .map_err(|error| self.profiler_error(&error));
+        }
+        let trace = trace_file::parse(&self.text).map_err(|error| self.trace_error(&error))?;
+        Ok(Measurement::Trace(Box::new(trace)))
+    }
+
+    fn profiler_error(&self, error: &ProfilerError) -> Error {
+        let span = match error {
+            ProfilerError::Json { line, column, .. } => {
+                let at = offset_of(&self.text, *line, *column);
+                at..at
+            }
+            ProfilerError::Action { span, .. } | ProfilerError::Time { span, .. } => span.clone(),
+            ProfilerError::Overlap(_) | ProfilerError::NoTime { .. } | ProfilerError::NoPasses => {
+                key_at_top(&self.text, "traceEvents").unwrap_or(0..0)
+            }
+        };
+        self.error(error.to_string(), "here", span, None)
+    }
+
+    fn trace_error(&self, error: &TraceFileError) -> Error {
+        let key = |key: &str| key_at_top(&self.text, key).unwrap_or(0..0);
+        let (span, help) = match error {
+            TraceFileError::Json { line, column, .. } => {
+                let at = offset_of(&self.text, *line, *column);
+                let begins_as_trace =
+                    trace_file::is_trace(&self.text) || self.text.contains(trace_file::FORMAT);
+                let help = (!begins_as_trace).then(|| {
+                    format!(
+                        "a trace is a JSON object with \"format\": \"{}\", or what torch.profiler writes, \
+                         which has \"traceEvents\"",
+                        trace_file::FORMAT
+                    )
+                });
+                (at..at, help)
+            }
+            TraceFileError::Format(_) => (key("format"), None),
+            TraceFileError::Schedule { at, error } => {
+                let (span, help) = place_of(&self.text[*at..], error);
+                (at + span.start..at + span.end, help)
+            }
+            TraceFileError::Trace(TraceError::Length { key: "model.layers", .. }) => (key("model"), None),
+            TraceFileError::Trace(TraceError::Length { .. }) => (key("machine"), None),
+            TraceFileError::Trace(_) => (key("iterations"), None),
+        };
+        self.error(error.to_string(), "here", span, help)
+    }
+
     fn toml_error(&self, error: &FileError) -> Error {
         self.error(error.to_string(), "here", error.span.clone(), error.problem.help())
     }
 
     fn schedule_error(&self, error: &ScheduleFileError) -> Error {
-        let key = |key: &str| key_at_top(&self.text, key).unwrap_or(0..0);
-        let (span, help) = match error {
-            ScheduleFileError::Json { line, column, .. } => {
-                let at = offset_of(&self.text, *line, *column);
-                (at..at, None)
-            }
-            ScheduleFileError::Format(_) => (key("format"), None),
-            ScheduleFileError::Placement(_) => {
-                (key("placement"), Some("`placement` lists the stages of each device: [[0], [1]]".to_owned()))
-            }
-            ScheduleFileError::Directions(_) => (key("directions"), None),
-            ScheduleFileError::Orders(ScheduleError::Orders { .. } | ScheduleError::NoPair { .. }) => {
-                (key("orders"), None)
-            }
-            ScheduleFileError::Orders(_) => (key("microbatches"), None),
-        };
+        let (span, help) = place_of(&self.text, error);
         self.error(error.to_string(), "here", span, help)
     }
 
     fn error(&self, message: String, label: &'static str, span: Range<usize>, help: Option<String>) -> Error {
         let excerpt = Excerpt::new(&self.name, &self.text);
         Error::Located(Box::new(Located { message, label, span, help, excerpt }))
+    }
+}
+
+/// Where in a text that begins with a schedule file something is wrong with that, and advice.
+fn place_of(text: &str, error: &ScheduleFileError) -> (Range<usize>, Option<String>) {
+    let key = |key: &str| key_at_top(text, key).unwrap_or(0..0);
+    match error {
+        ScheduleFileError::Json { line, column, .. } => {
+            let at = offset_of(text, *line, *column);
+            (at..at, None)
+        }
+        ScheduleFileError::Format(_) => (key("format"), None),
+        ScheduleFileError::Placement(_) => {
+            (key("placement"), Some("`placement` lists the stages of each device: [[0], [1]]".to_owned()))
+        }
+        ScheduleFileError::Directions(_) => (key("directions"), None),
+        ScheduleFileError::Orders(ScheduleError::Orders { .. } | ScheduleError::NoPair { .. }) => {
+            (key("orders"), None)
+        }
+        ScheduleFileError::Orders(_) => (key("microbatches"), None),
     }
 }
 

@@ -34,6 +34,7 @@ mod replay;
 mod size;
 mod subject;
 mod table;
+mod trace;
 mod verdict;
 mod verify;
 mod violations;
@@ -190,6 +191,12 @@ enum Command {
     /// it would have, marked invalid. The exit status is 0 when at least one is valid.
     Compare(compare::CompareArgs),
 
+    /// Read measured traces: make a model of them, or hold them against their schedule and its prediction
+    ///
+    /// A trace says when every pass really ran: one of the files that tests/traces/measure writes, or what
+    /// torch.profiler writes for PyTorch's pipeline runtime. docs/traces.md describes both.
+    Trace(trace::TraceArgs),
+
     /// Print a script that lets a shell complete arguments
     Completions(completions::CompletionsArgs),
 }
@@ -334,6 +341,7 @@ impl Command {
             Self::Certify(args) => certify::run(args, output),
             Self::Convert(args) => convert::run(args, output),
             Self::Compare(args) => compare::run(args, output),
+            Self::Trace(args) => trace::run(args, output),
             Self::Completions(args) => completions::run(args, output),
         }
     }

@@ -119,7 +119,7 @@ impl Form {
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Colour {
+pub enum Colour {
     /// On a terminal, unless `NO_COLOR` is set
     Auto,
     /// Always
@@ -247,17 +247,22 @@ impl RenderArgs {
     }
 
     fn terminal(&self, output: Output) -> Terminal {
-        let shown = self.output.is_none() && !output.is_json() && io::stdout().is_terminal();
-        let columns = || if shown { console_width() } else { 80 };
-        Terminal {
-            width: self.width.map_or_else(columns, |width| width as usize),
-            lines: Some(LINES),
-            colour: match self.color {
-                Colour::Always => true,
-                Colour::Never => false,
-                Colour::Auto => shown && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-            },
-        }
+        terminal(self.output.is_none() && !output.is_json(), self.width, self.color)
+    }
+}
+
+/// How to draw for standard output, or, where the text is not shown there, for a file.
+pub fn terminal(shown: bool, width: Option<u32>, color: Colour) -> Terminal {
+    let shown = shown && io::stdout().is_terminal();
+    let columns = || if shown { console_width() } else { 80 };
+    Terminal {
+        width: width.map_or_else(columns, |width| width as usize),
+        lines: Some(LINES),
+        colour: match color {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => shown && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        },
     }
 }
 

@@ -16,7 +16,7 @@ mod xml;
 
 pub use curve::{Curve, Spot, letters};
 pub use page::{PageError, page};
-pub use svg::{Part, Svg, SvgError};
+pub use svg::{Part, Svg, SvgError, together};
 pub use terminal::Terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,24 @@ pub struct Picture<'a> {
     schedule: &'a Schedule,
     timing: &'a Timing,
     peak_memory: &'a [Units],
+    /// Where times were measured and not computed.
+    measured: Option<&'a Measured>,
     /// The passes of the critical path, from first to last, by device and position.
     critical: Vec<(Device, usize)>,
+}
+
+/// What replay computes for its own pictures, and a measurement has to tell: when passes ended and what was live.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measured {
+    /// When everything started, and what that amounts to.
+    pub timing: Timing,
+    /// The end of every pass, in the order of each device.
+    pub ends: Vec<Vec<Ticks>>,
+    /// What each device held around every pass; nothing where that was not measured, and what the model says
+    /// is to be shown.
+    pub held: Option<Vec<Vec<Held>>>,
+    /// The most that each device held.
+    pub peak_memory: Vec<Units>,
 }
 
 impl<'a> Picture<'a> {
@@ -42,7 +58,28 @@ impl<'a> Picture<'a> {
     #[must_use]
     pub fn of(model: &'a Model, schedule: &'a Schedule, verdict: &'a Verdict) -> Option<Self> {
         let timing = verdict.timing.as_ref()?;
-        Some(Self { model, schedule, timing, peak_memory: &verdict.peak_memory, critical: Vec::new() })
+        let peak_memory = &verdict.peak_memory;
+        Some(Self { model, schedule, timing, peak_memory, measured: None, critical: Vec::new() })
+    }
+
+    /// The picture of a run that was measured. The schedule has the passes in the order in which they ran; the
+    /// model gives units and latencies.
+    ///
+    /// # Panics
+    /// When what was measured is not of this schedule: a list of other length.
+    #[must_use]
+    pub fn of_measured(model: &'a Model, schedule: &'a Schedule, measured: &'a Measured) -> Self {
+        let lengths: Vec<usize> = schedule.orders().iter().map(Vec::len).collect();
+        let fits = |lists: &[Vec<Ticks>]| lists.iter().map(Vec::len).eq(lengths.iter().copied());
+        assert!(fits(&measured.timing.starts) && fits(&measured.ends), "every pass has a start and an end");
+        Self {
+            model,
+            schedule,
+            timing: &measured.timing,
+            peak_memory: &measured.peak_memory,
+            measured: Some(measured),
+            critical: Vec::new(),
+        }
     }
 
     /// The picture with a critical path marked: passes from first to last, each of which waits for the one
@@ -69,29 +106,31 @@ impl<'a> Picture<'a> {
 
     /// The passes of a device with their starts and ends, in order.
     fn passes(&self, device: Device) -> impl Iterator<Item = (Pass, Ticks, Ticks)> {
-        let starts = &self.timing.starts[device.index()];
-        let order = self.schedule.order(device);
-        order.iter().zip(starts).map(|(&pass, &start)| (pass, start, end_of(self.model, pass, start)))
+        (0..self.schedule.order(device).len()).map(move |position| self.at((device, position)))
     }
 
     /// When a device starts its first pass and ends its last.
     fn span(&self, device: Device) -> Option<(Ticks, Ticks)> {
         let (_, start, _) = self.passes(device).next()?;
-        let (&pass, &last) =
-            self.schedule.order(device).last().zip(self.timing.starts[device.index()].last())?;
-        Some((start, end_of(self.model, pass, last)))
+        let (_, _, end) = self.at((device, self.schedule.order(device).len() - 1));
+        Some((start, end))
     }
 
     /// A pass by its place, with its start and its end.
     fn at(&self, (device, position): (Device, usize)) -> (Pass, Ticks, Ticks) {
         let pass = self.schedule.order(device)[position];
         let start = self.timing.starts[device.index()][position];
-        (pass, start, end_of(self.model, pass, start))
+        let end = match self.measured {
+            Some(measured) => measured.ends[device.index()][position],
+            None => end_of(self.model, pass, start),
+        };
+        (pass, start, end)
     }
 
     /// What every device holds around each pass of its order.
     fn memory(&self) -> Vec<Vec<Held>> {
-        memory_along(self.model, self.schedule)
+        let measured = self.measured.and_then(|measured| measured.held.clone());
+        measured.unwrap_or_else(|| memory_along(self.model, self.schedule))
     }
 
     /// The cap of a device, weights included.
@@ -132,11 +171,9 @@ impl<'a> Picture<'a> {
 
     /// The duration that half of all passes do not exceed; those without duration do not count.
     fn typical_duration(&self) -> Ticks {
-        let passes = self.schedule.orders().iter().flatten();
-        let mut durations: Vec<Ticks> = passes
-            .map(|pass| self.model.duration(pass.stage, pass.kind))
-            .filter(|&duration| duration > Ticks::ZERO)
-            .collect();
+        let passes = self.devices().flat_map(|device| self.passes(device));
+        let mut durations: Vec<Ticks> =
+            passes.map(|(_, start, end)| end - start).filter(|&duration| duration > Ticks::ZERO).collect();
         let middle = durations.len().saturating_sub(1) / 2;
         if durations.is_empty() { Ticks(1) } else { *durations.select_nth_unstable(middle).1 }
     }
@@ -151,9 +188,13 @@ impl<'a> Picture<'a> {
     /// What is drawn, and under which model.
     fn title(&self) -> String {
         let name = self.schedule.name.as_deref().unwrap_or("schedule");
-        let (model, devices) = (self.model.name(), self.schedule.devices());
+        let devices = self.schedule.devices();
+        let by = match self.measured {
+            Some(_) => "as measured".to_owned(),
+            None => format!("on {}", self.model.name()),
+        };
         format!(
-            "{name} on {model}: {}, {}",
+            "{name} {by}: {}, {}",
             counted(devices, "device"),
             counted(self.schedule.microbatches(), "microbatch")
         )

@@ -79,7 +79,39 @@ impl Picture<'_> {
     /// # Errors
     /// When the size asked for has no room for it.
     pub fn svg(&self, how: &Svg) -> Result<String, SvgError> {
-        let layout = Layout::of(self, how)?;
-        Ok(Canvas::new(self, how, layout).draw())
+        together(std::slice::from_ref(self), how)
     }
+}
+
+/// One drawing of several pictures in the same unit of time, one below the other along one axis of time; a
+/// height that is asked for is that of all together.
+///
+/// # Errors
+/// When the size asked for has no room for them.
+pub fn together(pictures: &[Picture<'_>], how: &Svg) -> Result<String, SvgError> {
+    let count = u32::try_from(pictures.len()).unwrap_or(u32::MAX).max(1);
+    let each = Svg { height: how.height.map(|height| height / count), ..how.clone() };
+    let layouts: Vec<Layout> =
+        pictures.iter().map(|picture| Layout::of(picture, pictures, &each)).collect::<Result<_, _>>()?;
+    let [width, height] = [
+        layouts.iter().map(|layout| layout.width).max().unwrap_or_default(),
+        layouts.iter().map(|layout| layout.height).sum(),
+    ];
+    let mut drawings = Vec::new();
+    let mut top = 0;
+    for (picture, layout) in pictures.iter().zip(layouts) {
+        let at = top;
+        top += layout.height;
+        drawings.push((at, Canvas::new(picture, &each, layout).draw()));
+    }
+    if let [(_, only)] = drawings.as_slice() {
+        return Ok(only.clone());
+    }
+    let drawings =
+        drawings.iter().map(|(top, svg)| format!("<g transform=\"translate(0 {top})\">\n{svg}</g>\n"));
+    Ok(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \
+         {height}\">\n{}</svg>\n",
+        drawings.collect::<String>()
+    ))
 }

@@ -53,7 +53,14 @@ impl Picture<'_> {
     /// The timeline for a terminal. No line is wider than asked for; each ends with a line feed.
     #[must_use]
     pub fn terminal(&self, how: &Terminal) -> String {
-        Canvas::new(self, how).draw()
+        self.terminal_beside(how, &[])
+    }
+
+    /// The timeline for a terminal with the same columns for the same time as those of other pictures, in the
+    /// same unit, that are drawn likewise.
+    #[must_use]
+    pub fn terminal_beside(&self, how: &Terminal, others: &[&Picture<'_>]) -> String {
+        Canvas::new(self, how, others).draw()
     }
 }
 
@@ -75,17 +82,19 @@ struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    fn new(picture: &'a Picture<'a>, how: &Terminal) -> Self {
+    fn new(picture: &'a Picture<'a>, how: &Terminal, others: &[&Picture<'_>]) -> Self {
         let width = how.width.max(Terminal::MIN_WIDTH);
         let digits = |count: u32| count.saturating_sub(1).to_string().len();
         let label = digits(picture.schedule.devices()).max(2);
-        let peaks = picture.peak_memory.iter().map(|peak| peak.to_string().len());
+        let all = || std::iter::once(picture).chain(others.iter().copied());
+        let longest = all().rev().max_by_key(|picture| picture.makespan()).unwrap_or(picture);
+        let peaks = all().flat_map(|picture| picture.peak_memory).map(|peak| peak.to_string().len());
         let peak = peaks.max().unwrap_or(0).max("peak".len());
         let full = width - label - 1;
         // Where memory takes too many digits, the figures of the devices stand below the timeline.
         let figures = Some("   idle  ".len() + peak).filter(|&figures| figures + 16 <= full);
         let plan = Plan::of(
-            picture,
+            longest,
             &plan::Room {
                 full: plan::columns(full),
                 last: plan::columns(full - figures.unwrap_or(0)),

@@ -320,3 +320,60 @@ fn rates_are_rounded_half_up() {
         assert_eq!(percent(Rate::new(numerator, denominator), decimals), text);
     }
 }
+
+#[test]
+fn a_measurement_that_is_what_replay_says_is_drawn_as_that() {
+    let (model, schedule) = expanded("v-half", 4, 6, false);
+    let verdict = replay(&model, &schedule);
+    let predicted = Picture::of(&model, &schedule, &verdict).expect("it runs");
+    let timing = verdict.timing.clone().expect("it runs");
+    let ends =
+        predicted.devices().map(|device| predicted.passes(device).map(|(_, _, end)| end).collect()).collect();
+    let peak_memory = verdict.peak_memory.clone();
+    for held in [None, Some(memory_along(&model, &schedule))] {
+        let run = Measured {
+            timing: timing.clone(),
+            ends: Vec::clone(&ends),
+            held,
+            peak_memory: peak_memory.clone(),
+        };
+        let measured = Picture::of_measured(&model, &schedule, &run);
+        let same = |one: String, other: String| assert_eq!(one, other.replace("as measured", "on unit"));
+        same(predicted.terminal(&Terminal::default()), measured.terminal(&Terminal::default()));
+        let svg = |picture: &Picture<'_>| picture.svg(&Svg::default()).expect("room enough");
+        same(svg(&predicted), svg(&measured));
+        let page = |picture: &Picture<'_>| page(std::slice::from_ref(picture)).expect("a page");
+        same(page(&predicted), page(&measured));
+    }
+}
+
+#[test]
+fn pictures_that_stand_together_share_their_axis() {
+    let (quick, schedule) = expanded("1f1b", 4, 6, true);
+    let slow = Model::equal_stages(quick.placement().clone(), 6, [2, 2, 1, 0]).expect("a model");
+    let verdicts = [&quick, &slow].map(|model| replay(model, &schedule));
+    let pictures = [(&quick, &verdicts[0]), (&slow, &verdicts[1])]
+        .map(|(model, verdict)| Picture::of(model, &schedule, verdict).expect("it runs"));
+    let all: Vec<&Picture<'_>> = pictures.iter().collect();
+    let axes = pictures.each_ref().map(|picture| {
+        let text = picture.terminal_beside(&Terminal { lines: None, ..Terminal::default() }, &all);
+        let axes = text.lines().filter(|line| line.contains('|'));
+        axes.map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(axes[0], axes[1]);
+    let svg = together(&pictures, &Svg::default()).expect("room enough");
+    assert_eq!(svg.matches("<svg ").count(), 3, "one around two");
+    // The labels of the axes stand at the same places, and both axes go as far as the slower one.
+    let labels = |text: &str| {
+        let group = text.split("text-anchor=\"middle\">").find(|part| part.contains(">0</text>"));
+        let lines = group.expect("an axis").lines().take_while(|line| !line.starts_with("</g>"));
+        let lines = lines.filter(|line| line.starts_with("<text x="));
+        lines.map(|line| line.split(" y=").next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    let halves: Vec<&str> =
+        svg.split("<g transform=\"translate(0 ").filter(|part| part.contains("<svg ")).collect();
+    let places: Vec<Vec<String>> =
+        halves.iter().filter(|part| part.contains("device 0")).map(|part| labels(part)).collect();
+    assert_eq!(places.len(), 2);
+    assert_eq!(places[0], places[1]);
+}

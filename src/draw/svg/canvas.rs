@@ -137,7 +137,7 @@ impl<'a> Canvas<'a> {
     fn axis(&mut self) {
         let (left, top, bottom, plot) =
             (self.layout.left, self.layout.top, self.layout.bottom(), self.layout.plot);
-        let makespan = self.picture.makespan().0.max(1);
+        let makespan = self.layout.makespan;
         let apart = (width_of(&makespan.to_string(), SMALL) / 100 + 26).max(50);
         let step = i128::from(makespan) * i128::from(apart) / i128::from(plot);
         let step = axis_step(i64::try_from(step).unwrap_or(i64::MAX));

@@ -67,29 +67,34 @@ pub(super) struct Layout {
     pub(super) row: Row,
     /// The size of the numbers of microbatches, where they are drawn.
     pub(super) numbers: Option<i64>,
-    makespan: i64,
+    /// The time from end to end of the timeline.
+    pub(super) makespan: i64,
 }
 
 impl Layout {
-    pub(super) fn of(picture: &Picture<'_>, how: &Svg) -> Result<Self, SvgError> {
+    /// The layout of a picture that stands above or below others, itself among them, on one axis of time.
+    pub(super) fn of(picture: &Picture<'_>, all: &[Picture<'_>], how: &Svg) -> Result<Self, SvgError> {
         let memory = how.shows(Part::Memory);
         let devices = i64::from(picture.schedule.devices());
         let pixels = |text: &str, size| width_of(text, size) / 100 + 1;
         let unit = shortened(&picture.model.costs().unit);
         let names = pixels(&format!("device {}", devices - 1), TEXT).max(pixels(&unit, SMALL));
         let left = 2 * EDGE + names;
-        let figures = picture.devices().flat_map(|device| figures(picture, device, memory));
+        let figures = all
+            .iter()
+            .flat_map(|picture| picture.devices().flat_map(move |device| figures(picture, device, memory)));
         let figures = figures.map(|text| pixels(&text, SMALL)).max().unwrap_or(0);
         let right = if how.shows(Part::Figures) { figures + 2 * EDGE } else { 2 * EDGE };
 
-        let makespan = picture.makespan().0.max(1);
+        let makespan = all.iter().map(|picture| picture.makespan().0).max().unwrap_or_default().max(1);
         let width = match how.width {
             Some(asked) if i64::from(asked) < left + LEAST_PLOT + right => {
                 return Err(SvgError::TooNarrow { asked, least: left + LEAST_PLOT + right });
             }
             Some(asked) => i64::from(asked),
             None => {
-                let typical = i128::from(picture.typical_duration().0);
+                let typical = all.iter().map(Picture::typical_duration).min().unwrap_or(Ticks(1));
+                let typical = i128::from(typical.0);
                 let natural = i128::from(makespan) * i128::from(PASS_WIDTH) / typical;
                 let natural = i64::try_from(natural).unwrap_or(i64::MAX).saturating_add(left + right);
                 natural.clamp(OWN_WIDTH.0.max(left + LEAST_PLOT + right), OWN_WIDTH.1)

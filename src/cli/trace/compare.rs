@@ -1,0 +1,284 @@
+//! `trace compare`: what was measured against the schedule, and against what replay predicts.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::profile::mended;
+use super::report::{Basis, Found, Report, Reports, TermsReport, Variant};
+use super::shown::{self, Form};
+use super::source::{Named, SourceArgs};
+use crate::cli::error::{Error, Status};
+use crate::cli::input::read_model;
+use crate::cli::output::{Output, Target, note};
+use crate::cli::progress::Progress;
+use crate::cli::render::Colour;
+use crate::model::Model;
+use crate::replay::{Rate, Violation};
+use crate::trace::compare::{
+    Comparison, Prediction, PredictionError, compare, in_nanoseconds, of_measured_durations, predict,
+};
+use crate::trace::fit::{Profile, profile};
+use crate::trace::matching::{early, findings};
+use crate::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, simulate};
+use crate::trace::{Trace, run as ran};
+
+/// The options of `trace compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+
+    /// The model that predicts, in place of one fitted to traces
+    #[arg(long, value_name = "MODEL", conflicts_with = "fit")]
+    model: Option<PathBuf>,
+
+    /// Other traces to fit the model to
+    #[arg(long, value_name = "TRACE,...", value_delimiter = ',')]
+    fit: Vec<PathBuf>,
+
+    /// Also predict with devices that slow each other down, at rates fitted to the same traces as the model
+    ///
+    /// While k devices are busy each progresses at a rate of its own number k: 1 for one
+    /// device, and none above the one before.
+    #[arg(long)]
+    contention: bool,
+
+    /// Also predict with launch gaps: what each device needs between two passes
+    #[arg(long)]
+    gaps: bool,
+
+    /// How far the predicted makespan may be from the measured one, in percent of that, before the answer is no
+    #[arg(long, value_name = "P%")]
+    tolerance: Option<Tolerance>,
+
+    /// The file to draw measured above predicted in: .svg, .html for a browser, or .txt
+    ///
+    /// Of several traces the first is drawn, and of its iterations the one with the median makespan.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// The width: columns of text (at least 40), or pixels of an SVG
+    #[arg(long, value_name = "N")]
+    width: Option<u32>,
+
+    /// Whether to colour text
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    color: Colour,
+}
+
+/// A share in percent, exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tolerance(Rate);
+
+impl FromStr for Tolerance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let share = crate::cli::cap::percentage(text.strip_suffix('%').unwrap_or(text));
+        share.map(Self).ok_or_else(|| format!("`{text}` is not a percentage, such as 5%"))
+    }
+}
+
+/// Compares every trace.
+///
+/// # Errors
+/// When a file or an option is wrong.
+pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
+    let form = args.output.as_deref().map(Form::of).transpose()?;
+    let target = args.output.as_deref().map(|path| output.target(path)).transpose()?;
+    let progress = Progress::start("reading the traces");
+    let named = args.source.read()?;
+    let given = args.model.as_deref().map(read_model).transpose()?;
+    let others: Vec<Trace> =
+        args.source.read_others(&args.fit)?.into_iter().map(|named| named.trace).collect();
+    let mut reports = Vec::new();
+    let mut drawing = None;
+    for at in 0..named.len() {
+        progress.step(named[at].name.clone());
+        let subject = Subject::of(args, at, &named, given.as_ref(), &others)?;
+        if at == 0 {
+            let how = shown::How { form, width: args.width, color: args.color, json: output.is_json() };
+            drawing = subject.draw(&how)?;
+        }
+        reports.push(subject.report());
+    }
+    drop(progress);
+    let tolerance = args.tolerance.map(|tolerance| tolerance.0);
+    let mut written = None;
+    if let (Some(target), Some(text)) = (&target, &drawing) {
+        target.write(|out| out.write_all(text.as_bytes()))?;
+        written = args.output.as_ref().map(|path| path.display().to_string());
+    }
+    let reports = Reports::of(reports, tolerance, drawing.filter(|_| target.is_none()), written);
+    if target != Some(Target::Stdout) {
+        output.print(&reports)?;
+    }
+    Ok(Status::of(reports.holds()))
+}
+
+/// A trace with its prediction.
+struct Subject<'a> {
+    named: &'a Named,
+    basis: Basis,
+    /// The model in nanoseconds.
+    model: Model,
+    /// What is predicted, and how far it is off; or why nothing is.
+    outcome: Result<(Prediction, Option<Comparison>), PredictionError>,
+    terms: Option<TermsReport>,
+}
+
+impl<'a> Subject<'a> {
+    fn of(
+        args: &CompareArgs,
+        at: usize,
+        named: &'a [Named],
+        given: Option<&Model>,
+        others: &[Trace],
+    ) -> Result<Self, Error> {
+        let trace = &named[at].trace;
+        let (basis, fitted_to) = basis(args, at, named, given, others);
+        let needs_profile = given.is_none() || args.contention || args.gaps;
+        let profile = if needs_profile {
+            let profile = profile("fitted", &fitted_to).map_err(|error| mended(&error))?;
+            if given.is_none() && at == 0 {
+                for text in &profile.notes {
+                    note(&text.to_string());
+                }
+            }
+            Some(profile)
+        } else {
+            None
+        };
+        let model = match (given, &profile) {
+            (Some(given), _) => given,
+            (None, Some(profile)) => &profile.model,
+            (None, None) => return Err(Error::Defect("a model is neither given nor fitted".to_owned())),
+        };
+        let model = in_nanoseconds(model, trace.schedule.microbatches()).map_err(|error| unusable(&error))?;
+        let outcome = match predict(&model, &trace.schedule) {
+            Ok(prediction) => {
+                let comparison = compare(trace, &prediction);
+                Ok((prediction, comparison))
+            }
+            // That the model is of another pipeline says nothing of the trace.
+            Err(PredictionError::CannotRun(violation)) if !is_mismatch(&violation) => {
+                Err(PredictionError::CannotRun(violation))
+            }
+            Err(error) => return Err(unusable(&error)),
+        };
+        let terms = match (&profile, &outcome) {
+            (Some(profile), Ok((prediction, _))) if args.contention || args.gaps => {
+                Some(terms(args, trace, &fitted_to, profile, &model, prediction)?)
+            }
+            _ => None,
+        };
+        Ok(Self { named: &named[at], basis, model, outcome, terms })
+    }
+
+    fn draw(&self, how: &shown::How) -> Result<Option<String>, Error> {
+        let trace = &self.named.trace;
+        let iteration = match &self.outcome {
+            Ok((_, Some(comparison))) => comparison.typical(),
+            _ => 0,
+        };
+        shown::draw(&self.model, &trace.schedule, &ran::of(trace, iteration), how)
+    }
+
+    fn report(self) -> Report {
+        let trace = &self.named.trace;
+        let within = match &self.outcome {
+            Ok((_, Some(comparison))) => of_measured_durations(trace, comparison.typical(), &self.model),
+            _ => None,
+        };
+        let found = Found { findings: findings(trace), early: early(trace), within, terms: self.terms };
+        Report::of(self.named, &self.basis, self.outcome, found)
+    }
+}
+
+/// What predicts a trace, and the traces that it is fitted to.
+fn basis(
+    args: &CompareArgs,
+    at: usize,
+    named: &[Named],
+    given: Option<&Model>,
+    others: &[Trace],
+) -> (Basis, Vec<Trace>) {
+    let trace = &named[at].trace;
+    if let Some(model) = given {
+        let source = model.source().map(str::to_owned);
+        return (Basis::Model { name: model.name().to_owned(), source }, vec![trace.clone()]);
+    }
+    if !args.fit.is_empty() {
+        return (Basis::Fit { traces: others.len(), itself: others.contains(trace) }, others.to_vec());
+    }
+    let same = |other: &Trace| {
+        other.origin == trace.origin
+            && other.schedule.placement() == trace.schedule.placement()
+            && other.schedule.orders() == trace.schedule.orders()
+    };
+    let siblings = named.iter().enumerate().filter(|&(position, other)| position != at && same(&other.trace));
+    let siblings: Vec<Trace> = siblings.map(|(_, other)| other.trace.clone()).collect();
+    if siblings.is_empty() {
+        (Basis::Itself, vec![trace.clone()])
+    } else {
+        (Basis::Others { traces: siblings.len() }, siblings)
+    }
+}
+
+/// Predictions with terms, beside that of replay.
+fn terms(
+    args: &CompareArgs,
+    trace: &Trace,
+    fitted_to: &[Trace],
+    profile: &Profile,
+    model: &Model,
+    prediction: &Prediction,
+) -> Result<TermsReport, Error> {
+    let unusable = |error: TermsError| Error::usage(error.to_string(), "leave --contention and --gaps out");
+    let devices = model.devices();
+    let none = Terms::none(devices);
+    let gaps = args.gaps.then(|| fit_gaps(profile, fitted_to));
+    let contention = if args.contention {
+        let (rates, alone) = fit_contention(profile, fitted_to).map_err(unusable)?;
+        let alone =
+            in_nanoseconds(&alone, model.microbatches()).map_err(|error| Error::Defect(error.to_string()))?;
+        Some((rates, alone))
+    } else {
+        None
+    };
+    let mut variants = Vec::new();
+    let mut add = |name: &'static str, model: &Model, terms: &Terms| -> Result<(), Error> {
+        let spans = simulate(model, &trace.schedule, terms).map_err(unusable)?;
+        let prediction = prediction.retimed(spans);
+        variants.push(Variant::of(name, &prediction, compare(trace, &prediction).as_ref()));
+        Ok(())
+    };
+    if let Some(gaps) = &gaps {
+        add("launch gaps", model, &Terms { gaps: gaps.clone(), ..none.clone() })?;
+    }
+    if let Some((rates, alone)) = &contention {
+        add("contention", alone, &Terms { rates: rates.clone(), ..none })?;
+        if let Some(gaps) = &gaps {
+            add("both", alone, &Terms { rates: rates.clone(), gaps: gaps.clone() })?;
+        }
+    }
+    let rates = contention.map(|(rates, _)| rates);
+    Ok(TermsReport { gaps: gaps.map(|gaps| gaps.iter().map(|gap| gap.0).collect()), rates, variants })
+}
+
+fn is_mismatch(violation: &Violation) -> bool {
+    matches!(violation, Violation::ModelMismatch(_))
+}
+
+/// Why a model predicts nothing, with advice.
+fn unusable(error: &PredictionError) -> Error {
+    let help = match error {
+        PredictionError::Unit(_) => "`trace profile` makes a model in ns",
+        PredictionError::CannotRun(_) | PredictionError::Model(_) => {
+            "the model must be of the same pipeline: choose another, or leave --model and --fit out"
+        }
+    };
+    Error::usage(error.to_string(), help)
+}

@@ -1,0 +1,73 @@
+//! `trace`: what was measured, as a model, and beside what replay predicts.
+
+mod compare;
+mod profile;
+mod report;
+mod shown;
+mod source;
+
+use clap::{Args, Subcommand};
+
+use super::error::{Error, Status};
+use super::output::Output;
+
+/// The options of `trace`.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    #[command(subcommand)]
+    command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TraceCommand {
+    #[command(after_long_help = PROFILE_EXAMPLES)]
+    /// Make a model of traces: medians per stage and kind, with their spread
+    ///
+    /// Times are in ns, memory in bytes. A latency is the median time from the end of a pass to the start of the
+    /// one that needs it, over those that found their device idle; where no device ever waited, what messages
+    /// took, or else the least time there was. The model says what it was measured on.
+    Profile(profile::ProfileArgs),
+
+    #[command(after_long_help = COMPARE_EXAMPLES)]
+    /// Hold traces against their schedule, and against what replay predicts
+    ///
+    /// Names the passes that ran out of the declared order, overlapped on a device, are missing or ran twice, and
+    /// those that started before what they need had ended. Then the errors of the prediction: of durations and
+    /// starts of passes, of the makespan, the bubble rate and the peak memory. The prediction is by the model
+    /// given, or fitted to the traces given with --fit; else to the other traces of the same schedule, or to
+    /// the trace itself where there is no other. Which it was is said. The exit status is 1 when passes did
+    /// not run as declared.
+    Compare(compare::CompareArgs),
+}
+
+const PROFILE_EXAMPLES: &str = "\
+Examples:
+  bubbleproof trace profile run.json -o measured.toml
+  bubbleproof trace profile run-1.json run-2.json run-3.json -o measured.toml --name my-cluster
+  bubbleproof trace profile rank0.json rank1.json -o measured.toml
+      what torch.profiler wrote, one file for each rank
+  bubbleproof trace profile run.json --json | jq '.durations[] | {stage, kind, median, deviation}'";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  bubbleproof trace compare run.json
+      predicted by a model fitted to the same trace
+  bubbleproof trace compare run.json --model measured.toml --tolerance 5%
+      by a model from elsewhere; status 1 where the makespan is more than 5 % off
+  bubbleproof trace compare run-3.json --fit run-1.json,run-2.json -o run-3.html
+      by a model fitted to other runs; measured above predicted, on a page for a browser
+  bubbleproof trace compare run.json --contention --gaps
+      also with devices that slow each other down and with launch gaps
+  bubbleproof trace compare rank0.json rank1.json --schedule schedule.csv
+      what torch.profiler wrote, against the schedule that was to be run";
+
+/// Reads traces and answers about them.
+///
+/// # Errors
+/// When a file or an option is wrong.
+pub fn run(args: &TraceArgs, output: Output) -> Result<Status, Error> {
+    match &args.command {
+        TraceCommand::Profile(args) => profile::run(args, output),
+        TraceCommand::Compare(args) => compare::run(args, output),
+    }
+}

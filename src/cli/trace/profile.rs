@@ -1,0 +1,171 @@
+//! `trace profile`: a model from traces.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::source::{Named, SourceArgs};
+use crate::cli::error::{Error, Status};
+use crate::cli::output::{Output, Target, note};
+use crate::cli::progress::Progress;
+use crate::cli::table::Table;
+use crate::cli::violations::count;
+use crate::model::print;
+use crate::trace::fit::{Duration, FitError, Held, Latency, Profile, profile};
+use crate::trace::{Origin, Trace};
+
+/// The options of `trace profile`.
+#[derive(Debug, Args)]
+pub struct ProfileArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+
+    /// The model file to write; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// What to call the model
+    #[arg(long, value_name = "NAME", default_value = "measured")]
+    name: String,
+}
+
+/// What was fitted.
+#[derive(Serialize)]
+struct Fitted<'a> {
+    name: &'a str,
+    source: &'a str,
+    origin: Origin,
+    devices: u32,
+    stages: u32,
+    traces: usize,
+    iterations: usize,
+    /// By stage and kind.
+    durations: &'a [Duration],
+    /// By boundary between devices.
+    latencies: &'a [Latency],
+    /// By stage.
+    memory: &'a [Held],
+    notes: Vec<String>,
+    /// The text of the model file.
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<String>,
+}
+
+/// Fits a model and writes it.
+///
+/// # Errors
+/// When a file or an option is wrong, or the traces make no model.
+pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
+    let target = args.output.as_deref().map(|path| output.target(path)).transpose()?;
+    let progress = Progress::start("reading the traces");
+    let named = args.source.read()?;
+    let traces: Vec<Trace> = named.into_iter().map(|Named { trace, .. }| trace).collect();
+    let profile = profile(&args.name, &traces).map_err(|error| mended(&error))?;
+    drop(progress);
+    for text in &profile.notes {
+        note(&text.to_string());
+    }
+    let model = print(&profile.model);
+    if let Some(target) = &target {
+        target.write(|out| out.write_all(model.as_bytes()))?;
+    }
+    if target != Some(Target::Stdout) {
+        let Profile { model: fitted, durations, latencies, memory, notes } = &profile;
+        output.print(&Fitted {
+            name: fitted.name(),
+            source: fitted.source().unwrap_or_default(),
+            origin: traces[0].origin,
+            devices: fitted.devices(),
+            stages: fitted.stages(),
+            traces: traces.len(),
+            iterations: traces.iter().map(|trace| trace.iterations.len()).sum(),
+            durations,
+            latencies,
+            memory,
+            notes: notes.iter().map(ToString::to_string).collect(),
+            model,
+            written: args.output.as_ref().map(|path| path.display().to_string()),
+        })?;
+    }
+    Ok(Status::Yes)
+}
+
+/// Why traces make no model, with advice.
+pub fn mended(error: &FitError) -> Error {
+    let help = match error {
+        FitError::Placements(_) => "fit one model for each placement of stages",
+        FitError::Origins { .. } => "fit one model for each",
+        FitError::NotMeasured { .. } => "give a trace in which every pass of the schedule ran",
+        FitError::NoTrace | FitError::Model(_) => "see docs/traces.md for what a trace holds",
+    };
+    Error::usage(error.to_string(), help)
+}
+
+impl fmt::Display for Fitted<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{}: {}, {}\n{}\n",
+            self.name,
+            count(self.devices as usize, "device", "devices"),
+            count(self.stages as usize, "stage", "stages"),
+            self.source
+        )?;
+        let headings = ["pass", "passes", "median ns", "deviation", "quartiles", "least", "most"];
+        let mut table = Table::new(headings);
+        for Duration { stage, kind, spread } in self.durations {
+            table.row([
+                format!("{stage}{kind}"),
+                spread.count.to_string(),
+                spread.median.to_string(),
+                spread.deviation.to_string(),
+                format!("{} to {}", spread.lower_quartile, spread.upper_quartile),
+                spread.least.to_string(),
+                spread.most.to_string(),
+            ]);
+        }
+        write!(out, "{table}")?;
+        if !self.latencies.is_empty() {
+            let mut table =
+                Table::new(["boundary", "from", "samples", "latency ns", "quartiles", "least", "most"]);
+            for Latency { after_stage, latency, method, spread } in self.latencies {
+                let of = |value: fn(&crate::trace::statistics::Spread) -> String| {
+                    spread.as_ref().map_or_else(|| "-".to_owned(), value)
+                };
+                table.row([
+                    format!("{after_stage} to {}", after_stage.0 + 1),
+                    method.to_string(),
+                    of(|spread| spread.count.to_string()),
+                    latency.to_string(),
+                    of(|spread| format!("{} to {}", spread.lower_quartile, spread.upper_quartile)),
+                    of(|spread| spread.least.to_string()),
+                    of(|spread| spread.most.to_string()),
+                ]);
+            }
+            write!(out, "\n{table}")?;
+        }
+        if !self.memory.is_empty() {
+            let mut table =
+                Table::new(["stage", "samples", "F acquires bytes", "deviation", "W releases", "deviation"]);
+            for Held { stage, acquired, retained } in self.memory {
+                let of = |value: fn(i64) -> String, of: Option<i64>| of.map_or_else(|| "-".to_owned(), value);
+                table.row([
+                    stage.to_string(),
+                    acquired.count.to_string(),
+                    acquired.median.to_string(),
+                    acquired.deviation.to_string(),
+                    of(|value| value.to_string(), retained.map(|retained| retained.median)),
+                    of(|value| value.to_string(), retained.map(|retained| retained.deviation)),
+                ]);
+            }
+            write!(out, "\n{table}")?;
+        }
+        match &self.written {
+            Some(written) => writeln!(out, "\nwrote {written}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Measured above predicted, drawn.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use crate::cli::error::Error;
+use crate::cli::render::{Colour, terminal};
+use crate::draw::{Measured, PageError, Picture, Svg, Terminal, page, together};
+use crate::model::Model;
+use crate::replay::replay;
+use crate::schedule::Schedule;
+use crate::trace::run::Run;
+
+/// The forms of a picture of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A timeline of characters.
+    Text,
+    /// A drawing.
+    Svg,
+    /// A page for a browser.
+    Page,
+}
+
+impl Form {
+    /// The form that a file's name asks for.
+    ///
+    /// # Errors
+    /// When it asks for one that there is not.
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        match path.extension().and_then(OsStr::to_str) {
+            Some("svg") => Ok(Self::Svg),
+            Some("html") => Ok(Self::Page),
+            Some("txt") | None => Ok(Self::Text),
+            Some(other) => Err(Error::usage(
+                format!("`{}` asks for a picture of the form `.{other}`, which is not known", path.display()),
+                "`.svg` gives a drawing, `.html` a page for a browser, `.txt` the timelines as text",
+            )),
+        }
+    }
+}
+
+/// How to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    /// The form of the file; nothing where the text is for standard output.
+    pub form: Option<Form>,
+    /// The width, in columns or pixels.
+    pub width: Option<u32>,
+    /// Whether to colour text.
+    pub color: Colour,
+    /// Whether the answer is JSON, beside which nothing is drawn unless a file is asked for.
+    pub json: bool,
+}
+
+/// What was measured, and below it what is predicted, if anything is.
+///
+/// # Errors
+/// When the picture cannot be drawn as asked for.
+pub fn draw(model: &Model, declared: &Schedule, run: &Run, how: &How) -> Result<Option<String>, Error> {
+    if how.json && how.form.is_none() {
+        return Ok(None);
+    }
+    if how.form == Some(Form::Page) && how.width.is_some() {
+        return Err(Error::usage("a page has no width: what shows it chooses it", "leave --width out"));
+    }
+    let verdict = replay(model, declared);
+    let peak_memory = run.peak_memory.clone().unwrap_or_else(|| replay(model, &run.schedule).peak_memory);
+    let measured =
+        Measured { timing: run.timing.clone(), ends: run.ends.clone(), held: run.held.clone(), peak_memory };
+    let mut pictures = vec![Picture::of_measured(model, &run.schedule, &measured)];
+    pictures.extend(Picture::of(model, declared, &verdict));
+    let text = match how.form {
+        Some(Form::Svg) => {
+            let svg = Svg { width: how.width, ..Svg::default() };
+            together(&pictures, &svg)
+                .map_err(|error| Error::usage(error.to_string(), "choose a larger one"))?
+        }
+        Some(Form::Page) => page(&pictures).map_err(|error| unsayable(&error))?,
+        Some(Form::Text) => {
+            text(&pictures, &Terminal { lines: None, ..terminal(false, how.width, how.color) })
+        }
+        None => text(&pictures, &terminal(true, how.width, how.color)),
+    };
+    Ok(Some(text))
+}
+
+fn text(pictures: &[Picture<'_>], how: &Terminal) -> String {
+    let all: Vec<&Picture<'_>> = pictures.iter().collect();
+    let timelines: Vec<String> = all.iter().map(|picture| picture.terminal_beside(how, &all)).collect();
+    timelines.join("\n")
+}
+
+fn unsayable(error: &PageError) -> Error {
+    Error::usage(error.to_string(), "leave iterations that stalled out with --skip")
+}

@@ -1,0 +1,190 @@
+//! The files that traces are read from.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+
+use crate::cli::error::Error;
+use crate::cli::input::{Input, Measurement};
+use crate::cli::output::note;
+use crate::schedule::Schedule;
+use crate::trace::clocks::{Choice, ClockError, Clocks};
+use crate::trace::profiler::{GatherError, Recording, gather};
+use crate::trace::{Origin, Trace};
+
+/// Traces with the options that say how to read them.
+#[derive(Debug, Clone, Args)]
+pub struct SourceArgs {
+    /// Trace files, one for each run; or the files of torch.profiler, one for each rank of one run
+    ///
+    /// Which they are is told from what is in them. Of torch.profiler the ranges that PyTorch's pipeline
+    /// runtime names `PP:0F0` and so on are read; several steps are several iterations. docs/traces.md
+    /// describes both.
+    #[arg(value_name = "TRACE", required = true)]
+    traces: Vec<PathBuf>,
+
+    /// The schedule that was to be run, in place of the trace's own
+    ///
+    /// What torch.profiler writes does not name one. Without it, the order in which the passes of the first
+    /// step ran is taken for the declared one.
+    #[arg(long, value_name = "SCHEDULE")]
+    schedule: Option<PathBuf>,
+
+    /// Of several files of torch.profiler: what to add to the times of each rank, in ns, or `estimate`
+    ///
+    /// Without it, clocks are taken to agree if no pass then starts before what it needs was sent; else the
+    /// offsets are estimated in the middle of what the messages allow.
+    #[arg(long, value_name = "NS,...|estimate", value_parser = Offsets::from_str, allow_hyphen_values = true)]
+    offsets: Option<Offsets>,
+
+    /// How many iterations to leave out at the beginning of each trace
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: usize,
+}
+
+/// What `--offsets` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Offsets(Choice);
+
+impl FromStr for Offsets {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "estimate" {
+            return Ok(Self(Choice::Estimate));
+        }
+        let offsets = text.split(',').map(|offset| offset.trim().parse()).collect::<Result<_, _>>();
+        offsets
+            .map(|offsets| Self(Choice::Given(offsets)))
+            .map_err(|_| format!("`{text}` is neither a list of integers, such as 0,-1200, nor `estimate`"))
+    }
+}
+
+/// A trace with the name of its file.
+#[derive(Debug)]
+pub struct Named {
+    /// The file, or the first and how many more.
+    pub name: String,
+    /// The trace.
+    pub trace: Trace,
+    /// How the clocks of several files were brought together.
+    pub clocks: Option<Clocks>,
+}
+
+impl SourceArgs {
+    /// Reads the traces. Notes are said on standard error.
+    ///
+    /// # Errors
+    /// When a file is wrong, or files do not belong together.
+    pub fn read(&self) -> Result<Vec<Named>, Error> {
+        let schedule = self.schedule.as_deref().map(read_schedule).transpose()?;
+        let choice = self.offsets.as_ref().map(|offsets| offsets.0.clone());
+        let mut traces = read(&self.traces, schedule, choice)?;
+        for named in &mut traces {
+            self.shorten(named)?;
+        }
+        Ok(traces)
+    }
+
+    /// Reads other traces of the same pipeline, each with its own schedule.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_others(&self, paths: &[PathBuf]) -> Result<Vec<Named>, Error> {
+        let mut traces = read(paths, None, None)?;
+        for named in &mut traces {
+            self.shorten(named)?;
+        }
+        Ok(traces)
+    }
+
+    fn shorten(&self, named: &mut Named) -> Result<(), Error> {
+        let iterations = named.trace.iterations.len();
+        if self.skip >= iterations {
+            return Err(Error::usage(
+                format!("{} has {iterations} iterations, of which --skip leaves none", named.name),
+                "choose a smaller number",
+            ));
+        }
+        named.trace.iterations.drain(..self.skip);
+        Ok(())
+    }
+}
+
+fn read_schedule(path: &Path) -> Result<Schedule, Error> {
+    Ok(Input::read(path)?.schedule()?.schedule)
+}
+
+fn read(paths: &[PathBuf], schedule: Option<Schedule>, choice: Option<Choice>) -> Result<Vec<Named>, Error> {
+    let (mut traces, mut recordings): (Vec<Named>, Vec<Recording>) = (Vec::new(), Vec::new());
+    for path in paths {
+        let input = Input::read(path)?;
+        match input.measurement()? {
+            Measurement::Trace(trace) => {
+                let name = path.display().to_string();
+                traces.push(Named { name, trace: *trace, clocks: None });
+            }
+            Measurement::Recording(recording) => recordings.push(recording),
+        }
+    }
+    if !traces.is_empty() && !recordings.is_empty() {
+        return Err(Error::usage(
+            "some of the files are traces, and some are what torch.profiler wrote",
+            "files of torch.profiler are the ranks of one run: give them by themselves",
+        ));
+    }
+    if recordings.is_empty() {
+        if choice.is_some() {
+            return Err(Error::usage(
+                "--offsets is about the files of torch.profiler: a trace file has one clock",
+                "leave it out",
+            ));
+        }
+        for named in &mut traces {
+            if let Some(schedule) = &schedule {
+                declare(named, schedule)?;
+            }
+        }
+        return Ok(traces);
+    }
+    let derived = schedule.is_none();
+    let (trace, clocks) =
+        gather(recordings, schedule, &choice.unwrap_or_default()).map_err(|error| mended(&error))?;
+    if derived {
+        note("the order of the first step is taken for the declared one; --schedule gives that");
+    }
+    if trace.origin == Origin::Cpu {
+        note("passes are timed by the host, from their first operator to the end of their range");
+    }
+    let first = paths[0].display();
+    let name = match paths.len() {
+        1 => first.to_string(),
+        more => format!("{first} and {} more", more - 1),
+    };
+    Ok(vec![Named { name, trace, clocks: Some(clocks) }])
+}
+
+/// Puts another schedule in the place of the one that a trace names.
+fn declare(named: &mut Named, schedule: &Schedule) -> Result<(), Error> {
+    let trace = Trace { schedule: schedule.clone(), ..named.trace.clone() };
+    named.trace = trace.checked().map_err(|error| {
+        Error::usage(format!("{} is not a run of that schedule: {error}", named.name), "leave --schedule out")
+    })?;
+    Ok(())
+}
+
+/// Why recordings are no trace, with advice.
+fn mended(error: &GatherError) -> Error {
+    let help = match error {
+        GatherError::Clocks(ClockError::Contradiction { .. } | ClockError::Unconnected(_)) => {
+            "--offsets gives the offsets of the clocks, in ns, one for each rank"
+        }
+        GatherError::Clocks(ClockError::Count { .. }) => {
+            "--offsets has one number for each file, such as 0,-1200"
+        }
+        GatherError::Ranks(_) | GatherError::Devices { .. } => "give the file of every rank of one run",
+        _ => "the files must be of the same run of PyTorch's pipeline runtime",
+    };
+    Error::usage(error.to_string(), help)
+}

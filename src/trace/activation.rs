@@ -1,0 +1,47 @@
+//! What passes acquire and release, from samples of what is live.
+
+use std::collections::BTreeMap;
+
+use super::{Sample, Span};
+use crate::model::{Pass, Ticks, Units};
+
+/// By pass of a device: what is live after it less what was before.
+///
+/// A change belongs to the pass that runs when it happens, or else to the last one before. At an instant at
+/// which one pass ends and the next starts, a release is the first one's and an acquisition the second's, as
+/// in replay. What is live when the first pass starts belongs to none.
+pub(super) fn changes(spans: &[Span], samples: &[Sample]) -> BTreeMap<Pass, Units> {
+    let mut changes: BTreeMap<Pass, Units> = spans.iter().map(|span| (span.pass, Units::ZERO)).collect();
+    let mut live = Units::ZERO;
+    for (position, sample) in samples.iter().enumerate() {
+        // What is there from the beginning is nobody's.
+        if position == 0 && sample.at == Ticks::ZERO {
+            live = sample.live;
+            continue;
+        }
+        let change = sample.live - live;
+        live = sample.live;
+        let started = spans.partition_point(|span| {
+            if change < Units::ZERO { span.start < sample.at } else { span.start <= sample.at }
+        });
+        if let Some(span) = started.checked_sub(1).map(|at| spans[at]) {
+            *changes.entry(span.pass).or_default() += change;
+        }
+    }
+    changes
+}
+
+/// The most that is live while a pass runs, and what is left right after it, by the same rule.
+pub(super) fn around(samples: &[Sample], span: Span) -> (Units, Units) {
+    let before = samples.partition_point(|sample| sample.at < span.start);
+    let carried = before.checked_sub(1).map_or(Units::ZERO, |last| samples[last].live);
+    let within = samples[before..].iter();
+    let within = within.take_while(|sample| sample.at < span.end || sample.at == span.start);
+    // What is released right at the start was another pass's.
+    let at_start = samples.get(before).is_some_and(|sample| sample.at == span.start);
+    let most = within.clone().map(|sample| sample.live).max();
+    let during = if at_start { most.unwrap_or(carried) } else { most.unwrap_or(carried).max(carried) };
+    let last = within.last().map_or(carried, |sample| sample.live);
+    let at_end = samples[before..].iter().filter(|sample| sample.at == span.end && span.end > span.start);
+    (during, at_end.map(|sample| sample.live).min().unwrap_or(last).min(last))
+}

@@ -1,0 +1,282 @@
+//! How far a prediction is from what was measured: per pass, and as a whole.
+
+use std::collections::BTreeMap;
+
+use super::matching::first_spans;
+use super::statistics::{Spread, quantile};
+use super::terms::{Terms, simulate_with};
+use super::{Iteration, Span, Trace};
+use crate::model::{Device, Model, ModelError, Pass, Ticks, Units};
+use crate::replay::{Rate, Violation, end_of, replay};
+use crate::schedule::Schedule;
+
+/// What a schedule is predicted to do, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prediction {
+    /// By device: its passes in order, the first start over all devices being 0.
+    pub spans: Vec<Vec<Span>>,
+    /// Last end, the first start being 0.
+    pub makespan: Ticks,
+    /// As replay defines it.
+    pub bubble_rate: Rate,
+    /// The most each device holds, in bytes; nothing where the model counts memory otherwise.
+    pub peak_memory: Option<Vec<Units>>,
+}
+
+/// Why there is no prediction.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PredictionError {
+    /// A unit of time that has no length in seconds.
+    #[error("the model's unit of time is \"{0}\", which has no length: measured times need ns, us, ms or s")]
+    Unit(String),
+    /// The schedule cannot run under the model.
+    #[error("the declared schedule cannot run: {0}")]
+    CannotRun(Box<Violation>),
+    /// Times too large in nanoseconds, or too many microbatches.
+    #[error("the model does not fit: {0}")]
+    Model(#[from] ModelError),
+}
+
+/// The same model in nanoseconds, with this number of microbatches, and without weights and caps, which no
+/// trace has.
+///
+/// # Errors
+/// When its unit has no length, or its times are too large.
+pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, PredictionError> {
+    let costs = model.costs();
+    let factor = costs.nanoseconds_per_tick().ok_or_else(|| PredictionError::Unit(costs.unit.clone()))?;
+    let longer = |list: &[Ticks]| -> Result<Vec<Ticks>, PredictionError> {
+        let scaled = |ticks: &Ticks| ticks.0.checked_mul(factor).map(Ticks).ok_or(ModelError::TimeOverflow);
+        Ok(list.iter().map(scaled).collect::<Result<_, _>>()?)
+    };
+    let costs = crate::model::Costs {
+        unit: "ns".to_owned(),
+        forward: longer(&costs.forward)?,
+        backward_input: longer(&costs.backward_input)?,
+        backward_weight: longer(&costs.backward_weight)?,
+        communication: longer(&costs.communication)?,
+    };
+    let model = model.without_weights().with_uniform_capacity(None)?;
+    let (name, source) = (model.name().to_owned(), model.source().map(str::to_owned));
+    let (placement, memory) = (model.placement().clone(), model.memory().clone());
+    Ok(Model::new(name, source, placement, microbatches, costs, memory)?)
+}
+
+/// What replay predicts under a model [in nanoseconds](in_nanoseconds).
+///
+/// # Errors
+/// When the schedule cannot run.
+pub fn predict(model: &Model, schedule: &Schedule) -> Result<Prediction, PredictionError> {
+    let verdict = replay(model, schedule);
+    let Some(timing) = verdict.timing else {
+        let violation = verdict.violations.into_iter().next();
+        let violation = violation.expect("what cannot run has a violation");
+        return Err(PredictionError::CannotRun(Box::new(violation)));
+    };
+    let spans = Device::all(schedule.devices()).map(|device| {
+        let passes = schedule.order(device).iter().zip(&timing.starts[device.index()]);
+        passes.map(|(&pass, &start)| Span { pass, start, end: end_of(model, pass, start) }).collect()
+    });
+    let bytes = matches!(model.memory().unit.as_str(), "byte" | "bytes" | "B");
+    Ok(Prediction {
+        spans: spans.collect(),
+        makespan: timing.metrics.makespan,
+        bubble_rate: timing.metrics.bubble_rate,
+        peak_memory: bytes.then_some(verdict.peak_memory),
+    })
+}
+
+/// The idle share of all devices within the longest time that any is at work, as replay defines it.
+#[must_use]
+pub fn bubble_rate(spans: &[Vec<Span>]) -> Rate {
+    let busy: i128 = spans.iter().flatten().map(|span| i128::from(span.duration().0)).sum();
+    let at_work = spans.iter().filter_map(|row| {
+        let start = row.iter().map(|span| span.start).min()?;
+        row.iter().map(|span| span.end).max().map(|end| end - start)
+    });
+    let longest = at_work.max().unwrap_or_default();
+    let room = i128::from(longest.0) * spans.len() as i128;
+    if room == 0 { Rate::from_integer(0) } else { Rate::new(room - busy, room) }
+}
+
+/// The makespan that an iteration would have had if nothing but its passes took time: the schedule run under
+/// the model, with its latencies, but with the durations that were measured. What that leaves of the error
+/// of a prediction lies between the passes. Nothing where the schedule overlaps pairs.
+#[must_use]
+pub fn of_measured_durations(trace: &Trace, iteration: usize, model: &Model) -> Option<Ticks> {
+    let ran = first_spans(&trace.iterations[iteration]);
+    let duration = |pass: Pass| match ran.get(&pass) {
+        Some(span) => span.duration(),
+        None => model.duration(pass.stage, pass.kind),
+    };
+    let none = Terms::none(trace.schedule.devices());
+    let spans = simulate_with(model, &trace.schedule, &none, duration).ok()?;
+    spans.iter().flatten().map(|span| span.end).max()
+}
+
+/// How far a prediction is from a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// The makespan of every iteration.
+    pub makespans: Vec<Ticks>,
+    /// The bubble rate of every iteration.
+    pub bubble_rates: Vec<Rate>,
+    /// By device: the most that it held in any iteration, where that was recorded.
+    pub peak_memory: Option<Vec<Units>>,
+    /// Measured less predicted duration of every pass of every iteration.
+    pub durations: Errors,
+    /// Measured less predicted start of every pass of every iteration.
+    pub starts: Errors,
+}
+
+/// Errors of passes: measured less predicted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Errors {
+    /// With their signs.
+    pub signed: Spread,
+    /// The absolute error that half of the passes do not exceed.
+    pub median: Ticks,
+    /// The absolute error that nine in ten do not exceed.
+    pub ninth_decile: Ticks,
+    /// The absolute error, as a share, that half of the passes do not exceed: of the predicted duration of the
+    /// pass where durations are compared, of the predicted makespan where starts are.
+    pub median_share: Rate,
+    /// The share that nine in ten do not exceed.
+    pub ninth_decile_share: Rate,
+    /// The passes with the largest absolute errors, the largest first; those of one pass count once.
+    pub worst: Vec<Deviation>,
+}
+
+/// A pass that deviates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deviation {
+    /// The iteration, from 0.
+    pub iteration: usize,
+    /// The pass.
+    pub pass: Pass,
+    /// What was measured, in nanoseconds.
+    pub measured: Ticks,
+    /// What was predicted.
+    pub predicted: Ticks,
+}
+
+impl Deviation {
+    /// Measured less predicted.
+    #[must_use]
+    pub fn error(self) -> Ticks {
+        self.measured - self.predicted
+    }
+}
+
+impl Errors {
+    /// How many of the worst are named.
+    const NAMED: usize = 3;
+
+    /// The errors of some passes, and shares of what `whole` gives for each.
+    fn of(deviations: Vec<Deviation>, whole: impl Fn(&Deviation) -> Ticks) -> Option<Self> {
+        let signed = Spread::of(deviations.iter().map(|deviation| deviation.error().0))?;
+        let mut sizes: Vec<i64> = deviations.iter().map(|deviation| deviation.error().0.abs()).collect();
+        sizes.sort_unstable();
+        let (median, ninth_decile) = (quantile(&sizes, 1, 2)?, quantile(&sizes, 9, 10)?);
+        let share = |deviation: &Deviation| {
+            Rate::new(i128::from(deviation.error().0.abs()), i128::from(whole(deviation).0.max(1)))
+        };
+        let mut shares: Vec<Rate> = deviations.iter().map(share).collect();
+        shares.sort_unstable();
+        let at = |part: usize, whole: usize| shares[(shares.len() * part).div_ceil(whole).max(1) - 1];
+        let (median_share, ninth_decile_share) = (at(1, 2), at(9, 10));
+        let mut worst = deviations;
+        worst.sort_by_key(|deviation| {
+            (std::cmp::Reverse(deviation.error().0.abs()), deviation.iteration, deviation.pass)
+        });
+        let mut named: Vec<Deviation> = Vec::new();
+        for deviation in worst {
+            if named.len() < Self::NAMED && named.iter().all(|other| other.pass != deviation.pass) {
+                named.push(deviation);
+            }
+        }
+        Some(Self {
+            signed,
+            median: Ticks(median),
+            ninth_decile: Ticks(ninth_decile),
+            median_share,
+            ninth_decile_share,
+            worst: named,
+        })
+    }
+}
+
+impl Prediction {
+    /// The prediction that other times of the same passes make.
+    #[must_use]
+    pub fn retimed(&self, spans: Vec<Vec<Span>>) -> Self {
+        let ends = spans.iter().flatten().map(|span| span.end);
+        let makespan = ends.max().unwrap_or_default();
+        Self { makespan, bubble_rate: bubble_rate(&spans), spans, peak_memory: self.peak_memory.clone() }
+    }
+}
+
+impl Comparison {
+    /// The iteration whose makespan is the median: the one to draw.
+    #[must_use]
+    pub fn typical(&self) -> usize {
+        let median = self.makespan().median;
+        self.makespans.iter().position(|makespan| makespan.0 == median).unwrap_or(0)
+    }
+
+    /// How the makespans spread.
+    #[must_use]
+    pub fn makespan(&self) -> Spread {
+        Spread::of(self.makespans.iter().map(|makespan| makespan.0)).unwrap_or_default()
+    }
+
+    /// The median bubble rate.
+    #[must_use]
+    pub fn bubble_rate(&self) -> Rate {
+        let mut rates = self.bubble_rates.clone();
+        rates.sort_unstable();
+        rates.get((rates.len().max(1) - 1) / 2).copied().unwrap_or_default()
+    }
+
+    /// By how much a predicted makespan exceeds the median one, as a share of that: negative where the
+    /// prediction is too short.
+    #[must_use]
+    pub fn makespan_error(&self, predicted: Ticks) -> Rate {
+        let measured = self.makespan().median;
+        if measured == 0 {
+            return Rate::from_integer(0);
+        }
+        Rate::new(i128::from(predicted.0 - measured), i128::from(measured))
+    }
+}
+
+/// Compares what was measured with a prediction, pass by pass. A pass that one of them has not is left out;
+/// nothing where they have none in common.
+#[must_use]
+pub fn compare(trace: &Trace, prediction: &Prediction) -> Option<Comparison> {
+    let predicted: BTreeMap<Pass, Span> =
+        prediction.spans.iter().flatten().map(|&span| (span.pass, span)).collect();
+    let (mut durations, mut starts) = (Vec::new(), Vec::new());
+    for (iteration, ran) in trace.iterations.iter().enumerate() {
+        let begun = ran.first_start();
+        for (pass, span) in first_spans(ran) {
+            let Some(expected) = predicted.get(&pass) else { continue };
+            let deviation = |measured, predicted| Deviation { iteration, pass, measured, predicted };
+            durations.push(deviation(span.duration(), expected.duration()));
+            starts.push(deviation(span.start - begun, expected.start));
+        }
+    }
+    let peaks: Vec<Vec<Units>> = trace.iterations.iter().filter_map(Iteration::peak_memory).collect();
+    let peak_memory = (!peaks.is_empty()).then(|| {
+        let devices = Device::all(trace.schedule.devices());
+        let most = |device: Device| peaks.iter().map(|peak| peak[device.index()]).max().unwrap_or_default();
+        devices.map(most).collect()
+    });
+    Some(Comparison {
+        makespans: trace.iterations.iter().map(|ran| ran.last_end() - ran.first_start()).collect(),
+        bubble_rates: trace.iterations.iter().map(|ran| bubble_rate(&ran.passes)).collect(),
+        peak_memory,
+        durations: Errors::of(durations, |deviation| deviation.predicted)?,
+        starts: Errors::of(starts, |_| prediction.makespan)?,
+    })
+}

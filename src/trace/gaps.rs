@@ -1,0 +1,74 @@
+//! The time between passes: what messages take, and what a device needs from one pass to the next.
+
+use super::matching::{first_spans, needs};
+use super::synthetic::destination;
+use super::{Iteration, Span};
+use crate::model::{Device, Pass, Stage, Ticks};
+use crate::schedule::Schedule;
+
+/// What a pass may have waited for on another device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    /// The boundary between the two stages, named by the lower one.
+    pub(super) boundary: Stage,
+    /// From the end of the pass that sends to the start of the one that needs it.
+    pub(super) gap: Ticks,
+    /// Whether the device was idle when the sending pass ended: it then waited for nothing but the message.
+    pub(super) waited: bool,
+}
+
+/// All arrivals of an iteration.
+pub(super) fn arrivals(schedule: &Schedule, iteration: &Iteration) -> Vec<Arrival> {
+    let spans = first_spans(iteration);
+    let mut found = Vec::new();
+    for row in &iteration.passes {
+        let mut free: Option<Ticks> = None;
+        for &span in row {
+            for needed in needs(schedule, &spans, span.pass) {
+                let sent = spans[&needed];
+                if destination(schedule, needed).is_some_and(|(stage, _)| stage == span.pass.stage) {
+                    found.push(Arrival {
+                        boundary: needed.stage.min(span.pass.stage),
+                        gap: span.start - sent.end,
+                        waited: free.is_none_or(|free| free <= sent.end),
+                    });
+                }
+            }
+            free = Some(free.map_or(span.end, |free| free.max(span.end)));
+        }
+    }
+    found
+}
+
+/// By message of an iteration: its boundary, and the time from the end of the pass that made it to its arrival.
+pub(super) fn messages<'a>(
+    schedule: &'a Schedule,
+    iteration: &'a Iteration,
+) -> impl Iterator<Item = (Stage, Ticks)> + 'a {
+    let spans = first_spans(iteration);
+    iteration.messages.iter().flatten().filter_map(move |message| {
+        let (stage, _) = destination(schedule, message.pass).filter(|&(_, to)| to == message.to)?;
+        Some((stage.min(message.pass.stage), message.end - spans.get(&message.pass)?.end))
+    })
+}
+
+/// By device: the times between two passes of which the second had all that it needs before the first ended,
+/// with these latencies.
+pub(super) fn launches(
+    schedule: &Schedule,
+    iteration: &Iteration,
+    latency: impl Fn(Pass, Pass) -> Ticks,
+) -> Vec<Vec<Ticks>> {
+    let spans = first_spans(iteration);
+    let ready = |span: Span| {
+        let needs = needs(schedule, &spans, span.pass).into_iter();
+        needs.map(|needed| spans[&needed].end + latency(needed, span.pass)).max().unwrap_or_default()
+    };
+    let devices = Device::all(schedule.devices()).map(|device| {
+        let row = &iteration.passes[device.index()];
+        let pairs = row.iter().zip(row.iter().skip(1));
+        let pairs = pairs.filter(|&(first, second)| ready(*second) <= first.end && second.start >= first.end);
+        pairs.map(|(first, second)| second.start - first.end).collect()
+    });
+    devices.collect()
+}

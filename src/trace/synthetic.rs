@@ -1,0 +1,68 @@
+//! Traces that nobody measured: what replay says, in the form of a trace. For tests of what reads traces.
+
+use super::{Iteration, Machine, Message, Origin, Sample, Span, Trace};
+use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
+use crate::replay::{end_of, memory_along, replay};
+use crate::schedule::Schedule;
+
+/// The trace of a schedule that runs exactly as replay says, one iteration long; nothing where replay has no
+/// times for it. Units of memory stand for bytes, ticks for nanoseconds.
+#[must_use]
+pub fn of_replay(model: &Model, schedule: &Schedule) -> Option<Trace> {
+    let timing = replay(model, schedule).timing?;
+    let memory = memory_along(model, schedule);
+    let mut iteration = Iteration { memory: Some(Vec::new()), ..Iteration::default() };
+    let mut messages = Vec::new();
+    for device in Device::all(schedule.devices()) {
+        let starts = &timing.starts[device.index()];
+        let spans: Vec<Span> = schedule
+            .order(device)
+            .iter()
+            .zip(starts)
+            .map(|(&pass, &start)| Span { pass, start, end: end_of(model, pass, start) })
+            .collect();
+        let mut samples = vec![Sample { at: Ticks::ZERO, live: model.resident(device) }];
+        let mut note = |at: Ticks, live: Units| {
+            if samples.last().is_some_and(|last| last.live != live) {
+                samples.push(Sample { at, live });
+            }
+        };
+        for (span, held) in spans.iter().zip(&memory[device.index()]) {
+            note(span.start, held.during);
+            note(span.end, held.after);
+        }
+        iteration.memory.get_or_insert_default().push(samples);
+        messages.extend(spans.iter().filter_map(|span| message(model, schedule, *span)));
+        iteration.passes.push(spans);
+    }
+    messages.sort_by_key(|message| (message.start, message.pass));
+    iteration.messages = Some(messages);
+    Some(Trace {
+        origin: Origin::Synthetic,
+        machine: Machine { name: "replay of a model, not measured".to_owned(), ..Machine::default() },
+        sizes: None,
+        schedule: schedule.clone(),
+        gradient_error: None,
+        host_overhead: None,
+        iterations: vec![iteration],
+    })
+}
+
+/// What a pass sends to another device, if it does.
+fn message(model: &Model, schedule: &Schedule, span: Span) -> Option<Message> {
+    let (to, latency) = destination(schedule, span.pass)
+        .map(|(stage, to)| (to, model.latency_after(stage.min(span.pass.stage))))?;
+    Some(Message { pass: span.pass, to, start: span.end, end: span.end + latency })
+}
+
+/// The stage that waits for what a pass sends, and its device, where that is another one.
+pub(super) fn destination(schedule: &Schedule, pass: Pass) -> Option<(crate::model::Stage, Device)> {
+    let placement = schedule.placement();
+    let stage = match pass.kind {
+        Kind::F => placement.stage_after(pass.stage)?,
+        Kind::I | Kind::B => placement.stage_before(pass.stage)?,
+        Kind::R | Kind::W => return None,
+    };
+    let to = placement.device_of(stage);
+    (to != placement.device_of(pass.stage)).then_some((stage, to))
+}

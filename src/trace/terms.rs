@@ -1,0 +1,335 @@
+//! What replay leaves out, as explicit terms: launch gaps, and devices that slow each other down.
+//!
+//! Replay knows devices that compute independently and start a pass the instant they can. Where devices share
+//! something, the memory bandwidth of one GPU or the cores of one CPU, a pass takes longer the more devices
+//! are busy. The term for that: while k devices are busy, each progresses at the rate `r_k`, with `r_1 = 1` and
+//! no rate above the one before. A launch gap is what a device needs between two passes, whatever it waits for.
+//! Both are fitted to traces and used in a [simulation](simulate) of their own; nothing decides anything by it.
+
+use std::collections::BTreeMap;
+
+use super::fit::{FitError, Profile};
+use super::gaps::launches;
+use super::matching::needs;
+use super::statistics::{Spread, quantile};
+use super::{Iteration, Span, Trace};
+use crate::model::{Costs, Device, Kind, Model, Pass, Stage, Ticks};
+use crate::schedule::Schedule;
+
+/// What is taken into account beside a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms {
+    /// By device: what it needs between two passes, in nanoseconds.
+    pub gaps: Vec<Ticks>,
+    /// By number of busy devices, less one: the rate at which each progresses, in thousandths. Never more
+    /// than the one before, and 1000 for one device.
+    pub rates: Vec<i64>,
+}
+
+/// A rate of one.
+const FULL: i64 = 1000;
+
+/// The least rate that is tried.
+const LEAST: i64 = 50;
+
+/// Why terms cannot be taken into account.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TermsError {
+    /// Overlapped pairs, whose passes share a device by design.
+    #[error("the schedule overlaps pairs of passes, which contention and launch gaps do not describe")]
+    Overlaps,
+    /// A schedule that cannot run.
+    #[error("the schedule cannot run")]
+    CannotRun,
+    /// Traces that make no model.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+}
+
+impl Terms {
+    /// No term at all: what replay assumes.
+    #[must_use]
+    pub fn none(devices: u32) -> Self {
+        Self { gaps: vec![Ticks::ZERO; devices as usize], rates: vec![FULL; devices as usize] }
+    }
+
+    fn rate(&self, busy: usize) -> i64 {
+        self.rates[busy.clamp(1, self.rates.len()) - 1]
+    }
+}
+
+/// By device, the median time from the end of a pass to the start of the next where that had nothing to wait
+/// for. The latencies are those of a profile of the same traces.
+#[must_use]
+pub fn fit_gaps(profile: &Profile, traces: &[Trace]) -> Vec<Ticks> {
+    let model = &profile.model;
+    let mut found: Vec<Vec<i64>> = vec![Vec::new(); model.devices() as usize];
+    for trace in traces {
+        for iteration in &trace.iterations {
+            let launches = launches(&trace.schedule, iteration, |from, to| latency(model, from, to));
+            for (list, gaps) in found.iter_mut().zip(launches) {
+                list.extend(gaps.into_iter().map(|gap| gap.0));
+            }
+        }
+    }
+    found.into_iter().map(|gaps| Ticks(Spread::of(gaps).map_or(0, |spread| spread.median))).collect()
+}
+
+fn latency(model: &Model, from: Pass, to: Pass) -> Ticks {
+    if from.stage == to.stage { Ticks::ZERO } else { model.latency_after(from.stage.min(to.stage)) }
+}
+
+/// A pass as the fit sees it: how long it ran beside how many other devices.
+struct Exposure {
+    /// By number of busy devices, less one: for how long.
+    beside: Vec<i64>,
+}
+
+impl Exposure {
+    /// What it did, in thousandths of the nanoseconds it would take alone.
+    fn work(&self, rates: &[i64]) -> i128 {
+        self.beside.iter().zip(rates).map(|(&time, &rate)| i128::from(time) * i128::from(rate)).sum()
+    }
+}
+
+/// Fits the rates to traces, and the durations that passes would have alone.
+///
+/// The rates are those under which the passes of a stage and kind did the same work: they minimise the sum,
+/// over all passes, of the distance of a pass's work from the median of its stage and kind, as a share of
+/// that median. The search goes downhill in steps of thousandths, of one rate or of all above a number, until none helps;
+/// integers decide.
+/// Rates of numbers of busy devices that never occur are those of the number below.
+///
+/// # Errors
+/// When the traces make no model.
+pub fn fit_contention(profile: &Profile, traces: &[Trace]) -> Result<(Vec<i64>, Model), TermsError> {
+    let devices = profile.model.devices() as usize;
+    let mut classes: BTreeMap<(Stage, Kind), Vec<Exposure>> = BTreeMap::new();
+    for trace in traces {
+        for iteration in &trace.iterations {
+            for (pass, exposure) in exposures(iteration, devices) {
+                classes.entry((pass.stage, pass.kind)).or_default().push(exposure);
+            }
+        }
+    }
+    let mut rates = vec![FULL; devices];
+    let mut best = disagreement(&classes, &rates);
+    for step in [200, 50, 10, 2, 1] {
+        loop {
+            let mut better = false;
+            for tried in (1..devices).flat_map(|busy| steps_from(&rates, busy, step)) {
+                if tried.iter().any(|rate| !(LEAST..=FULL).contains(rate)) {
+                    continue;
+                }
+                let found = disagreement(&classes, &tried);
+                if found < best {
+                    (rates, best, better) = (tried, found, true);
+                    break;
+                }
+            }
+            if !better {
+                break;
+            }
+        }
+    }
+    let alone = alone(&profile.model, &classes, &rates);
+    Ok((rates, alone))
+}
+
+/// The rates that one step leads to: of this number of busy devices alone, or of it and all above, whose ratios
+/// may be right already.
+fn steps_from(rates: &[i64], busy: usize, step: i64) -> Vec<Vec<i64>> {
+    let mut found = Vec::new();
+    for change in [-step, step] {
+        let mut alone = rates.to_vec();
+        alone[busy] += change;
+        monotone(&mut alone, busy);
+        let mut above = rates.to_vec();
+        for rate in &mut above[busy..] {
+            *rate = (*rate * (FULL + change) + FULL / 2) / FULL;
+        }
+        monotone(&mut above, busy);
+        found.extend([alone, above]);
+    }
+    found
+}
+
+/// Moves the other rates out of the way of one that was changed.
+fn monotone(rates: &mut [i64], changed: usize) {
+    let rate = rates[changed];
+    for before in &mut rates[1..changed] {
+        *before = (*before).max(rate);
+    }
+    for after in &mut rates[changed + 1..] {
+        *after = (*after).min(rate);
+    }
+}
+
+/// How far passes of the same stage and kind are from having done the same work, in millionths.
+fn disagreement(classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>, rates: &[i64]) -> i128 {
+    let mut sum = 0;
+    for class in classes.values() {
+        let mut work: Vec<i128> = class.iter().map(|exposure| exposure.work(rates)).collect();
+        work.sort_unstable();
+        let median = work[(work.len() - 1) / 2].max(1);
+        sum += work.iter().map(|work| (work - median).abs() * 1_000_000 / median).sum::<i128>();
+    }
+    sum
+}
+
+/// The model with the durations that passes have while no other device is busy.
+fn alone(model: &Model, classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>, rates: &[i64]) -> Model {
+    let time = |stage: Stage, kind: Kind| {
+        let mut work: Vec<i64> = classes
+            .get(&(stage, kind))?
+            .iter()
+            .filter_map(|exposure| i64::try_from(exposure.work(rates) / i128::from(FULL)).ok())
+            .collect();
+        work.sort_unstable();
+        quantile(&work, 1, 2).map(Ticks)
+    };
+    let Costs { unit, communication, .. } = model.costs().clone();
+    let stages = || Stage::all(model.stages());
+    let of = |kind: Kind, other: fn(Stage, &Model) -> Ticks| -> Vec<Ticks> {
+        stages().map(|stage| time(stage, kind).unwrap_or_else(|| other(stage, model))).collect()
+    };
+    // As in the profile, a backward that is never split is all input gradient.
+    let input = stages().map(|stage| {
+        let found = time(stage, Kind::I).or_else(|| time(stage, Kind::B));
+        found.unwrap_or_else(|| model.duration(stage, Kind::I))
+    });
+    let costs = Costs {
+        unit,
+        forward: of(Kind::F, |stage, model| model.duration(stage, Kind::F)),
+        backward_input: input.collect(),
+        backward_weight: of(Kind::W, |stage, model| model.duration(stage, Kind::W)),
+        communication,
+    };
+    let (name, source) = (model.name().to_owned(), model.source().map(str::to_owned));
+    let memory = model.memory().clone();
+    Model::new(name, source, model.placement().clone(), model.microbatches(), costs, memory)
+        .expect("no pass takes longer alone than beside others")
+}
+
+/// For how long each pass ran while how many devices were busy.
+fn exposures(iteration: &Iteration, devices: usize) -> Vec<(Pass, Exposure)> {
+    // By instant: by how much the number of busy devices changes.
+    let mut changes: BTreeMap<Ticks, i64> = BTreeMap::new();
+    for span in iteration.passes.iter().flatten() {
+        *changes.entry(span.start).or_default() += 1;
+        *changes.entry(span.end).or_default() -= 1;
+    }
+    let mut steps: Vec<(Ticks, usize)> = Vec::new();
+    let mut busy = 0_i64;
+    for (at, change) in changes {
+        busy += change;
+        steps.push((at, usize::try_from(busy).unwrap_or(0)));
+    }
+    let spans = iteration.passes.iter().flatten().filter(|span| span.end > span.start);
+    let found = spans.map(|span| {
+        let mut beside = vec![0; devices];
+        let first = steps.partition_point(|&(at, _)| at <= span.start) - 1;
+        for (position, &(at, busy)) in steps.iter().enumerate().skip(first) {
+            if at >= span.end {
+                break;
+            }
+            let until = steps.get(position + 1).map_or(span.end, |&(next, _)| next.min(span.end));
+            beside[busy.clamp(1, devices) - 1] += (until - at.max(span.start)).0;
+        }
+        (span.pass, Exposure { beside })
+    });
+    found.collect()
+}
+
+/// Runs a schedule with terms: an event simulation in integer nanoseconds. The durations of the model are
+/// those of a device that is busy alone. Without terms its times are those of replay.
+///
+/// # Errors
+/// When the schedule overlaps pairs or cannot run.
+pub fn simulate(model: &Model, schedule: &Schedule, terms: &Terms) -> Result<Vec<Vec<Span>>, TermsError> {
+    simulate_with(model, schedule, terms, |pass| model.duration(pass.stage, pass.kind))
+}
+
+/// The same, with durations of single passes. With those that were measured, what is left of the error of a
+/// prediction lies between passes, not in them.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_with(
+    model: &Model,
+    schedule: &Schedule,
+    terms: &Terms,
+    duration: impl Fn(Pass) -> Ticks,
+) -> Result<Vec<Vec<Span>>, TermsError> {
+    if schedule.overlap_count() > 0 {
+        return Err(TermsError::Overlaps);
+    }
+    let devices = schedule.devices() as usize;
+    let all: BTreeMap<Pass, Span> = schedule
+        .orders()
+        .iter()
+        .flatten()
+        .map(|&pass| (pass, Span { pass, start: Ticks::ZERO, end: Ticks::ZERO }))
+        .collect();
+    let mut ended: BTreeMap<Pass, Ticks> = BTreeMap::new();
+    let mut spans: Vec<Vec<Span>> = vec![Vec::new(); devices];
+    // By device: the work left of the pass that runs, in thousandths of a nanosecond alone.
+    let mut left: Vec<Option<i128>> = vec![None; devices];
+    let mut now = Ticks::ZERO;
+    loop {
+        // What starts now; a pass without duration ends at once, which may let another start.
+        let mut next: Option<Ticks> = None;
+        let mut moved = true;
+        while moved {
+            (moved, next) = (false, None);
+            for device in Device::all(schedule.devices()) {
+                let at = device.index();
+                if left[at].is_some() {
+                    continue;
+                }
+                let Some(&pass) = schedule.order(device).get(spans[at].len()) else { continue };
+                let mut ready = spans[at].last().map_or(Ticks::ZERO, |last| last.end + terms.gaps[at]);
+                let needed = needs(schedule, &all, pass);
+                if needed.iter().any(|needed| !ended.contains_key(needed)) {
+                    continue;
+                }
+                for needed in needed {
+                    ready = ready.max(ended[&needed] + latency(model, needed, pass));
+                }
+                if ready > now {
+                    next = Some(next.map_or(ready, |next| next.min(ready)));
+                    continue;
+                }
+                let duration = duration(pass);
+                spans[at].push(Span { pass, start: now, end: now });
+                if duration == Ticks::ZERO {
+                    ended.insert(pass, now);
+                } else {
+                    left[at] = Some(i128::from(duration.0) * i128::from(FULL));
+                }
+                moved = true;
+            }
+        }
+        let rate = i128::from(terms.rate(left.iter().flatten().count()));
+        let first_end = left.iter().flatten().map(|left| (left + rate - 1) / rate).min();
+        let step = match (first_end, next) {
+            (Some(end), Some(start)) => end.min(i128::from((start - now).0)),
+            (Some(end), None) => end,
+            (None, Some(start)) => i128::from((start - now).0),
+            (None, None) => break,
+        };
+        now += Ticks(i64::try_from(step).map_err(|_| TermsError::CannotRun)?);
+        for (row, left) in spans.iter_mut().zip(&mut left) {
+            let Some(rest) = left else { continue };
+            *rest -= step * rate;
+            if *rest <= 0 {
+                *left = None;
+                let span = row.last_mut().expect("a pass is running");
+                span.end = now;
+                ended.insert(span.pass, now);
+            }
+        }
+    }
+    let complete = spans.iter().zip(schedule.orders()).all(|(row, order)| row.len() == order.len());
+    if complete { Ok(spans) } else { Err(TermsError::CannotRun) }
+}

@@ -1,0 +1,9 @@
+//! Traces: laws of reading, fitting and comparing; traces that must be refused; and every committed trace with
+//! its fitted model, its comparison and its verdict.
+
+mod clocks;
+mod corpus;
+mod laws;
+mod measured;
+mod support;
+mod terms;

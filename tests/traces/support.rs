@@ -1,0 +1,70 @@
+//! Pipelines, and traces of them that nobody measured.
+
+use bubbleproof::catalog;
+use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
+use bubbleproof::schedule::Schedule;
+use bubbleproof::trace::Trace;
+use bubbleproof::trace::synthetic::of_replay;
+use proptest::prelude::*;
+
+/// Schedules by placement, those that split the backward and those that do not.
+const NAMES: [(&str, &[&str]); 3] = [
+    ("linear", &["gpipe", "1f1b", "zb-h1", "zb-h2"]),
+    ("looped", &["interleaved-1f1b", "looped-bfs"]),
+    ("v", &["v-min", "v-half", "v-zb"]),
+];
+
+/// A model with other costs on every stage, and a schedule for it.
+pub fn pipeline() -> impl Strategy<Value = (Model, Schedule)> {
+    (2..5_u32, 1..4_u32, 0..NAMES.len(), 0..4_usize, any::<u64>()).prop_map(
+        |(devices, rounds, shape, name, seed)| {
+            let (shape, names) = NAMES[shape];
+            let placement = match shape {
+                "linear" => Placement::linear(devices),
+                "looped" => Placement::looped(devices, 2),
+                _ => Placement::v(devices),
+            };
+            let model = uneven(placement.expect("a placement"), devices * rounds, seed);
+            let schedule = named(names[name % names.len()], &model);
+            (model, schedule)
+        },
+    )
+}
+
+/// The schedule of a name.
+pub fn named(name: &str, model: &Model) -> Schedule {
+    let schedule = catalog::find(name).expect("a known name").generate(model);
+    schedule.unwrap_or_else(|error| panic!("{name}: {error}")).named(name)
+}
+
+/// A model in nanoseconds and bytes whose stages differ.
+pub fn uneven(placement: Placement, microbatches: u32, seed: u64) -> Model {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let stages = placement.stages() as usize;
+    let mut ticks = |from: i64, to: i64, count: usize| -> Vec<Ticks> {
+        (0..count).map(|_| Ticks(random.i64(from..to))).collect()
+    };
+    let costs = Costs {
+        unit: "ns".to_owned(),
+        forward: ticks(1, 1000, stages),
+        backward_input: ticks(1, 1000, stages),
+        backward_weight: ticks(1, 1000, stages),
+        communication: ticks(0, 300, stages - 1),
+    };
+    let activation: Vec<Units> = ticks(1, 1 << 30, stages).into_iter().map(|ticks| Units(ticks.0)).collect();
+    let retained_for_weight = activation.iter().map(|units| Units(random.i64(0..=units.0))).collect();
+    let memory = Memory {
+        unit: "byte".to_owned(),
+        activation,
+        retained_for_weight,
+        checkpoint: None,
+        weights: vec![Units(0); stages],
+        capacity: vec![None; placement.devices() as usize],
+    };
+    Model::new("uneven".to_owned(), None, placement, microbatches, costs, memory).expect("a model")
+}
+
+/// The trace of a schedule that runs as replay says.
+pub fn traced(model: &Model, schedule: &Schedule) -> Trace {
+    of_replay(model, schedule).expect("a schedule that runs")
+}
