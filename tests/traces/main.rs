@@ -3,6 +3,7 @@
 
 mod clocks;
 mod corpus;
+mod errors;
 mod laws;
 mod measured;
 mod support;

@@ -15,7 +15,7 @@ use bubbleproof::trace::{Iteration, Origin, Trace, file};
 
 use crate::support::{named, traced, uneven};
 
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(name)
 }
 
@@ -34,7 +34,7 @@ fn transcript(folder: &Path, arguments: &[&str]) -> String {
 }
 
 /// The traces of a folder; none where there is no such folder.
-fn traces(folder: &Path) -> Vec<(String, Trace)> {
+pub fn traces(folder: &Path) -> Vec<(String, Trace)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> = entries
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"))
@@ -50,7 +50,7 @@ fn traces(folder: &Path) -> Vec<(String, Trace)> {
 }
 
 /// Runs of the same schedule and sizes, by the name of the first.
-fn groups(traces: Vec<(String, Trace)>) -> BTreeMap<String, Vec<String>> {
+pub fn groups(traces: Vec<(String, Trace)>) -> BTreeMap<String, Vec<String>> {
     let mut found: Vec<(Trace, Vec<String>)> = Vec::new();
     for (name, trace) in traces {
         let same = |other: &Trace| {
