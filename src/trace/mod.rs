@@ -2,7 +2,7 @@
 //!
 //! A [`Trace`] says when every pass of a schedule really ran, on one clock for all devices, in integer
 //! nanoseconds; where they were recorded, also the messages and what every device held. It comes from a
-//! [trace file](file) or from the files of `torch.profiler` ([`profiler`], [`clocks`]). [`fit`] takes
+//! [trace file](mod@file) or from the files of `torch.profiler` ([`profiler`], [`clocks`]). [`fit`] takes
 //! medians and makes a model of them, [`matching`] tells whether the passes ran in the declared order, and
 //! [`compare`] says how far replay's prediction is from what was measured. What replay does not know, launch
 //! gaps and devices that slow each other down, is in [`terms`], and only there.
