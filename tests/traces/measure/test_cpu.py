@@ -236,9 +236,10 @@ class Command(unittest.TestCase):
                 ([str(good), "--kind", "cuda", "--devices-from", "threads"], 2, "threads are devices of a CPU\n"),
                 ([str(good), "--layers", "x"], 2, f"argument --layers: `x` {number} 1\n"),
                 ([str(good), "--layers", "1,0"], 2, f"argument --layers: `0` {number} 1\n"),
-                ([str(good), "--seed", "-1"], 2, f"argument --seed: `-1` is not a whole number from 0 to {2**64 - 1}\n"),
                 ([str(good), "--warmup", "-1"], 2, f"argument --warmup: `-1` {number} 0\n"),
             ]
+            message = f"argument --seed: `-1` is not a whole number from 0 to {2**64 - 1}\n"
+            cases.append(([str(good), "--seed", "-1"], 2, message))
             for option in ("hidden", "heads", "sequence", "microbatch-size", "iterations", "runs", "threads"):
                 cases.append(([str(good), f"--{option}", "0"], 2, f"argument --{option}: `0` {number} 1\n"))
             for option, text in (("time-limit", "0"), ("time-limit", "inf"), ("tolerance", "nan"), ("tolerance", "x")):
