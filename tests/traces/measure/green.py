@@ -36,27 +36,32 @@ def split(gpu: int, count: int) -> list[Group]:
         from cuda.bindings import driver
     except ImportError as error:
         raise Unavailable(f"the package cuda-bindings is missing ({error})") from error
-    if not hasattr(driver, "cuDevSmResourceSplitByCount"):
-        raise Unavailable("the package cuda-bindings is too old for green contexts")
     # The green contexts join the context that PyTorch uses, which must exist.
     torch.zeros(1, device=home(gpu))
+    try:
+        return groups(driver, gpu, count)
+    except AttributeError as error:
+        raise Unavailable(f"the package cuda-bindings is too old for green contexts ({error})") from error
+    except RuntimeError as error:
+        # So the bindings say that the driver lacks a function, and PyTorch that a stream or an event is of no use.
+        raise Unavailable(f"green contexts do not work here ({error})") from error
+
+
+def groups(driver, gpu: int, count: int) -> list[Group]:
+    """The groups, each with a stream that was seen to work."""
     device = ask(driver.cuDeviceGet(gpu))
     kind = driver.CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM
     whole = ask(driver.cuDeviceGetDevResource(device, kind))
-    groups = []
+    plain = torch.cuda.Stream(device=home(gpu))
+    made = []
     for resource in resources(driver, whole, count):
-        context = ask(
-            driver.cuGreenCtxCreate(
-                ask(driver.cuDevResourceGenerateDesc([resource], 1)),
-                device,
-                driver.CUgreenCtxCreate_flags.CU_GREEN_CTX_DEFAULT_STREAM,
-            )
-        )
+        context = create(driver, device, resource)
         own = ask(driver.cuGreenCtxGetDevResource(context, kind))
-        stream = ask(driver.cuGreenCtxStreamCreate(context, driver.CUstream_flags.CU_STREAM_NON_BLOCKING, 0))
-        handle = torch.cuda.ExternalStream(int(stream), device=home(gpu))
-        groups.append(Group(handle, own.sm.smCount, context))
-    return groups
+        handle = ask(driver.cuGreenCtxStreamCreate(context, driver.CUstream_flags.CU_STREAM_NON_BLOCKING, 0))
+        stream = torch.cuda.ExternalStream(int(handle), device=home(gpu))
+        probe(stream, plain)
+        made.append(Group(stream, own.sm.smCount, context))
+    return made
 
 
 def resources(driver, whole, count: int) -> list:
@@ -66,6 +71,49 @@ def resources(driver, whole, count: int) -> list:
         if int(status) == 0 and answer[1] >= count:
             return answer[0][:count]
     raise Unavailable(f"CUDA does not split {whole.sm.smCount} multiprocessors into {count} groups")
+
+
+def create(driver, device, multiprocessors):
+    """A green context, with a hardware queue of its own where that can be asked for."""
+    flags = driver.CUgreenCtxCreate_flags.CU_GREEN_CTX_DEFAULT_STREAM
+
+    def of(parts: list):
+        return ask(driver.cuGreenCtxCreate(ask(driver.cuDevResourceGenerateDesc(parts, len(parts))), device, flags))
+
+    try:
+        return of([multiprocessors, queues(driver, device)])
+    except (Unavailable, AttributeError, RuntimeError):
+        return of([multiprocessors])
+
+
+def queues(driver, device):
+    """Hardware queues that no other group uses, so that none waits for another where the schedule does not.
+
+    Needs a driver and bindings of CUDA 13.1 or newer. A group has one stream; if each asked for as many queues as the
+    driver offers, there would not be enough for all.
+    """
+    kind = driver.CUdevResourceType.CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG
+    resource = ask(driver.cuDeviceGetDevResource(device, kind))
+    resource.wqConfig.sharingScope = driver.CUdevWorkqueueConfigScope.CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED
+    resource.wqConfig.wqConcurrencyLimit = 1
+    return resource
+
+
+def probe(stream: torch.cuda.Stream, plain: torch.cuda.Stream) -> None:
+    """Uses the stream of a group as a device does: it and a plain one wait for each other, and a kernel is timed."""
+    before, start, end = (torch.cuda.Event(enable_timing=True) for _ in range(3))
+    with torch.cuda.stream(plain):
+        before.record()
+    stream.wait_event(before)
+    with torch.cuda.stream(stream):
+        start.record()
+        torch.cuda._sleep(100_000)
+        end.record()
+    plain.wait_event(end)
+    plain.synchronize()
+    milliseconds = start.elapsed_time(end)
+    if not milliseconds > 0:
+        raise Unavailable(f"events say that a kernel on a group took {milliseconds} ms")
 
 
 def ask(answer: tuple):

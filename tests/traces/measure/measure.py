@@ -8,8 +8,10 @@ when the options or the schedule are wrong.
 """
 
 import argparse
+import math
 import pathlib
 import sys
+from collections.abc import Callable
 
 import torch
 
@@ -23,22 +25,60 @@ from run import Bench, Refused, Run
 from transformer import DTYPES, Sizes
 
 
+class WrongOptions(Exception):
+    """Why options do not fit each other or the schedule."""
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """The type of an option that takes whole numbers in a range."""
+    wanted = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"`{text}` is not {wanted}") from error
+        if value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"`{text}` is not {wanted}")
+        return value
+
+    return parse
+
+
+def layers(text: str) -> tuple[int, ...]:
+    """The type of `--layers`."""
+    return tuple(map(whole(1), text.split(",")))
+
+
+def positive(text: str) -> float:
+    """The type of an option that takes numbers above zero."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number above 0")
+    return value
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="measure.py", description=__doc__.splitlines()[0])
     parser.add_argument("schedule", type=pathlib.Path, nargs="?", help="a schedule file (bubbleproof-schedule-1)")
     parser.add_argument("--standard-set", type=pathlib.Path, metavar="FOLDER", help="run every schedule of a folder")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True, help="the trace, or their folder")
-    parser.add_argument("--layers", default="2", help="blocks of every stage: a number, or one for each, as in 3,2,2,1")
-    parser.add_argument("--hidden", type=int, default=256)
-    parser.add_argument("--heads", type=int, default=8)
-    parser.add_argument("--sequence", type=int, default=256)
-    parser.add_argument("--microbatch-size", type=int, default=1)
+    parser.add_argument(
+        "--layers", type=layers, default=(2,), help="blocks of every stage: a number, or one for each, as in 3,2,2,1"
+    )
+    parser.add_argument("--hidden", type=whole(1), default=256)
+    parser.add_argument("--heads", type=whole(1), default=8)
+    parser.add_argument("--sequence", type=whole(1), default=256)
+    parser.add_argument("--microbatch-size", type=whole(1), default=1)
     parser.add_argument("--dtype", choices=sorted(DTYPES), default="float32")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--warmup", type=int, default=None, help="iterations before those that are written")
-    parser.add_argument("--iterations", type=int, default=None, help="iterations that are written, all of them")
+    parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0)
+    parser.add_argument("--warmup", type=whole(0), default=None, help="iterations before those that are written")
+    parser.add_argument("--iterations", type=whole(1), default=None, help="iterations that are written, all of them")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="files of the standard set, as in '*-d4-*'")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each schedule and size of the standard set")
+    parser.add_argument("--runs", type=whole(1), default=3, help="runs of each schedule and size of the standard set")
     parser.add_argument(
         "--devices-from",
         choices=["auto", "gpus", "green-contexts", "streams", "processes", "threads"],
@@ -46,9 +86,11 @@ def arguments() -> argparse.Namespace:
         help="what a pipeline device is",
     )
     parser.add_argument("--kind", choices=["auto", "cpu", "cuda"], default="auto", help="what must be at hand")
-    parser.add_argument("--threads", type=int, default=1, help="threads of each device, on a CPU")
-    parser.add_argument("--time-limit", type=float, default=120.0, metavar="S", help="seconds an iteration may take")
-    parser.add_argument("--tolerance", type=float, help="the relative error of a gradient that is taken for rounding")
+    parser.add_argument("--threads", type=whole(1), default=1, help="threads of each device, on a CPU")
+    parser.add_argument("--time-limit", type=positive, default=120.0, metavar="S", help="seconds an iteration may take")
+    parser.add_argument(
+        "--tolerance", type=positive, help="the relative error of a gradient that is taken for rounding"
+    )
     parser.add_argument("--machine-name", help="what to call the machine: its kind, not the name of a host")
     given = parser.parse_args()
     if (given.schedule is None) == (given.standard_set is None):
@@ -58,37 +100,39 @@ def arguments() -> argparse.Namespace:
 
 def machine_of(given: argparse.Namespace):
     """The machine at hand, with what stands for a pipeline device."""
-    on_cpu = given.devices_from in ("processes", "threads")
-    has_gpu = torch.cuda.is_available()
-    if given.kind == "cuda" and (on_cpu or not has_gpu):
-        raise Refused("no GPU is at hand" if not has_gpu else f"{given.devices_from} are devices of a CPU")
-    if on_cpu or given.kind == "cpu" or (given.devices_from == "auto" and not has_gpu):
-        if given.devices_from not in ("auto", "processes", "threads"):
-            raise Refused(f"{given.devices_from} are devices of a GPU")
-        kind = "processes" if given.devices_from == "auto" else given.devices_from
-        return cpu.Machine(kind, given.threads, given.time_limit)
-    if not has_gpu:
-        raise Refused(f"{given.devices_from} need a GPU, and none is at hand")
-    return gpu.Machine(given.devices_from, given.time_limit)
+    of_cpu = given.devices_from in ("processes", "threads")
+    of_gpu = not of_cpu and given.devices_from != "auto"
+    if given.kind == "cuda" and of_cpu:
+        raise WrongOptions(f"{given.devices_from} are devices of a CPU")
+    if given.kind == "cpu" and of_gpu:
+        raise WrongOptions(f"{given.devices_from} are devices of a GPU")
+    wants_gpu = given.kind == "cuda" or of_gpu
+    if wants_gpu and not torch.cuda.is_available():
+        raise Refused(f"no GPU is at hand: {why_no_gpu()}")
+    if wants_gpu or (given.kind == "auto" and not of_cpu and torch.cuda.is_available()):
+        return gpu.Machine(given.devices_from, given.time_limit)
+    kind = "processes" if given.devices_from == "auto" else given.devices_from
+    return cpu.Machine(kind, given.threads, given.time_limit)
 
 
-def layers_of(text: str, stages: int) -> tuple[int, ...]:
-    """The option `--layers` for a number of stages."""
+def why_no_gpu() -> str:
+    """What PyTorch says when it is made to look for a GPU: there may be one, and the driver too old for it."""
     try:
-        counts = tuple(int(part) for part in text.split(","))
-    except ValueError as error:
-        raise Refused(f"--layers {text}: not a number, nor numbers with commas between them") from error
-    return counts * stages if len(counts) == 1 else counts
+        torch.cuda.init()
+    except (AssertionError, RuntimeError) as error:
+        return " ".join(str(error).split())
+    return "PyTorch finds none"
 
 
 def one(bench: Bench, given: argparse.Namespace) -> None:
     """One schedule."""
     schedule = schedules.read(given.schedule)
-    try:
-        layers = layers_of(given.layers, schedule.stages)
-        sizes = Sizes(layers, given.hidden, given.heads, given.sequence, given.microbatch_size, given.dtype, given.seed)
-    except ValueError as error:
-        raise Refused(str(error)) from error
+    blocks = given.layers * schedule.stages if len(given.layers) == 1 else given.layers
+    if len(blocks) != schedule.stages:
+        raise WrongOptions(f"--layers has {len(blocks)} numbers, and the schedule {schedule.stages} stages")
+    if given.hidden % given.heads != 0:
+        raise WrongOptions(f"{given.heads} heads do not divide the hidden size {given.hidden}")
+    sizes = Sizes(blocks, given.hidden, given.heads, given.sequence, given.microbatch_size, given.dtype, given.seed)
     warmup = 2 if given.warmup is None else given.warmup
     run = bench.run(schedule, sizes, warmup, 5 if given.iterations is None else given.iterations)
     print(save(bench, given, schedule, sizes, run, given.output))
@@ -124,7 +168,7 @@ def main() -> None:
         else:
             standard.measure(bench, given, save)
         sys.exit(0 if bench.complete else 1)
-    except schedules.ScheduleError as error:
+    except (schedules.ScheduleError, WrongOptions) as error:
         print(error, file=sys.stderr)
         sys.exit(2)
     except (Refused, Unavailable, cpu.TimedOut) as error:

@@ -82,7 +82,7 @@ class Simulated:
             "stream": self.stream,
             "current_stream": lambda: self.now(self.selected),
             "synchronize": lambda device: None,
-            "memory_allocated": lambda device: 0,
+            "memory_stats": lambda device: {"requested_bytes.all.current": 0},
             "empty_cache": lambda: None,
             "device_count": lambda: self.gpus,
             "get_device_name": lambda index: "a simulated GPU",
@@ -134,8 +134,20 @@ class Event:
         return (self.machine.ends[later.at] - self.machine.ends[self.at]) / 1e6
 
 
+def absent(name: str):
+    """A function that the bindings have and the driver lacks, as cuda-bindings tells it."""
+
+    def call(*_):
+        raise RuntimeError(f"Function {name} not found")
+
+    return call
+
+
 def driver(multiprocessors: int, granularity: int, **broken) -> types.SimpleNamespace:
-    """A driver that splits multiprocessors in units, as CUDA does; `broken` replaces some of its functions."""
+    """A driver that splits multiprocessors in units, as CUDA does, and knows no queues, as before CUDA 13.1.
+
+    `broken` replaces some of its functions; one that is None is missing.
+    """
 
     def resource(count):
         return types.SimpleNamespace(sm=types.SimpleNamespace(smCount=count))
@@ -157,4 +169,33 @@ def driver(multiprocessors: int, granularity: int, **broken) -> types.SimpleName
         "cuGreenCtxGetDevResource": lambda context, kind: (0, context),
         "cuGreenCtxStreamCreate": lambda context, flags, priority: (0, 7),
     }
-    return types.SimpleNamespace(**functions | broken)
+    kept = {name: value for name, value in (functions | broken).items() if value is not None}
+    return types.SimpleNamespace(**kept)
+
+
+class Queues:
+    """What a driver of CUDA 13.1 has beyond an older one, with the parts of every green context that was made."""
+
+    def __init__(self, multiprocessors: int, granularity: int, **broken) -> None:
+        self.made: list[list] = []
+        older = driver(multiprocessors, granularity)
+
+        def resource(device, kind):
+            if kind != 1000:
+                return older.cuDeviceGetDevResource(device, kind)
+            return 0, types.SimpleNamespace(wqConfig=types.SimpleNamespace(sharingScope=0, wqConcurrencyLimit=32))
+
+        def create(parts, device, flags):
+            self.made.append(parts)
+            return 0, parts[0]
+
+        functions = {
+            "CUdevResourceType": types.SimpleNamespace(
+                CU_DEV_RESOURCE_TYPE_SM=1, CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG=1000
+            ),
+            "CUdevWorkqueueConfigScope": types.SimpleNamespace(CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED=1),
+            "cuDeviceGetDevResource": resource,
+            "cuDevResourceGenerateDesc": lambda parts, count: (0, parts[:count]),
+            "cuGreenCtxCreate": create,
+        }
+        self.driver = driver(multiprocessors, granularity, **functions | broken)

@@ -227,15 +227,24 @@ class Command(unittest.TestCase):
             good.write_text(json.dumps(LINEAR.file))
             stuck.write_text(json.dumps(schedule_of([[0], [1]], 1, "0B0 0F0", "1F0 1B0").file))
             target = str(pathlib.Path(folder) / "trace.json")
+            number = "is not a whole number of at least"
             cases = [
                 ([str(stuck)], 2, "stuck.json: device 0: `0B0` comes before `0F0`\n"),
-                ([str(good), "--layers", "1,2,3"], 1, "3 numbers of layers were given for 2 stages\n"),
-                ([str(good), "--layers", "x"], 1, "--layers x: not a number, nor numbers with commas between them\n"),
-                ([str(good), "--heads", "3"], 1, "3 heads do not divide hidden size 256, or a stage has no layer\n"),
-                ([str(good), "--kind", "cpu", "--devices-from", "gpus"], 1, "gpus are devices of a GPU\n"),
+                ([str(good), "--layers", "1,2,3"], 2, "--layers has 3 numbers, and the schedule 2 stages\n"),
+                ([str(good), "--heads", "3"], 2, "3 heads do not divide the hidden size 256\n"),
+                ([str(good), "--kind", "cpu", "--devices-from", "gpus"], 2, "gpus are devices of a GPU\n"),
+                ([str(good), "--kind", "cuda", "--devices-from", "threads"], 2, "threads are devices of a CPU\n"),
+                ([str(good), "--layers", "x"], 2, f"argument --layers: `x` {number} 1\n"),
+                ([str(good), "--layers", "1,0"], 2, f"argument --layers: `0` {number} 1\n"),
+                ([str(good), "--warmup", "-1"], 2, f"argument --warmup: `-1` {number} 0\n"),
             ]
-            if not torch.cuda.is_available():
-                cases.append(([str(good), "--kind", "cuda"], 1, "no GPU is at hand\n"))
+            message = f"argument --seed: `-1` is not a whole number from 0 to {2**64 - 1}\n"
+            cases.append(([str(good), "--seed", "-1"], 2, message))
+            for option in ("hidden", "heads", "sequence", "microbatch-size", "iterations", "runs", "threads"):
+                cases.append(([str(good), f"--{option}", "0"], 2, f"argument --{option}: `0` {number} 1\n"))
+            for option, text in (("time-limit", "0"), ("time-limit", "inf"), ("tolerance", "nan"), ("tolerance", "x")):
+                message = f"argument --{option}: `{text}` is not a number above 0\n"
+                cases.append(([str(good), f"--{option}", text], 2, message))
             for arguments, status, message in cases:
                 with self.subTest(arguments):
                     said = io.StringIO()
@@ -243,10 +252,25 @@ class Command(unittest.TestCase):
                     with mock.patch.object(sys, "argv", command), contextlib.redirect_stderr(said):
                         with self.assertRaises(SystemExit) as ended:
                             measure.main()
-                    self.assertEqual(
-                        (ended.exception.code, said.getvalue().replace(f"{folder}/", "")), (status, message)
-                    )
+                    # Before what it says of an option argparse shows how the command is used.
+                    reason = said.getvalue().replace(f"{folder}/", "").split("measure.py: error: ")[-1]
+                    self.assertEqual((ended.exception.code, reason), (status, message))
                     self.assertFalse(pathlib.Path(target).exists())
+
+    def test_a_gpu_that_is_not_at_hand_is_refused_with_the_reason(self):
+        old = "The NVIDIA driver on your system is too old\n(found version 11040)."
+        for options in (["--kind", "cuda"], ["--devices-from", "streams"]):
+            said = io.StringIO()
+            with (
+                mock.patch.object(sys, "argv", ["measure.py", "schedule.json", "-o", "trace.json", *options]),
+                mock.patch.object(torch.cuda, "is_available", lambda: False),
+                mock.patch.object(torch.cuda, "init", mock.Mock(side_effect=RuntimeError(old))),
+                contextlib.redirect_stderr(said),
+                self.assertRaises(SystemExit) as ended,
+            ):
+                measure.main()
+            self.assertEqual(ended.exception.code, 1)
+            self.assertEqual(said.getvalue(), f"no GPU is at hand: {old}\n".replace("old\n", "old "))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,22 @@
 """What the host enqueues for GPUs, on simulated streams: all that must wait does, and nothing else."""
 
 import contextlib
+import gc
 import io
+import types
 import unittest
 from unittest import mock
 
+import torch
+
 import gpu
 import green
+import simulated
 from iteration import lateness
 from run import Bench
 from schedule import Pass, ScheduleError, start_order
-from simulated import Simulated, driver
-from test_layers import schedule_of, small
+from simulated import Queues, Simulated, absent, driver
+from test_layers import living, schedule_of, small
 from transformer import Transformer
 
 LINEAR = schedule_of([[0], [1]], 2, "0F0 0F1 0I0 0W0 0I1 0W1", "1F0 1I0 1F1 1I1 1W0 1W1")
@@ -123,16 +128,50 @@ class Traces(unittest.TestCase):
                     self.assertEqual(len(iteration.messages), len(LINEAR.messages()))
 
     def test_memory_that_the_allocator_does_not_confirm_is_left_out(self):
-        for allocated, agrees in ((lambda executor: 0, False), (None, True)):
-            simulated = Simulated()
-            with simulated.installed(), contextlib.ExitStack() as stack:
-                if allocated is None:
-                    # An allocator that is right: what is expected, beside something that was there before.
-                    right = mock.patch.object(gpu.Executor, "allocated", lambda self: 1000 + self.expected())
-                    stack.enter_context(right)
+        """The bytes that all tensors asked for confirm it; a scalar more does not, nor the blocks they lie in."""
+
+        def blocks(made):
+            return sum(2**20 + size for size in made)
+
+        def scalars(made):
+            return sum(made) + 4 * len(made)
+
+        for requested, agrees in ((sum, True), (scalars, False), (blocks, False), (lambda made: 0, False)):
+
+            def stats(device, requested=requested):
+                made = dict(living()).values()
+                return {"requested_bytes.all.current": requested(made), "allocated_bytes.all.current": blocks(made)}
+
+            with Simulated().installed(), mock.patch.object(torch.cuda, "memory_stats", stats):
                 run, _ = quietly(gpu.Machine("streams", 60.0), LINEAR, small())
             self.assertEqual(run.iterations[0].memory is not None, agrees)
             self.assertIn("apart", run.remarks[0])
+
+    def test_what_is_expected_is_what_all_tensors_asked_for(self):
+        """To the byte, after every pass: what exists beyond the model and what was made beforehand."""
+        for how, gpus in (("streams", 1), ("gpus", 2)):
+            for schedule, layers in ((LINEAR, (1, 1)), (V, (1, 1, 1, 1))):
+                with self.subTest(how=how, stages=len(layers)), Simulated(gpus).installed():
+                    machine = gpu.Machine(how, 60.0)
+                    sizes = small(layer_counts=layers)
+                    homes = machine.homes(sizes, schedule)
+                    model = Transformer(sizes, schedule.microbatches, machine.allocate, homes)
+                    executor = machine.executor(schedule, model)
+                    executor.begin()
+                    # What is frozen is left out from then on.
+                    gc.collect()
+                    gc.freeze()
+                    self.addCleanup(gc.unfreeze)
+                    seen = []
+
+                    def compare(executor=executor, seen=seen):
+                        gc.collect()
+                        seen.append((executor.expected(), sum(dict(living()).values())))
+
+                    executor.iterate(compare)
+                    self.assertEqual(len(seen), sum(map(len, schedule.orders)))
+                    self.assertEqual([expected for expected, _ in seen], [made for _, made in seen])
+                    self.assertGreater(max(seen), (0, 0))
 
     def test_a_deadlock_is_refused_before_anything_is_enqueued(self):
         stuck = schedule_of([[0], [1]], 2, "0F0 0I0 0F1 0I1 0W0 0W1", "1F0 1F1 1I0 1I1 1W0 1W1")
@@ -151,21 +190,77 @@ class Groups(unittest.TestCase):
             self.assertEqual([group.multiprocessors for group in groups], [expected] * count)
 
     def test_what_cannot_be_split_is_said_and_the_next_way_is_taken(self):
+        lacking = "cuDevSmResourceSplitByCount"
         cases = [
             (None, "the package cuda-bindings is missing"),
+            (driver(132, 8, **{lacking: None}), "the package cuda-bindings is too old for green contexts ("),
+            (driver(132, 8, **{lacking: absent(lacking)}), f"do not work here (Function {lacking} not found)"),
             (driver(16, 8), "CUDA does not split 16 multiprocessors into 4 groups"),
             (driver(132, 8, cuGreenCtxCreate=lambda *_: (801, None)), "the driver says 801"),
         ]
         for broken, message in cases:
             with self.subTest(message=message), Simulated(1, broken).installed():
-                with self.assertRaises(green.Unavailable) as raised:
-                    green.split(0, 4)
-                self.assertIn(message, str(raised.exception))
-                machine = gpu.Machine("auto", 60.0)
-                with contextlib.redirect_stderr(io.StringIO()) as said:
-                    self.assertEqual(machine.places(4).how, "streams")
-                self.assertIn("devices are not gpus: 4 GPUs are needed, 1 at hand", said.getvalue())
-                self.assertIn(message, said.getvalue())
+                self.check_refused(message)
+
+    def test_a_stream_of_a_group_that_cannot_be_used_is_refused(self):
+        """Where events and streams of a group do not go with plain ones, or kernels cannot be timed."""
+
+        def fail(*_):
+            raise RuntimeError("invalid resource handle")
+
+        cases = [
+            (simulated.Event, "record", fail, "do not work here (invalid resource handle)"),
+            (simulated.Stream, "wait_event", fail, "do not work here (invalid resource handle)"),
+            (simulated.Event, "elapsed_time", fail, "do not work here (invalid resource handle)"),
+            (simulated.Event, "elapsed_time", lambda *_: 0.0, "events say that a kernel on a group took 0.0 ms"),
+        ]
+        for kind, name, broken, message in cases:
+            with self.subTest(name), Simulated(1, driver(132, 8)).installed(), mock.patch.object(kind, name, broken):
+                self.check_refused(message)
+
+    def check_refused(self, message: str) -> None:
+        with self.assertRaises(green.Unavailable) as raised:
+            green.split(0, 4)
+        self.assertIn(message, str(raised.exception))
+        machine = gpu.Machine("auto", 60.0)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(machine.places(4).how, "streams")
+        self.assertIn("devices are not gpus: 4 GPUs are needed, 1 at hand", said.getvalue())
+        self.assertIn(message, said.getvalue())
+
+    def test_the_stream_of_a_group_and_a_plain_one_are_seen_to_wait_for_each_other(self):
+        machine = Simulated(1, driver(132, 8))
+        with machine.installed():
+            groups = green.split(0, 4)
+            self.assertEqual(machine.slept, 4 * 100_000)
+            for earlier, later in zip(groups, groups[1:]):
+                (before,), (after,) = earlier.stream.tail, later.stream.tail
+                self.assertTrue(machine.follows(after, before))
+
+    def test_groups_share_no_hardware_queues_where_that_can_be_asked_for(self):
+        queues = Queues(132, 8)
+        with Simulated(1, queues.driver).installed():
+            groups = green.split(0, 4)
+        self.assertEqual([group.multiprocessors for group in groups], [32] * 4)
+        self.assertEqual([len(parts) for parts in queues.made], [2] * 4)
+        asked = [(own.wqConfig.sharingScope, own.wqConfig.wqConcurrencyLimit) for _, own in queues.made]
+        self.assertEqual(asked, [(1, 1)] * 4)
+
+    def test_groups_are_made_without_queues_of_their_own_where_these_cannot_be_had(self):
+        kinds = types.SimpleNamespace(CU_DEV_RESOURCE_TYPE_SM=1)
+        sms = driver(132, 8).cuDeviceGetDevResource
+        cases = [
+            ("old bindings", {"CUdevResourceType": kinds}),
+            ("no scopes", {"CUdevWorkqueueConfigScope": None}),
+            ("old driver", {"cuDeviceGetDevResource": lambda gpu, kind: sms(gpu, 1) if kind == 1 else (1, None)}),
+            ("no description", {"cuDevResourceGenerateDesc": lambda parts, n: (0, parts) if n == 1 else (801, None)}),
+        ]
+        for name, broken in cases:
+            queues = Queues(132, 8, **broken)
+            with self.subTest(name), Simulated(1, queues.driver).installed():
+                groups = green.split(0, 4)
+                self.assertEqual([group.multiprocessors for group in groups], [32] * 4)
+                self.assertEqual([len(parts) for parts in queues.made], [1] * 4)
 
     def test_a_way_that_was_asked_for_is_not_replaced(self):
         with Simulated(1).installed(), self.assertRaises(green.Unavailable):
