@@ -12,13 +12,9 @@ use crate::model::{Pass, Ticks, Units};
 /// in replay. What is live when the first pass starts belongs to none.
 pub(super) fn changes(spans: &[Span], samples: &[Sample]) -> BTreeMap<Pass, Units> {
     let mut changes: BTreeMap<Pass, Units> = spans.iter().map(|span| (span.pass, Units::ZERO)).collect();
-    let mut live = Units::ZERO;
-    for (position, sample) in samples.iter().enumerate() {
-        // What is there from the beginning is nobody's.
-        if position == 0 && sample.at == Ticks::ZERO {
-            live = sample.live;
-            continue;
-        }
+    // What is there from the beginning is nobody's.
+    let mut live = before(samples);
+    for sample in samples {
         let change = sample.live - live;
         live = sample.live;
         let started = spans.partition_point(|span| {
@@ -31,8 +27,15 @@ pub(super) fn changes(spans: &[Span], samples: &[Sample]) -> BTreeMap<Pass, Unit
     changes
 }
 
-/// The most that is live while a pass runs, and what is left right after it, by the same rule.
+/// What is live before the first pass: a sample at time 0 that is the first says so.
+pub(super) fn before(samples: &[Sample]) -> Units {
+    samples.first().filter(|first| first.at == Ticks::ZERO).map_or(Units::ZERO, |first| first.live)
+}
+
+/// The most that is live while a pass runs, and what is left right after it, by the same rule, beside what was
+/// there before the first pass.
 pub(super) fn around(samples: &[Sample], span: Span) -> (Units, Units) {
+    let there = before(samples);
     let before = samples.partition_point(|sample| sample.at < span.start);
     let carried = before.checked_sub(1).map_or(Units::ZERO, |last| samples[last].live);
     let within = samples[before..].iter();
@@ -43,5 +46,7 @@ pub(super) fn around(samples: &[Sample], span: Span) -> (Units, Units) {
     let during = if at_start { most.unwrap_or(carried) } else { most.unwrap_or(carried).max(carried) };
     let last = within.last().map_or(carried, |sample| sample.live);
     let at_end = samples[before..].iter().filter(|sample| sample.at == span.end && span.end > span.start);
-    (during, at_end.map(|sample| sample.live).min().unwrap_or(last).min(last))
+    let after = at_end.map(|sample| sample.live).min().unwrap_or(last).min(last);
+    // Before the first sample nothing is known to be live.
+    ((during - there).max(Units::ZERO), (after - there).max(Units::ZERO))
 }

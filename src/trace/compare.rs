@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::fit::FitError;
 use super::matching::first_spans;
 use super::statistics::{Spread, quantile};
 use super::terms::{Terms, simulate_with};
@@ -32,6 +33,9 @@ pub enum PredictionError {
     /// The schedule cannot run under the model.
     #[error("the declared schedule cannot run: {0}")]
     CannotRun(Box<Violation>),
+    /// What was measured makes no model.
+    #[error("{0}")]
+    Fit(#[from] FitError),
     /// Times too large in nanoseconds, or too many microbatches.
     #[error("the model does not fit: {0}")]
     Model(#[from] ModelError),
@@ -123,13 +127,13 @@ pub struct Comparison {
     pub bubble_rates: Vec<Rate>,
     /// By device: the most that it held in any iteration, where that was recorded.
     pub peak_memory: Option<Vec<Units>>,
-    /// Measured less predicted duration of every pass of every iteration.
+    /// Predicted less measured duration of every pass of every iteration.
     pub durations: Errors,
-    /// Measured less predicted start of every pass of every iteration.
+    /// Predicted less measured start of every pass of every iteration.
     pub starts: Errors,
 }
 
-/// Errors of passes: measured less predicted.
+/// Errors of passes: predicted less measured, as for the makespan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Errors {
     /// With their signs.
@@ -161,10 +165,10 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// Measured less predicted.
+    /// Predicted less measured.
     #[must_use]
     pub fn error(self) -> Ticks {
-        self.measured - self.predicted
+        self.predicted - self.measured
     }
 }
 
@@ -178,12 +182,17 @@ impl Errors {
         let mut sizes: Vec<i64> = deviations.iter().map(|deviation| deviation.error().0.abs()).collect();
         sizes.sort_unstable();
         let (median, ninth_decile) = (quantile(&sizes, 1, 2)?, quantile(&sizes, 9, 10)?);
+        // Of what is predicted to take no time there are no shares.
         let share = |deviation: &Deviation| {
-            Rate::new(i128::from(deviation.error().0.abs()), i128::from(whole(deviation).0.max(1)))
+            let whole = i128::from(whole(deviation).0);
+            (whole > 0).then(|| Rate::new(i128::from(deviation.error().0.abs()), whole))
         };
-        let mut shares: Vec<Rate> = deviations.iter().map(share).collect();
+        let mut shares: Vec<Rate> = deviations.iter().filter_map(share).collect();
         shares.sort_unstable();
-        let at = |part: usize, whole: usize| shares[(shares.len() * part).div_ceil(whole).max(1) - 1];
+        let at = |part: usize, whole: usize| {
+            let place = (shares.len() * part).div_ceil(whole).max(1) - 1;
+            shares.get(place).copied().unwrap_or_default()
+        };
         let (median_share, ninth_decile_share) = (at(1, 2), at(9, 10));
         let mut worst = deviations;
         worst.sort_by_key(|deviation| {

@@ -114,6 +114,16 @@ pub enum Note {
         /// The median of what its backward releases.
         released: Units,
     },
+    /// An input gradient that acquires more than it releases.
+    #[error(
+        "stage {stage} holds {by} bytes more after I than after F, which a model cannot say: its peaks are too low"
+    )]
+    Grown {
+        /// The stage.
+        stage: Stage,
+        /// By how much.
+        by: Units,
+    },
     /// Nothing that shows a latency.
     #[error("nothing shows the latency after stage {0}: the model has none there")]
     NoLatency(Stage),
@@ -154,6 +164,12 @@ pub enum FitError {
         /// Its kind.
         other: Origin,
     },
+    /// Traces of different networks.
+    #[error("the first trace and trace {0} are of networks of different sizes")]
+    Sizes(usize),
+    /// Traces of different machines.
+    #[error("the first trace and trace {0} are of different machines")]
+    Machines(usize),
     /// A pass that no trace shows.
     #[error("no trace shows how long {kind} of stage {stage} takes")]
     NotMeasured {
@@ -170,7 +186,8 @@ pub enum FitError {
 /// Fits a model of this name to traces of one pipeline. It has the number of microbatches of the first.
 ///
 /// # Errors
-/// When there is none, when they are of different pipelines or kinds, or when something was not measured.
+/// When there is none, when they are of different pipelines, kinds, networks or machines, or when something was
+/// not measured.
 pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
     let first = traces.first().ok_or(FitError::NoTrace)?;
     let placement = first.schedule.placement();
@@ -180,6 +197,12 @@ pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
         }
         if trace.origin != first.origin {
             return Err(FitError::Origins { at: at + 1, first: first.origin, other: trace.origin });
+        }
+        if trace.sizes.is_some() && first.sizes.is_some() && trace.sizes != first.sizes {
+            return Err(FitError::Sizes(at + 1));
+        }
+        if !trace.machine.is_like(&first.machine) {
+            return Err(FitError::Machines(at + 1));
         }
     }
     let mut notes = Vec::new();
@@ -246,7 +269,7 @@ fn durations(traces: &[Trace]) -> Vec<Duration> {
 }
 
 /// The passes that the schedule overlaps.
-fn paired(trace: &Trace) -> std::collections::BTreeSet<crate::model::Pass> {
+pub(super) fn paired(trace: &Trace) -> std::collections::BTreeSet<crate::model::Pass> {
     let devices = Device::all(trace.schedule.devices());
     devices
         .flat_map(|device| {
@@ -363,7 +386,10 @@ fn memory(traces: &[Trace], placement: &Placement, notes: &mut Vec<Note>) -> (Ve
         let again = median(stage, Kind::R).map_or(0, |spread| spread.median);
         let whole = (spread.median + again).max(0);
         checkpoints.push(Units(if again > 0 { spread.median.clamp(0, whole) } else { whole }));
-        let released = |kind| median(stage, kind).map(negated);
+        let released = |kind| {
+            let values = changes.get(&(stage, kind))?;
+            Spread::of(values.iter().map(|change| -change))
+        };
         let retained = released(Kind::W);
         memory.activation[at] = Units(whole);
         memory.retained_for_weight[at] =
@@ -372,6 +398,9 @@ fn memory(traces: &[Trace], placement: &Placement, notes: &mut Vec<Note>) -> (Ve
             (Some(input), Some(weight), _) => Some(input.median + weight.median),
             (_, _, both) => both.map(|both| both.median),
         };
+        if let Some(retained) = retained.filter(|retained| retained.median > whole) {
+            notes.push(Note::Grown { stage, by: Units(retained.median - whole) });
+        }
         if let Some(given_back) = given_back.filter(|&given_back| given_back != whole) {
             let (acquired, released) = (Units(whole), Units(given_back));
             notes.push(Note::Unbalanced { stage, acquired, released });
@@ -382,18 +411,6 @@ fn memory(traces: &[Trace], placement: &Placement, notes: &mut Vec<Note>) -> (Ve
         memory.checkpoint = Some(checkpoints);
     }
     (held, memory)
-}
-
-/// The spread of the same values with the other sign.
-fn negated(spread: Spread) -> Spread {
-    Spread {
-        least: -spread.most,
-        lower_quartile: -spread.upper_quartile,
-        median: -spread.median,
-        upper_quartile: -spread.lower_quartile,
-        most: -spread.least,
-        ..spread
-    }
 }
 
 /// By stage and kind: what is live after a pass less what was before.

@@ -239,6 +239,12 @@ pub enum TraceError {
         /// How many devices there are.
         devices: u32,
     },
+    /// Passes that take too long in all.
+    #[error("iteration {iteration}: its passes take more than {} ns in all", MAX_INSTANT)]
+    TooLong {
+        /// The iteration, from 0.
+        iteration: usize,
+    },
     /// A list of sizes that is not one for each stage or device.
     #[error("`{key}` has {found} values, but there are {expected} {of}")]
     Length {
@@ -253,7 +259,36 @@ pub enum TraceError {
     },
 }
 
+impl Machine {
+    /// Whether times on two machines are to be mixed: versions of software may differ.
+    fn is_like(&self, other: &Self) -> bool {
+        let hardware = |machine: &Self| {
+            (machine.name.clone(), machine.cpu.clone(), machine.cores, machine.accelerator.clone())
+        };
+        let use_of_it =
+            |machine: &Self| (machine.devices, machine.multiprocessors.clone(), machine.threads_per_device);
+        hardware(self) == hardware(other) && use_of_it(self) == use_of_it(other)
+    }
+}
+
 impl Trace {
+    /// Whether another trace is a run of the same schedule and network on the same machine, and another run.
+    #[must_use]
+    pub fn is_sibling_of(&self, other: &Self) -> bool {
+        self.origin == other.origin
+            && self.machine.is_like(&other.machine)
+            && self.sizes == other.sizes
+            && self.schedule.placement() == other.schedule.placement()
+            && self.schedule.orders() == other.schedule.orders()
+            && !self.is_same_run(other)
+    }
+
+    /// Whether two traces are of one run, whatever schedule they are held against.
+    #[must_use]
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        self.iterations == other.iterations && self.machine == other.machine
+    }
+
     /// The same trace, if its parts belong together.
     ///
     /// # Errors
@@ -301,6 +336,10 @@ impl Iteration {
                 return Err(TraceError::UnknownPass { iteration, device, pass, stages, microbatches });
             }
         }
+        let busy: i128 = self.passes.iter().flatten().map(|span| i128::from(span.duration().0)).sum();
+        if busy > i128::from(MAX_INSTANT) {
+            return Err(TraceError::TooLong { iteration });
+        }
         let messages = self.messages.iter().flatten();
         match messages.into_iter().find(|message| message.to.0 >= devices || !known(message.pass)) {
             Some(&Message { pass, to, .. }) => {
@@ -322,10 +361,14 @@ impl Iteration {
         self.passes.iter().flatten().map(|span| span.end).max().unwrap_or_default()
     }
 
-    /// The most that every device holds at any instant, where that was recorded.
+    /// The most that every device holds at any instant beside what was there before the first pass, where that
+    /// was recorded.
     #[must_use]
     pub fn peak_memory(&self) -> Option<Vec<Units>> {
-        let peak = |samples: &Vec<Sample>| samples.iter().map(|sample| sample.live).max().unwrap_or_default();
+        let peak = |samples: &Vec<Sample>| {
+            let most = samples.iter().map(|sample| sample.live).max().unwrap_or_default();
+            most - activation::before(samples)
+        };
         self.memory.as_ref().map(|devices| devices.iter().map(peak).collect())
     }
 }

@@ -8,12 +8,12 @@
 
 use std::collections::BTreeMap;
 
-use super::fit::{FitError, Profile};
+use super::fit::{FitError, Profile, paired};
 use super::gaps::launches;
 use super::matching::needs;
 use super::statistics::{Spread, quantile};
 use super::{Iteration, Span, Trace};
-use crate::model::{Costs, Device, Kind, Model, Pass, Stage, Ticks};
+use crate::model::{Costs, Device, Kind, Model, ModelError, Pass, Stage, Ticks};
 use crate::schedule::Schedule;
 
 /// What is taken into account beside a model.
@@ -44,6 +44,12 @@ pub enum TermsError {
     /// Traces that make no model.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// Durations that make no model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Times that do not fit the integers they are counted in.
+    #[error("with these terms the schedule takes too long to be counted in nanoseconds")]
+    TooLong,
 }
 
 impl Terms {
@@ -106,8 +112,12 @@ pub fn fit_contention(profile: &Profile, traces: &[Trace]) -> Result<(Vec<i64>, 
     let devices = profile.model.devices() as usize;
     let mut classes: BTreeMap<(Stage, Kind), Vec<Exposure>> = BTreeMap::new();
     for trace in traces {
+        let paired = paired(trace);
         for iteration in &trace.iterations {
             for (pass, exposure) in exposures(iteration, devices) {
+                if paired.contains(&pass) {
+                    continue;
+                }
                 classes.entry((pass.stage, pass.kind)).or_default().push(exposure);
             }
         }
@@ -132,7 +142,7 @@ pub fn fit_contention(profile: &Profile, traces: &[Trace]) -> Result<(Vec<i64>, 
             }
         }
     }
-    let alone = alone(&profile.model, &classes, &rates);
+    let alone = alone(&profile.model, &classes, &rates)?;
     Ok((rates, alone))
 }
 
@@ -178,7 +188,11 @@ fn disagreement(classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>, rates: &[i64])
 }
 
 /// The model with the durations that passes have while no other device is busy.
-fn alone(model: &Model, classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>, rates: &[i64]) -> Model {
+fn alone(
+    model: &Model,
+    classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>,
+    rates: &[i64],
+) -> Result<Model, ModelError> {
     let time = |stage: Stage, kind: Kind| {
         let mut work: Vec<i64> = classes
             .get(&(stage, kind))?
@@ -193,9 +207,10 @@ fn alone(model: &Model, classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>, rates:
     let of = |kind: Kind, other: fn(Stage, &Model) -> Ticks| -> Vec<Ticks> {
         stages().map(|stage| time(stage, kind).unwrap_or_else(|| other(stage, model))).collect()
     };
-    // As in the profile, a backward that is never split is all input gradient.
+    // As in the profile, of a backward in one the input gradient is what its weight gradient leaves.
     let input = stages().map(|stage| {
-        let found = time(stage, Kind::I).or_else(|| time(stage, Kind::B));
+        let left = || Some(time(stage, Kind::B)? - time(stage, Kind::W).unwrap_or_default());
+        let found = time(stage, Kind::I).or_else(|| left().map(|left| left.max(Ticks::ZERO)));
         found.unwrap_or_else(|| model.duration(stage, Kind::I))
     });
     let costs = Costs {
@@ -208,7 +223,35 @@ fn alone(model: &Model, classes: &BTreeMap<(Stage, Kind), Vec<Exposure>>, rates:
     let (name, source) = (model.name().to_owned(), model.source().map(str::to_owned));
     let memory = model.memory().clone();
     Model::new(name, source, model.placement().clone(), model.microbatches(), costs, memory)
-        .expect("no pass takes longer alone than beside others")
+}
+
+/// A model whose durations are to those of `given` as the durations of `alone` are to those of `beside`: passes
+/// of a model that knows nothing of contention, as they would be without it.
+///
+/// # Errors
+/// When times overflow.
+pub fn scaled(given: &Model, beside: &Model, alone: &Model) -> Result<Model, ModelError> {
+    let times = |kind: Kind| -> Result<Vec<Ticks>, ModelError> {
+        let stages = Stage::all(given.stages());
+        let scaled = stages.map(|stage| {
+            let [given, beside, alone] = [given, beside, alone].map(|model| model.duration(stage, kind).0);
+            if beside == 0 {
+                return Ok(Ticks(given));
+            }
+            let product = i128::from(given) * i128::from(alone) / i128::from(beside);
+            i64::try_from(product).map(Ticks).map_err(|_| ModelError::TimeOverflow)
+        });
+        scaled.collect()
+    };
+    let costs = Costs {
+        forward: times(Kind::F)?,
+        backward_input: times(Kind::I)?,
+        backward_weight: times(Kind::W)?,
+        ..given.costs().clone()
+    };
+    let (name, source) = (given.name().to_owned(), given.source().map(str::to_owned));
+    let memory = given.memory().clone();
+    Model::new(name, source, given.placement().clone(), given.microbatches(), costs, memory)
 }
 
 /// For how long each pass ran while how many devices were busy.
@@ -225,8 +268,7 @@ fn exposures(iteration: &Iteration, devices: usize) -> Vec<(Pass, Exposure)> {
         busy += change;
         steps.push((at, usize::try_from(busy).unwrap_or(0)));
     }
-    let spans = iteration.passes.iter().flatten().filter(|span| span.end > span.start);
-    let found = spans.map(|span| {
+    let found = iteration.passes.iter().flatten().map(|span| {
         let mut beside = vec![0; devices];
         let first = steps.partition_point(|&(at, _)| at <= span.start) - 1;
         for (position, &(at, busy)) in steps.iter().enumerate().skip(first) {
@@ -288,13 +330,15 @@ pub fn simulate_with(
                     continue;
                 }
                 let Some(&pass) = schedule.order(device).get(spans[at].len()) else { continue };
-                let mut ready = spans[at].last().map_or(Ticks::ZERO, |last| last.end + terms.gaps[at]);
+                let after = |end: Ticks, more: Ticks| end.checked_add(more).ok_or(TermsError::TooLong);
+                let mut ready =
+                    spans[at].last().map_or(Ok(Ticks::ZERO), |last| after(last.end, terms.gaps[at]))?;
                 let needed = needs(schedule, &all, pass);
                 if needed.iter().any(|needed| !ended.contains_key(needed)) {
                     continue;
                 }
                 for needed in needed {
-                    ready = ready.max(ended[&needed] + latency(model, needed, pass));
+                    ready = ready.max(after(ended[&needed], latency(model, needed, pass))?);
                 }
                 if ready > now {
                     next = Some(next.map_or(ready, |next| next.min(ready)));
@@ -318,7 +362,8 @@ pub fn simulate_with(
             (None, Some(start)) => i128::from((start - now).0),
             (None, None) => break,
         };
-        now += Ticks(i64::try_from(step).map_err(|_| TermsError::CannotRun)?);
+        let step_ticks = i64::try_from(step).map_err(|_| TermsError::TooLong)?;
+        now = now.checked_add(Ticks(step_ticks)).ok_or(TermsError::TooLong)?;
         for (row, left) in spans.iter_mut().zip(&mut left) {
             let Some(rest) = left else { continue };
             *rest -= step * rate;

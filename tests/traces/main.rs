@@ -6,5 +6,6 @@ mod corpus;
 mod errors;
 mod laws;
 mod measured;
+mod robust;
 mod support;
 mod terms;

@@ -19,9 +19,9 @@ use crate::replay::{Rate, Violation};
 use crate::trace::compare::{
     Comparison, Prediction, PredictionError, compare, in_nanoseconds, of_measured_durations, predict,
 };
-use crate::trace::fit::{Profile, profile};
+use crate::trace::fit::{FitError, Profile, profile};
 use crate::trace::matching::{early, findings};
-use crate::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, simulate};
+use crate::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, scaled, simulate};
 use crate::trace::{Trace, run as ran};
 
 /// The options of `trace compare`.
@@ -122,8 +122,8 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
 struct Subject<'a> {
     named: &'a Named,
     basis: Basis,
-    /// The model in nanoseconds.
-    model: Model,
+    /// The model in nanoseconds; nothing where what was measured makes none.
+    model: Option<Model>,
     /// What is predicted, and how far it is off; or why nothing is.
     outcome: Result<(Prediction, Option<Comparison>), PredictionError>,
     terms: Option<TermsReport>,
@@ -141,7 +141,15 @@ impl<'a> Subject<'a> {
         let (basis, fitted_to) = basis(args, at, named, given, others);
         let needs_profile = given.is_none() || args.contention || args.gaps;
         let profile = if needs_profile {
-            let profile = profile("fitted", &fitted_to).map_err(|error| mended(&error))?;
+            let profile = match profile("fitted", &fitted_to) {
+                Ok(profile) => profile,
+                // That passes are missing is what the comparison is to say.
+                Err(error @ FitError::NotMeasured { .. }) => {
+                    let outcome = Err(error.into());
+                    return Ok(Self { named: &named[at], basis, model: None, outcome, terms: None });
+                }
+                Err(error) => return Err(mended(&error)),
+            };
             if given.is_none() && at == 0 {
                 for text in &profile.notes {
                     note(&text.to_string());
@@ -174,7 +182,7 @@ impl<'a> Subject<'a> {
             }
             _ => None,
         };
-        Ok(Self { named: &named[at], basis, model, outcome, terms })
+        Ok(Self { named: &named[at], basis, model: Some(model), outcome, terms })
     }
 
     fn draw(&self, how: &shown::How) -> Result<Option<String>, Error> {
@@ -183,13 +191,16 @@ impl<'a> Subject<'a> {
             Ok((_, Some(comparison))) => comparison.typical(),
             _ => 0,
         };
-        shown::draw(&self.model, &trace.schedule, &ran::of(trace, iteration), how)
+        let Some(model) = &self.model else { return Ok(None) };
+        shown::draw(model, &trace.schedule, &ran::of(trace, iteration), how)
     }
 
     fn report(self) -> Report {
         let trace = &self.named.trace;
-        let within = match &self.outcome {
-            Ok((_, Some(comparison))) => of_measured_durations(trace, comparison.typical(), &self.model),
+        let within = match (&self.outcome, &self.model) {
+            (Ok((_, Some(comparison))), Some(model)) => {
+                of_measured_durations(trace, comparison.typical(), model)
+            }
             _ => None,
         };
         let found = Found { findings: findings(trace), early: early(trace), within, terms: self.terms };
@@ -211,15 +222,11 @@ fn basis(
         return (Basis::Model { name: model.name().to_owned(), source }, vec![trace.clone()]);
     }
     if !args.fit.is_empty() {
-        return (Basis::Fit { traces: others.len(), itself: others.contains(trace) }, others.to_vec());
+        let itself = others.iter().any(|other| other.is_same_run(trace));
+        return (Basis::Fit { traces: others.len(), itself }, others.to_vec());
     }
-    let same = |other: &Trace| {
-        other.origin == trace.origin
-            && other.schedule.placement() == trace.schedule.placement()
-            && other.schedule.orders() == trace.schedule.orders()
-    };
-    let siblings = named.iter().enumerate().filter(|&(position, other)| position != at && same(&other.trace));
-    let siblings: Vec<Trace> = siblings.map(|(_, other)| other.trace.clone()).collect();
+    let siblings = named.iter().filter(|other| other.trace.is_sibling_of(trace));
+    let siblings: Vec<Trace> = siblings.map(|other| other.trace.clone()).collect();
     if siblings.is_empty() {
         (Basis::Itself, vec![trace.clone()])
     } else {
@@ -242,8 +249,12 @@ fn terms(
     let gaps = args.gaps.then(|| fit_gaps(profile, fitted_to));
     let contention = if args.contention {
         let (rates, alone) = fit_contention(profile, fitted_to).map_err(unusable)?;
-        let alone =
-            in_nanoseconds(&alone, model.microbatches()).map_err(|error| Error::Defect(error.to_string()))?;
+        // A model that is given stays what it is, but for the contention that is taken out of it.
+        let alone = if args.model.is_some() {
+            scaled(model, &profile.model, &alone).map_err(|error| unusable(error.into()))?
+        } else {
+            in_nanoseconds(&alone, model.microbatches()).map_err(|error| Error::Defect(error.to_string()))?
+        };
         Some((rates, alone))
     } else {
         None
@@ -276,7 +287,7 @@ fn is_mismatch(violation: &Violation) -> bool {
 fn unusable(error: &PredictionError) -> Error {
     let help = match error {
         PredictionError::Unit(_) => "`trace profile` makes a model in ns",
-        PredictionError::CannotRun(_) | PredictionError::Model(_) => {
+        PredictionError::CannotRun(_) | PredictionError::Model(_) | PredictionError::Fit(_) => {
             "the model must be of the same pipeline: choose another, or leave --model and --fit out"
         }
     };

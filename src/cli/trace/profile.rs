@@ -97,7 +97,7 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
 pub fn mended(error: &FitError) -> Error {
     let help = match error {
         FitError::Placements(_) => "fit one model for each placement of stages",
-        FitError::Origins { .. } => "fit one model for each",
+        FitError::Origins { .. } | FitError::Sizes(_) | FitError::Machines(_) => "fit one model for each",
         FitError::NotMeasured { .. } => "give a trace in which every pass of the schedule ran",
         FitError::NoTrace | FitError::Model(_) => "see docs/traces.md for what a trace holds",
     };
