@@ -543,7 +543,7 @@ impl fmt::Display for Figures {
             let worst = errors
                 .worst
                 .iter()
-                .map(|worst| format!("{} {:+}", worst.pass, worst.measured - worst.predicted));
+                .map(|worst| format!("{} {:+}", worst.pass, worst.predicted - worst.measured));
             table.row([
                 what.to_owned(),
                 errors.median.to_string(),
