@@ -187,12 +187,12 @@ fn timings(recordings: &[Recording]) -> Vec<String> {
             }
             Timing::Operators => "are timed by the host, from their first operator to the end of their range",
             Timing::HostRanges => {
-                "are timed by the host and are whole ranges, waits included, as there are no operators in them"
+                "are timed by the host and are whole ranges, waits included, as there are no operators to see those by"
             }
         };
         ranks.sort_unstable();
-        let ranks = ranks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        Some(if same { format!("passes {how}") } else { format!("passes of rank {ranks} {how}") })
+        let ranks = ranks.iter().map(|rank| format!("rank {rank}")).collect::<Vec<_>>().join(", ");
+        Some(if same { format!("passes {how}") } else { format!("passes of {ranks} {how}") })
     });
     notes.collect()
 }
