@@ -136,10 +136,13 @@ impl Input {
                 let at = offset_of(&self.text, *line, *column);
                 at..at
             }
-            ProfilerError::Action { span, .. } | ProfilerError::Time { span, .. } => span.clone(),
-            ProfilerError::Overlap(_) | ProfilerError::NoTime { .. } | ProfilerError::NoPasses => {
-                key_at_top(&self.text, "traceEvents").unwrap_or(0..0)
-            }
+            ProfilerError::Action { span, .. }
+            | ProfilerError::Time { span, .. }
+            | ProfilerError::End { span, .. } => span.clone(),
+            ProfilerError::Overlap(_)
+            | ProfilerError::NoTime { .. }
+            | ProfilerError::NoLaunches
+            | ProfilerError::NoPasses => key_at_top(&self.text, "traceEvents").unwrap_or(0..0),
         };
         self.error(error.to_string(), "here", span, None)
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::profiler::Recording;
+use super::profiler::{Recording, Timing};
 use crate::model::{Device, Microbatch, Pass, Stage, Ticks};
 use crate::schedule::{Schedule, prerequisites};
 
@@ -21,6 +21,19 @@ pub struct Clocks {
     pub method: Method,
     /// By rank.
     pub ranks: Vec<Clock>,
+    /// What messages say against all offsets, those that were given too; then no clock has an interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contradiction: Option<Contradiction>,
+}
+
+/// Messages that no offsets explain: a cycle of ranks round which each pass starts, all in all, before what it
+/// needs was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Contradiction {
+    /// A rank on the cycle.
+    pub rank: Device,
+    /// By how many nanoseconds, in all of the cycle.
+    pub by: i128,
 }
 
 /// How offsets were found.
@@ -71,14 +84,11 @@ pub enum ClockError {
     },
     /// Messages that no offsets explain.
     #[error(
-        "no clock offsets make every message arrive after it is sent: going round through rank {rank} they contradict each other by {by} ns"
+        "no clock offsets make every message arrive after it is sent: going round through rank {} they contradict each other by {} ns",
+        .0.rank,
+        .0.by
     )]
-    Contradiction {
-        /// A rank on the cycle.
-        rank: Device,
-        /// By how much.
-        by: i64,
-    },
+    Contradiction(Contradiction),
     /// A rank of which messages do not say enough.
     #[error("no messages go both ways between rank 0 and rank {0}, so its clock cannot be estimated")]
     Unconnected(Device),
@@ -99,17 +109,15 @@ pub fn reconcile(
     let ranks = recordings.len();
     let bounds = bounds(recordings, schedule);
     let paths = shortest(&bounds);
-    let clock = |rank: usize, offset: i64| -> Result<Clock, ClockError> {
-        let exact = |value: i128| i64::try_from(value).map_err(|_| ClockError::TooFar);
-        Ok(Clock {
-            offset,
-            least: paths[rank][0].map(|most| exact(-most)).transpose()?,
-            most: paths[0][rank].map(exact).transpose()?,
-        })
-    };
     let of = |method, offsets: Vec<i64>| {
-        let ranks = offsets.into_iter().enumerate().map(|(rank, offset)| clock(rank, offset));
-        Ok(Clocks { method, ranks: ranks.collect::<Result<_, _>>()? })
+        let exact = |value: i128| i64::try_from(value).map_err(|_| ClockError::TooFar);
+        let clock = |(rank, offset)| -> Result<Clock, ClockError> {
+            let between = |from: usize, to: usize| paths.as_ref().ok().and_then(|paths| paths[from][to]);
+            let least = between(rank, 0).map(|most| exact(-most)).transpose()?;
+            Ok(Clock { offset, least, most: between(0, rank).map(exact).transpose()? })
+        };
+        let clocks = offsets.into_iter().enumerate().map(clock).collect::<Result<_, _>>()?;
+        Ok(Clocks { method, ranks: clocks, contradiction: paths.as_ref().err().copied() })
     };
     match choice {
         Choice::Given(offsets) if offsets.len() == ranks => of(Method::Given, offsets.clone()),
@@ -118,12 +126,7 @@ pub fn reconcile(
             of(Method::Agree, vec![0; ranks])
         }
         Choice::Auto | Choice::Estimate => {
-            for (rank, row) in paths.iter().enumerate() {
-                if let Some(round) = row[rank].filter(|&round| round < 0) {
-                    let by = i64::try_from(-round).map_err(|_| ClockError::TooFar)?;
-                    return Err(ClockError::Contradiction { rank: Device::at(rank), by });
-                }
-            }
+            let paths = paths.as_ref().map_err(|&found| ClockError::Contradiction(found))?;
             let middle = |rank: usize| -> Result<i64, ClockError> {
                 let (most, least) = paths[0][rank]
                     .zip(paths[rank][0].map(|most| -most))
@@ -157,7 +160,7 @@ fn bounds(recordings: &[Recording], schedule: &Schedule) -> Bounds {
             let Some((from, sent)) = ran.get(&needed).filter(|(from, _)| from != at) else { continue };
             for (there, (_, sent)) in times.iter().zip(sent) {
                 // Where a pass begins with the wait for its input, only its end is later than that.
-                let there = if recordings[*at].waits { there.1 } else { there.0 };
+                let there = if recordings[*at].timing == Timing::HostRanges { there.1 } else { there.0 };
                 let slack = i128::from(there.0) - i128::from(sent.0);
                 let bound = &mut bounds[*at][*from];
                 *bound = Some(bound.map_or(slack, |bound| bound.min(slack)));
@@ -167,8 +170,13 @@ fn bounds(recordings: &[Recording], schedule: &Schedule) -> Bounds {
     bounds
 }
 
-/// The shortest path between any two ranks; on the diagonal the shortest cycle, or 0.
-fn shortest(bounds: &Bounds) -> Bounds {
+/// The shortest path between any two ranks, or a cycle whose length is negative.
+///
+/// As long as there is none, shortest paths are simple, so that their lengths fit: each bound is a difference of two
+/// numbers of 64 bits. With one, lengths would double with every rank that paths may lead through; therefore cycles
+/// are looked for after each. A round through two simple paths may not be simple itself, but then it is made of
+/// two rounds, one of which is no longer than it: the shortest is the length of a simple cycle.
+fn shortest(bounds: &Bounds) -> Result<Bounds, Contradiction> {
     let mut paths = bounds.clone();
     for (rank, row) in paths.iter_mut().enumerate() {
         row[rank] = Some(0);
@@ -183,8 +191,12 @@ fn shortest(bounds: &Bounds) -> Bounds {
                 }
             }
         }
+        let rounds = paths.iter().enumerate().filter_map(|(rank, row)| Some((row[rank]?, rank)));
+        if let Some((round, rank)) = rounds.min().filter(|&(round, _)| round < 0) {
+            return Err(Contradiction { rank: Device::at(rank), by: -round });
+        }
     }
-    paths
+    Ok(paths)
 }
 
 /// Whether a schedule has this pass.

@@ -1,12 +1,16 @@
 //! What `torch.profiler` writes for PyTorch's own pipeline runtime: Chrome JSON, one file for each rank.
 //!
-//! The runtime wraps every action in a range named `PP:` and the action: `PP:0F0`, `PP:1RECV_F0`. Where there
-//! are ranges of category `gpu_user_annotation`, which say when the device worked, those count; else those of
-//! category `user_annotation`, which say when the host did. The host waits for what a pass receives inside the
-//! range of the pass, so that there a pass is taken to start with the first operator in its range. A range without
-//! any computed nothing (the input gradient of the first stage is one): the pass is at its end. Where a file has no
-//! operators at all, passes are whole ranges, waits included. Times are microseconds with decimals; they are read as they are written, to the nanosecond. The k-th
-//! range of a pass belongs to the k-th iteration.
+//! The runtime wraps every action in a range named `PP:` and the action: `PP:0F0`, `PP:1RECV_F0`. Ranges of category
+//! `user_annotation` say what the host did. Where there are kernels, passes are the times of the [kernels] that
+//! were launched in those ranges. Where there are none, but ranges of category `gpu_user_annotation`, those
+//! count, which may be too short for backwards. Else passes are timed by the host. It waits for what a pass
+//! receives inside the range of the pass, so that there a pass is taken to start with the first operator in its
+//! range. A range without any computed nothing (the input gradient of the first stage is one): the pass is at its
+//! end. Where a file has no operators at all, passes are whole ranges, waits included. Times are microseconds with
+//! decimals; they are read as they are written, to the nanosecond. The k-th range of a pass belongs to the k-th
+//! iteration.
+
+mod kernels;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,19 +30,38 @@ use crate::schedule::{Schedule, ScheduleError};
 pub struct Recording {
     /// Its rank, where the file says it.
     pub rank: Option<u32>,
-    /// Whether the times are the device's, not the host's.
-    pub device: bool,
-    /// Whether the passes begin with the wait for what they receive.
-    pub waits: bool,
+    /// What its passes were timed by.
+    pub timing: Timing,
     spans: Vec<Span>,
+}
+
+/// What the passes of a recording were timed by, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timing {
+    /// The device: the kernels that were launched within them.
+    Kernels,
+    /// The device: the profiler's own ranges of it, which may be too short for backwards.
+    DeviceRanges,
+    /// The host: from their first operator to the end of their range.
+    Operators,
+    /// The host: whole ranges, which begin with the wait for what the pass receives.
+    HostRanges,
+}
+
+impl Timing {
+    /// Whether the times are the device's, not the host's.
+    #[must_use]
+    pub fn is_of_device(self) -> bool {
+        matches!(self, Self::Kernels | Self::DeviceRanges)
+    }
 }
 
 impl Recording {
     /// A recording of these passes, which are put in the order in which they started.
     #[must_use]
-    pub fn new(rank: Option<u32>, device: bool, mut spans: Vec<Span>) -> Self {
+    pub fn new(rank: Option<u32>, timing: Timing, mut spans: Vec<Span>) -> Self {
         spans.sort_by_key(|span| (span.start, span.end));
-        Self { rank, device, waits: false, spans }
+        Self { rank, timing, spans }
     }
 
     /// The passes in the order in which they started.
@@ -92,6 +115,21 @@ pub enum ProfilerError {
         /// The name of the event.
         name: String,
     },
+    /// An event that ends beyond what can be counted.
+    #[error("`{name}` ends later than can be counted: its `dur` is {value}")]
+    End {
+        /// The name of the event.
+        name: String,
+        /// Its duration, as written.
+        value: String,
+        /// Where that stands.
+        span: Range<usize>,
+    },
+    /// Kernels that are of no pass.
+    #[error(
+        "there are kernels in this file, but none that a `cuda_runtime` or `cuda_driver` event within a pass launched"
+    )]
+    NoLaunches,
     /// No passes at all.
     #[error(
         "there is no range such as `PP:0F0` in this file: it was not recorded from PyTorch's pipeline runtime"
@@ -131,6 +169,8 @@ struct Event<'a> {
     ts: Option<&'a RawValue>,
     #[serde(borrow)]
     dur: Option<&'a RawValue>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
 }
 
 impl<'a> Event<'a> {
@@ -154,6 +194,20 @@ impl<'a> Event<'a> {
             value: raw.to_owned(),
             span: place(text, raw),
         })
+    }
+
+    /// When it started and ended.
+    fn span(&self, base: i64, text: &str) -> Result<(Ticks, Ticks), ProfilerError> {
+        let (start, duration) = (self.time("ts", base, text)?, self.time("dur", 0, text)?);
+        let end = start.checked_add(duration).ok_or_else(|| {
+            let raw = self.dur.map_or("", RawValue::get);
+            ProfilerError::End {
+                name: self.name.clone().into_owned(),
+                value: raw.to_owned(),
+                span: place(text, raw),
+            }
+        })?;
+        Ok((start, end))
     }
 }
 
@@ -213,33 +267,38 @@ pub fn parse(text: &str) -> Result<Recording, ProfilerError> {
             column: error.column(),
         }
     })?;
-    let ranges = |category: &'static str| {
-        let named = move |event: &&Event<'_>| event.is(category) && event.name.starts_with("PP:");
-        file.events.iter().filter(named)
-    };
-    let device = ranges("gpu_user_annotation").next().is_some();
-    let operators = if device { BTreeMap::new() } else { operators(&file, text)? };
+    let rank = file.distributed.as_ref().and_then(|distributed| distributed.rank);
+    if kernels::any(&file) {
+        let ranges = ranges(&file, text, "user_annotation")?;
+        let spans = kernels::timed(&file, text, &ranges.ok_or(ProfilerError::NoPasses)?)?;
+        return Ok(Recording::new(rank, Timing::Kernels, spans));
+    }
+    if let Some(spans) = ranges(&file, text, "gpu_user_annotation")? {
+        return Ok(Recording::new(rank, Timing::DeviceRanges, spans));
+    }
+    let operators = operators(&file, text)?;
+    let timing = if operators.is_empty() { Timing::HostRanges } else { Timing::Operators };
+    let spans = ranges_from(&file, text, "user_annotation", &operators)?.ok_or(ProfilerError::NoPasses)?;
+    Ok(Recording::new(rank, timing, spans))
+}
+
+/// The ranges of a category that are passes; nothing if there are none of the runtime's.
+fn ranges(file: &File<'_>, text: &str, category: &'static str) -> Result<Option<Vec<Span>>, ProfilerError> {
+    ranges_from(file, text, category, &BTreeMap::new())
+}
+
+/// The same, each from the first operator in it where those of its thread are known.
+fn ranges_from(
+    file: &File<'_>,
+    text: &str,
+    category: &'static str,
+    operators: &BTreeMap<(&str, &str), Vec<Ticks>>,
+) -> Result<Option<Vec<Span>>, ProfilerError> {
     let mut lanes: BTreeMap<(&str, &str), Vec<Span>> = BTreeMap::new();
-    for event in ranges(if device { "gpu_user_annotation" } else { "user_annotation" }) {
-        let name = &event.name["PP:".len()..];
-        let pass = match action(name) {
-            Ok(Some(pass)) => pass,
-            Ok(None) => continue,
-            Err(()) if name.contains("OVERLAP_F_B") => {
-                return Err(ProfilerError::Overlap(event.name.clone().into_owned()));
-            }
-            Err(()) => {
-                let span = match &event.name {
-                    Cow::Borrowed(name) => place(text, name),
-                    Cow::Owned(_) => 0..0,
-                };
-                return Err(ProfilerError::Action { name: event.name.clone().into_owned(), span });
-            }
-        };
-        let begins = event.time("ts", file.base, text)?;
-        let end = begins
-            .checked_add(event.time("dur", 0, text)?)
-            .ok_or_else(|| ProfilerError::NoTime { key: "end", name: event.name.clone().into_owned() })?;
+    let named = |event: &&Event<'_>| event.is(category) && event.name.starts_with("PP:");
+    for event in file.events.iter().filter(named) {
+        let Some(pass) = pass_of(event, text)? else { continue };
+        let (begins, end) = event.span(file.base, text)?;
         let start = match operators.get(&event.lane()) {
             Some(starts) => {
                 let first = starts.partition_point(|&start| start < begins);
@@ -247,14 +306,29 @@ pub fn parse(text: &str) -> Result<Recording, ProfilerError> {
             }
             None => begins,
         };
-        let span = Span { pass, start, end };
-        lanes.entry(event.lane()).or_default().push(span);
+        lanes.entry(event.lane()).or_default().push(Span { pass, start, end });
     }
     // A range has a part on every stream that it uses; passes are timed on the one that is busy longest.
     let busy = |spans: &Vec<Span>| spans.iter().map(|span| i128::from(span.duration().0)).sum::<i128>();
-    let spans = lanes.into_values().max_by_key(busy).ok_or(ProfilerError::NoPasses)?;
-    let rank = file.distributed.and_then(|distributed| distributed.rank);
-    Ok(Recording { waits: !device && operators.is_empty(), ..Recording::new(rank, device, spans) })
+    Ok(lanes.into_values().max_by_key(busy))
+}
+
+/// The pass of a range of the runtime, or nothing if its action computes nothing.
+fn pass_of(event: &Event<'_>, text: &str) -> Result<Option<Pass>, ProfilerError> {
+    let name = &event.name["PP:".len()..];
+    match action(name) {
+        Ok(pass) => Ok(pass),
+        Err(()) if name.contains("OVERLAP_F_B") => {
+            Err(ProfilerError::Overlap(event.name.clone().into_owned()))
+        }
+        Err(()) => {
+            let span = match &event.name {
+                Cow::Borrowed(name) => place(text, name),
+                Cow::Owned(_) => 0..0,
+            };
+            Err(ProfilerError::Action { name: event.name.clone().into_owned(), span })
+        }
+    }
 }
 
 /// By thread: when its operators start, in order.
@@ -285,6 +359,16 @@ pub enum GatherError {
         files: usize,
         /// How many devices.
         devices: u32,
+    },
+    /// Times of devices beside times of hosts, which cannot be compared.
+    #[error(
+        "rank {device} is timed by its device, but rank {host}, in whose file are no kernels, by its host"
+    )]
+    Timings {
+        /// A rank that is timed by its device.
+        device: Device,
+        /// One that is timed by its host.
+        host: Device,
     },
     /// A pass that the given schedule has not.
     #[error("rank {rank} ran `{pass}`, which the schedule has not: it is of another run")]
@@ -322,6 +406,7 @@ pub fn gather(
     choice: &Choice,
 ) -> Result<(Trace, Clocks), GatherError> {
     let recordings = by_rank(recordings)?;
+    let origin = origin(&recordings)?;
     let schedule = match schedule {
         Some(schedule) => schedule,
         None => derived(&recordings)?,
@@ -358,9 +443,8 @@ pub fn gather(
         let rows = devices.into_iter().map(|row| row.into_iter().map(span).collect());
         Ok(Iteration { passes: rows.collect::<Result<_, GatherError>>()?, messages: None, memory: None })
     });
-    let device = recordings.iter().any(|recording| recording.device);
     let trace = Trace {
-        origin: if device { Origin::Cuda } else { Origin::Cpu },
+        origin,
         machine: Machine { name: "torch.profiler".to_owned(), ..Machine::default() },
         sizes: None,
         gradient_error: None,
@@ -369,6 +453,19 @@ pub fn gather(
         schedule,
     };
     Ok((trace.checked()?, clocks))
+}
+
+/// Whose times they all are.
+fn origin(recordings: &[Recording]) -> Result<Origin, GatherError> {
+    let first = |device: bool| {
+        let rank = recordings.iter().position(|recording| recording.timing.is_of_device() == device);
+        rank.map(Device::at)
+    };
+    match (first(true), first(false)) {
+        (Some(device), Some(host)) => Err(GatherError::Timings { device, host }),
+        (Some(_), None) => Ok(Origin::Cuda),
+        (None, _) => Ok(Origin::Cpu),
+    }
 }
 
 /// Recordings in the order of their ranks; where no file says its rank, in the order given.

@@ -1,8 +1,8 @@
 //! Clocks that were moved, and found again.
 
 use bubbleproof::model::Ticks;
-use bubbleproof::trace::clocks::{Choice, ClockError, Method};
-use bubbleproof::trace::profiler::{self, GatherError, Recording, gather};
+use bubbleproof::trace::clocks::{Choice, ClockError, Contradiction, Method};
+use bubbleproof::trace::profiler::{self, GatherError, Recording, Timing, gather};
 use bubbleproof::trace::{Origin, Span, Trace};
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn recorded(trace: &Trace, ahead: &[i64], iterations: i64) -> Vec<Recording> {
             let moved = move |at: Ticks| at + Ticks(1_790_857_026_000_000_000 + ahead + step * length);
             row.iter().map(move |span| Span { start: moved(span.start), end: moved(span.end), ..*span })
         });
-        Recording::new(u32::try_from(rank).ok(), false, spans.collect())
+        Recording::new(u32::try_from(rank).ok(), Timing::Operators, spans.collect())
     })
     .collect()
 }
@@ -75,13 +75,49 @@ fn clocks_that_no_offset_explains_are_refused() {
         list.iter().map(span).collect::<Vec<_>>()
     };
     let recordings = vec![
-        Recording::new(None, false, spans(&[("0F0", 0, 100), ("0B0", 195, 300)])),
-        Recording::new(None, false, spans(&[("1F0", 90, 150), ("1B0", 150, 200)])),
+        Recording::new(None, Timing::Operators, spans(&[("0F0", 0, 100), ("0B0", 195, 300)])),
+        Recording::new(None, Timing::Operators, spans(&[("1F0", 90, 150), ("1B0", 150, 200)])),
     ];
     let refused = gather(recordings.clone(), None, &Choice::Auto).expect_err("a contradiction");
-    assert!(matches!(refused, GatherError::Clocks(ClockError::Contradiction { by: 15, .. })), "{refused}");
+    let GatherError::Clocks(ClockError::Contradiction(found)) = refused else { panic!("{refused}") };
+    assert_eq!(found.by, 15);
+    // Given offsets are taken all the same, but no interval is claimed for them.
+    let given = Choice::Given(vec![0, 10]);
+    let (_, clocks) = gather(recordings.clone(), None, &given).expect("a trace");
+    assert_eq!((clocks.method, clocks.contradiction), (Method::Given, Some(found)));
+    for (clock, offset) in clocks.ranks.iter().zip([0, 10]) {
+        assert_eq!((clock.offset, clock.least, clock.most), (offset, None, None));
+    }
     let count = gather(recordings, None, &Choice::Given(vec![0])).expect_err("one offset too few");
     assert_eq!(count.to_string(), "there are 1 offsets, but 2 ranks");
+}
+
+#[test]
+fn many_clocks_that_contradict_each_other_are_refused_with_what_two_of_them_are_off_by() {
+    for ranks in [2, 8, 64] {
+        // Between neighbours, forwards and backwards both arrive half a millisecond before they are sent.
+        let recordings: Vec<Recording> = (0..ranks)
+            .map(|rank| {
+                let span = |pass: String, start: i64| Span {
+                    pass: pass.parse().expect("a pass"),
+                    start: Ticks(start),
+                    end: Ticks(start + 1_000_000),
+                };
+                let spans = vec![
+                    span(format!("{rank}F0"), rank * 500_000),
+                    span(format!("{rank}B0"), 100_000_000 - rank * 500_000),
+                ];
+                Recording::new(None, Timing::Operators, spans)
+            })
+            .collect();
+        let refused = gather(recordings.clone(), None, &Choice::Auto).expect_err("a contradiction");
+        let GatherError::Clocks(ClockError::Contradiction(found)) = refused else { panic!("{refused}") };
+        assert_eq!(found.by, 1_000_000, "{ranks} ranks");
+        let given = Choice::Given(vec![0; recordings.len()]);
+        let (_, clocks) = gather(recordings, None, &given).expect("a trace");
+        assert_eq!(clocks.contradiction, Some(Contradiction { by: 1_000_000, ..found }));
+        assert!(clocks.ranks.iter().all(|clock| clock.least.is_none() && clock.most.is_none()));
+    }
 }
 
 #[test]
@@ -95,7 +131,7 @@ fn times_of_the_profiler_are_read_to_the_nanosecond() {
         {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 9007199304.25, "dur": 1}
     ]}"#;
     let recording = profiler::parse(text).expect("a recording");
-    assert_eq!((recording.rank, recording.device), (Some(1), false));
+    assert_eq!((recording.rank, recording.timing), (Some(1), Timing::Operators));
     let base = 1_790_857_026_000_000_000 + 9_007_199_000_000;
     let times: Vec<(String, i64, i64)> = recording
         .spans()
@@ -117,19 +153,19 @@ fn a_range_without_operators_is_at_its_end_and_without_any_in_the_file_it_is_who
     let range = event("user_annotation", "PP:0I0", 10, 5);
     let whole = profiler::parse(&file(std::slice::from_ref(&range))).expect("a recording");
     let at_end = profiler::parse(&file(&[range, event("cpu_op", "aten::mm", 1, 2)])).expect("a recording");
-    assert_eq!((whole.waits, whole.spans()[0].start), (true, Ticks(10_000)));
-    assert_eq!((at_end.waits, at_end.spans()[0].start), (false, Ticks(15_000)));
+    assert_eq!((whole.timing, whole.spans()[0].start), (Timing::HostRanges, Ticks(10_000)));
+    assert_eq!((at_end.timing, at_end.spans()[0].start), (Timing::Operators, Ticks(15_000)));
 }
 
 #[test]
-fn ranges_of_the_device_count_before_those_of_the_host_and_of_streams_the_busiest() {
+fn without_kernels_ranges_of_the_device_count_before_those_of_the_host_and_of_streams_the_busiest() {
     let text = r#"{"traceEvents": [
         {"ph": "X", "cat": "user_annotation", "name": "PP:0F0", "pid": 9, "tid": 9, "ts": 0, "dur": 1},
         {"ph": "X", "cat": "gpu_user_annotation", "name": "PP:0F0", "pid": 0, "tid": 20, "ts": 5, "dur": 1},
         {"ph": "X", "cat": "gpu_user_annotation", "name": "PP:0F0", "pid": 0, "tid": 7, "ts": 4, "dur": 8}
     ]}"#;
     let recording = profiler::parse(text).expect("a recording");
-    assert!(recording.device);
+    assert_eq!(recording.timing, Timing::DeviceRanges);
     let only = recording.spans()[0];
     assert_eq!((recording.spans().len(), only.start, only.end), (1, Ticks(4_000), Ticks(12_000)));
 }

@@ -4,6 +4,7 @@
 mod clocks;
 mod corpus;
 mod errors;
+mod kernels;
 mod laws;
 mod measured;
 mod robust;

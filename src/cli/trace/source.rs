@@ -1,5 +1,6 @@
 //! The files that traces are read from.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -9,9 +10,9 @@ use crate::cli::error::Error;
 use crate::cli::input::{Input, Measurement};
 use crate::cli::output::note;
 use crate::schedule::Schedule;
+use crate::trace::Trace;
 use crate::trace::clocks::{Choice, ClockError, Clocks};
-use crate::trace::profiler::{GatherError, Recording, gather};
-use crate::trace::{Origin, Trace};
+use crate::trace::profiler::{GatherError, Recording, Timing, gather};
 
 /// Traces with the options that say how to read them.
 #[derive(Debug, Clone, Args)]
@@ -149,13 +150,17 @@ fn read(paths: &[PathBuf], schedule: Option<Schedule>, choice: Option<Choice>) -
         return Ok(traces);
     }
     let derived = schedule.is_none();
+    let timings = timings(&recordings);
     let (trace, clocks) =
         gather(recordings, schedule, &choice.unwrap_or_default()).map_err(|error| mended(&error))?;
     if derived {
         note("the order of the first step is taken for the declared one; --schedule gives that");
     }
-    if trace.origin == Origin::Cpu {
-        note("passes are timed by the host, from their first operator to the end of their range");
+    for timing in timings {
+        note(&timing);
+    }
+    if let Some(found) = clocks.contradiction {
+        note(&format!("the offsets are as given, although {}", ClockError::Contradiction(found)));
     }
     let first = paths[0].display();
     let name = match paths.len() {
@@ -163,6 +168,33 @@ fn read(paths: &[PathBuf], schedule: Option<Schedule>, choice: Option<Choice>) -
         more => format!("{first} and {} more", more - 1),
     };
     Ok(vec![Named { name, trace, clocks: Some(clocks) }])
+}
+
+/// What passes were timed by, where that is not all that could be wished for; with the ranks, unless it is the same
+/// of all.
+fn timings(recordings: &[Recording]) -> Vec<String> {
+    let mut by_timing: BTreeMap<Timing, Vec<u32>> = BTreeMap::new();
+    for (place, recording) in (0..).zip(recordings) {
+        by_timing.entry(recording.timing).or_default().push(recording.rank.unwrap_or(place));
+    }
+    let same = by_timing.len() == 1;
+    let notes = by_timing.into_iter().filter_map(|(timing, mut ranks)| {
+        let how = match timing {
+            Timing::Kernels => return None,
+            Timing::DeviceRanges => {
+                "are timed by the profiler's ranges of the device, as there are no kernels to time them by: \
+                 those of backwards may be too short"
+            }
+            Timing::Operators => "are timed by the host, from their first operator to the end of their range",
+            Timing::HostRanges => {
+                "are timed by the host and are whole ranges, waits included, as there are no operators to see those by"
+            }
+        };
+        ranks.sort_unstable();
+        let ranks = ranks.iter().map(|rank| format!("rank {rank}")).collect::<Vec<_>>().join(", ");
+        Some(if same { format!("passes {how}") } else { format!("passes of {ranks} {how}") })
+    });
+    notes.collect()
 }
 
 /// Puts another schedule in the place of the one that a trace names.
@@ -177,12 +209,13 @@ fn declare(named: &mut Named, schedule: &Schedule) -> Result<(), Error> {
 /// Why recordings are no trace, with advice.
 fn mended(error: &GatherError) -> Error {
     let help = match error {
-        GatherError::Clocks(ClockError::Contradiction { .. } | ClockError::Unconnected(_)) => {
+        GatherError::Clocks(ClockError::Contradiction(_) | ClockError::Unconnected(_)) => {
             "--offsets gives the offsets of the clocks, in ns, one for each rank"
         }
         GatherError::Clocks(ClockError::Count { .. }) => {
             "--offsets has one number for each file, such as 0,-1200"
         }
+        GatherError::Timings { .. } => "record kernels (ProfilerActivity.CUDA) on every rank, or on none",
         GatherError::Ranks(_) | GatherError::Devices { .. } => "give the file of every rank of one run",
         _ => "the files must be of the same run of PyTorch's pipeline runtime",
     };

@@ -1,0 +1,90 @@
+//! When the device worked on the passes of a rank: the kernels that were launched within them.
+//!
+//! A range of the host says which pass launches; every call that launches has a correlation, and so have the
+//! kernels and copies that it led to. Calls count on any thread: a backward is launched by autograd's threads while
+//! the thread of the range waits for them, so that all of it is launched within the range. The profiler's own
+//! ranges of the device (`gpu_user_annotation`) follow only the thread of the range
+//! (<https://github.com/pytorch/kineto/issues/1022>) and are too short for backwards.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Event, File, ProfilerError};
+use crate::model::Ticks;
+use crate::trace::Span;
+
+/// What runs on a device.
+const WORK: [&str; 3] = ["kernel", "gpu_memcpy", "gpu_memset"];
+
+/// What launches it.
+const LAUNCHES: [&str; 2] = ["cuda_runtime", "cuda_driver"];
+
+/// Whether there is anything that ran on a device.
+pub(super) fn any(file: &File<'_>) -> bool {
+    file.events.iter().any(|event| is_one_of(event, &WORK))
+}
+
+fn is_one_of(event: &Event<'_>, categories: &[&str]) -> bool {
+    categories.iter().any(|category| event.is(category))
+}
+
+/// What an event says of itself, as far as it matters here.
+#[derive(Deserialize)]
+struct Arguments<'a> {
+    #[serde(borrow)]
+    correlation: Option<&'a RawValue>,
+}
+
+/// The correlation of an event, as written.
+fn correlation<'a>(event: &Event<'a>) -> Option<&'a str> {
+    let arguments: Arguments<'a> = serde_json::from_str(event.args?.get()).ok()?;
+    arguments.correlation.map(RawValue::get)
+}
+
+/// Whether a kernel moves data between ranks. Those wait for other ranks, so that they may well be busy longest.
+fn communicates(event: &Event<'_>) -> bool {
+    event.name.starts_with("nccl")
+}
+
+/// The same passes as the ranges of the host, at the times at which the device worked on them: on the stream that
+/// is busiest with all of them, from the least start to the largest end. A pass for which nothing ran there is
+/// at the end of the one before it, or at the start of the first of all that ran.
+///
+/// # Errors
+/// When a time is none, or nothing that ran was launched within a pass.
+pub(super) fn timed(file: &File<'_>, text: &str, ranges: &[Span]) -> Result<Vec<Span>, ProfilerError> {
+    let mut passes = ranges.to_vec();
+    passes.sort_by_key(|range| (range.start, range.end));
+    let within = |at: Ticks| {
+        let pass = passes.partition_point(|range| range.start <= at).checked_sub(1)?;
+        (at < passes[pass].end).then_some(pass)
+    };
+    let mut launched: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in file.events.iter().filter(|event| is_one_of(event, &LAUNCHES)) {
+        let Some(correlation) = correlation(event) else { continue };
+        if let Some(pass) = within(event.time("ts", file.base, text)?) {
+            launched.entry(correlation).or_insert(pass);
+        }
+    }
+    // By stream: how long it worked, and from when to when on each pass.
+    let mut streams: BTreeMap<(&str, &str), (i128, BTreeMap<usize, (Ticks, Ticks)>)> = BTreeMap::new();
+    for event in file.events.iter().filter(|event| is_one_of(event, &WORK) && !communicates(event)) {
+        let Some(&pass) = correlation(event).and_then(|correlation| launched.get(correlation)) else {
+            continue;
+        };
+        let (start, end) = event.span(file.base, text)?;
+        let (busy, worked) = streams.entry(event.lane()).or_default();
+        *busy += i128::from(end.0) - i128::from(start.0);
+        let whole = worked.entry(pass).or_insert((start, end));
+        *whole = (whole.0.min(start), whole.1.max(end));
+    }
+    let (_, worked) = streams.into_values().max_by_key(|(busy, _)| *busy).ok_or(ProfilerError::NoLaunches)?;
+    let mut last = worked.values().map(|&(start, _)| start).min().ok_or(ProfilerError::NoLaunches)?;
+    for (index, pass) in passes.iter_mut().enumerate() {
+        (pass.start, pass.end) = worked.get(&index).copied().unwrap_or((last, last));
+        last = pass.end;
+    }
+    Ok(passes)
+}
