@@ -482,13 +482,11 @@ fn clock_lines(out: &mut fmt::Formatter<'_>, clocks: &Clocks) -> fmt::Result {
     for (rank, clock) in clocks.ranks.iter().enumerate().skip(1) {
         let limit =
             |limit: Option<i64>| limit.map_or_else(|| "anything".to_owned(), |limit| limit.to_string());
-        writeln!(
-            out,
-            "  rank {rank}: {:+} ns against rank 0 (possible: {} to {})",
-            clock.offset,
-            limit(clock.least),
-            limit(clock.most)
-        )?;
+        let possible = match clocks.contradiction {
+            Some(_) => "none".to_owned(),
+            None => format!("{} to {}", limit(clock.least), limit(clock.most)),
+        };
+        writeln!(out, "  rank {rank}: {:+} ns against rank 0 (possible: {possible})", clock.offset)?;
     }
     Ok(())
 }

@@ -48,6 +48,9 @@ fn communicates(event: &Event<'_>) -> bool {
     event.name.starts_with("nccl")
 }
 
+/// Of a stream: how long it worked, and from when to when on each pass.
+type Worked = (i128, BTreeMap<usize, (Ticks, Ticks)>);
+
 /// The same passes as the ranges of the host, at the times at which the device worked on them: on the stream that
 /// is busiest with all of them, from the least start to the largest end. A pass for which nothing ran there is
 /// at the end of the one before it, or at the start of the first of all that ran.
@@ -68,8 +71,7 @@ pub(super) fn timed(file: &File<'_>, text: &str, ranges: &[Span]) -> Result<Vec<
             launched.entry(correlation).or_insert(pass);
         }
     }
-    // By stream: how long it worked, and from when to when on each pass.
-    let mut streams: BTreeMap<(&str, &str), (i128, BTreeMap<usize, (Ticks, Ticks)>)> = BTreeMap::new();
+    let mut streams: BTreeMap<(&str, &str), Worked> = BTreeMap::new();
     for event in file.events.iter().filter(|event| is_one_of(event, &WORK) && !communicates(event)) {
         let Some(&pass) = correlation(event).and_then(|correlation| launched.get(correlation)) else {
             continue;
