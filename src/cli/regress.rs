@@ -85,6 +85,7 @@ struct Checked<'a> {
 /// When a file or an option is wrong.
 pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
     let Some(directory) = &args.directory else { return init(args, output) };
+    let directory = directory_of(directory);
     let format = match (args.format, output.is_json()) {
         (Format::Human | Format::Json, true) => Format::Json,
         (_, true) => {
@@ -141,6 +142,31 @@ impl Checked<'_> {
     }
 }
 
+/// The directory that was named, if need be by its manifest.
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if path.ends_with(MANIFEST) && path.is_file() => {
+            if parent.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                parent
+            }
+        }
+        _ => path,
+    }
+}
+
+/// A path as a word of a command line.
+fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |letter: char| letter.is_alphanumeric() || "/\\.-_:+,@%".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
 fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
     let made = initialise(&args.init, &args.output).map_err(|error| match error {
         InitError::File { path, source } => Error::Read { path: path.display().to_string(), source },
@@ -156,7 +182,11 @@ fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
             format!("a design is called {name} already"),
             format!("enter it into {} by hand, under another name", args.output.join(MANIFEST).display()),
         ),
-        InitError::Manifest { path, text, error } => {
+        InitError::Closed(path) => Error::usage(
+            format!("{} lists designs in a way that cannot be continued at its end", path.display()),
+            "enter the files by hand; it is as it was",
+        ),
+        InitError::Manifest { path, text, error } | InitError::Syntax { path, text, error } => {
             located(&path, &text, error.to_string(), error.span.clone(), error.problem.help())
         }
     })?;
@@ -199,6 +229,7 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
             let help = "records are written by --accept; remove this one to make it anew".to_owned();
             located(&path, &text, error.to_string(), error.span.clone(), Some(help))
         }
+        RegressError::Unreadable { .. } => Error::Defect(error.to_string()),
         RegressError::Input { error, .. } => malformed(*error),
         RegressError::Design { design, span, error } => {
             let message = format!("{design}: {error}");

@@ -36,7 +36,7 @@ pub enum Severity {
     Better,
     /// Neither: a pass that moved, or what is worse within its threshold.
     Changed,
-    /// What was proved, and cannot be decided by this build.
+    /// What was decided, and cannot be decided by this build.
     Undecided,
 }
 
@@ -184,7 +184,7 @@ impl Comparison<'_> {
         let topic = if is_promise { "promise" } else { "theorem" };
         let severity = match (before, *found) {
             (_, Verdict::Refuted) => Severity::Worse,
-            (Some(Verdict::Proved), Verdict::Undecided) => Severity::Undecided,
+            (Some(_), Verdict::Undecided) => Severity::Undecided,
             (Some(before), found) if found < before => Severity::Worse,
             (Some(before), found) if found > before => Severity::Better,
             _ => Severity::Changed,
@@ -370,6 +370,13 @@ fn is_invalid(record: &Record, place: &Place) -> bool {
 
 /// How much a figure grew or shrank, for people.
 fn difference(metric: Metric, old: Rate, new: Rate) -> String {
+    // The numbers of larger fractions could not be multiplied any more.
+    const MOST: i128 = 1 << 32;
+    let small = |rate: &Rate| rate.numer().abs() < MOST && *rate.denom() < MOST;
+    let whole = |rate: &Rate| rate.is_integer();
+    if ![old, new].iter().all(small) && ![old, new].iter().all(whole) {
+        return if new > old { "larger".to_owned() } else { "smaller".to_owned() };
+    }
     let (delta, zero) = (new - old, Rate::from_integer(0));
     if matches!(metric, Metric::BubbleRate | Metric::Gap) {
         return format!("{} points", signed(delta * Rate::from_integer(100)));

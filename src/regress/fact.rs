@@ -296,10 +296,18 @@ impl fmt::Display for What {
 }
 
 impl Value {
+    /// More than any figure: products of smaller numbers fit 128 bits, and their differences 64.
+    const MOST: i128 = 1 << 62;
+
     /// Reads the value of a fact of this kind; else what it must be.
     pub(super) fn parse(what: &What, text: &str) -> Result<Self, &'static str> {
         let words = || if text == "-" { Vec::new() } else { text.split(' ').collect() };
-        let integer = |word: &str| word.parse::<i64>().ok().filter(|number| number.to_string() == word);
+        let integer = |word: &str| {
+            let number = word.parse::<i64>().ok().filter(|number| i128::from(*number).abs() < Self::MOST);
+            number.filter(|number| number.to_string() == word)
+        };
+        let part =
+            |word: &str| word.parse::<i128>().ok().filter(|part| (1 - Self::MOST..Self::MOST).contains(part));
         match what {
             What::Valid | What::Communication => match text {
                 "yes" => Some(Self::Truth(true)),
@@ -308,33 +316,38 @@ impl Value {
             }
             .ok_or("yes or no"),
             What::Makespan | What::DeviceSpan | What::LowerBound => {
-                integer(text).map(Self::Integer).ok_or("an integer")
+                integer(text).map(Self::Integer).ok_or("an integer of at most 62 bits")
             }
             What::Lifespans | What::PeakMemory => {
                 let numbers = words().into_iter().map(integer).collect::<Option<_>>();
-                numbers.map(Self::Integers).ok_or("integers with a space between them")
+                numbers.map(Self::Integers).ok_or("integers of at most 62 bits with a space between them")
             }
             What::Interval | What::IntervalBound | What::BubbleRate | What::Gap => {
                 let parts = text.split_once('/').unwrap_or((text, "1"));
-                let parts = (parts.0.parse::<i128>(), parts.1.parse::<i128>());
-                let rate = match parts {
-                    (Ok(numerator), Ok(denominator)) if denominator > 0 => {
+                let rate = match (part(parts.0), part(parts.1)) {
+                    (Some(numerator), Some(denominator)) if denominator > 0 => {
                         Some(Rate::new(numerator, denominator))
                     }
                     _ => None,
                 };
                 rate.filter(|rate| rate.to_string() == text)
                     .map(Self::Fraction)
-                    .ok_or("a fraction in lowest terms")
+                    .ok_or("a fraction in lowest terms of integers of at most 62 bits")
             }
             What::Order => Ok(Self::Passes(words().into_iter().map(str::to_owned).collect())),
             What::Offsets => {
                 let one = |word: &str| {
                     let (pass, at) = word.split_once('@')?;
+                    let mut letters = pass.chars();
+                    let named = letters.next().is_some_and(|kind| kind.is_ascii_uppercase())
+                        && letters.all(|letter| letter.is_ascii_digit());
+                    if !named {
+                        return None;
+                    }
                     Some((pass.to_owned(), integer(at)?))
                 };
                 let offsets = words().into_iter().map(one).collect::<Option<_>>();
-                offsets.map(Self::Offsets).ok_or("passes with their offsets, such as F0@3")
+                offsets.map(Self::Offsets).ok_or("passes with their offsets of at most 62 bits, such as F0@3")
             }
             What::Theorem(_) | What::Promise(_) => {
                 let (word, rest) = text.split_once(' ').unwrap_or((text, ""));

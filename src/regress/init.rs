@@ -33,6 +33,19 @@ pub enum InitError {
     /// A file that is neither a block family, a model nor a schedule.
     #[error("{} is neither a block family, a model nor a schedule", .0.display())]
     Neither(PathBuf),
+    /// A file that should be TOML and is not.
+    #[error("{}: {error}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// What is wrong.
+        error: Box<reading::FileError>,
+    },
+    /// A manifest to which no table can be added at its end.
+    #[error("{} lists designs in a way that cannot be continued at its end", .0.display())]
+    Closed(PathBuf),
     /// A name that is taken.
     #[error("a design is called {0} already")]
     Taken(String),
@@ -61,8 +74,8 @@ pub struct Initialised {
 /// says already stays as it is.
 ///
 /// # Errors
-/// When a file is nothing that can be kept under regression, its name is taken, or something cannot be
-/// written; nothing is then changed.
+/// When a file is nothing that can be kept under regression, its name is taken, the manifest cannot be continued,
+/// or something cannot be written; nothing is then changed.
 pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, InitError> {
     let failed = |path: &Path, source| InitError::File { path: path.to_owned(), source };
     let manifest_path = directory.join(MANIFEST);
@@ -81,7 +94,16 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
     let mut found = Vec::new();
     for path in paths {
         let content = fs::read_to_string(path).map_err(|source| failed(path, source))?;
-        let kind = kind_of(&content).ok_or_else(|| InitError::Neither(path.clone()))?;
+        let kind = match (kind_of(&content), reading::document(&content).err()) {
+            (Some(kind), _) => kind,
+            (None, Some(error))
+                if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) =>
+            {
+                let error = Box::new(error);
+                return Err(InitError::Syntax { path: path.clone(), text: content, error });
+            }
+            (None, _) => return Err(InitError::Neither(path.clone())),
+        };
         let name = name_of(path);
         if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
             return Err(InitError::Taken(name));
@@ -107,6 +129,9 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
         write!(text, "\n[[{table}]]\nname = {}\nfile = {}\n{hints}", quoted(&name), quoted(&file))
             .expect("texts grow");
         designs.push((name, table));
+    }
+    if manifest::parse(&text).is_err() {
+        return Err(InitError::Closed(manifest_path));
     }
     files::write(&manifest_path, &text).map_err(|source| failed(&manifest_path, source))?;
     Ok(Initialised { manifest: manifest_path, designs })

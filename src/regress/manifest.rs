@@ -90,6 +90,17 @@ pub enum Promise {
     Measured(Measurable),
 }
 
+impl Promise {
+    /// Whether it is another one in different words at most: spaces, and zeros at the end of a decimal.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Formal(one), Self::Formal(other)) => one.to_string() == other.to_string(),
+            (Self::Measured(one), Self::Measured(other)) => one.is_same(other),
+            _ => false,
+        }
+    }
+}
+
 impl Subject {
     /// The word for it.
     #[must_use]
@@ -149,8 +160,7 @@ pub fn parse(text: &str) -> Result<Manifest, FileError> {
                 .map_or_else(|| Ok(Allowances::default()), |value| read_allowances(&value))?;
             let formal = matches!(subject, Subject::Family { .. });
             let promises = table.get("promise").map_or_else(Vec::new, Value::one_or_many);
-            let promises =
-                promises.iter().map(|value| read_promise(text, value, formal)).collect::<Result<_, _>>()?;
+            let promises = read_promises(text, &promises, formal)?;
             designs.push(Design {
                 name,
                 subject,
@@ -220,9 +230,14 @@ fn read_named(table: &Table<'_>) -> Result<Subject, FileError> {
             )),
         }
     };
-    let schedules = table.get("schedules").map(|value| value.one_or_many().iter().map(name).collect());
+    let names = |value: Value<'_>| {
+        if value.list().is_some_and(|list| list.is_empty()) {
+            return Err(value.wrong_type("a name or a list of some"));
+        }
+        value.one_or_many().iter().map(name).collect()
+    };
     Ok(Subject::Named {
-        schedules: schedules.transpose()?,
+        schedules: table.get("schedules").map(names).transpose()?,
         model: path(&table.require("model")?)?,
         sizes: sizes(table)?,
     })
@@ -292,6 +307,19 @@ fn read_allowances(value: &Value<'_>) -> Result<Allowances, FileError> {
         allowances.set(metric, allowance);
     }
     Ok(allowances)
+}
+
+/// Promises, each once.
+fn read_promises(file: &str, values: &[Value<'_>], formal: bool) -> Result<Vec<Promise>, FileError> {
+    let mut promises: Vec<Promise> = Vec::new();
+    for value in values {
+        let promise = read_promise(file, value, formal)?;
+        if promises.iter().any(|other| other.is_same(&promise)) {
+            return Err(contradiction(value, "that is promised already"));
+        }
+        promises.push(promise);
+    }
+    Ok(promises)
 }
 
 /// A promise, whose mistakes are located inside its text where that stands as it is.

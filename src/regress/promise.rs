@@ -14,7 +14,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::block::family::Comparison;
+use crate::block::family::{Comparison, FormulaProblem, MAX_LENGTH};
 use crate::replay::Rate;
 
 /// How deep parentheses and signs may be nested.
@@ -103,12 +103,21 @@ impl Measurable {
     /// # Errors
     /// When the text is none.
     pub fn parse(text: &str) -> Result<Self, PromiseError> {
+        if text.len() > MAX_LENGTH {
+            let message = FormulaProblem::TooLong.to_string();
+            return Err(PromiseError { message, span: 0..text.len() });
+        }
         let mut parser = Parser { text, at: 0, depth: 0 };
         let condition = parser.disjunction()?;
         match parser.peek() {
             "" => Ok(Self { text: text.split_whitespace().collect::<Vec<_>>().join(" "), condition }),
             _ => Err(parser.unexpected("`and`, `or` or the end")),
         }
+    }
+
+    /// Whether it says the same as another one, but for spaces and the like.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.condition == other.condition
     }
 
     /// Whether it holds; nothing where it speaks of something that has no value there, or numbers get too
@@ -154,7 +163,6 @@ impl Condition {
 
 impl Sum {
     fn value(&self, values: &impl Fn(Quantity) -> Option<Rate>) -> Option<Rate> {
-        use num_integer::Integer;
         // Cross products must fit; what is measured has at most 63 bits, its products twice as many.
         const MOST: i128 = 1 << 62;
         let value = match self {
@@ -172,8 +180,7 @@ impl Sum {
             }
         };
         let small = |number: &i128| (-MOST..=MOST).contains(number);
-        (small(value.numer()) && small(value.denom()) && value.denom().gcd(value.numer()) > 0)
-            .then_some(value)
+        (small(value.numer()) && small(value.denom())).then_some(value)
     }
 
     fn speaks_of(&self, quantity: Quantity) -> bool {
@@ -394,6 +401,7 @@ mod tests {
     #[test]
     fn malformed_promises_are_located() {
         let deep = "(".repeat(70);
+        let long = format!("makespan <= 0{}", " + 1".repeat(40_000));
         for (text, span, message) in [
             ("", 0..0, "expected a number, something measured, or `(`, found the end"),
             ("makespan", 8..8, "expected a comparison, found the end"),
@@ -408,6 +416,7 @@ mod tests {
             ("makespan <= and", 12..15, "expected a number"),
             ("makespan % 2 = 0", 9..10, "expected a comparison, found `%`"),
             (deep.as_str(), 65..66, "nested at most 64 deep"),
+            (long.as_str(), 0..160_013, "a formula has at most 2000 bytes"),
         ] {
             let error = Measurable::parse(text).expect_err(text);
             assert!(error.to_string().contains(message), "{text}: {error}");

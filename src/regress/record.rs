@@ -49,6 +49,17 @@ pub enum RecordProblem {
     /// It does not begin with its format and design.
     #[error("a record begins with the lines `format: {RECORD_FORMAT}` and `design: NAME`")]
     Head,
+    /// The record of another design.
+    #[error("this is the record of {expected}, but calls itself that of `{found}`")]
+    Design {
+        /// What it is named after.
+        expected: String,
+        /// What it says.
+        found: String,
+    },
+    /// A character that no line has.
+    #[error("a line has no control characters")]
+    Control,
     /// A mark that a merge left.
     #[error("a merge was not finished here")]
     Merge,
@@ -83,6 +94,20 @@ impl Record {
             .map(|fact| &fact.value)
     }
 
+    /// Reads the text of the record of a design.
+    ///
+    /// # Errors
+    /// When it is none, or that of another design.
+    pub fn parse_of(name: &str, text: &str) -> Result<Self, RecordError> {
+        let record = Self::parse(text)?;
+        if record.design == name {
+            return Ok(record);
+        }
+        let (at, line) = lines(text).nth(1).unwrap_or((0, ""));
+        let problem = RecordProblem::Design { expected: name.to_owned(), found: record.design };
+        Err(RecordError { problem, span: at..at + line.len() })
+    }
+
     /// Reads the text of a record.
     ///
     /// # Errors
@@ -107,6 +132,9 @@ impl Record {
                 |problem, span: Range<usize>| RecordError { problem, span: at + span.start..at + span.end };
             if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {
                 return Err(wrong(RecordProblem::Merge, 0..line.len()));
+            }
+            if let Some((inside, letter)) = line.char_indices().find(|(_, letter)| letter.is_control()) {
+                return Err(wrong(RecordProblem::Control, inside..inside + letter.len_utf8()));
             }
             let Some((key, value)) = line.split_once(": ") else {
                 return Err(wrong(RecordProblem::NoValue, 0..line.len()));

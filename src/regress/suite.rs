@@ -33,8 +33,15 @@ pub struct Suite {
     /// The manifest.
     pub manifest: Manifest,
     inputs: Vec<Inputs>,
-    records: Vec<Option<Record>>,
+    records: Vec<Option<Recorded>>,
     vanished: Vec<String>,
+}
+
+/// A record with its text.
+#[derive(Debug)]
+struct Recorded {
+    record: Record,
+    text: String,
 }
 
 /// Why designs cannot be checked.
@@ -87,6 +94,12 @@ pub enum RegressError {
         span: std::ops::Range<usize>,
         /// What is wrong.
         error: Box<MeasureError>,
+    },
+    /// A record that would not be read as what was found.
+    #[error("internal error: {design}: its record cannot be read again")]
+    Unreadable {
+        /// The name of the design.
+        design: String,
     },
 }
 
@@ -231,7 +244,7 @@ impl Suite {
     /// When the files of a design do not fit each other, or this program contradicts itself.
     pub fn check(&self, options: &Options, watch: &(dyn Fn(&str) + Sync)) -> Result<Report, RegressError> {
         let designs: Vec<_> = self.manifest.designs.iter().zip(&self.inputs).zip(&self.records).collect();
-        let check = |&((design, inputs), record): &((&Design, &Inputs), &Option<Record>)| {
+        let check = |&((design, inputs), record): &((&Design, &Inputs), &Option<Recorded>)| {
             let result = check(design, inputs, record.as_ref(), options);
             watch(&design.name);
             result.map_err(|error| {
@@ -251,22 +264,33 @@ impl Suite {
     /// What this build cannot decide keeps the verdict of the old record, if that is about the same formulas.
     ///
     /// # Errors
-    /// When a record cannot be written or removed.
+    /// When a record cannot be written or removed, or would not be read as what was found; nothing is then
+    /// written.
     pub fn accept(&self, report: &Report) -> Result<Accepted, RegressError> {
         let folder = self.directory.join(RECORDS);
         let mut accepted = Accepted::default();
         let failed = |path: &Path, source| RegressError::File { path: path.to_owned(), source };
+        let text = |result: &Checked| {
+            let Some(found) = &result.found else { return Ok(None) };
+            let position = self.manifest.designs.iter().position(|design| design.name == result.design);
+            let old = position.and_then(|position| self.records[position].as_ref());
+            let record = with_kept_verdicts(found, old.map(|old| &old.record), |_| true);
+            let text = record.to_string();
+            if Record::parse_of(&result.design, &text).as_ref() == Ok(&record) {
+                Ok(Some(text))
+            } else {
+                Err(RegressError::Unreadable { design: result.design.clone() })
+            }
+        };
+        let texts: Vec<_> = report.results.iter().map(text).collect::<Result<_, _>>()?;
         fs::create_dir_all(&folder).map_err(|source| failed(&folder, source))?;
-        for result in &report.results {
+        for (result, text) in report.results.iter().zip(texts) {
             let path = folder.join(format!("{}{ENDING}", result.design));
-            let Some(found) = &result.found else {
+            let Some(text) = text else {
                 fs::remove_file(&path).map_err(|source| failed(&path, source))?;
                 accepted.removed.push(path);
                 continue;
             };
-            let position = self.manifest.designs.iter().position(|design| design.name == result.design);
-            let old = position.and_then(|position| self.records[position].as_ref());
-            let text = with_kept_verdicts(found, old).to_string();
             if fs::read_to_string(&path).ok().as_deref() != Some(&text) {
                 files::write(&path, &text).map_err(|source| failed(&path, source))?;
                 accepted.written.push(path);
@@ -280,11 +304,11 @@ fn read(path: &Path) -> Result<String, RegressError> {
     fs::read_to_string(path).map_err(|source| RegressError::File { path: path.to_owned(), source })
 }
 
-fn read_record(folder: &Path, name: &str) -> Result<Record, RegressError> {
+fn read_record(folder: &Path, name: &str) -> Result<Recorded, RegressError> {
     let path = folder.join(format!("{name}{ENDING}"));
     let text = read(&path)?;
-    match Record::parse(&text) {
-        Ok(record) => Ok(record),
+    match Record::parse_of(name, &text) {
+        Ok(record) => Ok(Recorded { record, text }),
         Err(error) => Err(RegressError::Record { path, text, error: Box::new(error) }),
     }
 }
@@ -292,7 +316,7 @@ fn read_record(folder: &Path, name: &str) -> Result<Record, RegressError> {
 fn check(
     design: &Design,
     inputs: &Inputs,
-    recorded: Option<&Record>,
+    recorded: Option<&Recorded>,
     options: &Options,
 ) -> Result<Checked, MeasureError> {
     let key = options.cache.as_ref().map(|cache| (cache, cache.key(design, inputs, options.limit)));
@@ -308,8 +332,11 @@ fn check(
         }
         record
     };
+    // What is recorded as false stays so until a build that can decide it says otherwise.
+    let old = recorded.map(|recorded| &recorded.record);
+    let found = with_kept_verdicts(&found, old, |verdict| verdict == Verdict::Refuted);
     let changes = match recorded {
-        Some(recorded) => compare(recorded, &found, &design.allow),
+        Some(recorded) => against(recorded, &found, design),
         None => not_recorded(&found, design),
     };
     let is = |severity| changes.iter().any(|change| change.severity == severity);
@@ -331,6 +358,20 @@ fn check(
         found: Some(found),
         cached,
     })
+}
+
+/// All that is not as it was recorded; where that is nothing, the text of the record itself, but for the ends
+/// of its lines.
+fn against(recorded: &Recorded, found: &Record, design: &Design) -> Vec<Change> {
+    let mut changes = compare(&recorded.record, found, &design.allow);
+    if changes.iter().all(|change| change.severity == Severity::Undecided) {
+        let text = with_kept_verdicts(found, Some(&recorded.record), |_| true).to_string();
+        if recorded.text.replace("\r\n", "\n") != text {
+            let message = "its text is another one: --accept writes it".to_owned();
+            changes.insert(0, Change::of(Severity::Changed, "record", &Place::default(), message));
+        }
+    }
+    changes
 }
 
 /// Of a design without a record: that it has none, and what is wrong with it all the same.
@@ -357,21 +398,35 @@ fn vanished(name: &str) -> Checked {
     }
 }
 
-fn with_kept_verdicts(found: &Record, old: Option<&Record>) -> Record {
-    let mut record = found.clone();
+/// What was found, with the verdicts of the record about what this build cannot decide, as far as those are
+/// about the same formulas and are to be kept.
+fn with_kept_verdicts(found: &Record, old: Option<&Record>, is_kept: impl Fn(Verdict) -> bool) -> Record {
     let whole = Place::default();
     let Some(old) = old.filter(|old| old.get(&whole, &What::Formulas) == found.get(&whole, &What::Formulas))
     else {
-        return record;
+        return found.clone();
     };
-    for fact in &mut record.facts {
+    let (mut facts, mut pending) = (Vec::new(), Vec::new());
+    for fact in &found.facts {
+        // A claim stands beside its verdict, and where it is false beneath it.
+        if !matches!(fact.key.what, What::Claim(_)) {
+            facts.append(&mut pending);
+        }
+        let mut fact = fact.clone();
         if let Value::Verdict(Verdict::Undecided, _) = fact.value
-            && let Some(kept) = old.get(&fact.key.place, &fact.key.what)
+            && let Some(kept @ Value::Verdict(verdict, _)) = old.get(&fact.key.place, &fact.key.what)
+            && is_kept(*verdict)
         {
             fact.value = kept.clone();
+            if let What::Theorem(name) | What::Promise(name) = &fact.key.what {
+                let beneath = [What::Counterexample(name.clone()), What::Drawing(name.clone())];
+                pending = old.facts.iter().filter(|fact| beneath.contains(&fact.key.what)).cloned().collect();
+            }
         }
+        facts.push(fact);
     }
-    record
+    facts.append(&mut pending);
+    Record { design: found.design.clone(), facts }
 }
 
 impl Checked {

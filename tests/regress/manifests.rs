@@ -40,6 +40,12 @@ fn a_manifest_that_is_wrong_is_located() {
             "[[schedule]]\nname = \"ours\"\nfile = \"ours.json\"",
             "[[named]]\nname = \"n\"\nmodel = \"model.toml\"\nschedules = \"2f2b\"",
         ),
+        ("\"peak <= peak_1f1b + 2\"", "[\"peak <= 2*d\", \"peak<=2*d\"]"),
+        ("\"peak <= peak_1f1b + 2\"", "[\"makespan <= 1.5*bound\", \"makespan <= 1.50 * bound\"]"),
+        (
+            "[[schedule]]\nname = \"ours\"\nfile = \"ours.json\"",
+            "[[named]]\nname = \"n\"\nmodel = \"model.toml\"\nschedules = []",
+        ),
         // These can be read; what they name does not fit.
         ("file = \"half.toml\"", "file = \"gone.toml\""),
         ("file = \"half.toml\"", "file = \"ours.json\""),
@@ -70,6 +76,15 @@ fn a_record_that_is_wrong_is_located() {
         ("peak_memory: 2 1", "peak_memory: 2,1"),
         ("i=0 lifespans", "i=x lifespans"),
         ("i=0 lifespans", "i=0 i=0 lifespans"),
+        ("design: ours", "design: theirs"),
+        ("valid: yes", "valid: yes\nbest: 1f\t1b"),
+        // Numbers that could not be counted with.
+        ("bubble_rate: 1/4", "bubble_rate: 1/170141183460469231731687303715884105727"),
+        ("bubble_rate: 1/4", "bubble_rate: -170141183460469231731687303715884105727/4"),
+        ("valid: yes", "valid: yes\ninterval: 4611686018427387904"),
+        ("valid: yes", "valid: yes\ni=0 offsets: F0@-9223372036854775808"),
+        ("peak_memory: 2 1", "peak_memory: -9223372036854775808 1"),
+        ("valid: yes", "valid: yes\ni=0 offsets: \u{e9}0@1"),
     ] {
         let scene = Scene::of_schedule("");
         scene.replace("records/ours.record", from, to);
@@ -120,6 +135,55 @@ fn new_designs_are_entered_without_touching_what_is_there() {
     assert!(scene.read("deep/er/regress.toml").contains("file = \"../../half.toml\""));
     assert_eq!(scene.run(&["deep/er", "--accept"]).status, 0);
     assert_eq!(scene.run(&["deep/er"]).status, 0);
+}
+
+#[test]
+fn a_manifest_that_could_not_be_read_again_is_not_written() {
+    // A list in brackets is not continued by a table.
+    let closed = "family = [{ name = \"x\", file = \"half.toml\" }]\n";
+    let scene = scene(closed);
+    let run = scene.run(&["--init", "half.toml", "-o", "."]);
+    assert_eq!(run.status, 2, "{}", run.transcript());
+    assert!(run.err.contains("cannot be continued at its end") && run.err.contains("by hand"), "{}", run.err);
+    assert_eq!(scene.read("regress.toml"), closed);
+}
+
+#[test]
+fn a_new_design_that_is_not_toml_is_located() {
+    let scene = scene(GOOD);
+    scene.write("typo.toml", &V_HALF.replace("interval = 6", "interval = "));
+    let run = scene.run(&["--init", "typo.toml", "-o", "."]);
+    assert_eq!(run.status, 2, "{}", run.transcript());
+    assert!(run.err.contains("not a TOML file") && run.err.contains("typo.toml:"), "{}", run.err);
+    assert_eq!(scene.read("regress.toml"), GOOD);
+}
+
+#[test]
+fn a_manifest_stands_for_its_directory_and_commands_can_be_run_as_they_are_printed() {
+    let scene = scene(GOOD);
+    let run = scene.run(&["--init", "half.toml", "-o", "of ours"]);
+    assert!(run.out.contains("`bubbleproof regress 'of ours' --accept` makes"), "{}", run.transcript());
+    let run = scene.run(&["of ours/regress.toml", "--accept", "--json"]);
+    assert_eq!(run.status, 0, "{}", run.transcript());
+    let object: serde_json::Value = serde_json::from_str(&run.out).expect("an object");
+    assert_eq!(
+        (&object["ok"], &object["designs"][0]["regressed"]),
+        (&true.into(), &false.into()),
+        "{object}"
+    );
+    assert_eq!(scene.run(&["of ours"]).status, 0);
+}
+
+#[test]
+fn a_name_cannot_put_facts_into_a_record() {
+    let manifest = "[[model]]\nname = \"m\"\nfile = \"model.toml\"\n";
+    let scene = scene(manifest);
+    scene.replace("model.toml", "name = \"m\"", "name = \"a\\nbest: x\\nwhy: x\"");
+    assert_eq!(scene.run(&[".", "--accept"]).status, 0);
+    let record = scene.read("records/m.record");
+    assert!(record.contains("\nproblem: a\\nbest: x\\nwhy: x "), "{record}");
+    let run = scene.run(&[".", "--strict"]);
+    assert_eq!(run.status, 0, "{}", run.transcript());
 }
 
 #[test]

@@ -233,6 +233,75 @@ fn without_a_solver_what_was_proved_is_neither_passed_nor_lost() {
 }
 
 #[test]
+fn what_is_recorded_as_false_is_not_undecided_afterwards() {
+    let scene = Scene::of_v_half();
+    // As a build with a solver would record what is false only for more devices than are tried without one.
+    let verdict = if HAS_SOLVER { "proved" } else { "undecided holds for d <= 64" };
+    let promise = "promise 2*peak <= peak_1f1b + 4: ";
+    let counterexample = "counterexample 2*peak <= peak_1f1b + 4: d = 99, i = 0: as it was found";
+    scene.replace(
+        "records/v-half.record",
+        &format!("{promise}{verdict}"),
+        &format!("{promise}refuted\n{counterexample}"),
+    );
+    let recorded = scene.read("records/v-half.record");
+    let checked = scene.checked();
+    if HAS_SOLVER {
+        assert_eq!(checked.outcome, Outcome::Better);
+        return;
+    }
+    assert_eq!(checked.outcome, Outcome::Worse);
+    assert_eq!(topics(&checked, Severity::Worse), ["promise"]);
+    assert!(checked.breaks_a_promise());
+    assert_eq!(scene.run(&[".", "--no-cache"]).status, 1);
+    assert_eq!(scene.run(&[".", "--no-cache", "--accept"]).status, 1);
+    assert_eq!(scene.read("records/v-half.record"), recorded);
+    // Of other formulas it says nothing: that is open, and no improvement.
+    scene.replace("v-half.toml", "at = \"2*i\"", "at = \"i + i\"");
+    let checked = scene.checked();
+    assert!(topics(&checked, Severity::Undecided).contains(&"promise"));
+    assert_eq!((topics(&checked, Severity::Better), checked.fails(true)), (vec![], true));
+}
+
+#[test]
+fn a_record_that_says_the_same_in_other_words_is_not_exactly_as_recorded() {
+    let scene = Scene::of_schedule("");
+    let path = "records/ours.record";
+    let good = scene.read(path);
+    for other in
+        [format!("{good}# mine\n"), good.replacen("\n\n", "\n", 1), good.replace("\nproblem", "\n\nproblem")]
+    {
+        scene.write(path, &other);
+        let checked = scene.checked();
+        assert_eq!(
+            (checked.outcome, changes(&checked, Severity::Changed)),
+            (Outcome::Changed, vec![("record", "its text is another one: --accept writes it")]),
+            "{other}"
+        );
+        assert!(!checked.fails(false) && checked.fails(true));
+    }
+    assert_eq!(scene.accept(), ["ours.record"]);
+    assert_eq!(scene.read(path), good);
+    scene.write(path, &good.replace('\n', "\r\n"));
+    assert_eq!(scene.checked().outcome, Outcome::Unchanged, "ends of lines are for git");
+}
+
+#[test]
+fn figures_as_large_as_records_have_them_are_compared() {
+    let scene = Scene::of_schedule("");
+    for (from, to) in [
+        ("bubble_rate: 1/4", "bubble_rate: 4611686018427387902/4611686018427387903"),
+        ("makespan: 8", "makespan: 4611686018427387903"),
+        ("peak_memory: 2 1", "peak_memory: -4611686018427387903 4611686018427387903"),
+    ] {
+        scene.replace("records/ours.record", from, to);
+    }
+    let checked = scene.checked();
+    assert_eq!(checked.outcome, Outcome::Worse, "{:?}", checked.changes);
+    assert!(topics(&checked, Severity::Better).contains(&"bubble_rate"));
+}
+
+#[test]
 fn a_theorem_that_is_lost_is_a_regression() {
     let scene = Scene::of_v_half();
     scene.replace(

@@ -31,8 +31,15 @@ pub fn parse(text: &str) -> Result<Family, FileError> {
         None => any_devices(),
     };
     let (mut promises, mut bubble_free) = (Vec::new(), Vec::new());
+    let mut said: Vec<String> = Vec::new();
     for value in file.get("promise").map_or_else(Vec::new, Value::one_or_many) {
         let promise = parse_promise(value.text()?).map_err(|error| located(text, &value, &error))?;
+        if said.contains(&promise.to_string()) {
+            let found = format!("\"{}\"", value.text()?);
+            let other = "that is promised already".to_owned();
+            return Err(value.error(Problem::Contradiction { key: value.key(), value: found, other }));
+        }
+        said.push(promise.to_string());
         match promise {
             Promise::Everywhere(promise) => promises.push(promise),
             Promise::BubbleFree(promise) => bubble_free.push(promise),

@@ -16,6 +16,7 @@
 //! What follows `when` is a condition on durations: sums of multiples of `tF`, `tI` and `tW`, compared by
 //! `=`, `<=` or `>=` with each other or with 0.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::bubble_free::BubbleFree;
@@ -114,6 +115,15 @@ pub enum Promise {
     Everywhere(Condition),
     /// That its order has no bubble, for all durations with a condition.
     BubbleFree(BubbleFree),
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Everywhere(promise) => promise.fmt(out),
+            Self::BubbleFree(promise) => promise.fmt(out),
+        }
+    }
 }
 
 /// Reads a promise.

@@ -1,4 +1,4 @@
-use itertools::iproduct;
+use itertools::{Itertools, iproduct};
 use num_integer::Integer;
 use proptest::prelude::*;
 
@@ -339,6 +339,12 @@ fn malformed_family_files_are_located() {
         ("d >= 1", "i >= 1", "i", "`domain`: `i` has no value here"),
         ("peak = 2", "peak", "peak", "`promise`: expected a condition"),
         ("\"peak = 2\"", "[\"peak = 2\", \"d = 1 or x\"]", "x", "`promise[1]`: `x` is not known"),
+        (
+            "\"peak = 2\"",
+            "[\"peak = 2\", \"peak=2\"]",
+            "\"peak=2\"",
+            "`promise[1]` is \"peak=2\", but that is promised already",
+        ),
         ("at = \"2*d\"", "at = \"2*d*i\"", "2*d*i", "`pass[2].at`: one side of `*`"),
         ("at = \"2*d\"", "at = '''2*/'''", "/", "`pass[2].at`: `/` has no meaning"),
         ("at = \"2*d\"", "at = \"2*\\u0064*i\"", "\"2*\\u0064*i\"", "`pass[2].at`: one side of `*`"),
@@ -459,6 +465,7 @@ proptest! {
                 .iter()
                 .zip(&at)
                 .map(|(&comparison, formula)| Condition::Compare(formula.clone(), comparison, Formula::Integer(1)))
+                .unique_by(ToString::to_string)
                 .collect(),
             bubble_free: if fused { vec![free.clone()] } else { Vec::new() },
             durations: Durations {

@@ -4,12 +4,15 @@ use std::fmt;
 
 use itertools::Itertools;
 
-use super::Checked;
+use super::{Checked, word};
 use crate::cli::violations::count;
 use crate::regress::{Change, Outcome, Place, Report, Severity, Tally};
 
 /// So many figures of one kind are told, and one where nothing is worse or better; of the others, where they are.
 const SHOWN: usize = 4;
+
+/// So many of those places are listed, and the others counted.
+const LISTED: usize = 12;
 
 pub(super) struct Text<'a>(pub &'a Checked<'a>);
 
@@ -41,7 +44,7 @@ impl fmt::Display for Text<'_> {
                 writeln!(
                     out,
                     "where this is meant, `bubbleproof regress {} --accept` records it",
-                    directory.display()
+                    word(directory)
                 )?;
             }
             return Ok(());
@@ -82,16 +85,19 @@ fn several<'a>(out: &mut fmt::Formatter<'_>, changes: &[&'a Change], told: &mut 
         let places =
             changes[shown..].iter().map(|change| &change.place).filter(|place| **place != Place::default());
         let places = places.map(|place| format!("{place}")).unique().collect_vec();
-        let at = match places.len() {
-            0 => String::new(),
-            1..=8 => format!(": {}", places.join("; ")),
-            more => {
-                format!(": {}; and {}", places[..12].join("; "), count(more - 8, "more place", "more places"))
-            }
-        };
-        writeln!(out, "  {:<9}  {:<13}  and {} more{at}", "", "", changes.len() - shown)?;
+        writeln!(out, "  {:<9}  {:<13}  and {} more{}", "", "", changes.len() - shown, listed(&places))?;
     }
     Ok(())
+}
+
+/// Places, the first ones by name.
+fn listed(places: &[String]) -> String {
+    let more = match places.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!("; and {}", count(more, "more place", "more places")),
+    };
+    let named = places.iter().take(LISTED).join("; ");
+    if named.is_empty() { named } else { format!(": {named}{more}") }
 }
 
 /// A change with its place.
@@ -135,4 +141,25 @@ pub(super) fn undecided(report: &Report) -> Option<String> {
             count(undecided, "theorem or promise", "theorems and promises"),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_listed_or_counted() {
+        for all in 0..=20 {
+            let places = (1..=all).map(|devices| format!("d={devices}")).collect_vec();
+            let told = listed(&places);
+            let named = told.matches("d=").count();
+            let counted = told.split_once("; and ").map_or(0, |(_, rest)| {
+                let number = rest.split_once(" more place").expect("a number of places").0;
+                number.parse::<usize>().expect("a number")
+            });
+            assert_eq!((named, named + counted), (all.min(LISTED), all), "{told}");
+        }
+        assert_eq!(listed(&[]), "");
+        assert_eq!(listed(&["d=1".to_owned(), "d=2".to_owned()]), ": d=1; d=2");
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-use super::Checked;
+use super::{Checked, word};
 use crate::regress::{Change, Checked as Design, Initialised, Tally};
 
 #[derive(Serialize)]
@@ -69,7 +69,11 @@ pub(super) fn object<'a>(checked: &'a Checked<'a>) -> Object<'a> {
         name: &design.design,
         kind: design.kind,
         outcome: design.outcome.word(),
-        regressed: design.fails(checked.strict),
+        // What has been accepted is no regression, as for the exit status.
+        regressed: match checked.accepted {
+            Some(_) => design.breaks_a_promise(),
+            None => design.fails(checked.strict),
+        },
         line: design.kind.map(|_| checked.line(design.span.start)),
         undecided: design.undecided,
         cached: design.cached,
@@ -126,6 +130,6 @@ impl fmt::Display for Made<'_> {
         for (name, kind) in &self.0.designs {
             writeln!(out, "entered {name} ({kind}) into {}", self.0.manifest.display())?;
         }
-        writeln!(out, "`bubbleproof regress {} --accept` makes the first records", self.1.display())
+        writeln!(out, "`bubbleproof regress {} --accept` makes the first records", word(self.1))
     }
 }

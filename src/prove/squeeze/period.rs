@@ -1,7 +1,8 @@
 //! Which forms limit the period, found by trial: a period too small is forbidden by a cycle, and the
 //! rate of that cycle is another form.
 
-use std::collections::BTreeSet;
+mod domain;
+
 use std::time::Instant;
 
 use num_integer::Integer;
@@ -14,13 +15,12 @@ use super::form::{Form, Point, Rate, rays};
 use super::graph::{Classes, Constraint};
 use super::potential::{Obstacle, Starts, forbidding, rate_of, solve};
 use super::quasi::End;
-use crate::block::family::{Family, Variable};
+use crate::block::family::Family;
+
+pub(super) use domain::occurring;
 
 /// More forms than any family needs.
 const MOST_FORMS: usize = 64;
-
-/// Up to so many devices are tried to find out which residues of `d` occur.
-const MOST_DEVICES: i64 = 4096;
 
 /// So many numbers of devices with the same residue are looked at for a cycle.
 const DEVICES_TRIED: i128 = 3;
@@ -109,8 +109,7 @@ impl Periods {
 pub fn period(family: &Family, latency: bool, deadline: Option<Instant>) -> Result<Periods, Irregular> {
     let classes = Classes::of(family)?;
     let quantities = quantities(latency);
-    let occurring = occurring(family, classes.residues);
-    let cases = occurring
+    let cases = occurring(&family.domain, classes.residues)?
         .into_iter()
         .map(|s| of_residue(&classes, s, quantities, deadline))
         .collect::<Result<_, _>>()?;
@@ -120,16 +119,6 @@ pub fn period(family: &Family, latency: bool, deadline: Option<Instant>) -> Resu
 /// How many of the quantities vary.
 pub(super) const fn quantities(latency: bool) -> usize {
     if latency { 4 } else { 3 }
-}
-
-/// The residues that some number of devices in the domain has.
-pub(super) fn occurring(family: &Family, residues: i128) -> Vec<i128> {
-    let there = |devices: &i64| {
-        let values = |variable| (variable == Variable::Devices).then_some(*devices);
-        family.domain.evaluate(&values) == Ok(true)
-    };
-    let found = (1..=MOST_DEVICES).filter(there).map(|devices| i128::from(devices).mod_floor(&residues));
-    found.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn of_residue(

@@ -168,7 +168,7 @@ impl Witness {
         if self.peak != peak(&classes)? {
             return Err(Rejection::Table("the peak".to_owned()));
         }
-        let occurring = occurring(&family, classes.residues);
+        let occurring = occurring(&family.domain, classes.residues)?;
         let mut claims = Vec::new();
         for periods in &self.periods {
             let name = if periods.latency { "period with latency" } else { "period" };

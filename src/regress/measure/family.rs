@@ -55,11 +55,14 @@ fn with_promises(family: &Family, design: &Design) -> Family {
     let mut family = family.clone();
     for promise in &design.promises {
         match promise {
-            Promise::Formal(family::Promise::Everywhere(promise)) if !family.promises.contains(promise) => {
+            // What the family promises itself is promised once.
+            Promise::Formal(family::Promise::Everywhere(promise))
+                if family.promises.iter().all(|own| own.to_string() != promise.to_string()) =>
+            {
                 family.promises.push(promise.clone());
             }
             Promise::Formal(family::Promise::BubbleFree(promise))
-                if !family.bubble_free.contains(promise) =>
+                if family.bubble_free.iter().all(|own| own.to_string() != promise.to_string()) =>
             {
                 family.bubble_free.push(promise.clone());
             }

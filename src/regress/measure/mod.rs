@@ -114,6 +114,12 @@ struct Facts {
 
 impl Facts {
     fn add(&mut self, place: &Place, what: What, value: Value) {
+        // A fact is a line: what files call themselves must not make further ones.
+        let value = match value {
+            Value::Text(text) => Value::Text(in_a_line(&text)),
+            Value::Verdict(verdict, rest) => Value::Verdict(verdict, in_a_line(&rest)),
+            value => value,
+        };
         self.found.push(Fact { key: Key { place: place.clone(), what }, value });
     }
 
@@ -128,6 +134,19 @@ impl Facts {
             self.add(place, What::Why, Value::Text(why));
         }
     }
+}
+
+/// A text with its control characters escaped.
+fn in_a_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() {
+            line.extend(letter.escape_default());
+        } else {
+            line.push(letter);
+        }
+    }
+    line
 }
 
 /// The verdict about a promise over what was measured, wherever it was; of a family, at its own durations.
