@@ -812,7 +812,8 @@ fn traces_are_reported_with_stable_keys() {
     assert_eq!((trace["in_sample"].as_bool(), trace["basis"].as_str()), (Some(true), Some("itself")));
 
     // Runs of the same schedule predict each other.
-    let several = tool(&["trace", "compare", CONTENDED, CONTENDED, "--json"]).json();
+    let runs = ["1", "2"].map(|run| format!("tests/traces/cpu/1f1b-d2-m16-small-{run}.json"));
+    let several = tool(&["trace", "compare", &runs[0], &runs[1], "--json"]).json();
     assert_eq!(several["traces"][1]["basis"], "other-runs");
     assert_keys(&several, &["holds", "traces", "makespan_errors"]);
 
