@@ -1,7 +1,7 @@
 //! What `torch.profiler` writes for PyTorch's own pipeline runtime: Chrome JSON, one file for each rank.
 //!
 //! The runtime wraps every action in a range named `PP:` and the action: `PP:0F0`, `PP:1RECV_F0`. Ranges of category
-//! `user_annotation` say what the host did. Where there are kernels, passes are the times of the [kernels] that
+//! `user_annotation` say what the host did. Where there are kernels, passes are the times of the kernels that
 //! were launched in those ranges. Where there are none, but ranges of category `gpu_user_annotation`, those
 //! count, which may be too short for backwards. Else passes are timed by the host. It waits for what a pass
 //! receives inside the range of the pass, so that there a pass is taken to start with the first operator in its
