@@ -1,18 +1,16 @@
 //! bubbleproof optimises and formally verifies pipeline-parallel training schedules.
 
+pub use bubbleproof_core::{certificate, comm, model, replay, schedule};
+
+pub mod advice;
 pub mod block;
 pub mod catalog;
-pub mod certificate;
 pub mod cli;
-pub mod comm;
 pub mod draw;
 pub mod encode;
 pub mod interchange;
-pub mod model;
 pub mod optimize;
 pub mod prove;
 pub mod regress;
-pub mod replay;
-pub mod schedule;
 pub mod stop;
 pub mod trace;

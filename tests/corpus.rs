@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bubbleproof::advice;
 use bubbleproof::model::{self, Model};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::{self, ScheduleFileError};
@@ -95,7 +96,9 @@ fn model_outcome(text: &str) -> Outcome {
             let before = &text[..error.span.start];
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
-            let help = error.problem.help().map(|help| format!("\n    help: {help}")).unwrap_or_default();
+            let help = advice::for_file(&error.problem)
+                .map(|help| format!("\n    help: {help}"))
+                .unwrap_or_default();
             Outcome::Refused(format!("{line}:{column}: {error}{help}"))
         }
     }

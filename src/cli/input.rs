@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::error::{Error, Located};
 use super::excerpt::Excerpt;
 use super::json_place::{key_at_top, offset_of};
+use crate::advice;
 use crate::block::family::{self, Family};
 use crate::interchange::{self, ReadError};
 use crate::model::reading::{self, FileError};
@@ -74,7 +75,9 @@ impl Input {
     /// # Errors
     /// When it is none.
     pub fn family(&self) -> Result<Family, Error> {
-        family::parse(&self.text).map_err(|error| self.toml_error(&error))
+        family::parse(&self.text).map_err(|error| {
+            self.error(error.to_string(), "here", error.span(), advice::for_formula_file(&error))
+        })
     }
 
     /// Whether the text describes a block family and no model: only families have `[[pass]]`.
@@ -176,7 +179,7 @@ impl Input {
     }
 
     fn toml_error(&self, error: &FileError) -> Error {
-        self.error(error.to_string(), "here", error.span.clone(), error.problem.help())
+        self.error(error.to_string(), "here", error.span.clone(), advice::for_file(&error.problem))
     }
 
     fn schedule_error(&self, error: &ScheduleFileError) -> Error {

@@ -16,6 +16,8 @@ use super::input::Input;
 use super::optimize::seconds;
 use super::output::{Output, note, print_json, to_stdout};
 use super::progress::Progress;
+use crate::advice;
+use crate::block::family::FormulaFileError;
 use crate::regress::{
     Accepted, Cache, FileKind, InitError, InputError, MANIFEST, Options, RegressError, Report, Suite,
     initialise,
@@ -186,8 +188,10 @@ fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
             format!("{} lists designs in a way that cannot be continued at its end", path.display()),
             "enter the files by hand; it is as it was",
         ),
-        InitError::Manifest { path, text, error } | InitError::Syntax { path, text, error } => {
-            located(&path, &text, error.to_string(), error.span.clone(), error.problem.help())
+        InitError::Manifest { path, text, error } => wrong_manifest(&path, &text, &error),
+        InitError::Syntax { path, text, error } => {
+            let help = advice::for_file(&error.problem);
+            located(&path, &text, error.to_string(), error.span, help)
         }
     })?;
     output.print(&json::Made(&made, &args.output))?;
@@ -203,6 +207,10 @@ fn located(
 ) -> Error {
     let excerpt = Excerpt::new(path.display().to_string(), text);
     Error::Located(Box::new(Located { message, label: "here", span, help, excerpt }))
+}
+
+fn wrong_manifest(path: &Path, text: &str, error: &FormulaFileError) -> Error {
+    located(path, text, error.to_string(), error.span(), advice::for_formula_file(error))
 }
 
 fn unwritable(error: RegressError) -> Error {
@@ -222,9 +230,7 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
             }
             Error::Read { path: path.display().to_string(), source }
         }
-        RegressError::Manifest { path, text, error } => {
-            located(&path, &text, error.to_string(), error.span.clone(), error.problem.help())
-        }
+        RegressError::Manifest { path, text, error } => wrong_manifest(&path, &text, &error),
         RegressError::Record { path, text, error } => {
             let help = "records are written by --accept; remove this one to make it anew".to_owned();
             located(&path, &text, error.to_string(), error.span.clone(), Some(help))

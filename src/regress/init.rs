@@ -8,6 +8,7 @@ use super::files;
 use super::inputs::FileKind;
 use super::manifest;
 use super::suite::MANIFEST;
+use crate::block::family::FormulaFileError;
 use crate::interchange;
 use crate::model::reading;
 
@@ -57,7 +58,7 @@ pub enum InitError {
         /// Its text.
         text: String,
         /// What is wrong.
-        error: Box<reading::FileError>,
+        error: Box<FormulaFileError>,
     },
 }
 

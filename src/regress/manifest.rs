@@ -7,7 +7,7 @@ use itertools::Itertools;
 
 use super::promise::{Measurable, Quantity};
 use super::threshold::{Allowance, Allowances, Metric};
-use crate::block::family::{self, parse_promise};
+use crate::block::family::{self, FormulaFileError, parse_promise};
 use crate::catalog;
 use crate::model::reading::{FileError, Problem, Table, Value, document, root};
 
@@ -125,7 +125,7 @@ pub const DEVICES: [u32; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16];
 ///
 /// # Errors
 /// When the text is not TOML, a key is unknown or missing, a value is none, or two designs have one name.
-pub fn parse(text: &str) -> Result<Manifest, FileError> {
+pub fn parse(text: &str) -> Result<Manifest, FormulaFileError> {
     let document = document(text)?;
     let file = root(&document);
     file.only(&["allow", "family", "schedule", "named", "model"])?;
@@ -150,10 +150,11 @@ pub fn parse(text: &str) -> Result<Manifest, FileError> {
                     &name_value,
                     "a record is called after it: letters, digits, `-`, `_` and `.` \
                      make a name, and it does not begin with `.`",
-                ));
+                )
+                .into());
             }
             if designs.iter().any(|design: &Design| design.name.eq_ignore_ascii_case(&name)) {
-                return Err(contradiction(&name_value, "another design is called that"));
+                return Err(contradiction(&name_value, "another design is called that").into());
             }
             let allow = table
                 .get("allow")
@@ -310,12 +311,12 @@ fn read_allowances(value: &Value<'_>) -> Result<Allowances, FileError> {
 }
 
 /// Promises, each once.
-fn read_promises(file: &str, values: &[Value<'_>], formal: bool) -> Result<Vec<Promise>, FileError> {
+fn read_promises(file: &str, values: &[Value<'_>], formal: bool) -> Result<Vec<Promise>, FormulaFileError> {
     let mut promises: Vec<Promise> = Vec::new();
     for value in values {
         let promise = read_promise(file, value, formal)?;
         if promises.iter().any(|other| other.is_same(&promise)) {
-            return Err(contradiction(value, "that is promised already"));
+            return Err(contradiction(value, "that is promised already").into());
         }
         promises.push(promise);
     }
@@ -323,7 +324,7 @@ fn read_promises(file: &str, values: &[Value<'_>], formal: bool) -> Result<Vec<P
 }
 
 /// A promise, whose mistakes are located inside its text where that stands as it is.
-fn read_promise(file: &str, value: &Value<'_>, formal: bool) -> Result<Promise, FileError> {
+fn read_promise(file: &str, value: &Value<'_>, formal: bool) -> Result<Promise, FormulaFileError> {
     let text = value.text()?;
     let error = if formal && !Quantity::is_spoken_of(text) {
         match parse_promise(text) {
@@ -342,5 +343,5 @@ fn read_promise(file: &str, value: &Value<'_>, formal: bool) -> Result<Promise, 
         Some(at) => whole.start + at + inside.start..whole.start + at + inside.end,
         None => whole,
     };
-    Err(FileError { problem: Problem::Formula { key: value.key(), message }, span })
+    Err(FormulaFileError::Formula { key: value.key(), message, span })
 }

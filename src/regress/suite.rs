@@ -14,7 +14,7 @@ use super::inputs::{InputError, Inputs};
 use super::manifest::{self, Design, Manifest};
 use super::measure::{Found, MeasureError, measure};
 use super::record::{Record, RecordError};
-use crate::model::reading::FileError;
+use crate::block::family::FormulaFileError;
 
 /// The name of the manifest.
 pub const MANIFEST: &str = "regress.toml";
@@ -63,7 +63,7 @@ pub enum RegressError {
         /// Its text.
         text: String,
         /// What is wrong.
-        error: Box<FileError>,
+        error: Box<FormulaFileError>,
     },
     /// A record that is wrong.
     #[error("{}: {error}", path.display())]

@@ -2,5 +2,6 @@
 //! that must be refused.
 
 mod corpus;
+mod directions;
 mod laws;
 mod runtime;

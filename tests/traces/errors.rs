@@ -8,7 +8,7 @@ use bubbleproof::trace::compare::{Comparison, compare, of_measured_durations, pr
 use bubbleproof::trace::fit::{Profile, profile};
 use bubbleproof::trace::terms::{Terms, fit_contention, fit_gaps, simulate};
 
-use crate::measured::{folder, groups, traces};
+use crate::measured::{MEASURED, folder, groups, traces};
 
 /// By what was predicted with: the errors of all runs, in hundredths of a percent.
 type Table = BTreeMap<&'static str, Vec<i128>>;
@@ -87,12 +87,8 @@ fn report(name: &str) -> String {
 }
 
 #[test]
-fn errors_of_makespans_on_cpus_are_as_recorded() {
-    insta::assert_snapshot!(report("cpu"));
-}
-
-/// Empty until there are traces of GPUs.
-#[test]
-fn errors_of_makespans_on_gpus_are_as_recorded() {
-    insta::assert_snapshot!(report("cuda"));
+fn errors_of_measured_makespans_are_as_recorded() {
+    for name in MEASURED {
+        insta::assert_snapshot!(format!("errors_{name}"), report(name));
+    }
 }

@@ -15,6 +15,9 @@ use bubbleproof::trace::{Iteration, Origin, Trace, file};
 
 use crate::support::{named, traced, uneven};
 
+/// The kinds of measured traces that are committed, each with a folder of that name. There are none of GPUs yet.
+pub const MEASURED: &[&str] = &["cpu"];
+
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(name)
 }
@@ -90,13 +93,13 @@ fn check(kind: Origin, name: &str) -> usize {
 }
 
 #[test]
-fn traces_of_gpus_are_fitted_and_predicted_as_recorded() {
-    check(Origin::Cuda, "cuda");
-}
-
-#[test]
-fn traces_of_cpus_are_fitted_and_predicted_as_recorded() {
-    check(Origin::Cpu, "cpu");
+fn measured_traces_are_fitted_and_predicted_as_recorded() {
+    for &name in MEASURED {
+        let kind = if name == "cuda" { Origin::Cuda } else { Origin::Cpu };
+        assert!(check(kind, name) >= 20, "{name}: six schedules, two sizes, two and four devices");
+    }
+    let there = |kind: &str| folder(kind).is_dir() == MEASURED.contains(&kind);
+    assert!(there("cuda") && there("cpu"), "every folder of measured traces is listed");
 }
 
 #[test]

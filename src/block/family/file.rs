@@ -2,15 +2,46 @@
 
 use super::syntax::{FormulaError, Promise, parse_condition, parse_formula, parse_promise};
 use super::{Comparison, Condition, Durations, Family, Formula, Layout, Offset, Variable};
+use std::ops::Range;
+
 use crate::model::reading::{FileError, Problem, Table, Value, document, root};
 use crate::model::{Kind, Model, Ticks};
+
+/// What is wrong with a file that holds formulas, and where.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FormulaFileError {
+    /// The file itself.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A formula in it.
+    #[error("`{key}`: {message}")]
+    Formula {
+        /// The key of the formula.
+        key: String,
+        /// What is wrong with it.
+        message: String,
+        /// The bytes of the file it is about.
+        span: Range<usize>,
+    },
+}
+
+impl FormulaFileError {
+    /// The bytes of the file it is about.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        match self {
+            Self::File(error) => error.span.clone(),
+            Self::Formula { span, .. } => span.clone(),
+        }
+    }
+}
 
 /// Reads a block family file.
 ///
 /// # Errors
 /// When the text is not TOML, a key is unknown or missing, a value is of the wrong type, a formula
 /// is malformed (located inside its text), or a pass is double or missing.
-pub fn parse(text: &str) -> Result<Family, FileError> {
+pub fn parse(text: &str) -> Result<Family, FormulaFileError> {
     let document = document(text)?;
     let file = root(&document);
     file.only(&[
@@ -37,7 +68,7 @@ pub fn parse(text: &str) -> Result<Family, FileError> {
         if said.contains(&promise.to_string()) {
             let found = format!("\"{}\"", value.text()?);
             let other = "that is promised already".to_owned();
-            return Err(value.error(Problem::Contradiction { key: value.key(), value: found, other }));
+            return Err(value.error(Problem::Contradiction { key: value.key(), value: found, other }).into());
         }
         said.push(promise.to_string());
         match promise {
@@ -105,12 +136,12 @@ fn ticks(value: &Value<'_>, least: i64) -> Result<Ticks, FileError> {
     Err(value.error(Problem::Range { key: value.key(), value: ticks.to_string(), least, most }))
 }
 
-fn condition(file: &str, value: &Value<'_>, variables: &[Variable]) -> Result<Condition, FileError> {
+fn condition(file: &str, value: &Value<'_>, variables: &[Variable]) -> Result<Condition, FormulaFileError> {
     parse_condition(value.text()?, variables).map_err(|error| located(file, value, &error))
 }
 
 /// Places an error of a formula in the file.
-fn located(file: &str, value: &Value<'_>, error: &FormulaError) -> FileError {
+fn located(file: &str, value: &Value<'_>, error: &FormulaError) -> FormulaFileError {
     let whole = value.span();
     let formula = value.as_text().unwrap_or_default();
     // Where the text stands as it is between its quotes, the error is inside it; where characters
@@ -122,10 +153,10 @@ fn located(file: &str, value: &Value<'_>, error: &FormulaError) -> FileError {
         }
         None => whole,
     };
-    FileError { problem: Problem::Formula { key: value.key(), message: error.to_string() }, span }
+    FormulaFileError::Formula { key: value.key(), message: error.to_string(), span }
 }
 
-fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>, FileError> {
+fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>, FormulaFileError> {
     const LETTERS: &[&str] = &["F", "R", "I", "W", "B"];
     let contradiction = |value: &Value<'_>, what: String, other: String| {
         value.error(Problem::Contradiction { key: value.key(), value: what, other })
@@ -145,24 +176,28 @@ fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>
         let letter = kind_value.text()?;
         let Some(kind) = Kind::ALL.into_iter().find(|kind| letter == kind.letter().to_string()) else {
             let found = letter.to_owned();
-            return Err(kind_value.error(Problem::Name { key: kind_value.key(), found, known: LETTERS }));
+            return Err(kind_value
+                .error(Problem::Name { key: kind_value.key(), found, known: LETTERS })
+                .into());
         };
         let chunk_value = table.get("chunk");
         let chunk = chunk_value.as_ref().map_or(Ok(0), |value| value.count(0))?;
         if let Some(value) = chunk_value.filter(|_| chunk >= chunks) {
-            return Err(value.error(Problem::Range {
-                key: value.key(),
-                value: chunk.to_string(),
-                least: 0,
-                most: i64::from(chunks) - 1,
-            }));
+            return Err(value
+                .error(Problem::Range {
+                    key: value.key(),
+                    value: chunk.to_string(),
+                    least: 0,
+                    most: i64::from(chunks) - 1,
+                })
+                .into());
         }
         let at = table.require("at")?;
         let formula = parse_formula(at.text()?, &[Variable::Device, Variable::Devices])
             .map_err(|error| located(file, &at, &error))?;
         if let Some(before) = passes.iter().position(|pass| pass.kind == kind && pass.chunk == chunk) {
             let what = format!("{kind} of chunk {chunk}");
-            return Err(contradiction(entry, what, format!("so is pass[{before}]")));
+            return Err(contradiction(entry, what, format!("so is pass[{before}]")).into());
         }
         passes.push(Offset { kind, chunk, at: formula });
     }
@@ -178,7 +213,7 @@ fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>
             continue;
         };
         let other = "every chunk needs an F, and either a B or an I".to_owned();
-        return Err(contradiction(value, format!("{complaint} of chunk {chunk}"), other));
+        return Err(contradiction(value, format!("{complaint} of chunk {chunk}"), other).into());
     }
     Ok(passes)
 }

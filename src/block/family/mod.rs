@@ -12,7 +12,7 @@ mod syntax;
 mod weight;
 
 pub use bubble_free::BubbleFree;
-pub use file::{parse, print};
+pub use file::{FormulaFileError, parse, print};
 pub use formula::{Comparison, Condition, EvaluationError, Formula, Variable};
 pub use shipped::{SHIPPED, shipped};
 pub use syntax::{

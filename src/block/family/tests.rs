@@ -367,7 +367,7 @@ fn malformed_family_files_are_located() {
         let error = parse(&text).expect_err(to);
         assert!(error.to_string().contains(message), "{to}: {error}");
         if !marked.is_empty() {
-            assert_eq!(text.get(error.span.clone()), Some(marked), "{to}: {error}");
+            assert_eq!(text.get(error.span()), Some(marked), "{to}: {error}");
         }
     }
 }

@@ -268,17 +268,6 @@ fn every_complaint_names_its_key_and_points_at_its_place() {
     }
 }
 
-#[test]
-fn a_misspelt_key_is_told_the_one_it_is_probably_meant_to_be() {
-    let error = parse(&COMPLETE.replace("forward =", "foward =")).expect_err("no such key");
-    assert_eq!(
-        error.problem.help().as_deref(),
-        Some(
-            "did you mean `forward`? the keys known in [time] are: unit, forward, backward_input, backward_weight, communication"
-        )
-    );
-}
-
 /// A change that makes a model wrong.
 type Change<'a> = &'a dyn Fn(&mut Costs, &mut Memory);
 

@@ -13,7 +13,7 @@ use crate::schedule::{self, Schedule};
 
 /// Three devices of the 3,4,2 model, 12 microbatches, three quarters of 1F1B's memory; made by
 /// `bubbleproof optimize models/profiles/uneven-342.toml --devices 3 --microbatches 12 --memory 75%`.
-const GENUINE: &str = include_str!("../../tests/corpus/certificates/genuine.json");
+const GENUINE: &str = include_str!("../../../../tests/corpus/certificates/genuine.json");
 
 fn genuine() -> Schedule {
     schedule::parse(GENUINE).expect("a schedule file")

@@ -111,50 +111,6 @@ pub enum Problem {
     /// Each value is right, but together they are no model.
     #[error("{0}")]
     Model(ModelError),
-    /// A formula that is wrong.
-    #[error("`{key}`: {message}")]
-    Formula {
-        /// The key.
-        key: String,
-        /// What is wrong with it.
-        message: String,
-    },
-}
-
-impl Problem {
-    /// How to mend it, where there is more to say than the message does.
-    #[must_use]
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::UnknownKey { key, known } => {
-                let (table, last) =
-                    key.rsplit_once('.').map_or(("", key.as_str()), |(table, last)| (table, last));
-                let place = if table.is_empty() { "here".to_owned() } else { format!("in [{table}]") };
-                let list = known.join(", ");
-                Some(match nearest(last, known) {
-                    Some(near) => format!("did you mean `{near}`? the keys known {place} are: {list}"),
-                    None => format!("the keys known {place} are: {list}"),
-                })
-            }
-            Self::Type { found, .. } if found.starts_with("float") => {
-                Some("times and memory are integers; choose a finer unit (us, ns, bytes)".to_owned())
-            }
-            Self::Length { .. } => {
-                Some("a single number instead of a list stands for all of them".to_owned())
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The known name that a mistyped one is probably meant to be.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), *candidate))
-        .filter(|&(distance, candidate)| distance <= candidate.len() / 3)
-        .min()
-        .map(|(_, candidate)| candidate)
 }
 
 /// A table of the file, with the path of keys that leads to it.

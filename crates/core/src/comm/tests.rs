@@ -78,54 +78,6 @@ fn a_pair_that_stands_in_the_way_is_taken_apart() {
 }
 
 #[test]
-fn schedules_of_two_directions_are_lowered_and_each_pipeline_keeps_to_itself() {
-    let placement = Placement::bidirectional(4).expect("a placement");
-    let model = crate::model::Model::unit(placement, 8).expect("a model");
-    for name in ["chimera", "gems", "dualpipe"] {
-        let entry = crate::catalog::find(name).expect(name);
-        let schedule = entry.generate(&model).expect(name);
-        let programme = lower(&schedule).expect(name);
-        assert_eq!(verify(&programme), [], "{name}");
-        for semantics in Semantics::ALL {
-            assert_eq!(deadlock(&programme, semantics), None, "{name}, {semantics}");
-        }
-        // Stages 3 and 4 are the ends of two pipelines.
-        let between = programme.actions().any(|(_, action)| match action {
-            Action::Send(message) => message.boundary == Stage(3),
-            _ => false,
-        });
-        assert!(!between, "{name}");
-        let error = crate::interchange::pytorch::print(&schedule).expect_err(name).to_string();
-        assert!(error.contains("two directions"), "{error}");
-    }
-}
-
-#[test]
-fn a_pipeline_without_microbatches_has_nothing_to_reduce() {
-    let placement = Placement::bidirectional(3).expect("a placement");
-    let model = crate::model::Model::unit(placement, 1).expect("a model");
-    let schedule =
-        crate::catalog::find("gems").expect("a name").generate(&model).expect("it has the placement");
-    let programme = lower(&schedule).expect("it can run");
-    assert_eq!(verify(&programme), []);
-    let without_reductions = |row: &Vec<Action>| {
-        let kept =
-            row.iter().filter(|action| !matches!(action, Action::ReduceGradients(_) | Action::WaitReduce(_)));
-        kept.copied().collect()
-    };
-    let rows = programme.rows().iter().map(without_reductions).collect();
-    let bare = Programme::new(schedule.placement().clone(), 1, rows).expect("a programme");
-    let stages: Vec<u32> = verify(&bare)
-        .iter()
-        .map(|fault| match fault {
-            Fault::NeverReduced { stage, .. } => stage.0,
-            other => panic!("{other}"),
-        })
-        .collect();
-    assert_eq!(stages, [0, 1, 2], "those of the pipeline that is used");
-}
-
-#[test]
 fn without_all_passes_no_order_is_near() {
     for order in ["0F0 0W0", "0F0 0F0 0B0"] {
         assert_eq!(nearest(&schedule(&[&[0]], 1, &[order])), None, "{order}");

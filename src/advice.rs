@@ -1,0 +1,63 @@
+//! Advice that goes with an error: what to type instead.
+
+use crate::block::family::FormulaFileError;
+use crate::model::reading::Problem;
+
+/// How to mend what is wrong with a TOML file, where there is more to say than the error does.
+#[must_use]
+pub fn for_file(problem: &Problem) -> Option<String> {
+    match problem {
+        Problem::UnknownKey { key, known } => {
+            let (table, last) =
+                key.rsplit_once('.').map_or(("", key.as_str()), |(table, last)| (table, last));
+            let place = if table.is_empty() { "here".to_owned() } else { format!("in [{table}]") };
+            let list = known.join(", ");
+            Some(match nearest(last, known) {
+                Some(near) => format!("did you mean `{near}`? the keys known {place} are: {list}"),
+                None => format!("the keys known {place} are: {list}"),
+            })
+        }
+        Problem::Type { found, .. } if found.starts_with("float") => {
+            Some("times and memory are integers; choose a finer unit (us, ns, bytes)".to_owned())
+        }
+        Problem::Length { .. } => Some("a single number instead of a list stands for all of them".to_owned()),
+        _ => None,
+    }
+}
+
+/// How to mend what is wrong with a file that holds formulas.
+#[must_use]
+pub fn for_formula_file(error: &FormulaFileError) -> Option<String> {
+    match error {
+        FormulaFileError::File(error) => for_file(&error.problem),
+        FormulaFileError::Formula { .. } => None,
+    }
+}
+
+/// The known name that a mistyped one is probably meant to be.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), *candidate))
+        .filter(|&(distance, candidate)| distance <= candidate.len() / 3)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model;
+
+    #[test]
+    fn a_misspelt_key_is_told_the_one_it_is_probably_meant_to_be() {
+        let error = model::parse("name = \"a\"\n[time]\nfoward = 3\n").expect_err("no such key");
+        assert_eq!(
+            for_file(&error.problem).as_deref(),
+            Some(
+                "did you mean `forward`? the keys known in [time] are: unit, forward, backward_input, backward_weight, communication"
+            )
+        );
+    }
+}
