@@ -9,6 +9,7 @@ pub mod cli;
 pub mod draw;
 pub mod encode;
 pub mod interchange;
+pub mod kernel;
 pub mod optimize;
 pub mod prove;
 pub mod regress;

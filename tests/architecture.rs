@@ -13,11 +13,12 @@ const CORE: &[&str] = &["model", "schedule", "replay", "comm", "certificate"];
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("stop", &[]),
-    ("block", &[]),
+    ("kernel", &["stop"]),
+    ("block", &["kernel"]),
     ("advice", &["block"]),
-    ("catalog", &["block"]),
+    ("catalog", &["stop", "kernel", "block"]),
     ("encode", &["block"]),
-    ("optimize", &["stop", "block", "catalog", "encode"]),
+    ("optimize", &["stop", "kernel", "block", "catalog", "encode"]),
     ("prove", &["stop", "block", "encode"]),
     ("trace", &[]),
     ("interchange", &[]),
@@ -42,7 +43,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// Modules beside the core in which truth is decided: integers and exact rationals only.
-const EXACT: &[&str] = &["block", "regress"];
+const EXACT: &[&str] = &["kernel", "block", "regress"];
 
 /// The packages that the core may depend on.
 const CORE_PACKAGES: &[&str] =
