@@ -14,6 +14,7 @@
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
 //!   the rest); I releases all but what W needs at its end; W and B release what is left.
 
+mod deadlocks;
 mod execute;
 mod layout;
 mod memory;
@@ -76,13 +77,16 @@ pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
     }
     let layout = layout::Layout::new(schedule);
     structure::inspect(model, schedule, &layout, &mut violations);
-    let run = execute::execute(model, schedule, &layout, &mut violations);
-    let sound = violations.is_empty();
-    let peak_memory = memory::inspect(model, schedule, &layout, &mut violations);
-    let timing = sound.then(|| {
-        let metrics = metrics::measure(model, schedule, &run);
-        Timing { starts: run, metrics }
+    let starts = if violations.is_empty() { execute::execute(model, schedule, &layout) } else { None };
+    if starts.is_none() {
+        let deadlocks = deadlocks::deadlocks(schedule, &layout).into_iter();
+        violations.extend(deadlocks.map(Violation::Deadlock));
+    }
+    let timing = starts.map(|starts| {
+        let metrics = metrics::measure(model, schedule, &starts);
+        Timing { starts, metrics }
     });
+    let peak_memory = memory::inspect(model, schedule, &layout, &mut violations);
     violations.sort_by_key(Violation::sort_key);
     Verdict { violations, peak_memory, timing }
 }
