@@ -2,6 +2,34 @@
 //!
 //! A [`Model`] says what a pipeline must compute and what that takes; it says nothing about the
 //! order in which devices work, which is a [`Schedule`](crate::schedule::Schedule).
+//!
+//! ```
+//! use bubbleproof_core::model::{self, Kind, Stage, Ticks};
+//!
+//! let model = model::parse(
+//!     r#"
+//!     name = "small"
+//!     [pipeline]
+//!     devices = 4
+//!     placement = "linear"
+//!     microbatches = 8
+//!     [time]
+//!     unit = "us"
+//!     forward = 300
+//!     backward_input = 310
+//!     backward_weight = 290
+//!     communication = 20
+//!     [memory]
+//!     unit = "MiB"
+//!     activation = 1700
+//!     retained_for_weight = 1000
+//!     capacity = 6800
+//!     "#,
+//! )?;
+//! assert_eq!(model.stages(), 4);
+//! assert_eq!(model.duration(Stage(0), Kind::B), Ticks(600));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod amount;
 mod check;
