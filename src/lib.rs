@@ -5,6 +5,7 @@ pub use bubbleproof_core::{certificate, comm, model, replay, schedule};
 pub mod advice;
 pub mod block;
 pub mod catalog;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod draw;
 pub mod encode;

@@ -23,7 +23,8 @@ use crate::optimize::zone::{self, ZoneError};
 pub enum Engine {
     /// A dynamic programme over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
-    /// An integer programme, solved by HiGHS in floating point; any placement
+    /// An integer program, solved in floating point by HiGHS, or by microlp in a build without it; any
+    /// placement
     Milp,
     /// An SMT problem, decided by Z3 in exact arithmetic; any placement
     Smt,
@@ -274,11 +275,11 @@ fn by_milp(model: &Model, goal: Goal, period: u32, limit: Duration) -> Result<Fo
     let outcome = crate::encode::milp::solve_periodic(model, period, encoded::objective(goal), limit);
     let mut found = encoded::found(outcome, goal, period)?;
     if let Found::Block { optimality: Optimality::Proved, notes, .. } = &mut found {
-        notes.push(
-            "the block is checked exactly, but HiGHS proves in floating point that none is better; \
-             `--engine smt` proves it in exact arithmetic"
-                .to_owned(),
-        );
+        notes.push(format!(
+            "the block is checked exactly, but {} proves in floating point that none is better; \
+             `--engine smt` proves it in exact arithmetic",
+            crate::encode::milp::Solver::BEST
+        ));
     }
     Ok(found)
 }

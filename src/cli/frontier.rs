@@ -202,7 +202,7 @@ impl<'a> Report<'a> {
         let in_floating_point =
             !found.exact && found.points.iter().any(|point| point.proven || point.bound > work);
         let note =
-            "every block is checked exactly, but HiGHS proves in floating point what no block is below";
+            "every block is checked exactly, but the solver proves in floating point what no block is below";
         Self {
             points: points.collect(),
             schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found)).collect(),
