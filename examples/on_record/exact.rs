@@ -1,15 +1,8 @@
 //! Proves whole schedules optimal, engine by engine, and prints value and seconds.
 //!
-//! ```sh
-//! cargo run --release --example exact_schedules                     # all instances
-//! cargo run --release --example exact_schedules -- hard 60          # those with `hard` in their name, 60 s each
-//! cargo run --release --example exact_schedules -- known 10 branch  # one engine
-//! ```
-//!
 //! `start` is what the search finds without an exact one, `bound` what it proves. The device spans of
 //! `known span` are for linear placement, all else are makespans.
 
-use std::env;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -58,8 +51,8 @@ const INSTANCES: &[Instance] = &[
     ("profile", "linear", 8, 8, 8, [18522, 18086, 9337, 601], None),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = env::args().skip(1);
+pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let mut arguments = arguments.iter().cloned();
     let filter = arguments.next().unwrap_or_default();
     let seconds: f64 = arguments.next().map_or(Ok(60.0), |text| text.parse())?;
     let only = arguments.next().unwrap_or_default();

@@ -4,10 +4,6 @@
 //! No latency, one unit of memory per stage activation. The figures on record were found by earlier
 //! searches, or by an exact programme over small problems; `bound` is what the certificate module proves,
 //! or the value itself where an exhaustive search has ended. Where nothing is on record there is a dash.
-//!
-//! ```sh
-//! cargo run --release --example known_problems [-- THREADS]
-//! ```
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -67,8 +63,8 @@ fn looped(devices: u32) -> Result<Placement, PlacementError> {
     Placement::looped(devices, 2)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let threads = std::env::args().nth(1).map_or(Ok(NonZeroUsize::MIN), |text| text.parse())?;
+pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let threads = arguments.first().map_or(Ok(NonZeroUsize::MIN), |text| text.parse())?;
     let options = Options { threads, ..Options::default() };
     println!(
         "placement  F I W     d     m  cap  on record    ours   bound    gap  seconds  named              found by"

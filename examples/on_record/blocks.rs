@@ -4,10 +4,6 @@
 //! V placement, no latency, one unit of memory per chunk activation. `on record` is the least interval
 //! per microbatch known from an exact programme over all schedules; `one` is proved by the exact programme
 //! over blocks; `bound` is what the certificate module proves of every schedule in the long run.
-//!
-//! ```sh
-//! cargo run --release --example low_memory [STEPS]
-//! ```
 
 use std::error::Error;
 use std::time::Instant;
@@ -35,8 +31,8 @@ const PROBLEMS: [Problem; 10] = [
     ([3, 4, 2], 6, 5, (51, 2)),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let steps = std::env::args().nth(1).map_or(Ok(2_000_000), |steps| steps.parse())?;
+pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let steps = arguments.first().map_or(Ok(2_000_000), |steps| steps.parse())?;
     println!("F I W    d  cap  on record    one  K = 2  K = 3  bound  seconds");
     for ([forward, input, weight], devices, cap, known) in PROBLEMS {
         let model = Model::equal_stages(Placement::v(devices)?, 1, [forward, input, weight, 0])?;
