@@ -18,6 +18,7 @@ mod overlap;
 mod pinned_bounds;
 mod random;
 mod reordering;
+mod slack;
 
 /// How many cases a law is tried on: as many as `PROPTEST_CASES` says, else so many.
 fn cases(few: u32) -> proptest::test_runner::Config {

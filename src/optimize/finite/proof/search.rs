@@ -17,8 +17,8 @@ use pumpkin_solver::core::termination::TerminationCondition;
 use pumpkin_solver::core::variables::{AffineView, DomainId, TransformableVariable};
 use pumpkin_solver::less_than_or_equals;
 
-use crate::encode::linear::{Derivation, LinearProgramme, Origin};
 use crate::optimize::Stop;
+use crate::optimize::finite::linear::{Derivation, LinearProgramme, Origin};
 
 /// What the solver says of the inequalities.
 pub enum Answer {
