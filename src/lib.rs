@@ -3,6 +3,7 @@
 pub use bubbleproof_core::{certificate, comm, model, replay, schedule};
 
 pub mod advice;
+pub mod analysis;
 pub mod block;
 pub mod catalog;
 #[cfg(feature = "cli")]

@@ -21,12 +21,13 @@ use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::size::{Size, activations_only, one_way};
 use super::table::Table;
+use crate::analysis::steady_interval;
 use crate::block::Passes;
 use crate::catalog;
 use crate::draw::{Curve, Spot, letters};
 use crate::model::{Kind, Model, Units};
+use crate::optimize::Stop;
 use crate::optimize::frontier::{Frontier, FrontierError, bubble_rate, frontier};
-use crate::optimize::{Stop, steady_interval};
 use crate::replay::{Rate, replay};
 use crate::schedule::Schedule;
 

@@ -16,7 +16,6 @@
 //! only after the integers alone have been turned into a block in exact arithmetic.
 
 mod exact;
-pub mod linear;
 #[cfg(feature = "milp")]
 pub mod milp;
 mod problem;

@@ -17,8 +17,8 @@ use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, TransformableVariable};
 use pumpkin_constraints::less_than_or_equals;
 
-use crate::encode::linear::{Derivation, LinearProgramme, Origin};
 use crate::optimize::Stop;
+use crate::optimize::finite::linear::{Derivation, LinearProgramme, Origin};
 
 /// What the solver says of the inequalities.
 pub enum Answer {
