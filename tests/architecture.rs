@@ -16,7 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("block", &[]),
     ("advice", &["block"]),
     ("catalog", &["block"]),
-    ("encode", &["block"]),
+    ("encode", &["stop", "block"]),
     ("optimize", &["stop", "block", "catalog", "encode"]),
     ("prove", &["stop", "block", "encode"]),
     ("trace", &[]),

@@ -12,7 +12,6 @@
 //! free, where they are weak, least interval slower.
 
 use std::fmt::Debug;
-use std::time::Instant;
 
 use good_lp::{
     Constraint, Expression, IntoAffineExpression, ProblemVariables, SolverModel, Variable, constraint, highs,
@@ -21,9 +20,10 @@ use good_lp::{
 use num_rational::Ratio;
 
 use super::super::ranges::Ranges;
-use super::super::{EncodeError, Problem};
+use super::super::{EncodeError, BlockProblem};
 use super::{as_float, floor};
 use crate::model::Device;
+use crate::stop::Stop;
 
 /// The interval of a programme.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ pub(super) struct PeakUnit {
 
 /// The quantum of the problem, unless activations are so many of it that a solver could not tell them
 /// apart; then the sum of all.
-pub(super) fn peak_unit(problem: &Problem) -> PeakUnit {
+pub(super) fn peak_unit(problem: &BlockProblem) -> PeakUnit {
     const MOST: f64 = 1e6;
     let total: f64 = problem.holds().iter().flatten().map(|hold| as_float(hold.units)).sum();
     let quantum = as_float(problem.quantum());
@@ -87,7 +87,7 @@ pub(super) struct Solved {
 
 /// Variables and rows of a block.
 pub(super) struct Programme<'a> {
-    problem: &'a Problem,
+    problem: &'a BlockProblem,
     variables: ProblemVariables,
     offsets: Vec<Variable>,
     shifts: Vec<Variable>,
@@ -104,7 +104,7 @@ pub(super) struct Ready<'a> {
 
 impl<'a> Programme<'a> {
     /// A block whose shifts lie in these ranges. Its memory is not limited yet.
-    pub fn new(problem: &'a Problem, ranges: &Ranges, rate: Rate) -> Self {
+    pub fn new(problem: &'a BlockProblem, ranges: &Ranges, rate: Rate) -> Self {
         let mut variables = ProblemVariables::new();
         // HiGHS numbers its columns in the order of creation: offsets, shifts, all others.
         let offsets: Vec<Variable> = (0..problem.passes().len())
@@ -266,8 +266,9 @@ impl Ready<'_> {
     /// The status of a solution that satisfies all rows.
     const FEASIBLE: i64 = 2;
 
-    /// Runs `HiGHS` until the deadline: on one thread, from a fixed seed, without a gap.
-    pub fn solve(self, deadline: Instant) -> Result<Solved, EncodeError> {
+    /// Runs `HiGHS` for as long as there is left: on one thread, from a fixed seed, without a gap. An
+    /// interrupt does not end it.
+    pub fn solve(self, stop: &Stop) -> Result<Solved, EncodeError> {
         let Self { programme, objective } = self;
         let mut posed = programme.variables.minimise(objective).using(highs);
         for row in programme.rows {
@@ -275,9 +276,8 @@ impl Ready<'_> {
         }
         let mut model = posed.try_into_inner().map_err(|error| failure(&error))?;
         model.make_quiet();
-        let left = deadline.saturating_duration_since(Instant::now());
         for (option, value) in
-            [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", left.as_secs_f64())]
+            [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", stop.remaining().as_secs_f64())]
         {
             model.try_set_option(option, value).map_err(|error| failure(&error))?;
         }

@@ -1,7 +1,7 @@
 //! A schedule under a model: replayed, bounded, and lowered to messages.
 
 use super::{BOUND_STEPS, Facts};
-use crate::certificate::{Metric, lower_bound_within};
+use crate::certificate::{Objective, lower_bound_within};
 use crate::comm::{self, Programme};
 use crate::model::{Device, Kind, Model, Pass, Stage, Ticks, Units};
 use crate::optimize::steady_interval;
@@ -95,7 +95,7 @@ fn bound(model: &Model, verdict: &Verdict) -> Ticks {
     let capacity = held.map(|(device, &peak)| Some((peak - model.resident(device)).max(Units::ZERO)));
     let capped = model.with_capacity(capacity.collect());
     // What the schedule itself keeps to is no cap that a model could not have.
-    lower_bound_within(capped.as_ref().unwrap_or(model), Metric::Makespan, BOUND_STEPS).value
+    lower_bound_within(capped.as_ref().unwrap_or(model), Objective::Makespan, BOUND_STEPS).value
 }
 
 fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, programme: Option<&Programme>) {

@@ -1,7 +1,7 @@
 //! The checker of certificates: every claim is derived again from the schedule and the problem.
 
 use super::file::{CERTIFICATE_FORMAT, Figures, Statement, digest, digest_of_schedule, digest_of_statement};
-use super::{BoundError, Certificate, Metric, Optimality, holds};
+use super::{BoundError, Certificate, Objective, Optimality, holds};
 use crate::model::reading::FileError;
 use crate::model::{self, Model, Ticks};
 use crate::replay::{Verdict, Violation, replay};
@@ -140,7 +140,7 @@ pub struct Checked {
     /// What the schedule does under the problem.
     pub verdict: Verdict,
     /// What was minimised.
-    pub objective: Metric,
+    pub objective: Objective,
 }
 
 /// Checks the certificate that a schedule carries; with a model, also that it is about this one.

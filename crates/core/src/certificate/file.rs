@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Bound, Metric};
+use super::{Bound, Objective};
 use crate::model::{self, Model, Ticks};
 use crate::replay::{Metrics, Verdict};
 use crate::schedule::Schedule;
@@ -36,7 +36,7 @@ pub(super) struct Statement {
     /// The digest of the placement, the number of microbatches and the orders.
     pub schedule_sha256: String,
     /// What was minimised.
-    pub objective: Metric,
+    pub objective: Objective,
     pub metrics: Figures,
     /// A lower bound on the objective, and what it rests on.
     pub bound: Bound,
@@ -83,10 +83,10 @@ impl Figures {
         }
     }
 
-    pub const fn value(&self, objective: Metric) -> i64 {
+    pub const fn value(&self, objective: Objective) -> i64 {
         match objective {
-            Metric::Makespan => self.makespan,
-            Metric::DeviceSpan => self.device_span,
+            Objective::Makespan => self.makespan,
+            Objective::DeviceSpan => self.device_span,
         }
     }
 }
@@ -101,7 +101,7 @@ impl Certificate {
         model: &Model,
         schedule: &Schedule,
         verdict: &Verdict,
-        objective: Metric,
+        objective: Objective,
         bound: &Bound,
         optimality: Optimality,
     ) -> Option<Self> {
