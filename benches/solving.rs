@@ -60,7 +60,9 @@ fn least_interval_of_random_profiles(bencher: Bencher, profile: u64) {
 fn least_interval_by_the_integer_programme(bencher: Bencher, devices: u32) {
     use bubbleproof::encode::{BlockObjective, milp};
     let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
-    bencher.bench(|| milp::solve(&model, BlockObjective::LeastInterval, &Stop::after(std::time::Duration::from_secs(60))));
+    bencher.bench(|| {
+        milp::solve(&model, BlockObjective::LeastInterval, &Stop::after(std::time::Duration::from_secs(60)))
+    });
 }
 
 #[cfg(feature = "smt")]
@@ -68,7 +70,9 @@ fn least_interval_by_the_integer_programme(bencher: Bencher, devices: u32) {
 fn least_interval_by_smt(bencher: Bencher, devices: u32) {
     use bubbleproof::encode::{BlockObjective, smt};
     let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
-    bencher.bench(|| smt::solve(&model, BlockObjective::LeastInterval, &Stop::after(std::time::Duration::from_secs(60))));
+    bencher.bench(|| {
+        smt::solve(&model, BlockObjective::LeastInterval, &Stop::after(std::time::Duration::from_secs(60)))
+    });
 }
 
 #[divan::bench(args = [(4, 16, 5), (8, 32, 10), (16, 64, 24)], sample_count = 3)]

@@ -195,7 +195,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     };
     let peak = checked_peak(&best.block, &model)?;
     let notes: Vec<String> =
-        (bound.is_none() && !engine.proves_exactly()).then(in_floating_point).into_iter().collect();
+        if bound.is_none() { in_floating_point(engine) } else { None }.into_iter().collect();
     for text in &notes {
         note(text);
     }
@@ -211,11 +211,14 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     Ok(Status::Yes)
 }
 
-/// What is worth knowing of a proof that rests on floating-point numbers.
-fn in_floating_point() -> String {
-    "the block is checked exactly, but HiGHS proves in floating point that none is better; \
-     `--engine smt` proves it in exact arithmetic"
-        .to_owned()
+/// What is worth knowing of a proof that rests on floating-point numbers, where one does.
+fn in_floating_point(engine: BlockEngine) -> Option<String> {
+    engine.floating_point_solver().map(|solver| {
+        format!(
+            "the block is checked exactly, but {solver} proves in floating point that none is better; \
+             `--engine smt` proves it in exact arithmetic"
+        )
+    })
 }
 
 impl BlockSearch {

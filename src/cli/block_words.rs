@@ -80,10 +80,9 @@ impl fmt::Display for Praise<'_> {
             (None, BlockObjective::LeastMemory { interval }) => {
                 write!(out, "{proved}: no {blocks} of {interval} {time} within the caps has a lower peak")
             }
-            (None, BlockObjective::LeastInterval) if of_schedules => write!(
-                out,
-                "proved: no schedule within the caps takes less per microbatch in the long run"
-            ),
+            (None, BlockObjective::LeastInterval) if of_schedules => {
+                write!(out, "proved: no schedule within the caps takes less per microbatch in the long run")
+            }
             (None, BlockObjective::LeastInterval) => {
                 write!(out, "{proved}: no {blocks} within the caps has a shorter one")
             }

@@ -92,7 +92,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
             Contender::Optimized => {
                 let stop = args.search.stop(interrupt.clone());
                 Row::optimized(&args.search, &model, &stop, &progress)?
-            },
+            }
         });
     }
     drop(progress);

@@ -196,7 +196,9 @@ fn of_bound(model: &Model, solution: &Solution) -> Explained {
         Optimality::Search { engine, .. } => {
             format!("the schedule takes {found}, and exhaustive search ({engine}) found no better one")
         }
-        Optimality::Open => format!("the schedule takes {found}, at most {} above", percentage(solution.gap())),
+        Optimality::Open => {
+            format!("the schedule takes {found}, at most {} above", percentage(solution.gap()))
+        }
     };
     let message = format!("no schedule has a {} below {value} {unit}: {why}; {distance}", solution.objective);
     Explained { kind: "bound", message, devices, passes: vec![] }

@@ -20,9 +20,7 @@ use super::progress::Progress;
 use super::size::ModelArgs;
 use super::violations::count;
 use crate::model::{Device, Model};
-use crate::optimize::{
-    self, Interrupt, Objective, OptimizeError, Optimality, Options, Solution, Stop,
-};
+use crate::optimize::{self, Interrupt, Objective, Optimality, OptimizeError, Options, Solution, Stop};
 use crate::schedule::{self, Schedule};
 
 /// The options of `optimize`.
@@ -104,12 +102,7 @@ impl SearchArgs {
     ///
     /// # Errors
     /// When the caps are too small, or the search is defective.
-    pub fn run(
-        &self,
-        model: &Model,
-        stop: &Stop,
-        progress: &Progress,
-    ) -> Result<Solution, OptimizeError> {
+    pub fn run(&self, model: &Model, stop: &Stop, progress: &Progress) -> Result<Solution, OptimizeError> {
         let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = self.threads.unwrap_or_else(available);
         let (objective, stop, seed) = (self.objective.objective(), stop.clone(), self.seed);
@@ -256,7 +249,6 @@ impl<'a> SolutionReport<'a> {
             schedule: &solution.schedule,
             described: model,
             solution,
-            metric: objective,
         }
     }
 

@@ -8,7 +8,7 @@
 
 use num_rational::Ratio;
 
-use super::{CheckedBlock, EncodeError, BlockProblem, Rejection};
+use super::{BlockProblem, CheckedBlock, EncodeError, Rejection};
 use crate::block::Block;
 use crate::model::{Device, Model, Ticks, Units};
 
@@ -35,7 +35,12 @@ struct Edge {
 /// # Errors
 /// [`EncodeError::Rejected`] when no block has these shifts, or it is not what was claimed, or it
 /// does not stand up to [`Block::faults`], [`Block::steady_peak`] and the caps of the model.
-pub fn checked_block(model: &Model, problem: &BlockProblem, shifts: &[i64], claim: Claim) -> Result<CheckedBlock, EncodeError> {
+pub fn checked_block(
+    model: &Model,
+    problem: &BlockProblem,
+    shifts: &[i64],
+    claim: Claim,
+) -> Result<CheckedBlock, EncodeError> {
     let edges = edges(problem, shifts);
     let interval = match claim.interval {
         Some(interval) => interval,

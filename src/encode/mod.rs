@@ -26,7 +26,7 @@ mod ranges;
 pub mod smt;
 
 pub use exact::{Claim, checked_block};
-pub use problem::{Hold, Link, Live, BlockProblem};
+pub use problem::{BlockProblem, Hold, Link, Live};
 
 use std::fmt;
 

@@ -14,7 +14,7 @@
 use num_integer::Integer;
 use num_rational::Ratio;
 
-use super::{EncodeError, BlockProblem};
+use super::{BlockProblem, EncodeError};
 use crate::model::Device;
 
 /// The intervals for which ranges are wanted: all from the least to the most. Differences of
@@ -39,7 +39,11 @@ impl Scale {
 
     /// Every interval from `least` to `most`.
     #[cfg(feature = "milp")]
-    pub fn between(problem: &BlockProblem, least: Ratio<i128>, most: Ratio<i128>) -> Result<Self, EncodeError> {
+    pub fn between(
+        problem: &BlockProblem,
+        least: Ratio<i128>,
+        most: Ratio<i128>,
+    ) -> Result<Self, EncodeError> {
         let product = |factors: [i128; 2]| factors[0].checked_mul(factors[1]).ok_or(EncodeError::Overflow);
         let (a, b, c, d) = (*least.numer(), *least.denom(), *most.numer(), *most.denom());
         let parts = (product([a, d])?, product([b, c])?);
@@ -166,7 +170,12 @@ impl Bounds {
     }
 
     /// What limits of memory leave for each lifespan: by area, and by its own copies.
-    fn limit_lifespans(&mut self, problem: &BlockProblem, scale: Scale, limits: &[Option<i64>]) -> Option<()> {
+    fn limit_lifespans(
+        &mut self,
+        problem: &BlockProblem,
+        scale: Scale,
+        limits: &[Option<i64>],
+    ) -> Option<()> {
         for (holds, limit) in problem.holds().iter().zip(limits) {
             let Some(limit) = limit.map(i128::from) else { continue };
             let least: Vec<i128> = holds

@@ -22,7 +22,8 @@ use z3::{Params, SatResult, Solver};
 use super::Live;
 use super::ranges::{Ranges, Scale, limits, refuted_limit};
 use super::{
-    BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, Rejection, checked_block,
+    BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, Rejection,
+    checked_block,
 };
 use crate::model::{Device, Model, Ticks, Units};
 use crate::stop::Stop;

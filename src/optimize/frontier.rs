@@ -127,7 +127,8 @@ pub fn frontier(
     if !exact && passes != Passes::SPLIT {
         return Err(FrontierError::Passes);
     }
-    let engine = if exact { BlockEngine::Exact } else { BlockEngine::solver().ok_or(FrontierError::NoEngine)? };
+    let engine =
+        if exact { BlockEngine::Exact } else { BlockEngine::solver().ok_or(FrontierError::NoEngine)? };
     let known_under = |cap: Option<Units>| {
         // In the long run more microbatches may be under way than the model has.
         let over = || FrontierError::Memory(cap.unwrap_or_default() + Units(1));

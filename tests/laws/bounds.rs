@@ -346,7 +346,8 @@ fn a_bound_whose_reason_is_altered_does_not_hold() {
         let bound: Bound = serde_json::from_str(text).expect("a bound");
         holds(&model, objective, &bound).expect_err("an altered bound")
     };
-    let genuine = |text: &str| serde_json::from_str::<Bound>(text).map(|bound| holds(&model, objective, &bound));
+    let genuine =
+        |text: &str| serde_json::from_str::<Bound>(text).map(|bound| holds(&model, objective, &bound));
     // q = 1, P = L + S: 2 devices further up and down, and what one chunk takes.
     let turnover = r#"{"value": 62, "reason": {"turnover": {"device": 2, "held": 1, "turn": 7}}}"#;
     assert!(matches!(genuine(turnover), Ok(Ok(()))), "{:?}", genuine(turnover));

@@ -13,9 +13,7 @@ use bubbleproof::certificate::{Objective, holds, lower_bound_within, steady_boun
 use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
 use bubbleproof::optimize::frontier::{FrontierError, frontier};
 use bubbleproof::optimize::zone::{self, ZoneError};
-use bubbleproof::optimize::{
-    Interrupt, OptimizeError, Options, Stop, explain, optimize, periodic,
-};
+use bubbleproof::optimize::{Interrupt, OptimizeError, Options, Stop, explain, optimize, periodic};
 use num_rational::Ratio;
 use proptest::prelude::*;
 

@@ -73,7 +73,13 @@ pub fn interval_table() -> Table {
 
 /// What Z3 proves in exact arithmetic.
 fn looped_least_interval(devices: u32, times: Times, cap: i64) -> Option<Ratio<i64>> {
-    match smt::solve(&capped(&looped(devices, times), cap), BlockObjective::LeastInterval, &Stop::after(LIMIT)).ok()? {
+    match smt::solve(
+        &capped(&looped(devices, times), cap),
+        BlockObjective::LeastInterval,
+        &Stop::after(LIMIT),
+    )
+    .ok()?
+    {
         BlockOutcome::Optimal(answer) => Some(answer.interval),
         BlockOutcome::Bounded { .. } | BlockOutcome::Infeasible => None,
     }

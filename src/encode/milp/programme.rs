@@ -20,7 +20,7 @@ use good_lp::{
 use num_rational::Ratio;
 
 use super::super::ranges::Ranges;
-use super::super::{EncodeError, BlockProblem};
+use super::super::{BlockProblem, EncodeError};
 use super::{as_float, floor};
 use crate::model::Device;
 use crate::stop::Stop;

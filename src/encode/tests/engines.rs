@@ -155,11 +155,14 @@ fn what_cannot_be_is_infeasible_for_both() {
     let tight = model.with_uniform_capacity(Some(Units(3))).expect("a model");
     let capped = BlockObjective::LeastMemory { interval: Ticks(18) };
     let overfull = model.with_uniform_capacity(Some(Units(1))).expect("a model");
-    for (model, objective) in [(&model, short), (&tight, capped), (&overfull, BlockObjective::LeastInterval)] {
+    for (model, objective) in [(&model, short), (&tight, capped), (&overfull, BlockObjective::LeastInterval)]
+    {
         assert_eq!(both(model, objective), [BlockOutcome::Infeasible, BlockOutcome::Infeasible]);
     }
     let never = BlockObjective::LeastMemory { interval: Ticks(0) };
-    for refused in [milp::solve(&model, never, &Stop::after(AMPLE)), smt::solve(&model, never, &Stop::after(AMPLE))] {
+    for refused in
+        [milp::solve(&model, never, &Stop::after(AMPLE)), smt::solve(&model, never, &Stop::after(AMPLE))]
+    {
         assert_eq!(refused, Err(EncodeError::NotPositive(Ticks(0))));
     }
 }
@@ -194,7 +197,8 @@ fn without_time_there_is_still_a_true_bound() {
             BlockOutcome::Bounded { bound: BlockBound::Memory(bound), .. } => assert!(bound <= Units(8)),
             other => panic!("{other:?}"),
         }
-        match solve(&model, BlockObjective::LeastInterval, &Stop::after(Duration::ZERO)).expect("an outcome") {
+        match solve(&model, BlockObjective::LeastInterval, &Stop::after(Duration::ZERO)).expect("an outcome")
+        {
             BlockOutcome::Bounded { bound: BlockBound::Interval(bound), .. } => {
                 assert!(bound >= Ratio::from_integer(18) - Ratio::new(1, 100));
                 assert!(bound <= Ratio::from_integer(21));

@@ -94,7 +94,10 @@ fn tampered_shifts_and_false_claims_are_rejected() {
     circular[pair] += 9;
     let (pair, _) = problem.pair(0, 2);
     circular[pair] -= 9;
-    assert_eq!(checked_block(&model, &problem, &circular, Claim::default()), Err(Rejection::Contradiction.into()));
+    assert_eq!(
+        checked_block(&model, &problem, &circular, Claim::default()),
+        Err(Rejection::Contradiction.into())
+    );
     assert_eq!(
         checked_block(&model, &problem, &right, at(2)),
         Err(Rejection::Interval { claimed: Ratio::from_integer(2) }.into())

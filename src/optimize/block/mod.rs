@@ -73,10 +73,19 @@ impl BlockEngine {
         }
     }
 
-    /// Whether what it proves, it proves in exact arithmetic. (Blocks are checked exactly in any case.)
+    /// The program behind an engine that proves in floating point. (Blocks are checked exactly in any case.)
+    #[must_use]
+    pub const fn floating_point_solver(self) -> Option<&'static str> {
+        match self {
+            Self::Milp => Some(solvers::MILP_SOLVER),
+            Self::Exact | Self::Smt | Self::Search => None,
+        }
+    }
+
+    /// Whether what it proves, it proves in exact arithmetic.
     #[must_use]
     pub const fn proves_exactly(self) -> bool {
-        !matches!(self, Self::Milp)
+        self.floating_point_solver().is_none()
     }
 
     /// The solver to take for a placement that the exact programme cannot follow, if this build has one.
@@ -181,9 +190,7 @@ impl BlockSolveError {
         matches!(
             self,
             Self::Exact(ZoneError::Rejected(_))
-                | Self::Encode(
-                    EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Solver { .. }
-                )
+                | Self::Encode(EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Solver { .. })
         )
     }
 }

@@ -1,11 +1,14 @@
 //! The solvers of this build: the one place that asks which there are.
 
-use super::{BlockEngine, BlockObjective, BlockOutcome, BlockSolveError};
+use super::{BlockObjective, BlockOutcome, BlockSolveError};
 use crate::model::Model;
 use crate::optimize::Stop;
 
 /// Whether there is an engine for integer programmes.
 pub(super) const HAS_MILP: bool = cfg!(feature = "milp");
+
+/// What solves integer programmes.
+pub(super) const MILP_SOLVER: &str = "HiGHS";
 
 /// Whether there is an SMT engine.
 pub(super) const HAS_SMT: bool = cfg!(feature = "smt");
@@ -34,7 +37,7 @@ pub(super) fn by_milp(
     _: &Stop,
     _: &dyn Fn() -> bool,
 ) -> Result<Option<BlockOutcome>, BlockSolveError> {
-    Err(BlockSolveError::NotBuilt(BlockEngine::Milp))
+    Err(BlockSolveError::NotBuilt(super::BlockEngine::Milp))
 }
 
 /// Asks the SMT engine.
@@ -55,7 +58,7 @@ pub(super) fn by_smt(
     _: BlockObjective,
     _: &Stop,
 ) -> Result<BlockOutcome, BlockSolveError> {
-    Err(BlockSolveError::NotBuilt(BlockEngine::Smt))
+    Err(BlockSolveError::NotBuilt(super::BlockEngine::Smt))
 }
 
 /// What `run` says on a thread of its own, unless `leave` comes first.

@@ -31,10 +31,8 @@ fn every_placement_and_objective_has_its_default_engine() {
         (looped(4), LEAST_INTERVAL, BlockEngine::solver()),
     ] {
         let engine = BlockEngine::default_for(&model, request);
-        let none = BlockSolveError::NoEngine {
-            shape: model.placement().shape(),
-            objective: request.objective,
-        };
+        let none =
+            BlockSolveError::NoEngine { shape: model.placement().shape(), objective: request.objective };
         assert_eq!(engine, expected.ok_or(none), "{request:?}");
     }
 }
@@ -42,17 +40,20 @@ fn every_placement_and_objective_has_its_default_engine() {
 #[test]
 fn all_engines_find_the_same_least_interval() {
     for model in [v(5), looped(5)] {
-        let found = BlockEngine::ALL.map(|engine| match solve(&model, engine, LEAST_INTERVAL, &Stop::default()) {
-            Ok(BlockOutcome::Optimal(best)) => Some((engine, best.interval)),
-            // A search finds it too, but need not prove it.
-            Ok(BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Interval(bound) }) => {
-                assert!(bound <= best.interval && engine == BlockEngine::Search);
-                Some((engine, best.interval))
-            }
-            Err(BlockSolveError::Exact(ZoneError::Placement)) if engine == BlockEngine::Exact => None,
-            Err(BlockSolveError::NotBuilt(missing)) if missing == engine && !engine.is_available() => None,
-            other => panic!("{engine}: {other:?}"),
-        });
+        let found =
+            BlockEngine::ALL.map(|engine| match solve(&model, engine, LEAST_INTERVAL, &Stop::default()) {
+                Ok(BlockOutcome::Optimal(best)) => Some((engine, best.interval)),
+                // A search finds it too, but need not prove it.
+                Ok(BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Interval(bound) }) => {
+                    assert!(bound <= best.interval && engine == BlockEngine::Search);
+                    Some((engine, best.interval))
+                }
+                Err(BlockSolveError::Exact(ZoneError::Placement)) if engine == BlockEngine::Exact => None,
+                Err(BlockSolveError::NotBuilt(missing)) if missing == engine && !engine.is_available() => {
+                    None
+                }
+                other => panic!("{engine}: {other:?}"),
+            });
         let found: Vec<_> = found.into_iter().flatten().collect();
         assert!(found.iter().all(|(_, interval)| *interval == found[0].1), "{found:?}");
     }

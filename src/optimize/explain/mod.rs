@@ -109,7 +109,8 @@ fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool>
 
 /// What the SMT engine says, if there is one.
 fn by_smt(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
-    let request = BlockRequest::of_one(BlockObjective::LeastMemory { interval: Ticks(interval.to_integer()) });
+    let request =
+        BlockRequest::of_one(BlockObjective::LeastMemory { interval: Ticks(interval.to_integer()) });
     match block::solve(model, BlockEngine::Smt, request, stop).ok()? {
         BlockOutcome::Infeasible => Some(false),
         outcome => outcome.best().map(|_| true),

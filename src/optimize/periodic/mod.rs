@@ -126,7 +126,13 @@ fn least_interval_above(
 /// microbatch than `interval` and than each other, in the order of their microbatches. Nothing is
 /// looked for when `interval` meets the bound that holds for all schedules.
 #[must_use]
-pub fn shorter(model: &Model, interval: Ratio<i64>, most: u32, effort: Effort, stop: &Stop) -> Vec<CheckedBlock> {
+pub fn shorter(
+    model: &Model,
+    interval: Ratio<i64>,
+    most: u32,
+    effort: Effort,
+    stop: &Stop,
+) -> Vec<CheckedBlock> {
     let floor = least_pace(model, effort);
     let (mut least, mut found) = (interval, Vec::new());
     for period in 2..=most {
@@ -134,7 +140,8 @@ pub fn shorter(model: &Model, interval: Ratio<i64>, most: u32, effort: Effort, s
             break;
         }
         let Ok(outcome) = least_interval_above(floor, model, period, effort, stop) else { break };
-        let (BlockOutcome::Optimal(answer) | BlockOutcome::Bounded { best: Some(answer), .. }) = outcome else {
+        let (BlockOutcome::Optimal(answer) | BlockOutcome::Bounded { best: Some(answer), .. }) = outcome
+        else {
             continue;
         };
         let each = answer.interval / i64::from(period);

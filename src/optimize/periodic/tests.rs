@@ -76,8 +76,12 @@ fn what_one_microbatch_per_interval_reaches_is_never_missed_with_several() {
 fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
     let effort = Effort { seed: 0, steps: 20_000 };
     let outcome = |cap| least_interval(&v(3, [3, 4, 2], cap), 2, effort, &Stop::default());
-    assert!(matches!(outcome(4), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(36)));
-    assert!(matches!(outcome(3), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(52)));
+    assert!(
+        matches!(outcome(4), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(36))
+    );
+    assert!(
+        matches!(outcome(3), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(52))
+    );
     let looped = capped(Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 0], 3);
     let open = least_interval(&looped, 2, effort, &Stop::default());
     assert!(matches!(open, Ok(BlockOutcome::Bounded { best: Some(_), .. })));

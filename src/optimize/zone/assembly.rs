@@ -2,10 +2,10 @@
 
 use num_rational::Ratio;
 
+use super::ZoneError;
 use super::pattern::{Pattern, Step};
 use super::pipeline::{Interval, Pipeline};
 use super::ratio::{Link, least_ratio, potentials};
-use super::ZoneError;
 use crate::block::{Block, BlockError};
 use crate::encode::CheckedBlock;
 use crate::model::{Kind, Microbatch, Pass, Ticks, Units};

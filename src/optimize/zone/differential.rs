@@ -228,7 +228,7 @@ mod solvers {
     use std::time::Duration;
 
     use super::*;
-    use crate::encode::{CheckedBlock, BlockBound, BlockObjective, BlockOutcome, milp, smt};
+    use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock, milp, smt};
 
     const AMPLE: Duration = Duration::from_secs(60);
 

@@ -90,11 +90,7 @@ enum Sweep {
 }
 
 /// The programme with no more than so many states of a device: those that leave most room.
-fn solve_within<T: Time>(
-    pipeline: &Pipeline<'_>,
-    scale: Scale<T>,
-    width: usize,
-) -> Result<Sweep, ZoneError> {
+fn solve_within<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, width: usize) -> Result<Sweep, ZoneError> {
     let mut all = true;
     let devices = pipeline.figures.len();
     let mut layers: Vec<Vec<State<T>>> = Vec::with_capacity(devices);

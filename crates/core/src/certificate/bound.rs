@@ -146,7 +146,12 @@ fn alone(model: &Model, objective: Objective) -> Bound {
 }
 
 /// The bounds that rest on one device.
-pub(super) fn of_device(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Vec<Bound> {
+pub(super) fn of_device(
+    model: &Model,
+    paths: &Paths<'_>,
+    device: Device,
+    objective: Objective,
+) -> Vec<Bound> {
     let mut bounds = window::bounds(model, paths, device, objective);
     bounds.extend(turnover::bounds(model, paths, device, objective));
     bounds.extend(area::bound(model, paths, device, objective));

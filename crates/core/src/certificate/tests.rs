@@ -194,7 +194,10 @@ fn all_bounds(model: &Model, objective: Objective) -> Vec<Bound> {
     let paths = path::Paths::new(model);
     let devices = || Device::all(model.devices());
     let of_subsets = devices().filter_map(|device| lower_bound_of(model, objective, &[device], STEPS));
-    devices().flat_map(|device| bound::of_device(model, &paths, device, objective)).chain(of_subsets).collect()
+    devices()
+        .flat_map(|device| bound::of_device(model, &paths, device, objective))
+        .chain(of_subsets)
+        .collect()
 }
 
 /// Adds one to the figures of a bound of these names, one at a time.

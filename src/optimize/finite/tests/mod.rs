@@ -65,7 +65,11 @@ fn every_engine_proves_the_device_spans_on_record() {
     for (times, span) in [([1, 1, 1, 0], 31), ([3, 4, 2, 0], 101), ([6, 3, 7, 2], 184)] {
         let model = capped(Placement::linear(4).expect("a placement"), 8, times, 3);
         for &engine in Engine::ALL {
-            assert_eq!(proved(engine, &model, Objective::DeviceSpan), Some(Ticks(span)), "{engine:?} {times:?}");
+            assert_eq!(
+                proved(engine, &model, Objective::DeviceSpan),
+                Some(Ticks(span)),
+                "{engine:?} {times:?}"
+            );
         }
     }
 }
