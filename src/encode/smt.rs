@@ -125,7 +125,7 @@ impl Search<'_> {
                     }
                 }
                 Decision::Unknown => {
-                    return Ok(BlockOutcome::Bounded { best: best, bound: BlockBound::Memory(Units(least)) });
+                    return Ok(BlockOutcome::Bounded { best, bound: BlockBound::Memory(Units(least)) });
                 }
             }
         }
@@ -183,7 +183,7 @@ impl Search<'_> {
                 Decision::No => (least, refuted) = (trial, true),
                 Decision::Unknown => {
                     let bound = BlockBound::Interval(narrow(least)?);
-                    return Ok(BlockOutcome::Bounded { best: best, bound });
+                    return Ok(BlockOutcome::Bounded { best, bound });
                 }
             }
         }

@@ -218,7 +218,7 @@ fn running_out_of_time_anywhere_is_no_error() {
             match solve(&model, BlockObjective::LeastInterval, &Stop::after(limit)).expect("an outcome") {
                 BlockOutcome::Optimal(_) => {}
                 BlockOutcome::Bounded { best, bound: BlockBound::Interval(bound) } => {
-                    assert!(answer.is_none_or(|answer| bound <= answer.interval));
+                    assert!(best.is_none_or(|best| bound <= best.interval));
                 }
                 other => panic!("{other:?}"),
             }

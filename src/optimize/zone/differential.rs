@@ -5,6 +5,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
 use super::*;
+use crate::block::Block;
 use crate::model::{Costs, Device, Kind, Memory, Microbatch, Pass, Stage, Ticks};
 use crate::schedule::prerequisites;
 
@@ -246,7 +247,7 @@ mod solvers {
                     BlockBound::Interval(least) => least,
                     BlockBound::Memory(least) => Ratio::from_integer(least.0),
                 };
-                Some((least, value(answer.as_ref().expect("there is time enough"))))
+                Some((least, value(best.as_ref().expect("there is time enough"))))
             }
         }
     }
