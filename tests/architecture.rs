@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("block", &[]),
     ("advice", &["block"]),
     ("catalog", &["block"]),
-    ("encode", &["block"]),
+    ("encode", &["stop", "block"]),
     ("optimize", &["stop", "analysis", "block", "catalog", "encode"]),
     ("prove", &["stop", "block", "encode"]),
     ("trace", &["analysis"]),

@@ -11,7 +11,6 @@
 //! placement, these last ones make least memory up to four times faster at 16 devices, and with T
 //! free, where they are weak, least interval slower.
 
-use std::time::Instant;
 
 use good_lp::{
     Constraint, Expression, IntoAffineExpression, ProblemVariables, Variable, constraint, variable,
@@ -19,10 +18,11 @@ use good_lp::{
 use num_rational::Ratio;
 
 use super::super::ranges::Ranges;
-use super::super::{EncodeError, Problem};
+use super::super::{BlockProblem, EncodeError};
 use super::as_float;
 use super::solver::{Posed, Solved, Solver};
 use crate::model::Device;
+use crate::stop::Stop;
 
 /// The interval of a program.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub(super) struct PeakUnit {
 
 /// The quantum of the problem, unless activations are so many of it that a solver could not tell them
 /// apart; then the sum of all.
-pub(super) fn peak_unit(problem: &Problem) -> PeakUnit {
+pub(super) fn peak_unit(problem: &BlockProblem) -> PeakUnit {
     const MOST: f64 = 1e6;
     let total: f64 = problem.holds().iter().flatten().map(|hold| as_float(hold.units)).sum();
     let quantum = as_float(problem.quantum());
@@ -59,7 +59,7 @@ pub(super) fn peak_unit(problem: &Problem) -> PeakUnit {
 
 /// Variables and rows of a block.
 pub(super) struct Program<'a> {
-    problem: &'a Problem,
+    problem: &'a BlockProblem,
     variables: ProblemVariables,
     offsets: Vec<Variable>,
     shifts: Vec<Variable>,
@@ -78,7 +78,7 @@ pub(super) struct Ready<'a> {
 
 impl<'a> Program<'a> {
     /// A block whose shifts lie in these ranges. Its memory is not limited yet.
-    pub fn new(problem: &'a Problem, ranges: &Ranges, rate: Rate) -> Self {
+    pub fn new(problem: &'a BlockProblem, ranges: &Ranges, rate: Rate) -> Self {
         let mut variables = ProblemVariables::new();
         // The solvers number their columns in the order of creation: offsets, shifts, all others.
         let offsets: Vec<Variable> = (0..problem.passes().len())
@@ -233,11 +233,11 @@ impl<'a> Program<'a> {
 }
 
 impl Ready<'_> {
-    /// Runs a solver until the deadline.
-    pub fn solve(self, solver: Solver, deadline: Instant) -> Result<Solved, EncodeError> {
+    /// Runs a solver for as long as there is left.
+    pub fn solve(self, solver: Solver, stop: &Stop) -> Result<Solved, EncodeError> {
         let Self { program: Program { variables, offsets, shifts, largest, rows, .. }, objective } = self;
         let wanted = offsets.len()..offsets.len() + shifts.len();
-        solver.solve(Posed { variables, wanted, largest, rows, objective }, deadline)
+        solver.solve(Posed { variables, wanted, largest, rows, objective }, stop)
     }
 }
 

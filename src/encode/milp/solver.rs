@@ -6,11 +6,11 @@ mod microlp;
 
 use std::fmt;
 use std::ops::Range;
-use std::time::Instant;
 
 use good_lp::{Constraint, Expression, ProblemVariables};
 
 use super::super::EncodeError;
+use crate::stop::Stop;
 
 /// What solves an integer program, in floating point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,14 +44,14 @@ impl Solver {
         }
     }
 
-    /// Solves a program until the deadline: on one thread, and without a gap.
-    pub(super) fn solve(self, posed: Posed, deadline: Instant) -> Result<Solved, EncodeError> {
+    /// Solves a program for as long as there is left: on one thread, and without a gap.
+    pub(super) fn solve(self, posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
         match self {
             #[cfg(feature = "highs")]
-            Self::Highs => highs::solve(posed, deadline),
+            Self::Highs => highs::solve(posed, stop),
             #[cfg(not(feature = "highs"))]
             Self::Highs => Err(self.failure("this build was made without it")),
-            Self::Microlp => microlp::solve(posed, deadline),
+            Self::Microlp => microlp::solve(posed, stop),
         }
     }
 
@@ -106,4 +106,9 @@ pub(super) struct Solved {
     pub optimal: bool,
     /// No solution has a smaller objective.
     pub bound: f64,
+}
+
+/// How many seconds a solver has. The solvers cannot take all that a clock can: without a limit, decades.
+fn seconds(stop: &Stop) -> f64 {
+    stop.remaining().as_secs_f64().min(1e9)
 }

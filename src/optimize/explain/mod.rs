@@ -6,6 +6,7 @@ use num_rational::Ratio;
 
 pub use conflict::{Conflict, Limit};
 
+use super::block::{self, BlockEngine, BlockObjective, BlockOutcome, BlockRequest};
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use super::{Stop, plan};
@@ -59,7 +60,7 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let (conflict, enough) = if per_microbatch > lossless && !recomputes {
         let conflict = conflict::conflict(model, |model| is_possible(model, lossless, stop));
         let free = model.with_uniform_capacity(None).ok()?;
-        (conflict, zone::least_memory(&free, Passes::SPLIT, lossless, stop).ok().map(|best| best.peak))
+        (conflict, zone::least_memory(&free, Passes::SPLIT, lossless, stop).ok().map(|best| best.peak_max()))
     } else {
         (None, None)
     };
@@ -94,7 +95,7 @@ fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool>
     match zone::least_memory(model, Passes::SPLIT, interval, stop) {
         Ok(_) => Some(true),
         Err(ZoneError::Infeasible(_)) => Some(false),
-        Err(ZoneError::Placement) => by_solver(model, interval, stop),
+        Err(ZoneError::Placement) => by_smt(model, interval, stop),
         Err(
             ZoneError::TimeUp
             | ZoneError::Overflow
@@ -105,19 +106,14 @@ fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool>
     }
 }
 
-#[cfg(feature = "smt")]
-fn by_solver(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
-    use crate::encode::{Objective, Outcome, smt};
-    let objective = Objective::LeastMemory { interval: Ticks(interval.to_integer()) };
-    match smt::solve(model, objective, stop.remaining()).ok()? {
-        Outcome::Infeasible => Some(false),
-        outcome => outcome.answer().map(|_| true),
+/// What the SMT engine says, if there is one.
+fn by_smt(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
+    let request =
+        BlockRequest::of_one(BlockObjective::LeastMemory { interval: Ticks(interval.to_integer()) });
+    match block::solve(model, BlockEngine::Smt, request, stop).ok()? {
+        BlockOutcome::Infeasible => Some(false),
+        outcome => outcome.best().map(|_| true),
     }
-}
-
-#[cfg(not(feature = "smt"))]
-fn by_solver(_model: &Model, _interval: Ratio<i64>, _stop: &Stop) -> Option<bool> {
-    None
 }
 
 #[cfg(test)]

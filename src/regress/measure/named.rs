@@ -3,7 +3,7 @@
 use super::run::{Detail, run};
 use super::{BOUND_STEPS, Facts, MeasureError};
 use crate::catalog::{self, CatalogError, Entry};
-use crate::certificate::{Metric, lower_bound_within, problem_digest, steady_bound};
+use crate::certificate::{Objective, lower_bound_within, problem_digest, steady_bound};
 use crate::model::Model;
 use crate::regress::fact::{Place, Value, What};
 use crate::regress::inputs::Inputs;
@@ -50,7 +50,7 @@ pub(super) fn model(sizes: &Sizes, inputs: &Inputs, facts: &mut Facts) -> Result
     let Some(model) = &inputs.model else { return Ok(()) };
     facts.whole(What::Problem, Value::Text(problem(model)));
     for (place, model) in sized(model, sizes)? {
-        let bound = lower_bound_within(&model, Metric::Makespan, BOUND_STEPS).value;
+        let bound = lower_bound_within(&model, Objective::Makespan, BOUND_STEPS).value;
         let pace = steady_bound(&model, BOUND_STEPS);
         let pace = Rate::new(i128::from(*pace.numer()), i128::from(*pace.denom()));
         let best = catalog::entries().iter().filter(|entry| entry.needs.met_by(model.placement()));

@@ -2,7 +2,7 @@
 
 use super::{BOUND_STEPS, Facts};
 use crate::analysis::{longest_lifespans, steady_interval};
-use crate::certificate::{Metric, lower_bound_within};
+use crate::certificate::{Objective, lower_bound_within};
 use crate::comm::{self, Programme};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::regress::fact::{Place, Value, What};
@@ -95,7 +95,7 @@ fn bound(model: &Model, verdict: &Verdict) -> Ticks {
     let capacity = held.map(|(device, &peak)| Some((peak - model.resident(device)).max(Units::ZERO)));
     let capped = model.with_capacity(capacity.collect());
     // What the schedule itself keeps to is no cap that a model could not have.
-    lower_bound_within(capped.as_ref().unwrap_or(model), Metric::Makespan, BOUND_STEPS).value
+    lower_bound_within(capped.as_ref().unwrap_or(model), Objective::Makespan, BOUND_STEPS).value
 }
 
 fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, programme: Option<&Programme>) {

@@ -3,13 +3,13 @@
 //! and it starts from nothing.
 
 use std::fmt::Debug;
-use std::time::Instant;
 
 use good_lp::{SolverModel, highs};
 
 use super::super::floor;
-use super::{Posed, Solution, Solved, Solver};
+use super::{Posed, Solution, Solved, Solver, seconds};
 use crate::encode::EncodeError;
+use crate::stop::Stop;
 
 /// The status that `HiGHS` gives a model it has solved.
 const OPTIMAL: isize = 7;
@@ -18,8 +18,8 @@ const INFEASIBLE: isize = 8;
 /// The status of a solution that satisfies all rows.
 const FEASIBLE: i64 = 2;
 
-/// Runs `HiGHS` until the deadline: on one thread, from a fixed seed, without a gap.
-pub(super) fn solve(posed: Posed, deadline: Instant) -> Result<Solved, EncodeError> {
+/// Runs `HiGHS` for as long as there is left: on one thread, from a fixed seed, without a gap.
+pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
     let Posed { variables, wanted, rows, objective, .. } = posed;
     let mut problem = variables.minimise(objective).using(highs);
     for row in rows {
@@ -27,8 +27,7 @@ pub(super) fn solve(posed: Posed, deadline: Instant) -> Result<Solved, EncodeErr
     }
     let mut model = problem.try_into_inner().map_err(|error| failure(&error))?;
     model.make_quiet();
-    let left = deadline.saturating_duration_since(Instant::now());
-    for (option, value) in [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", left.as_secs_f64())] {
+    for (option, value) in [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", seconds(stop))] {
         model.try_set_option(option, value).map_err(|error| failure(&error))?;
     }
     for (option, value) in [("threads", 1), ("random_seed", 0)] {

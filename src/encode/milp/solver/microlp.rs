@@ -1,17 +1,17 @@
 //! microlp: branch and bound over a simplex method, in Rust. It looks at its clock every few pivots, so a
 //! time limit holds.
 
-use std::time::Instant;
 
 use good_lp::solvers::{SolutionStatus, WithTimeLimit};
 use good_lp::{ResolutionError, Solution as _, SolverModel, microlp};
 
 use super::super::floor;
-use super::{Posed, Solution, Solved, Solver};
+use super::{Posed, Solution, Solved, Solver, seconds};
 use crate::encode::EncodeError;
+use crate::stop::Stop;
 
-/// Runs microlp until the deadline, without a gap.
-pub(super) fn solve(posed: Posed, deadline: Instant) -> Result<Solved, EncodeError> {
+/// Runs microlp for as long as there is left, without a gap.
+pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
     let Posed { variables, wanted, largest, rows, objective } = posed;
     // Its integers have 32 bits; it would call infeasible what needs a larger one.
     if largest > f64::from(i32::MAX) {
@@ -21,8 +21,7 @@ pub(super) fn solve(posed: Posed, deadline: Instant) -> Result<Solved, EncodeErr
     for row in rows {
         problem.add_constraint(row);
     }
-    let left = deadline.saturating_duration_since(Instant::now());
-    let found = match problem.with_time_limit(left.as_secs_f64()).solve() {
+    let found = match problem.with_time_limit(seconds(stop)).solve() {
         Ok(found) => found,
         Err(ResolutionError::Infeasible) => {
             return Ok(Solved { solution: Solution::Infeasible, optimal: false, bound: f64::INFINITY });
