@@ -31,7 +31,7 @@ pub use init::{InitError, Initialised, initialise};
 pub use inputs::{FileKind, InputError, Inputs};
 pub use manifest::{DEVICES, Design, MICROBATCHES, Manifest, Promise, Sizes, Subject, parse};
 pub use measure::{BOUND_STEPS, Found, MeasureError, measure};
-pub use promise::{Measurable, PromiseError, Quantity};
+pub use promise::{Measurable, Quantity};
 pub use record::{RECORD_FORMAT, Record, RecordError, RecordProblem};
 pub use suite::{Accepted, Checked, MANIFEST, Options, Outcome, RECORDS, RegressError, Report, Suite, Tally};
 pub use threshold::{Allowance, Allowances, Metric};
