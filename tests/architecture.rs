@@ -13,6 +13,7 @@ const CORE: &[&str] = &["model", "schedule", "replay", "comm", "certificate"];
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("stop", &[]),
+    ("files", &[]),
     ("block", &[]),
     ("advice", &["block"]),
     ("catalog", &["block"]),
@@ -22,11 +23,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("interchange", &[]),
     ("draw", &[]),
-    ("regress", &["block", "catalog", "optimize", "prove", "interchange"]),
+    ("regress", &["stop", "files", "block", "catalog", "optimize", "prove", "interchange"]),
     (
         "cli",
         &[
             "stop",
+            "files",
             "block",
             "advice",
             "catalog",

@@ -1,6 +1,6 @@
 //! A schedule under a model: replayed, bounded, and lowered to messages.
 
-use super::{BOUND_STEPS, Facts};
+use super::facts::Facts;
 use crate::certificate::{Metric, lower_bound_within};
 use crate::comm::{self, Programme};
 use crate::model::{Device, Kind, Model, Pass, Stage, Ticks, Units};
@@ -9,6 +9,9 @@ use crate::regress::fact::{Place, Value, What};
 use crate::regress::promise::Quantity;
 use crate::replay::{Rate, Timing, Verdict, end_of, replay};
 use crate::schedule::Schedule;
+
+/// How many steps a lower bound may spend on sets of states: hundredths of a second.
+pub const BOUND_STEPS: u64 = 200_000;
 
 /// The longest order of a device that a record holds.
 const MOST_PASSES: usize = 512;
