@@ -5,12 +5,13 @@
 //! passes for 256 devices and 4096 microbatches); `large_schedule read FILE` measures.
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use bubbleproof::block::Block;
 use bubbleproof::model::{Kind, Model, Placement, Stage, Ticks};
-use bubbleproof::{replay, schedule};
+use bubbleproof::{files, replay, schedule};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,7 +43,8 @@ fn write(file: &str, devices: u32, microbatches: u32) -> Result<(), Box<dyn Erro
     if let Some(fault) = block.faults(&model).into_iter().next() {
         return Err(fault.into());
     }
-    schedule::write(&block.expand(&model, microbatches)?, File::create(file)?)?;
+    let schedule = block.expand(&model, microbatches)?;
+    files::write_with(Path::new(file), |out| schedule::write(&schedule, out))?;
     Ok(())
 }
 

@@ -5,9 +5,11 @@
 //! ```
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
+use std::path::Path;
 
 use bubbleproof::catalog;
+use bubbleproof::files;
 use bubbleproof::model;
 use bubbleproof::schedule;
 
@@ -24,6 +26,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         provenance.devices = Some(model.devices());
         provenance.microbatches = Some(model.microbatches());
     }
-    schedule::write(&schedule, File::create(out)?)?;
+    files::write_with(Path::new(out), |out| schedule::write(&schedule, out))?;
     Ok(())
 }

@@ -185,7 +185,7 @@ impl Language for Measured {
     const VOCABULARY: Vocabulary =
         Vocabulary { words: &["and", "or"], symbols: &["<=", ">=", "!="], decimals: true };
     const PRODUCTS: &'static [(&'static str, Operator)] = &[("*", Operator::Times), ("/", Operator::Over)];
-    // So many parentheses may stand around a number.
+    // That many parentheses may enclose a number, which counts as well.
     const DEPTH: usize = MAX_NESTING + 1;
     const MIXED: bool = false;
     const FACTOR: &'static str = "a number, something measured, or `(`";
@@ -321,5 +321,33 @@ mod tests {
         let promise = Measurable::parse("makespan <= 2*bound or d = 1").expect("a promise");
         let names: Vec<&str> = promise.quantities().into_iter().map(|(_, name)| name).collect();
         assert_eq!(names, ["makespan", "bound", "d"]);
+    }
+
+    #[test]
+    fn what_both_languages_can_say_means_the_same_in_both() {
+        use crate::block::family::{Promise, Variable, parse_promise};
+        for (text, expected) in [
+            ("d + 2*3 - 4 = interval", true),
+            ("d - 1 - 1 = 1", true),
+            ("-(d - 1) <= -2 and interval != 4 or d > 9", true),
+            ("d = 1 and d = 2 or d = 3", true),
+            ("d = 3 or d = 2 and d = 1", true),
+            ("(d = 3 or d = 2) and d = 1", false),
+            ("((d)) >= 2*(interval - d)", false),
+            ("--d < 3*(2)", true),
+        ] {
+            let measured = Measurable::parse(text).expect(text).holds(&|quantity| match quantity {
+                Quantity::Devices => Some(Rate::from_integer(3)),
+                Quantity::Interval => Some(Rate::from_integer(5)),
+                _ => None,
+            });
+            let Ok(Promise::Everywhere(formal)) = parse_promise(text) else { panic!("{text}") };
+            let formal = formal.evaluate(&|variable| match variable {
+                Variable::Devices => Some(3),
+                Variable::Interval => Some(5),
+                _ => None,
+            });
+            assert_eq!((measured, formal), (Some(expected), Ok(expected)), "{text}");
+        }
     }
 }

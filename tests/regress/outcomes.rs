@@ -1,9 +1,15 @@
 //! Every way in which a design can change, and what is said of it.
 
+use std::fmt::Write as _;
+use std::fs;
+use std::time::Duration;
+
 use bubbleproof::prove::HAS_SOLVER;
 use bubbleproof::regress::{
-    Allowances, Cache, Change, CheckedDesign, DesignOutcome, Record, Severity, Value, Verdict, What,
+    Allowances, Cache, Change, CheckOptions, CheckedDesign, DesignOutcome, Record, RegressError, Severity,
+    Value, Verdict, What,
 };
+use bubbleproof::stop::{Interrupt, Stop};
 
 use crate::scene::{SCHEDULE, Scene, slower};
 
@@ -387,4 +393,32 @@ fn a_record_reads_as_what_was_printed() {
     let record = Record::parse(&text).expect("a record");
     assert_eq!(record.to_string(), text);
     assert!(text.contains("\nd=4 i=3 offsets: F0@6 F1@7 I1@20 I0@22 W0@"), "{text}");
+}
+
+#[test]
+fn a_check_that_is_asked_to_end_gives_no_report_and_keeps_what_it_has_found() {
+    const DESIGNS: usize = 200;
+    let manifest = (0..DESIGNS).fold(String::new(), |mut text, number| {
+        writeln!(text, "[[schedule]]\nname = \"s{number}\"\nfile = \"ours.json\"").expect("texts grow");
+        text
+    });
+    let scene = Scene::new(&manifest, &[("ours.json", SCHEDULE)]);
+    let interrupt = Interrupt::default();
+    let options = CheckOptions {
+        cache: Cache::at(scene.path("kept")),
+        limit: Duration::from_secs(60),
+        stop: Stop::on(interrupt.clone()),
+    };
+    let stopped = scene.suite().check(&options, &|_| interrupt.raise());
+    assert!(matches!(stopped, Err(RegressError::Stopped)), "{stopped:?}");
+    let kept = fs::read_dir(scene.path("kept")).expect("it was made").filter(|entry| {
+        entry.as_ref().expect("an entry").path().extension().is_some_and(|ending| ending == "cache")
+    });
+    let kept = kept.count();
+    assert!(0 < kept && kept < DESIGNS, "{kept}");
+
+    let options = CheckOptions { stop: Stop::default(), ..options };
+    let report = scene.suite().check(&options, &|_| ()).expect("nothing ends it");
+    assert_eq!(report.results.len(), DESIGNS);
+    assert_eq!(report.results.iter().filter(|result| result.cached).count(), kept);
 }

@@ -40,8 +40,8 @@ impl FormulaFileError {
         let FormulaError { problem, span: inside } = error;
         let whole = value.span();
         let formula = value.as_text().unwrap_or_default();
-        // Where the text stands as it is between its quotes, the error is inside it; where characters
-        // are escaped, positions differ, and the whole value is marked.
+        // If the file has the text between quotes as it is, the error is inside it; if characters are escaped,
+        // positions differ, and the whole value is marked.
         let span = match file.get(whole.clone()).and_then(|raw| raw.find(formula)) {
             Some(at) => whole.start + at + inside.start..whole.start + at + inside.end,
             None => whole,

@@ -3,6 +3,7 @@
 use crate::block::family::FamilyError;
 use crate::model::ModelError;
 use crate::prove::ProveError;
+use crate::stop::Stop;
 
 /// Why a design could not be looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,4 +55,9 @@ impl MeasureError {
                 )
         )
     }
+}
+
+/// Whether to go on, which is asked between any two steps that may take long.
+pub(super) fn go_on(stop: &Stop) -> Result<(), MeasureError> {
+    if stop.is_due() { Err(MeasureError::Stopped) } else { Ok(()) }
 }

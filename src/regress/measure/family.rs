@@ -6,10 +6,10 @@ use std::time::Duration;
 use itertools::Itertools;
 use sha2::{Digest, Sha256};
 
-use super::error::MeasureError;
+use super::error::{MeasureError, go_on};
 use super::facts::Facts;
 use super::run::{Detail, run};
-use super::{go_on, theorems};
+use super::theorems;
 use crate::block::Block;
 use crate::block::family::{self, Durations, Family, FamilyError};
 use crate::model::{Device, Microbatch, Model, Pass, Ticks};

@@ -13,6 +13,7 @@ use std::time::Duration;
 pub use error::MeasureError;
 pub use run::BOUND_STEPS;
 
+use self::error::go_on;
 use self::facts::Facts;
 use self::tested::tested;
 use super::fact::{Place, Value, What};
@@ -64,9 +65,4 @@ pub fn measure(
     facts.found.sort_by_key(|fact| fact.key.place != Place::default());
     let record = Record { design: design.name.clone(), facts: facts.found };
     Ok(MeasuredDesign { record, lasting: !facts.timed_out })
-}
-
-/// Asked for between any two steps that may take long.
-fn go_on(stop: &Stop) -> Result<(), MeasureError> {
-    if stop.is_due() { Err(MeasureError::Stopped) } else { Ok(()) }
 }

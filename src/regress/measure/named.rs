@@ -1,8 +1,7 @@
 //! Schedule files, schedules of the catalogue, and models.
 
-use super::error::MeasureError;
+use super::error::{MeasureError, go_on};
 use super::facts::Facts;
-use super::go_on;
 use super::run::{BOUND_STEPS, Detail, run};
 use crate::catalog::{self, CatalogError, Entry};
 use crate::certificate::{Metric, lower_bound_within, problem_digest, steady_bound};

@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::error::MeasureError;
+use super::error::{MeasureError, go_on};
 use super::facts::Facts;
-use super::go_on;
 use crate::block::family::Family;
 use crate::prove::{
     self, BubbleFreedom, Claim, Counterexample, Irregular, Judgement, Reason, Subject, Witness,
@@ -30,7 +29,7 @@ enum OrderVerdict {
     Derived {
         /// What is proved.
         claims: Vec<Claim>,
-        /// Of each promise about all durations, whether it holds.
+        /// Whether each promise about all durations holds.
         bubble_free: Vec<BubbleFreedom>,
     },
 }

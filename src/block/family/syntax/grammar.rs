@@ -24,16 +24,16 @@ pub(crate) trait Language: Sized {
     const PRODUCTS: &'static [(&'static str, Self::Product)];
     /// How deep numbers may be nested, the innermost included.
     const DEPTH: usize;
-    /// Whether parentheses enclose numbers and conditions alike wherever they stand, and types tell one from
-    /// the other. Else a parenthesis in the place of a relation encloses a condition if it can be read as
-    /// one, and every other a number.
+    /// Whether any parentheses may enclose a number or a condition, so that only types distinguish them. If not,
+    /// parentheses in the place of a relation enclose a condition if they can be read that way, and all
+    /// others a number.
     const MIXED: bool;
     /// What may begin a number, in words.
     const FACTOR: &'static str;
     /// What may follow a whole formula, in words.
     const AFTER: &'static str;
 
-    /// What is wrong with a token wherever it stands.
+    /// What is wrong with a token in any place.
     fn refusal(&self, token: &Token<'_>) -> Option<FormulaProblem>;
 
     /// An unsigned number.
@@ -44,7 +44,7 @@ pub(crate) trait Language: Sized {
         None
     }
 
-    /// What a name stands for.
+    /// What a name means.
     fn quantity(&self, name: &str) -> Result<Self::Number, FormulaProblem>;
 
     /// A number that begins with a word of this language alone; nothing where no such word comes next.
@@ -81,7 +81,7 @@ pub(crate) trait Language: Sized {
 /// A part that was read: a number or a condition, with its place.
 pub(crate) struct Part<L: Language> {
     value: PartValue<L>,
-    /// The bytes of the formula where it stands.
+    /// The bytes of the formula that it occupies.
     pub span: Range<usize>,
 }
 

@@ -10,7 +10,7 @@ use super::token::{Token, TokenKind, Vocabulary};
 
 /// Linear integer arithmetic over some variables.
 pub(super) struct Linear<'a> {
-    /// The variables that have a value where the formula stands.
+    /// The variables that have a value in the formula.
     pub variables: &'a [Variable],
 }
 

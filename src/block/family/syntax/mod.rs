@@ -10,12 +10,12 @@
 //! factor     := number | name | "-" factor | "(" condition ")" | "if" "(" condition "," sum "," sum ")"
 //! ```
 //!
-//! There is one [grammar](grammar), in two languages. What is to be proved is written in linear integer
-//! arithmetic ([`linear`]): one side of `*` and the right side of `div` and `mod` are constants; there is no
-//! `/`. What is to be measured (`regress::Measurable`) is written with exact decimals: it has `/`, but neither
-//! `div`, `mod`, `if` nor `when`.
+//! There is one [grammar], and it has two languages. Formulas that are to be proved are written in linear integer
+//! arithmetic ([`linear`]): one side of `*` and the right side of `div` and `mod` are constants, and there is
+//! no `/`. Promises that are to be measured (`regress::Measurable`) have decimals and `/`, but neither `div`,
+//! `mod`, `if` nor `when`.
 //!
-//! Before `when` stands `bubble = 0`, and after it a condition on durations: sums of multiples of `tF`, `tI`
+//! What precedes `when` is `bubble = 0`, and what follows it is a condition on durations: sums of multiples of `tF`, `tI`
 //! and `tW`, compared by `=`, `<=` or `>=` with each other or with 0.
 
 mod grammar;

@@ -9,7 +9,7 @@ pub(crate) struct Token<'a> {
     pub kind: TokenKind,
     /// How it is spelt; empty at the end.
     pub text: &'a str,
-    /// The bytes of the formula where it stands.
+    /// The bytes of the formula that it occupies.
     pub span: Range<usize>,
 }
 
