@@ -13,6 +13,7 @@ const CORE: &[&str] = &["model", "schedule", "replay", "comm", "certificate"];
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("stop", &[]),
+    ("files", &[]),
     ("analysis", &[]),
     ("block", &[]),
     ("advice", &["block"]),
@@ -23,11 +24,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &["analysis"]),
     ("interchange", &[]),
     ("draw", &["analysis"]),
-    ("regress", &["analysis", "block", "catalog", "prove", "interchange"]),
+    ("regress", &["stop", "files", "analysis", "block", "catalog", "prove", "interchange"]),
     (
         "cli",
         &[
             "stop",
+            "files",
             "analysis",
             "block",
             "advice",

@@ -1,6 +1,6 @@
 //! A schedule under a model: replayed, bounded, and lowered to messages.
 
-use super::{BOUND_STEPS, Facts};
+use super::facts::Facts;
 use crate::analysis::{longest_lifespans, steady_interval};
 use crate::certificate::{Objective, lower_bound_within};
 use crate::comm::{self, Programme};
@@ -9,6 +9,9 @@ use crate::regress::fact::{Place, Value, What};
 use crate::regress::promise::Quantity;
 use crate::replay::{Rate, Timing, Verdict, replay};
 use crate::schedule::Schedule;
+
+/// How many steps a lower bound may spend on sets of states: hundredths of a second.
+pub const BOUND_STEPS: u64 = 200_000;
 
 /// The longest order of a device that a record holds.
 const MOST_PASSES: usize = 512;
