@@ -23,6 +23,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some((what, rest)) if what == "search" => search::run(rest),
         Some((what, rest)) if what == "exact" => exact::run(rest),
         Some((what, rest)) if what == "blocks" => blocks::run(rest),
-        _ => Err("usage: on_record search [THREADS] | exact [FILTER [SECONDS [ENGINE]]] | blocks [STEPS]".into()),
+        _ => {
+            Err("usage: on_record search [THREADS] | exact [FILTER [SECONDS [ENGINE]]] | blocks [STEPS]"
+                .into())
+        }
     }
 }
