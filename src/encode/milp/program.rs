@@ -98,7 +98,15 @@ impl<'a> Program<'a> {
                 variables.add(bounds).into()
             }
         };
-        let mut program = Self { problem, variables, offsets, shifts, largest: largest(problem, ranges), rate, rows: Vec::new() };
+        let mut program = Self {
+            problem,
+            variables,
+            offsets,
+            shifts,
+            largest: largest(problem, ranges),
+            rate,
+            rows: Vec::new(),
+        };
         program.link();
         program.separate();
         for group in problem.groups() {
@@ -245,13 +253,14 @@ impl Ready<'_> {
 fn largest(problem: &Problem, ranges: &Ranges) -> f64 {
     let shifts = ranges.shifts.iter().map(|&(least, most)| as_float(least).abs().max(as_float(most).abs()));
     let size = peak_unit(problem).size;
-    let peaks = Device::all(problem.placement().devices()).flat_map(|device| problem.live(device)).map(|live| {
-        let most = |&(pair, coefficient): &(usize, i128)| {
-            let (least, most) = ranges.shifts[pair];
-            (wide(coefficient) * as_float(least)).max(wide(coefficient) * as_float(most))
-        };
-        (wide(live.constant) + live.terms.iter().map(most).sum::<f64>()) / size
-    });
+    let peaks =
+        Device::all(problem.placement().devices()).flat_map(|device| problem.live(device)).map(|live| {
+            let most = |&(pair, coefficient): &(usize, i128)| {
+                let (least, most) = ranges.shifts[pair];
+                (wide(coefficient) * as_float(least)).max(wide(coefficient) * as_float(most))
+            };
+            (wide(live.constant) + live.terms.iter().map(most).sum::<f64>()) / size
+        });
     shifts.chain(peaks).fold(0.0, f64::max)
 }
 

@@ -17,8 +17,9 @@
 mod brancher;
 mod memory;
 
-use pumpkin_core::Solver;
 use pumpkin_conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
+use pumpkin_constraints::{disjunctive_strict, less_than_or_equals};
+use pumpkin_core::Solver;
 use pumpkin_core::constraints::Constraint;
 use pumpkin_core::predicates::{Predicate, PredicateConstructor};
 use pumpkin_core::proof::ConstraintTag;
@@ -26,7 +27,6 @@ use pumpkin_core::results::{ProblemSolution, SatisfactionResult};
 use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, Literal, TransformableVariable};
 use pumpkin_propagators::disjunctive::ArgDisjunctiveTask;
-use pumpkin_constraints::{disjunctive_strict, less_than_or_equals};
 
 use super::problem::{Problem, Starts};
 use super::race::Pace;

@@ -1,7 +1,7 @@
 //! Branching that begins with a schedule already known.
 
-use pumpkin_core::Solver;
 use pumpkin_core::DefaultBrancher;
+use pumpkin_core::Solver;
 use pumpkin_core::branching::{Brancher, BrancherEvent, SelectionContext};
 use pumpkin_core::predicates::Predicate;
 use pumpkin_core::results::SolutionReference;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use pumpkin_core::Solver;
 use pumpkin_conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
+use pumpkin_constraints::less_than_or_equals;
 use pumpkin_core::DefaultBrancher;
+use pumpkin_core::Solver;
 use pumpkin_core::branching::{Brancher, BrancherEvent, SelectionContext};
 use pumpkin_core::constraints::Constraint;
 use pumpkin_core::options::SolverOptions;
@@ -15,7 +16,6 @@ use pumpkin_core::proof::{ConstraintTag, ProofLog};
 use pumpkin_core::results::{ProblemSolution, SatisfactionResult, SolutionReference};
 use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, TransformableVariable};
-use pumpkin_constraints::less_than_or_equals;
 
 use crate::optimize::Stop;
 use crate::optimize::finite::linear::{Derivation, LinearProgramme, Origin};
