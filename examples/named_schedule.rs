@@ -1,14 +1,17 @@
-//! Writes a named schedule of the catalogue as a schedule file, at any size of a model:
+//! The library in use: reads a model, generates a named schedule of the catalogue at any size of it, and writes the
+//! schedule file. `make browser` draws what it writes.
 //!
 //! ```sh
 //! cargo run --no-default-features --example named_schedule -- v-half models/profiles/unit-v.toml 64 256 out.json
 //! ```
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use bubbleproof::catalog;
+use bubbleproof::files;
 use bubbleproof::model;
 use bubbleproof::schedule;
 use bubbleproof::stop::Stop;
@@ -26,6 +29,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         provenance.devices = Some(model.devices());
         provenance.microbatches = Some(model.microbatches());
     }
-    schedule::write(&schedule, File::create(out)?)?;
+    files::write_with(Path::new(out), |out| schedule::write(&schedule, out))?;
     Ok(())
 }

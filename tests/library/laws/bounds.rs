@@ -1,0 +1,386 @@
+//! Lower bounds against the true optimum of small problems, found by trying all orders.
+
+use bubbleproof::certificate::{
+    Bound, BoundError, Objective, Reason, Repetition, holds, interval_bound, lower_bound, lower_bound_of,
+    lower_bound_within,
+};
+use bubbleproof::model::{
+    Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Units,
+};
+use num_rational::Ratio;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+
+use super::naive;
+use super::random;
+
+/// The shortest schedule in which every microbatch runs these kinds of passes, first in, first out;
+/// nothing when none keeps to the caps, or when there are too many orders to try.
+pub fn optimum(model: &Model, kinds: &[Kind], objective: Objective) -> Option<i64> {
+    let mut passes = Vec::new();
+    for stage in Stage::all(model.stages()) {
+        for &kind in kinds {
+            passes.extend(Microbatch::all(model.microbatches()).map(|of| Pass::new(stage, kind, of)));
+        }
+    }
+    let devices = model.devices() as usize;
+    let mut search = Search {
+        model,
+        objective,
+        ends: vec![None; passes.len()],
+        free: vec![None; devices],
+        first: vec![0; devices],
+        live: vec![0; devices],
+        recomputed: kinds.contains(&Kind::R),
+        passes,
+        best: i64::MAX,
+        left: MOST_ORDERS,
+    };
+    search.extend(0);
+    (search.left > 0 && search.best < i64::MAX).then_some(search.best)
+}
+
+struct Search<'a> {
+    model: &'a Model,
+    objective: Objective,
+    passes: Vec<Pass>,
+    ends: Vec<Option<i64>>,
+    free: Vec<Option<i64>>,
+    first: Vec<i64>,
+    live: Vec<i64>,
+    recomputed: bool,
+    best: i64,
+    /// How many more beginnings of schedules are tried.
+    left: u64,
+}
+
+/// How many beginnings of schedules are tried for a problem: a few random ones have a thousand times
+/// more of them than all the others.
+const MOST_ORDERS: u64 = 1_000_000;
+
+impl Search<'_> {
+    /// Appends every pass that can come next, in the order of starts.
+    fn extend(&mut self, now: i64) {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || self.least() >= self.best {
+            return;
+        }
+        if self.ends.iter().all(Option::is_some) {
+            self.best = self.least();
+            return;
+        }
+        for at in 0..self.passes.len() {
+            let pass = self.passes[at];
+            let first_in = at == 0
+                || self.passes[at - 1].with_kind(pass.kind).stage != pass.stage
+                || self.passes[at - 1].kind != pass.kind
+                || self.ends[at - 1].is_some();
+            if self.ends[at].is_some() || !first_in {
+                continue;
+            }
+            let Some(arrival) = self.arrival(pass) else { continue };
+            let device = self.model.placement().device_of(pass.stage);
+            let index = device.index();
+            let start = arrival.max(self.free[index].unwrap_or(0));
+            let (acquires, releases) = self.memory(pass);
+            let over = |cap: Units| self.live[index] + acquires > cap.0;
+            if start < now || self.model.capacity(device).is_some_and(over) {
+                continue;
+            }
+            let end = start + naive::duration(self.model, pass);
+            let before = (self.free[index], self.first[index]);
+            self.ends[at] = Some(end);
+            self.free[index] = Some(end);
+            if before.0.is_none() {
+                self.first[index] = start;
+            }
+            self.live[index] += acquires - releases;
+            self.extend(start);
+            self.live[index] -= acquires - releases;
+            (self.free[index], self.first[index]) = before;
+            self.ends[at] = None;
+        }
+    }
+
+    /// What the schedule so far takes at the least.
+    fn least(&self) -> i64 {
+        let remaining = |device: Device| -> i64 {
+            let of = self.passes.iter().zip(&self.ends);
+            of.filter(|(pass, end)| end.is_none() && self.model.placement().device_of(pass.stage) == device)
+                .map(|(&pass, _)| naive::duration(self.model, pass))
+                .sum()
+        };
+        let spans = Device::all(self.model.devices()).map(|device| {
+            let free = self.free[device.index()].unwrap_or(0);
+            let start = match self.objective {
+                Objective::Makespan => 0,
+                Objective::DeviceSpan => self.first[device.index()],
+            };
+            free - start + remaining(device)
+        });
+        spans.max().unwrap_or(0)
+    }
+
+    fn arrival(&self, pass: Pass) -> Option<i64> {
+        let mut arrival = 0;
+        for need in naive::needs(pass, self.model, &self.passes) {
+            let at = self.passes.iter().position(|&other| other == need)?;
+            arrival = arrival.max(self.ends[at]? + naive::latency(self.model, need, pass));
+        }
+        Some(arrival)
+    }
+
+    /// What a pass acquires and releases.
+    fn memory(&self, pass: Pass) -> (i64, i64) {
+        let whole = self.model.activation(pass.stage).0;
+        let retained = self.model.retained_for_weight(pass.stage).0;
+        let checkpoint = self.model.checkpoint(pass.stage).map_or(whole, |units| units.0);
+        match pass.kind {
+            Kind::F if self.recomputed => (checkpoint, 0),
+            Kind::F => (whole, 0),
+            Kind::R => (whole - checkpoint, 0),
+            Kind::I => (0, whole - retained),
+            Kind::W => (0, retained),
+            Kind::B => (0, whole),
+        }
+    }
+}
+
+/// Models small enough to try all orders, with caps that bind. Half of them hold one unit per stage, and
+/// some passes take no time.
+fn small() -> impl Strategy<Value = Model> {
+    let models = prop_oneof![random::models(0), random::models(1), v_of_two()];
+    let small = models.prop_filter("few passes", |model| model.stages() <= 4);
+    (small, 1..6_u32, 0..4_i64, any::<bool>()).prop_filter_map(
+        "few passes",
+        |(model, microbatches, spare, uniform)| {
+            if model.stages() * microbatches > 8 || (model.stages() > 2 && microbatches > 2) {
+                return None;
+            }
+            let model = model.with_microbatches(microbatches).ok()?;
+            let model = if uniform { one_unit_per_stage(&model) } else { model };
+            capped(&model, spare)
+        },
+    )
+}
+
+/// V placement on two devices, where the way back passes over a device that holds both stages.
+fn v_of_two() -> impl Strategy<Value = Model> {
+    let times = proptest::collection::vec((0..6_i64, 0..6_i64, 1..6_i64, 0..4_i64), 4);
+    times.prop_map(|times| {
+        let part = |of: fn(&(i64, i64, i64, i64)) -> i64| times.iter().map(|all| Ticks(of(all))).collect();
+        let model = Model::unit(Placement::v(2).expect("a placement"), 1).expect("a model");
+        let costs = Costs {
+            forward: part(|all| all.0),
+            backward_input: part(|all| all.1),
+            backward_weight: part(|all| all.2),
+            communication: times[1..].iter().map(|all| Ticks(all.3)).collect(),
+            ..model.costs().clone()
+        };
+        let memory = Memory { checkpoint: None, ..model.memory().clone() };
+        Model::new("v of two".to_owned(), None, model.placement().clone(), 1, costs, memory).expect("a model")
+    })
+}
+
+fn one_unit_per_stage(model: &Model) -> Model {
+    let units = vec![Units(1); model.stages() as usize];
+    let memory = Memory {
+        activation: units.clone(),
+        retained_for_weight: units,
+        checkpoint: None,
+        ..model.memory().clone()
+    };
+    let (placement, costs) = (model.placement().clone(), model.costs().clone());
+    Model::new("one unit".to_owned(), None, placement, model.microbatches(), costs, memory).expect("a model")
+}
+
+/// The model with the least cap that allows a schedule on its fullest device, or a little more.
+fn capped(model: &Model, spare: i64) -> Option<Model> {
+    let least = Device::all(model.devices())
+        .map(|device| model.placement().stages_of(device).iter().map(|&s| model.activation(s).0).sum())
+        .max()
+        .unwrap_or(0_i64);
+    model.with_uniform_capacity(Some(Units(least + spare))).ok()
+}
+
+/// Every set of devices that is not empty.
+pub fn subsets(model: &Model) -> Vec<Vec<Device>> {
+    let every = 1..1_u32 << model.devices();
+    let members = |set: u32| Device::all(model.devices()).filter(move |device| set >> device.0 & 1 == 1);
+    every.map(|set| members(set).collect()).collect()
+}
+
+/// More steps than a small model takes.
+pub const ENOUGH: u64 = 1_000_000;
+
+proptest! {
+    #![proptest_config(crate::cases(96))]
+
+    #[test]
+    fn no_schedule_is_shorter_than_the_lower_bound(model in small()) {
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let bound = lower_bound(&model, objective);
+            let mut kinds = vec![vec![Kind::F, Kind::I, Kind::W]];
+            // All orders of more passes take too long to try.
+            if model.memory().checkpoint.is_some() && model.stages() * model.microbatches() <= 6 {
+                kinds.push(vec![Kind::F, Kind::R, Kind::I, Kind::W]);
+            }
+            for kinds in kinds {
+                if let Some(optimum) = optimum(&model, &kinds, objective) {
+                    prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_schedule_is_shorter_than_what_some_devices_take(model in small()) {
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], objective) else { continue };
+            for devices in subsets(&model) {
+                let bound = lower_bound_of(&model, objective, &devices, ENOUGH).expect("a small model");
+                prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
+                let every = devices.len() == model.devices() as usize && model.memory().checkpoint.is_none();
+                if every && (objective == Objective::Makespan || devices.len() == 1) {
+                    prop_assert_eq!(bound.value, Ticks(optimum), "nothing is left out");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn closed_forms_are_below_the_optimum_without_help(model in small()) {
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], objective) else { continue };
+            let bound = lower_bound_within(&model, objective, 0);
+            prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
+        }
+    }
+
+    #[test]
+    fn what_repeats_gives_what_following_every_microbatch_gives(
+        model in small(), microbatches in 8..20_u32, after in 2..8_u32, period in 1..4_u32,
+    ) {
+        let model = one_unit_per_stage(&model).with_microbatches(microbatches).expect("a model");
+        for devices in subsets(&model).into_iter().filter(|devices| devices.len() <= 2) {
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
+                let shown = |repetition: Option<Repetition>| {
+                    let reason = Reason::Subset { devices: devices.clone(), repetition };
+                    match holds(&model, objective, &Bound { value: Ticks(-1), reason }) {
+                        Err(BoundError::Value { shown, .. }) => Some(shown),
+                        Err(BoundError::Figures(_)) => None,
+                        other => panic!("{other:?}"),
+                    }
+                };
+                let Some(bound) = lower_bound_of(&model, objective, &devices, ENOUGH) else { continue };
+                let followed = shown(None).expect("every microbatch can be followed");
+                // An exact repetition gives the very value, and one that is cut short no more.
+                prop_assert!(bound.value <= followed, "{bound:?} but {followed}");
+                prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
+                let mut growth = 0;
+                while let Some(value) = shown(Some(Repetition { after, period, growth: Ticks(growth) })) {
+                    prop_assert!(value <= followed, "{value} but {followed}: {after} {period} {growth}");
+                    growth += 1;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_survive_being_written_down_and_hold_only_as_they_are(model in small(), off in 1..9_i64) {
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let bound = lower_bound(&model, objective);
+            let text = serde_json::to_string(&bound).expect("JSON");
+            let read: Bound = serde_json::from_str(&text).expect("a bound");
+            prop_assert_eq!(&read, &bound, "{}", text);
+            prop_assert_eq!(holds(&model, objective, &read), Ok(()));
+            for claimed in [bound.value + Ticks(off), bound.value - Ticks(off)] {
+                let altered = Bound { value: claimed, ..bound.clone() };
+                let expected = Err(BoundError::Value { claimed, shown: bound.value });
+                prop_assert_eq!(holds(&model, objective, &altered), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_on_the_interval_is_at_least_the_work(model in random::models(1)) {
+        prop_assert!(interval_bound(&model) >= Ratio::from_integer(model.most_work().0));
+    }
+}
+
+/// V placement of unit times without latency, one unit per chunk.
+fn unit_v(devices: u32, microbatches: u32, cap: i64) -> Model {
+    let placement = bubbleproof::model::Placement::v(devices).expect("a placement");
+    let model = Model::unit(placement, microbatches).expect("a model");
+    let memory = bubbleproof::model::Memory { checkpoint: None, ..model.memory().clone() };
+    let (placement, costs) = (model.placement().clone(), model.costs().clone());
+    Model::new("unit".to_owned(), None, placement, microbatches, costs, memory)
+        .and_then(|model| model.with_uniform_capacity(Some(Units(cap))))
+        .expect("a model")
+}
+
+#[test]
+fn at_unit_times_the_window_bound_is_the_papers_formula() {
+    for (devices, microbatches, cap) in [(4, 16, 4), (8, 32, 8), (8, 32, 10), (16, 64, 12), (32, 256, 24)] {
+        let (p, n, k) = (i64::from(devices), i64::from(microbatches), cap);
+        let bound = lower_bound(&unit_v(devices, microbatches, cap), Objective::Makespan);
+        assert_eq!(bound.value, Ticks(6 * n + 6 * p - 3 * k - 1), "p = {p}, n = {n}, k = {k}");
+    }
+}
+
+#[test]
+fn with_few_microbatches_the_papers_formula_is_false_and_the_bound_is_not() {
+    let model = unit_v(2, 1, 2);
+    let optimum = optimum(&model, &[Kind::F, Kind::I, Kind::W], Objective::Makespan);
+    assert_eq!(optimum, Some(9));
+    let formula = 6 + 6 * 2 - 3 * 2 - 1;
+    assert_eq!(formula, 11);
+    assert!(lower_bound(&model, Objective::Makespan).value <= Ticks(9));
+}
+
+#[test]
+fn a_bound_whose_reason_is_altered_does_not_hold() {
+    let objective = Objective::Makespan;
+    let model = unit_v(3, 8, 3);
+    let altered = |text: &str| -> BoundError {
+        let bound: Bound = serde_json::from_str(text).expect("a bound");
+        holds(&model, objective, &bound).expect_err("an altered bound")
+    };
+    let genuine =
+        |text: &str| serde_json::from_str::<Bound>(text).map(|bound| holds(&model, objective, &bound));
+    // q = 1, P = L + S: 2 devices further up and down, and what one chunk takes.
+    let turnover = r#"{"value": 62, "reason": {"turnover": {"device": 2, "held": 1, "turn": 7}}}"#;
+    assert!(matches!(genuine(turnover), Ok(Ok(()))), "{:?}", genuine(turnover));
+    for (from, to) in [(r#""turn": 7"#, r#""turn": 8"#), (r#""held": 1"#, r#""held": 2"#)] {
+        assert!(matches!(altered(&turnover.replace(from, to)), BoundError::Figures(Reason::Turnover { .. })));
+    }
+    let elsewhere = altered(&turnover.replace(r#""device": 2"#, r#""device": 3"#));
+    assert_eq!(elsewhere, BoundError::Device { device: Device(3), devices: 3 });
+    assert_eq!(
+        altered(&turnover.replace("62", "63")),
+        BoundError::Value { claimed: Ticks(63), shown: Ticks(62) }
+    );
+    assert!(matches!(
+        altered(r#"{"value": 62, "reason": "alone"}"#),
+        BoundError::Value { claimed: Ticks(62), .. }
+    ));
+}
+
+/// The trying of all orders passes over problems that have too many, which must stay few.
+#[test]
+fn nearly_all_small_problems_are_decided_by_trying_all_orders() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut decided, mut several_devices) = (0, 0);
+    for _ in 0..100 {
+        let model = small().new_tree(&mut runner).expect("a model").current();
+        let kinds = [Kind::F, Kind::I, Kind::W];
+        if optimum(&model, &kinds, Objective::Makespan).is_some() {
+            decided += 1;
+            several_devices += u32::from(model.devices() > 1);
+        }
+    }
+    assert!(
+        decided >= 80 && several_devices >= 40,
+        "{decided}, {several_devices} of them of several devices"
+    );
+}

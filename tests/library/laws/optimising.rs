@@ -1,0 +1,237 @@
+//! The optimiser on random problems: always an answer that keeps to feasible caps, never worse than
+//! the catalogue, never better than the bound.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use bubbleproof::catalog;
+use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Units};
+use bubbleproof::optimize::{Objective, OptimizeError, Options, Stop, optimize};
+use bubbleproof::replay::replay;
+use bubbleproof::schedule::Schedule;
+use proptest::prelude::*;
+
+use super::random;
+
+fn quick(objective: Objective) -> Options {
+    Options { objective, effort: 20_000, exact_effort: 50_000, ..Options::default() }
+}
+
+/// Caps from the least that one microbatch needs upwards.
+pub fn capped() -> impl Strategy<Value = Model> {
+    (random::models(1), 0..8_i64).prop_map(|(model, spare)| {
+        let whole = |device| -> Units {
+            model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
+        };
+        let caps = Device::all(model.devices()).map(|device| Some(whole(device) + Units(spare)));
+        model.with_capacity(caps.collect()).expect("as many caps as devices")
+    })
+}
+
+/// Every microbatch to its end before the next one, nothing recomputed.
+fn one_after_the_other(model: &Model) -> Schedule {
+    let orders = Device::all(model.devices()).map(|device| {
+        let mut stages = model.placement().stages_of(device).to_vec();
+        stages.sort_unstable();
+        let of = |microbatch| {
+            let forwards = stages.iter().map(move |&stage| Pass::new(stage, Kind::F, microbatch));
+            let backwards = stages.iter().rev().map(move |&stage| Pass::new(stage, Kind::B, microbatch));
+            forwards.chain(backwards).collect::<Vec<_>>()
+        };
+        Microbatch::all(model.microbatches()).flat_map(of).collect()
+    });
+    Schedule::new(model.placement().clone(), model.microbatches(), orders.collect()).expect("a schedule")
+}
+
+proptest! {
+    #![proptest_config(crate::cases(48))]
+
+    #[test]
+    fn feasible_caps_give_a_valid_schedule_no_worse_than_the_catalogue(model in capped(), span: bool) {
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
+        let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
+        let verdict = replay(&model, &solution.schedule);
+        prop_assert!(verdict.is_valid(), "{:?}", verdict.violations);
+        prop_assert_eq!(&verdict, &solution.verdict);
+        prop_assert!(solution.value() >= solution.bound.value);
+        for entry in catalog::entries() {
+            let Ok(schedule) = entry.generate(&model) else { continue };
+            let metrics = replay(&model, &schedule).timing.expect("the catalogue is valid").metrics;
+            prop_assert!(solution.value() <= objective.of(&metrics), "{} is better", entry.name);
+        }
+    }
+
+    #[test]
+    fn the_same_problem_and_seed_give_the_same_schedule_on_any_number_of_threads(
+        model in capped(),
+        seed: u64,
+    ) {
+        let solve = |threads| {
+            let threads = NonZeroUsize::new(threads).expect("positive");
+            let options = Options { seed, threads, ..quick(Objective::Makespan) };
+            optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits")
+        };
+        let alone = solve(1);
+        for threads in [1, 2, 4] {
+            prop_assert_eq!(&solve(threads), &alone, "{} threads", threads);
+        }
+    }
+
+    #[test]
+    fn many_microbatches_give_a_valid_schedule_no_worse_than_the_catalogue(
+        model in capped(),
+        microbatches in 55..140_u32,
+        span: bool,
+    ) {
+        let model = model.with_microbatches(microbatches).expect("small times");
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
+        let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
+        prop_assert!(replay(&model, &solution.schedule).is_valid());
+        prop_assert_eq!(solution.schedule.microbatches(), microbatches);
+        prop_assert!(solution.value() >= solution.bound.value);
+        for entry in catalog::entries() {
+            let Ok(schedule) = entry.generate(&model) else { continue };
+            let metrics = replay(&model, &schedule).timing.expect("the catalogue is valid").metrics;
+            prop_assert!(solution.value() <= objective.of(&metrics), "{} is better", entry.name);
+        }
+    }
+
+    #[test]
+    fn few_microbatches_take_no_longer_than_one_after_the_other(
+        (model, microbatches) in capped().prop_flat_map(|model| {
+            let most = 2 * model.devices();
+            (Just(model), 1..=most)
+        }),
+        span: bool,
+    ) {
+        let model = model.with_microbatches(microbatches).expect("small times");
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
+        let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
+        let serial = replay(&model, &one_after_the_other(&model));
+        prop_assert!(serial.is_valid(), "{:?}", serial.violations);
+        let longest = objective.of(&serial.timing.expect("it is valid").metrics);
+        prop_assert!(solution.value() <= longest);
+        prop_assert!(solution.value() >= solution.bound.value);
+    }
+
+    #[test]
+    fn the_span_is_never_longer_than_that_of_the_shortest_schedule(
+        model in capped(),
+        microbatches in 1..70_u32,
+    ) {
+        let model = model.with_microbatches(microbatches).expect("small times");
+        let [shortest, of_span] = [Objective::Makespan, Objective::DeviceSpan].map(|objective| {
+            optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits")
+        });
+        let span = shortest.verdict.timing.expect("it is valid").metrics.device_span;
+        prop_assert!(of_span.value() <= span, "{} after {span}", of_span.value());
+    }
+
+    #[test]
+    fn no_known_schedule_that_is_valid_is_better(
+        (model, known) in random::schedules(1),
+        spare in 0..4_i64,
+        span: bool,
+    ) {
+        let peaks = replay(&model, &known).peak_memory;
+        let whole = |device| -> Units {
+            model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
+        };
+        let caps = Device::all(model.devices()).zip(&peaks);
+        let caps = caps.map(|(device, &peak)| Some(whole(device).max(peak) - Units(2) + Units(spare)));
+        let model = model.with_capacity(caps.map(|cap| cap.map(|cap| cap.max(Units(0)))).collect());
+        let model = model.expect("as many caps as devices");
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
+        // So little effort that many a random schedule is not met by the search itself.
+        let options = Options {
+            known: vec![known.clone()],
+            effort: 1,
+            exact_effort: 0,
+            ..quick(objective)
+        };
+        let Ok(solution) = optimize(&model, &options, &mut |_| ()) else { return Ok(()) };
+        prop_assert!(replay(&model, &solution.schedule).is_valid());
+        let verdict = replay(&model, &known);
+        if verdict.is_valid() {
+            prop_assert!(solution.value() <= objective.of(&verdict.timing.expect("it is valid").metrics));
+        }
+    }
+
+    #[test]
+    fn a_search_that_has_no_time_still_gives_a_schedule(model in capped()) {
+        let options = Options { stop: Stop::after(Duration::ZERO), ..Options::default() };
+        let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
+        prop_assert!(replay(&model, &solution.schedule).is_valid());
+    }
+
+    #[test]
+    fn a_cap_below_one_microbatch_is_explained(model in capped(), at in any::<prop::sample::Index>()) {
+        let device = Device::at(at.index(model.devices() as usize));
+        let held = |stage: &_| model.checkpoint(*stage).unwrap_or_else(|| model.activation(*stage));
+        let least: Units = model.placement().stages_of(device).iter().map(held).sum();
+        prop_assume!(least > Units::ZERO);
+        let mut caps = model.memory().capacity.clone();
+        caps[device.index()] = Some(least - Units(1));
+        let model = model.with_capacity(caps).expect("as many caps as devices");
+        match optimize(&model, &quick(Objective::Makespan), &mut |_| ()) {
+            Err(OptimizeError::Infeasible(why)) => {
+                prop_assert_eq!(why.device, device);
+                prop_assert!(why.needed > why.capacity);
+                prop_assert_eq!(why.held.iter().map(|&(_, units)| units).sum::<Units>(), why.needed);
+            }
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
+    let placements = [Placement::v(4), Placement::v(8), Placement::linear(5), Placement::looped(3, 2)];
+    for placement in placements.map(|placement| placement.expect("a placement")) {
+        if placement.stages() > 8 && !crate::long() {
+            continue;
+        }
+        for (times, microbatches) in [([1, 1, 1, 0], 16), ([3, 4, 2, 0], 11), ([5, 2, 7, 3], 80)] {
+            let model = Model::equal_stages(placement.clone(), microbatches, times).expect("a model");
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
+                let mut last: Option<(i64, Schedule)> = None;
+                let most = i64::from(model.stages()) + 2;
+                for cap in (1..=most).map(|cap| Some(Units(cap))).chain([None]) {
+                    let model = model.with_uniform_capacity(cap).expect("a cap");
+                    let known = last.iter().map(|(_, schedule)| schedule.clone()).collect();
+                    let options = Options { known, effort: 1, exact_effort: 0, ..quick(objective) };
+                    let Ok(solution) = optimize(&model, &options, &mut |_| ()) else { continue };
+                    let value = solution.value().0;
+                    if let Some((before, _)) = last {
+                        assert!(value <= before, "{times:?} {cap:?}: {value} after {before}");
+                    }
+                    last = Some((value, solution.schedule));
+                }
+                assert!(last.is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_of_little_effort_keeps_the_known_schedule_that_is_better_than_its_own() {
+    let mut better = 0;
+    for (placement, times, cap) in [
+        (Placement::v(8), [3, 4, 2, 0], 13),
+        (Placement::v(6), [5, 2, 7, 3], 6),
+        (Placement::looped(4, 2), [3, 4, 2, 0], 7),
+    ] {
+        let model = Model::equal_stages(placement.expect("a placement"), 14, times).expect("a model");
+        let model = model.with_uniform_capacity(Some(Units(cap))).expect("a cap");
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let little = Options { effort: 1, exact_effort: 0, ..quick(objective) };
+            let much = Options { effort: 2_000_000, ..little.clone() };
+            let of = |options: &Options| optimize(&model, options, &mut |_| ()).expect("the cap is feasible");
+            let (alone, known) = (of(&little), of(&much));
+            better += usize::from(known.value() < alone.value());
+            let kept = of(&Options { known: vec![known.schedule.clone()], ..little });
+            assert!(kept.value() <= known.value(), "{times:?}: {} after {}", kept.value(), known.value());
+        }
+    }
+    assert!(better > 0, "nothing was there to be kept");
+}
