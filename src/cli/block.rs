@@ -157,7 +157,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let request = BlockRequest { passes, objective, period: args.search.microbatches_per_interval };
     let engine = match args.search.engine {
         Some(name) => name.into(),
-        None => BlockEngine::default_for(&model, request).map_err(|error| refused(&error))?,
+        None => BlockEngine::default_for(&model, request),
     };
     let work = passes.most_work(&model);
     if let BlockObjective::LeastMemory { interval } = objective

@@ -116,7 +116,6 @@ pub fn refused(error: &BlockSolveError) -> Error {
             let names: Vec<&str> = there.map(BlockEngine::name).collect();
             Some(format!("the engines of this build: {}", names.join(", ")))
         }
-        BlockSolveError::NoEngine { .. } => Some("build it with the feature milp or smt".to_owned()),
         BlockSolveError::Passes(_) => Some(
             "--fused and --recompute need `--engine exact`, and a placement that it can follow".to_owned(),
         ),
