@@ -2,7 +2,7 @@
 //! model of the zero-bubble paper (arXiv 2401.10241, table of profiled times), halved per chunk.
 
 use bubbleproof::block::Passes;
-use bubbleproof::certificate::{Metric, holds, lower_bound, lower_bound_of, lower_bound_within};
+use bubbleproof::certificate::{Objective, holds, lower_bound, lower_bound_of, lower_bound_within};
 use bubbleproof::model::{Device, Model, Placement, Units};
 use bubbleproof::optimize::{Options, Stop, optimize, zone};
 use divan::Bencher;
@@ -58,17 +58,21 @@ fn least_interval_of_random_profiles(bencher: Bencher, profile: u64) {
 #[cfg(feature = "milp")]
 #[divan::bench(args = [2, 4, 6], sample_count = 3)]
 fn least_interval_by_the_integer_programme(bencher: Bencher, devices: u32) {
-    use bubbleproof::encode::{Objective, milp};
+    use bubbleproof::encode::{BlockObjective, milp};
     let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
-    bencher.bench(|| milp::solve(&model, Objective::LeastInterval, std::time::Duration::from_secs(60)));
+    bencher.bench(|| {
+        milp::solve(&model, BlockObjective::LeastInterval, &Stop::after(std::time::Duration::from_secs(60)))
+    });
 }
 
 #[cfg(feature = "smt")]
 #[divan::bench(args = [2, 4, 6, 8], sample_count = 3)]
 fn least_interval_by_smt(bencher: Bencher, devices: u32) {
-    use bubbleproof::encode::{Objective, smt};
+    use bubbleproof::encode::{BlockObjective, smt};
     let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
-    bencher.bench(|| smt::solve(&model, Objective::LeastInterval, std::time::Duration::from_secs(60)));
+    bencher.bench(|| {
+        smt::solve(&model, BlockObjective::LeastInterval, &Stop::after(std::time::Duration::from_secs(60)))
+    });
 }
 
 #[divan::bench(args = [(4, 16, 5), (8, 32, 10), (16, 64, 24)], sample_count = 3)]
@@ -84,25 +88,25 @@ fn lower_bound_by_default<const COST: usize>(
     (devices, microbatches, cap): (u32, u32, i64),
 ) {
     let model = model(devices, microbatches, COSTS[COST], Some(cap));
-    bencher.bench(|| lower_bound(&model, Metric::Makespan));
+    bencher.bench(|| lower_bound(&model, Objective::Makespan));
 }
 
 #[divan::bench(args = [(8, 32), (64, 1024)])]
 fn lower_bound_by_closed_forms(bencher: Bencher, (devices, microbatches): (u32, u32)) {
     let model = model(devices, microbatches, MEASURED, Some(i64::from(devices)));
-    bencher.bench(|| lower_bound_within(&model, Metric::Makespan, 0));
+    bencher.bench(|| lower_bound_within(&model, Objective::Makespan, 0));
 }
 
 #[divan::bench(args = [2, 3, 4, 5, 6])]
 fn lower_bound_of_the_last_two_devices(bencher: Bencher, cap: i64) {
     let model = model(4, 1024, UNEQUAL, Some(cap));
     let devices = [Device(2), Device(3)];
-    bencher.bench(|| lower_bound_of(&model, Metric::Makespan, &devices, 100_000_000));
+    bencher.bench(|| lower_bound_of(&model, Objective::Makespan, &devices, 100_000_000));
 }
 
 #[divan::bench(args = [4, 16, 64])]
 fn check_of_a_lower_bound(bencher: Bencher, devices: u32) {
     let model = model(devices, 1024, UNEQUAL, Some(4));
-    let bound = lower_bound(&model, Metric::Makespan);
-    bencher.bench(|| holds(&model, Metric::Makespan, &bound));
+    let bound = lower_bound(&model, Objective::Makespan);
+    bencher.bench(|| holds(&model, Objective::Makespan, &bound));
 }

@@ -9,14 +9,15 @@
 //! ```
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bubbleproof::catalog::{self, one_f_one_b_memory};
+use bubbleproof::files;
 use bubbleproof::model::{self, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{OptimizeError, Options, Proof, Solution, optimize};
+use bubbleproof::optimize::{Optimality, OptimizeError, Options, Solution, Stop, optimize};
 use bubbleproof::replay::{Rate, replay};
 use bubbleproof::schedule;
 
@@ -34,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "target/bench-table".to_owned()));
     let seconds = arguments.next().map_or(Ok(3), |text| text.parse())?;
     let threads = thread::available_parallelism()?;
-    let options = Options { time_limit: Duration::from_secs(seconds), threads, ..Options::default() };
+    let limit = Duration::from_secs(seconds);
     fs::create_dir_all(&folder)?;
     println!(
         "| problem | d | m | cap | makespan | bound | gap | proved by | s | best of the catalogue | longer |"
@@ -51,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             seen.push(cap);
             let model = model.with_uniform_capacity(Some(cap))?;
             let begin = Instant::now();
+            let options = Options { stop: Stop::after(limit), threads, ..Options::default() };
             let solution = match optimize(&model, &options, &mut |_| ()) {
                 Ok(solution) => solution,
                 Err(OptimizeError::Infeasible(_)) => {
@@ -66,17 +68,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             print_row(&name, &model, cap, &solution, begin.elapsed());
             let file =
                 folder.join(format!("{name}-d{}-m{}-cap{cap}.json", model.devices(), model.microbatches()));
-            schedule::write(&solution.schedule, File::create(file)?)?;
+            files::write_with(&file, |out| schedule::write(&solution.schedule, out))?;
         }
     }
     Ok(())
 }
 
 fn print_row(name: &str, model: &Model, cap: Units, solution: &Solution, took: Duration) {
-    let proof = match solution.proof {
-        Proof::None => "",
-        Proof::Bound => "bound",
-        Proof::Exhaustive(engine) => engine.name(),
+    let proof = match &solution.optimality {
+        Optimality::Open => "",
+        Optimality::Bound => "bound",
+        Optimality::Search { engine, .. } => engine.as_str(),
     };
     let (best, longer) = match best_of_the_catalogue(model) {
         Some((other, makespan)) => {

@@ -13,20 +13,24 @@ const CORE: &[&str] = &["model", "schedule", "replay", "comm", "certificate"];
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("stop", &[]),
+    ("files", &[]),
+    ("analysis", &[]),
     ("block", &[]),
     ("advice", &["block"]),
     ("catalog", &["block"]),
-    ("encode", &["block"]),
-    ("optimize", &["stop", "block", "catalog", "encode"]),
+    ("encode", &["stop", "block"]),
+    ("optimize", &["stop", "analysis", "block", "catalog", "encode"]),
     ("prove", &["stop", "block", "encode"]),
-    ("trace", &[]),
+    ("trace", &["analysis"]),
     ("interchange", &[]),
-    ("draw", &[]),
-    ("regress", &["block", "catalog", "optimize", "prove", "interchange"]),
+    ("draw", &["analysis"]),
+    ("regress", &["stop", "files", "analysis", "block", "catalog", "prove", "interchange"]),
     (
         "cli",
         &[
             "stop",
+            "files",
+            "analysis",
             "block",
             "advice",
             "catalog",
@@ -42,7 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// Modules beside the core in which truth is decided: integers and exact rationals only.
-const EXACT: &[&str] = &["block", "regress"];
+const EXACT: &[&str] = &["analysis", "block", "regress"];
 
 /// The packages that the core may depend on.
 const CORE_PACKAGES: &[&str] =
@@ -257,4 +261,52 @@ fn this_test_sees_every_form_of_import() {
     assert!(
         sources("crates/core/src").iter().any(|source| source.path == "crates/core/src/replay/execute.rs")
     );
+}
+
+/// The packages that the library is built from, beside itself, with these features and what these edges reach.
+fn packages(features: &[&str], edges: &str) -> BTreeSet<String> {
+    let tree = std::process::Command::new(env!("CARGO"))
+        .args(["tree", "--frozen", "--package", "bubbleproof", "--prefix", "none", "--format", "{p}"])
+        .args(["--edges", edges])
+        .args(features)
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let text = String::from_utf8(tree.stdout).expect("names are text");
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_library_alone_has_nothing_of_the_tool() {
+    let tool = [
+        "clap",
+        "clap_builder",
+        "clap_complete",
+        "ctrlc",
+        "indicatif",
+        "miette",
+        "quick-junit",
+        "terminal_size",
+    ];
+    // Neither without features nor with the engines.
+    for features in [&["--no-default-features"][..], &["--no-default-features", "--features", "lcg,milp"]] {
+        let found = packages(features, "normal");
+        assert!(found.contains("bubbleproof-core"), "{found:?}");
+        for package in tool {
+            assert!(!found.contains(package), "the library depends on {package} with {features:?}");
+        }
+    }
+}
+
+#[test]
+fn the_defaults_are_built_without_native_tools() {
+    let found = packages(&[], "normal,build");
+    assert!(
+        found.contains("clap") && found.contains("microlp") && found.contains("pumpkin-core"),
+        "{found:?}"
+    );
+    for package in ["bindgen", "cc", "clang-sys", "cmake", "highs-sys", "pkg-config", "vcpkg", "z3-sys"] {
+        assert!(!found.contains(package), "the defaults depend on {package}");
+    }
 }

@@ -70,7 +70,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         };
         let model =
             Model::equal_stages(shape, microbatches, times)?.with_uniform_capacity(Some(Units(cap)))?;
-        let objective = if name.contains("span") { Objective::Span } else { Objective::Makespan };
+        let objective = if name.contains("span") { Objective::DeviceSpan } else { Objective::Makespan };
         let options = Options { objective, effort: 2_000_000, exact_effort: 0, ..Options::default() };
         let start = optimize(&model, &options, &mut |_| ())?;
         let single = Engine::ALL.iter().map(|engine| (engine.name(), std::slice::from_ref(engine)));

@@ -7,12 +7,15 @@
 
 use std::error::Error;
 use std::num::NonZeroUsize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bubbleproof::catalog;
 use bubbleproof::model::{Model, Placement, PlacementError, Units};
-use bubbleproof::optimize::{Options, optimize};
+use bubbleproof::optimize::{Options, Stop, optimize};
 use bubbleproof::replay::replay;
+
+/// The most time that a search may take.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Devices, microbatches, cap, best makespan on record.
 type Problem = (u32, u32, i64, Option<i64>);
@@ -65,7 +68,6 @@ fn looped(devices: u32) -> Result<Placement, PlacementError> {
 
 pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let threads = arguments.first().map_or(Ok(NonZeroUsize::MIN), |text| text.parse())?;
-    let options = Options { threads, ..Options::default() };
     println!(
         "placement  F I W     d     m  cap  on record    ours   bound    gap  seconds  named              found by"
     );
@@ -75,6 +77,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             let model = Model::equal_stages(place(devices)?, microbatches, [forward, input, weight, 0])?;
             let model = model.with_uniform_capacity(Some(Units(cap)))?;
             let begin = Instant::now();
+            let options = Options { stop: Stop::after(LIMIT), threads, ..Options::default() };
             let found = optimize(&model, &options, &mut |_| ())?;
             let seconds = begin.elapsed().as_secs_f64();
             let gap = (found.gap() * 1000).round().to_integer();

@@ -8,10 +8,11 @@ use clap::{Args, ValueEnum};
 use num_rational::Ratio;
 use serde::{Serialize, Serializer};
 
-use super::block_engine::{Engine, Found, Goal, Limit, Optimality, Request, microbatches, solve};
+use super::block_words::{EngineName, Praise, infeasible, microbatches, refused};
 use super::cap::Cap;
 use super::error::{Error, Status};
 use super::input::Input;
+use super::interrupt::on_ctrl_c;
 use super::number::Interval;
 use super::optimize::{Infeasible, seconds};
 use super::output::{Output, note};
@@ -21,6 +22,8 @@ use super::table::Table;
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
 use crate::model::{Device, Model, Stage, Ticks, Units};
+use crate::optimize::Stop;
+use crate::optimize::block::{BlockBound, BlockEngine, BlockObjective, BlockOutcome, BlockRequest, solve};
 use crate::replay::replay;
 
 /// The options of `block`.
@@ -98,7 +101,7 @@ struct BlockSearch {
     /// What to solve with; without it, `exact` for linear and V placement, otherwise `milp` or `smt`; for the
     /// least interval of several microbatches, `search`
     #[arg(long, value_enum)]
-    engine: Option<Engine>,
+    engine: Option<EngineName>,
 
     /// The most seconds that the engine may take
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
@@ -150,11 +153,14 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     }
     let model = activations_only(&args.cap.apply(model)?);
     let passes = args.passes.passes(&model)?;
-    let goal = args.search.goal(&model, passes)?;
-    let request = Request { passes, goal, period: args.search.microbatches_per_interval };
-    let engine = args.search.engine.map_or_else(|| Engine::default_for(&model, request), Ok)?;
+    let objective = args.search.objective(&model, passes)?;
+    let request = BlockRequest { passes, objective, period: args.search.microbatches_per_interval };
+    let engine = match args.search.engine {
+        Some(name) => name.into(),
+        None => BlockEngine::default_for(&model, request).map_err(|error| refused(&error))?,
+    };
     let work = passes.most_work(&model);
-    if let Goal::LeastMemory { interval } = goal
+    if let BlockObjective::LeastMemory { interval } = objective
         && i128::from(interval.0) < i128::from(work.0) * i128::from(request.period)
     {
         let reason = format!(
@@ -165,46 +171,58 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         output.print(&Infeasible::because(reason))?;
         return Ok(Status::No);
     }
-    let progress = Progress::start(format!("{engine}: {goal}"));
-    let found = solve(&model, engine, request, args.search.time_limit)?;
+    let progress = Progress::start(format!("{engine}: {objective}"));
+    let stop = Stop::on(on_ctrl_c()).within(args.search.time_limit);
+    let found = solve(&model, engine, request, &stop).map_err(|error| refused(&error))?;
     drop(progress);
-    match found {
-        Found::Block { block, optimality, notes } => {
-            let peak = checked_peak(&block, &model)?;
-            for text in &notes {
-                note(text);
-            }
-            let units = [model.costs().unit.as_str(), model.memory().unit.as_str()];
-            let report = Report {
-                proven: optimality == Optimality::Proved,
-                bound: match optimality {
-                    Optimality::Proved => None,
-                    Optimality::Bound(limit) => Some(limit),
-                },
-                optimality: Some(request.praise(engine, optimality, units)),
-                notes,
-                ..Report::of(&block, &model, peak, engine.to_string())
-            };
-            output.print(&report)?;
-            Ok(Status::Yes)
+    let (best, bound) = match found {
+        BlockOutcome::Optimal(best) => (best, None),
+        BlockOutcome::Bounded { best: Some(best), bound } => (best, Some(bound)),
+        BlockOutcome::Infeasible => {
+            output.print(&Infeasible::because(infeasible(request)))?;
+            return Ok(Status::No);
         }
-        Found::Infeasible(reason) => {
-            output.print(&Infeasible::because(reason))?;
-            Ok(Status::No)
-        }
-        Found::Nothing => {
+        BlockOutcome::Bounded { best: None, .. } => {
             let seconds = args.search.time_limit.as_secs_f64();
-            output.print(&Unknown {
-                feasible: None,
-                reason: format!("{engine} found no block within {seconds} seconds, nor that there is none"),
-            })?;
-            Ok(Status::GaveUp)
+            let reason = if stop.is_interrupted() {
+                format!("{engine} was interrupted before it found a block, or that there is none")
+            } else {
+                format!("{engine} found no block within {seconds} seconds, nor that there is none")
+            };
+            output.print(&Undecided { feasible: None, reason })?;
+            return Ok(Status::GaveUp);
         }
+    };
+    let peak = checked_peak(&best.block, &model)?;
+    let notes: Vec<String> =
+        if bound.is_none() { in_floating_point(engine) } else { None }.into_iter().collect();
+    for text in &notes {
+        note(text);
     }
+    let (time_unit, memory_unit) = (&model.costs().unit, &model.memory().unit);
+    let report = BlockReport {
+        proven: bound.is_none(),
+        bound: bound.map(BoundValue),
+        optimality: Some(Praise { request, engine, bound, time_unit, memory_unit }.to_string()),
+        notes,
+        ..BlockReport::of(&best.block, &model, peak, engine.to_string())
+    };
+    output.print(&report)?;
+    Ok(Status::Yes)
+}
+
+/// What is worth knowing of a proof that rests on floating-point numbers, where one does.
+fn in_floating_point(engine: BlockEngine) -> Option<String> {
+    engine.floating_point_solver().map(|solver| {
+        format!(
+            "the block is checked exactly, but {solver} proves in floating point that none is better; \
+             `--engine smt` proves it in exact arithmetic"
+        )
+    })
 }
 
 impl BlockSearch {
-    fn goal(&self, model: &Model, passes: Passes) -> Result<Goal, Error> {
+    fn objective(&self, model: &Model, passes: Passes) -> Result<BlockObjective, Error> {
         let capped = model.memory().capacity.iter().any(Option::is_some);
         let aim = match (self.minimize, self.interval) {
             (Some(Aim::Interval), Some(_)) => {
@@ -218,8 +236,8 @@ impl BlockSearch {
             (None, _) => Aim::Memory,
         };
         Ok(match aim {
-            Aim::Interval => Goal::LeastInterval,
-            Aim::Memory => Goal::LeastMemory {
+            Aim::Interval => BlockObjective::LeastInterval,
+            Aim::Memory => BlockObjective::LeastMemory {
                 interval: match self.interval {
                     Some(Pace::Every(ticks)) => ticks,
                     Some(Pace::Work) | None => {
@@ -271,10 +289,10 @@ fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, 
         let broken = family.broken_promises(devices).map_err(wrong)?;
         faults.extend(broken.iter().map(ToString::to_string));
     }
-    let report = Report {
+    let report = BlockReport {
         name: Some(&family.name),
         faults: Some(faults),
-        ..Report::of(&block, &model, peak, "family".to_owned())
+        ..BlockReport::of(&block, &model, peak, "family".to_owned())
     };
     output.print(&report)?;
     Ok(Status::of(report.faults.is_some_and(|faults| faults.is_empty())))
@@ -311,12 +329,12 @@ fn checked_peak(block: &Block, model: &Model) -> Result<Vec<Units>, Error> {
 
 /// That nothing was found, nor that there is nothing.
 #[derive(Serialize)]
-struct Unknown {
+struct Undecided {
     feasible: Option<bool>,
     reason: String,
 }
 
-impl fmt::Display for Unknown {
+impl fmt::Display for Undecided {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "gave up: {}", self.reason)
     }
@@ -324,7 +342,7 @@ impl fmt::Display for Unknown {
 
 /// A block, as it is printed. Times are in ticks, exact.
 #[derive(Serialize)]
-struct Report<'a> {
+struct BlockReport<'a> {
     interval: Interval,
     interval_per_microbatch: Interval,
     peak_memory: Vec<i64>,
@@ -338,7 +356,7 @@ struct Report<'a> {
     proven: bool,
     /// What no block is better than, in what was minimised.
     #[serde(skip_serializing_if = "Option::is_none")]
-    bound: Option<Limit>,
+    bound: Option<BoundValue>,
     /// How good the block is, in words; nothing for a block that was not looked for.
     #[serde(skip)]
     optimality: Option<String>,
@@ -355,6 +373,18 @@ struct Report<'a> {
     notes: Vec<String>,
 }
 
+/// A bound as a number: memory in units, or an interval in ticks.
+struct BoundValue(BlockBound);
+
+impl Serialize for BoundValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            BlockBound::Memory(units) => units.0.serialize(serializer),
+            BlockBound::Interval(ticks) => Interval(ticks).serialize(serializer),
+        }
+    }
+}
+
 /// The offset of every pass, by its text form.
 struct Offsets<'a>(&'a Block);
 
@@ -368,7 +398,7 @@ fn in_ticks(block: &Block, parts: Ticks) -> Interval {
     Interval(Ratio::new(parts.0, block.parts()))
 }
 
-impl<'a> Report<'a> {
+impl<'a> BlockReport<'a> {
     fn of(block: &'a Block, model: &'a Model, peak: Vec<Units>, engine: String) -> Self {
         let amounts = |units: Vec<Units>| -> Vec<i64> { units.into_iter().map(|units| units.0).collect() };
         let (peak_memory, paper_bound) = (amounts(peak), amounts(block.paper_bound(model)));
@@ -411,7 +441,7 @@ impl<'a> Report<'a> {
     }
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for BlockReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (time, memory) = (self.time_unit, self.memory_unit);
         let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");

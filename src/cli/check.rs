@@ -13,7 +13,7 @@ use super::input::{Input, read_model};
 use super::output::Output;
 use super::progress::Progress;
 use super::size::Size;
-use crate::certificate::{self, Checked, Claim, Metric};
+use crate::certificate::{self, Checked, Claim};
 use crate::model::Model;
 use crate::prove;
 
@@ -38,7 +38,7 @@ pub struct CheckArgs {
 
 /// A claim, as it is printed.
 #[derive(Debug, Serialize)]
-struct Line {
+struct ClaimLine {
     /// Whether it was derived again, rather than only read.
     checked: bool,
     claim: String,
@@ -46,9 +46,9 @@ struct Line {
 
 /// What was found out, as it is printed.
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct CertificateReport<'a> {
     valid: bool,
-    claims: Vec<Line>,
+    claims: Vec<ClaimLine>,
     /// Why it is rejected.
     reason: Option<String>,
     #[serde(flatten)]
@@ -80,14 +80,14 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
     let checked = certificate::check(&schedule, model.as_ref());
     drop(progress);
     let answer = match &checked {
-        Ok(checked) => Answer {
+        Ok(checked) => CertificateReport {
             valid: true,
             claims: checked.claims.iter().map(|claim| line(claim, checked)).collect(),
             reason: None,
             figures: Figures::of(&checked.verdict),
             checked: Some(checked),
         },
-        Err(reason) => Answer {
+        Err(reason) => CertificateReport {
             valid: false,
             claims: Vec::new(),
             reason: Some(reason.to_string()),
@@ -101,9 +101,9 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
 
 /// What the check of a witness found out, as it is printed.
 #[derive(Debug, Serialize)]
-struct Witnessed {
+struct WitnessReport {
     valid: bool,
-    claims: Vec<Line>,
+    claims: Vec<ClaimLine>,
     /// Why it is rejected.
     reason: Option<String>,
 }
@@ -111,22 +111,22 @@ struct Witnessed {
 fn of_witness(checked: Result<Vec<prove::Claim>, prove::Rejection>, output: Output) -> Result<Status, Error> {
     let answer = match checked {
         Ok(claims) => {
-            let claims = claims.into_iter().map(|claim| Line { checked: true, claim: claim.statement });
-            Witnessed { valid: true, claims: claims.collect(), reason: None }
+            let claims = claims.into_iter().map(|claim| ClaimLine { checked: true, claim: claim.statement });
+            WitnessReport { valid: true, claims: claims.collect(), reason: None }
         }
-        Err(reason) => Witnessed { valid: false, claims: Vec::new(), reason: Some(reason.to_string()) },
+        Err(reason) => WitnessReport { valid: false, claims: Vec::new(), reason: Some(reason.to_string()) },
     };
     output.print(&answer)?;
     Ok(Status::of(answer.valid))
 }
 
-impl fmt::Display for Witnessed {
+impl fmt::Display for WitnessReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(reason) = &self.reason {
             return writeln!(out, "rejected: {reason}");
         }
         writeln!(out, "accepted")?;
-        self.claims.iter().try_for_each(|Line { claim, .. }| writeln!(out, "  checked  {claim}"))
+        self.claims.iter().try_for_each(|ClaimLine { claim, .. }| writeln!(out, "  checked  {claim}"))
     }
 }
 
@@ -144,35 +144,32 @@ impl CheckArgs {
     }
 }
 
-fn line(claim: &Claim, checked: &Checked) -> Line {
-    let metric = match checked.objective {
-        Metric::Makespan => "makespan",
-        Metric::DeviceSpan => "device span",
-    };
+fn line(claim: &Claim, checked: &Checked) -> ClaimLine {
+    let objective = checked.objective;
     let unit = &checked.problem.costs().unit;
     let text = match claim {
         Claim::Runs { value } => {
-            format!("the schedule runs within its caps, with a {metric} of {value} {unit}")
+            format!("the schedule runs within its caps, with a {objective} of {value} {unit}")
         }
         Claim::LowerBound { value } => {
-            format!("no schedule under these caps has a {metric} below {value} {unit}")
+            format!("no schedule under these caps has a {objective} below {value} {unit}")
         }
         Claim::Optimal => "so no schedule under these caps is better".to_owned(),
         Claim::Searched { engine, none_below } => {
-            format!("that exhaustive search ({engine}) found no {metric} below {none_below} {unit}")
+            format!("that exhaustive search ({engine}) found no {objective} below {none_below} {unit}")
         }
     };
-    Line { checked: claim.is_checked(), claim: text }
+    ClaimLine { checked: claim.is_checked(), claim: text }
 }
 
-impl fmt::Display for Answer<'_> {
+impl fmt::Display for CertificateReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(reason) = &self.reason {
             return writeln!(out, "rejected: {reason}");
         }
         let Some(Checked { problem, verdict, .. }) = self.checked else { return Ok(()) };
         writeln!(out, "accepted: {}", problem.name())?;
-        for Line { checked, claim } in &self.claims {
+        for ClaimLine { checked, claim } in &self.claims {
             writeln!(out, "  {:<12}  {claim}", if *checked { "checked" } else { "not checked" })?;
         }
         write!(out, "{}", Lines { verdict, model: problem })

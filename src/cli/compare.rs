@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::error::{Error, Status};
 use super::figures::{Figures, percentage};
+use super::interrupt::on_ctrl_c;
 use super::optimize::SearchArgs;
 use super::output::{Output, note};
 use super::progress::Progress;
@@ -15,7 +16,7 @@ use super::table::Table;
 use super::violations::count;
 use crate::catalog::{self, CatalogError, Entry};
 use crate::model::Model;
-use crate::optimize::{Interrupt, OptimizeError};
+use crate::optimize::{OptimizeError, Stop};
 use crate::replay::{Verdict, replay};
 
 /// The options of `compare`.
@@ -37,8 +38,8 @@ pub struct CompareArgs {
 /// The name that stands for what `optimize` finds.
 const OPTIMIZED: &str = "optimized";
 
-/// What one line of the comparison is about.
-enum Subject {
+/// What a row of the comparison is about.
+enum Contender {
     Named(&'static Entry),
     Optimized,
 }
@@ -76,18 +77,22 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the model");
     let model = args.model.read()?;
     let mut notes = Vec::new();
-    let subjects = match &args.schedules {
+    let contenders = match &args.schedules {
         Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
         None => fitting(&model, &mut notes),
     };
+    let interrupt = on_ctrl_c();
     let mut rows = Vec::new();
-    for subject in subjects {
-        rows.push(match subject {
-            Subject::Named(entry) => {
+    for contender in contenders {
+        rows.push(match contender {
+            Contender::Named(entry) => {
                 progress.step(entry.name);
                 Row::named(&model, entry)
             }
-            Subject::Optimized => Row::optimized(&args.search, &model, &progress)?,
+            Contender::Optimized => {
+                let stop = args.search.stop(interrupt.clone());
+                Row::optimized(&args.search, &model, &stop, &progress)?
+            }
         });
     }
     drop(progress);
@@ -107,11 +112,11 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     Ok(Status::of(comparison.schedules.iter().any(|row| row.valid)))
 }
 
-fn find(name: &str) -> Result<Subject, Error> {
+fn find(name: &str) -> Result<Contender, Error> {
     if name == OPTIMIZED {
-        return Ok(Subject::Optimized);
+        return Ok(Contender::Optimized);
     }
-    catalog::find(name).map(Subject::Named).ok_or_else(|| {
+    catalog::find(name).map(Contender::Named).ok_or_else(|| {
         let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).chain([OPTIMIZED]).collect();
         Error::usage(
             format!("there is no schedule called `{name}`"),
@@ -121,7 +126,7 @@ fn find(name: &str) -> Result<Subject, Error> {
 }
 
 /// The schedules that make sense for the model; the others are noted.
-fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Subject> {
+fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
     let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
     let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) = placed
@@ -137,7 +142,7 @@ fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Subject> {
             notes.push(format!("left out, because {reason}: {}", names.join(", ")));
         }
     }
-    fitting.into_iter().map(Subject::Named).chain([Subject::Optimized]).collect()
+    fitting.into_iter().map(Contender::Named).chain([Contender::Optimized]).collect()
 }
 
 impl Row {
@@ -163,8 +168,13 @@ impl Row {
         }
     }
 
-    fn optimized(search: &SearchArgs, model: &Model, progress: &Progress) -> Result<Self, Error> {
-        let (verdict, error) = match search.run(model, Interrupt::default(), progress) {
+    fn optimized(
+        search: &SearchArgs,
+        model: &Model,
+        stop: &Stop,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        let (verdict, error) = match search.run(model, stop, progress) {
             Ok(solution) => (Some(solution.verdict), None),
             Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::TwoDirections)) => {
                 (None, Some(reason.to_string()))

@@ -14,12 +14,11 @@ use super::optimize::SearchArgs;
 use super::output::Output;
 use super::progress::Progress;
 use super::size::ModelArgs;
-use crate::certificate::{Reason, Repetition};
+use crate::analysis::{Section, Step, Waits, critical_path, sections};
+use crate::certificate::{Optimality, Reason, Repetition};
 use crate::model::Model;
-use crate::optimize::explain::{
-    Conflict, Limit, Steady, Step, Stretch, Waits, critical_path, steady, stretches,
-};
-use crate::optimize::{Objective, OptimizeError, Proof, Solution};
+use crate::optimize::explain::{Conflict, Limit, Steady, steady};
+use crate::optimize::{OptimizeError, Solution};
 
 /// The options of `explain`.
 #[derive(Debug, Args)]
@@ -48,7 +47,7 @@ struct Explained {
 
 /// What was found out, as it is printed.
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct ExplanationReport<'a> {
     feasible: bool,
     reasons: Vec<Explained>,
     interval: Option<Interval>,
@@ -69,8 +68,8 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
     let interrupt = on_ctrl_c();
-    let found = args.search.run(&model, interrupt.clone(), &progress);
-    let mut answer = Answer {
+    let found = args.search.run(&model, &args.search.stop(interrupt.clone()), &progress);
+    let mut report = ExplanationReport {
         feasible: true,
         reasons: Vec::new(),
         interval: None,
@@ -84,8 +83,8 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     };
     match found {
         Err(OptimizeError::Infeasible(reason)) => {
-            answer.feasible = false;
-            answer.reasons.push(Explained {
+            report.feasible = false;
+            report.reasons.push(Explained {
                 kind: "infeasible",
                 message: reason.to_string(),
                 devices: vec![reason.device.0],
@@ -98,18 +97,18 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
         Ok(solution) => {
             progress.step("what sets the interval");
             if let Some(steady) = steady(&model, &args.search.stop(interrupt)) {
-                answer.interval = Some(Interval(steady.interval));
-                answer.reasons.extend(of_steady(&model, &steady));
+                report.interval = Some(Interval(steady.interval));
+                report.reasons.extend(of_steady(&model, &steady));
             }
-            answer.makespan = solution.verdict.timing.as_ref().map(|timing| timing.metrics.makespan.0);
-            answer.certified_bound = Some(solution.bound.value.0);
-            answer.reasons.push(of_bound(&model, &solution));
-            answer.reasons.extend(of_path(&model, &solution));
+            report.makespan = solution.verdict.timing.as_ref().map(|timing| timing.metrics.makespan.0);
+            report.certified_bound = Some(solution.bound.value.0);
+            report.reasons.push(of_bound(&model, &solution));
+            report.reasons.extend(of_path(&model, &solution));
         }
     }
     drop(progress);
-    output.print(&answer)?;
-    Ok(Status::of(answer.feasible))
+    output.print(&report)?;
+    Ok(Status::of(report.feasible))
 }
 
 /// What sets the time per microbatch.
@@ -141,11 +140,11 @@ fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
         }
         reasons.push(reason);
     }
-    if let Some(Stretch::Cycle { turn, ticks, microbatches, .. }) = cycle {
-        let so_many = super::violations::count(*microbatches as usize, "microbatch", "microbatches");
+    if let Some(Section::Cycle { turn, ticks, microbatches, .. }) = cycle {
+        let counted = super::violations::count(*microbatches as usize, "microbatch", "microbatches");
         reasons.push(Explained {
             kind: "cycle",
-            message: format!("{ticks} {unit} for {so_many}: {}", chain(turn)),
+            message: format!("{ticks} {unit} for {counted}: {}", chain(turn)),
             devices: vec![],
             passes: names(turn),
         });
@@ -189,23 +188,18 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
 /// Why no schedule is shorter than the lower bound, and what that says of the schedule.
 fn of_bound(model: &Model, solution: &Solution) -> Explained {
     let (value, unit) = (solution.bound.value, &model.costs().unit);
-    let metric = match solution.objective {
-        Objective::Makespan => "makespan",
-        Objective::Span => "device span",
-    };
     let (why, devices) = of_reason(&solution.bound.reason, unit);
     let found = solution.value();
-    let distance = match solution.proof {
-        Proof::Bound => "so the schedule is optimal".to_owned(),
-        Proof::Exhaustive(engine) => {
-            format!(
-                "the schedule takes {found}, and exhaustive search ({}) found no better one",
-                engine.name()
-            )
+    let distance = match &solution.optimality {
+        Optimality::Bound => "so the schedule is optimal".to_owned(),
+        Optimality::Search { engine, .. } => {
+            format!("the schedule takes {found}, and exhaustive search ({engine}) found no better one")
         }
-        Proof::None => format!("the schedule takes {found}, at most {} above", percentage(solution.gap())),
+        Optimality::Open => {
+            format!("the schedule takes {found}, at most {} above", percentage(solution.gap()))
+        }
     };
-    let message = format!("no schedule has a {metric} below {value} {unit}: {why}; {distance}");
+    let message = format!("no schedule has a {} below {value} {unit}: {why}; {distance}", solution.objective);
     Explained { kind: "bound", message, devices, passes: vec![] }
 }
 
@@ -254,11 +248,11 @@ fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
                 names => format!("devices {} alone take", names.join(", ")),
             };
             let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
-                let so_many = match period {
+                let counted = match period {
                     1 => "every further one adds".to_owned(),
                     _ => format!("every further {period} add"),
                 };
-                format!(", and from microbatch {after} on {so_many} at least {growth} {unit}")
+                format!(", and from microbatch {after} on {counted} at least {growth} {unit}")
             });
             let message =
                 format!("{which} as long, the others counted only as delays between their passes{steady}");
@@ -273,10 +267,10 @@ fn of_path(model: &Model, solution: &Solution) -> Option<Explained> {
     let path = critical_path(model, &solution.schedule, timing);
     let unit = &model.costs().unit;
     let mut message = format!("the passes that add up to the makespan, with the {unit} at which they start:");
-    for stretch in stretches(&path) {
-        match stretch {
-            Stretch::Once(steps) => _ = write!(message, "\n{:>8}  {}", steps[0].start.0, chain(&steps)),
-            Stretch::Cycle { turn, times, ticks, .. } => {
+    for section in sections(&path) {
+        match section {
+            Section::Once(steps) => _ = write!(message, "\n{:>8}  {}", steps[0].start.0, chain(&steps)),
+            Section::Cycle { turn, times, ticks, .. } => {
                 _ = write!(
                     message,
                     "\n{:>8}  {times} times, every {ticks}: {}",
@@ -313,7 +307,7 @@ fn names(steps: &[Step]) -> Vec<String> {
     steps.iter().map(|step| step.pass.to_string()).collect()
 }
 
-impl fmt::Display for Answer<'_> {
+impl fmt::Display for ExplanationReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "{}: {} devices, {} microbatches", self.model, self.devices, self.microbatches)?;
         for Explained { kind, message, .. } in &self.reasons {

@@ -10,7 +10,7 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::block::PassArgs;
-use super::block_engine::blocks;
+use super::block_words::{self, blocks};
 use super::error::{Error, Status};
 use super::figures::{decimal, fraction, percentage};
 use super::input::read_model;
@@ -21,12 +21,13 @@ use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::size::{Size, activations_only, one_way};
 use super::table::Table;
+use crate::analysis::steady_interval;
 use crate::block::Passes;
 use crate::catalog;
 use crate::draw::{Curve, Spot, letters};
 use crate::model::{Kind, Model, Units};
+use crate::optimize::Stop;
 use crate::optimize::frontier::{Frontier, FrontierError, bubble_rate, frontier};
-use crate::optimize::{Stop, steady_interval};
 use crate::replay::{Rate, replay};
 use crate::schedule::Schedule;
 
@@ -54,14 +55,14 @@ pub struct FrontierArgs {
 
 /// The frontier with the named schedules.
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct FrontierReport<'a> {
     points: Vec<Row>,
     schedules: Vec<Named>,
     /// Whether less memory than the first point's is impossible.
     complete: bool,
     engine: &'static str,
     /// What is worth knowing about the proofs.
-    notes: Vec<&'static str>,
+    notes: Vec<String>,
     model: &'a str,
     devices: u32,
     microbatches: u32,
@@ -132,7 +133,7 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let found = frontier(&model, passes, &Stop::on(on_ctrl_c()).within(args.time_limit), &mut tell)
         .map_err(refused)?;
     progress.step("named schedules");
-    let mut report = Report::of(&model, passes, &found);
+    let mut report = FrontierReport::of(&model, passes, &found);
     drop(progress);
     report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots();
@@ -171,18 +172,13 @@ fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, String), E
 }
 
 fn refused(error: FrontierError) -> Error {
-    use crate::encode::EncodeError;
-    use crate::optimize::zone::ZoneError;
     match error {
-        FrontierError::Exact(ZoneError::Rejected(_))
-        | FrontierError::Solver(
-            EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Solver { .. },
-        ) => Error::Defect(format!("internal error: {error}")),
+        FrontierError::Engine(error) => block_words::refused(&error),
         error => Error::Usage { message: error.to_string(), help: None },
     }
 }
 
-impl<'a> Report<'a> {
+impl<'a> FrontierReport<'a> {
     fn of(model: &'a Model, passes: Passes, found: &Frontier) -> Self {
         let points = found.points.iter().map(|point| {
             let rate = point.bubble_rate(model, passes);
@@ -199,18 +195,21 @@ impl<'a> Report<'a> {
         let entries = catalog::entries().iter();
         let work = Ratio::from_integer(passes.most_work(model).0);
         // That no interval is below the work needs no solver.
-        let in_floating_point =
-            !found.exact && found.points.iter().any(|point| point.proven || point.bound > work);
-        let note =
-            "every block is checked exactly, but HiGHS proves in floating point what no block is below";
+        let is_proved = found.points.iter().any(|point| point.proven || point.bound > work);
+        let solver = found.engine.floating_point_solver().filter(|_| is_proved);
+        let note = |solver| {
+            format!(
+                "every block is checked exactly, but {solver} proves in floating point what no block is below"
+            )
+        };
         Self {
             points: points.collect(),
             schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found)).collect(),
             complete: found.complete,
-            engine: found.engine,
-            notes: in_floating_point.then_some(note).into_iter().collect(),
+            engine: found.engine.name(),
+            notes: solver.map(note).into_iter().collect(),
             passes,
-            exact: found.exact,
+            exact: found.engine.proves_exactly(),
             model: model.name(),
             devices: model.devices(),
             microbatches: model.microbatches(),
@@ -296,24 +295,26 @@ fn steady(model: &Model, entry: &catalog::Entry) -> Option<(Ratio<i64>, Units)> 
 
 /// How much of a point is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Optimality {
-    Proved,
+enum Extent {
+    /// Its interval and its memory.
+    Both,
     /// Its interval, but not its memory.
     Interval,
-    Open,
+    /// Neither.
+    Neither,
 }
 
 impl Row {
-    fn optimality(&self) -> Optimality {
+    fn proved(&self) -> Extent {
         match (self.proven, self.bound == self.interval) {
-            (true, _) => Optimality::Proved,
-            (false, true) => Optimality::Interval,
-            (false, false) => Optimality::Open,
+            (true, _) => Extent::Both,
+            (false, true) => Extent::Interval,
+            (false, false) => Extent::Neither,
         }
     }
 }
 
-impl Report<'_> {
+impl FrontierReport<'_> {
     /// What is said of a point that an engine says is proved.
     fn proved(&self) -> &'static str {
         if self.exact { "proved" } else { "proved in floating point" }
@@ -324,21 +325,21 @@ impl Report<'_> {
         let blocks = blocks(self.passes, 1);
         let means = [
             (
-                Optimality::Proved,
+                Extent::Both,
                 format!("proved: no {blocks} holds less or repeats sooner without giving up the other"),
             ),
             (
-                Optimality::Interval,
+                Extent::Interval,
                 format!(
                     "interval proved: no {blocks} repeats sooner within the memory; one that holds less \
                      is not ruled out"
                 ),
             ),
-            (Optimality::Open, format!("not below T: no {blocks} repeats sooner than T within the memory")),
+            (Extent::Neither, format!("not below T: no {blocks} repeats sooner than T within the memory")),
         ];
         let mut before = "\n";
-        for (optimality, text) in means {
-            if self.points.iter().any(|row| row.optimality() == optimality) {
+        for (extent, text) in means {
+            if self.points.iter().any(|row| row.proved() == extent) {
                 writeln!(out, "{before}{text}")?;
                 before = "";
             }
@@ -347,7 +348,7 @@ impl Report<'_> {
     }
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for FrontierReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
@@ -356,10 +357,10 @@ impl fmt::Display for Report<'_> {
         )?;
         let mut table = Table::new(["peak memory", "interval", "steady bubble rate", "optimality"]);
         for row in &self.points {
-            let proof = match row.optimality() {
-                Optimality::Proved => self.proved().to_owned(),
-                Optimality::Interval => format!("interval {}", self.proved()),
-                Optimality::Open => format!("not below {}", row.bound),
+            let proof = match row.proved() {
+                Extent::Both => self.proved().to_owned(),
+                Extent::Interval => format!("interval {}", self.proved()),
+                Extent::Neither => format!("not below {}", row.bound),
             };
             table.row([
                 row.peak_memory_max.to_string(),

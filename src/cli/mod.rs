@@ -5,7 +5,7 @@
 //! what is wrong.
 
 mod block;
-mod block_engine;
+mod block_words;
 mod cap;
 mod certify;
 mod check;

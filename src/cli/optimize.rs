@@ -20,7 +20,7 @@ use super::progress::Progress;
 use super::size::ModelArgs;
 use super::violations::count;
 use crate::model::{Device, Model};
-use crate::optimize::{self, Interrupt, Objective, OptimizeError, Options, Proof, Solution, Stop};
+use crate::optimize::{self, Interrupt, Objective, Optimality, OptimizeError, Options, Solution, Stop};
 use crate::schedule::{self, Schedule};
 
 /// The options of `optimize`.
@@ -41,8 +41,8 @@ pub struct OptimizeArgs {
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     /// What to minimise
-    #[arg(long, value_enum, default_value_t = Goal::Makespan, value_name = "WHAT")]
-    objective: Goal,
+    #[arg(long, value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
+    objective: ObjectiveName,
 
     /// The most seconds to search; the best schedule found by then is the answer
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
@@ -59,16 +59,16 @@ pub struct SearchArgs {
     threads: Option<NonZeroUsize>,
 }
 
-/// What to minimise.
+/// An [`Objective`], as the option names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Goal {
+enum ObjectiveName {
     /// The last end over all devices
     Makespan,
     /// The largest, over devices, of last end minus first start
     Span,
 }
 
-impl Goal {
+impl ObjectiveName {
     const fn name(self) -> &'static str {
         match self {
             Self::Makespan => "makespan",
@@ -76,11 +76,10 @@ impl Goal {
         }
     }
 
-    /// The metric, as it is called in the figures.
-    const fn metric(self) -> &'static str {
+    const fn objective(self) -> Objective {
         match self {
-            Self::Makespan => "makespan",
-            Self::Span => "device span",
+            Self::Makespan => Objective::Makespan,
+            Self::Span => Objective::DeviceSpan,
         }
     }
 }
@@ -94,7 +93,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl SearchArgs {
-    /// A limit of the same length from now on, for what follows the search.
+    /// The time limit, from now on.
     pub fn stop(&self, interrupt: Interrupt) -> Stop {
         Stop::on(interrupt).within(self.time_limit)
     }
@@ -103,20 +102,11 @@ impl SearchArgs {
     ///
     /// # Errors
     /// When the caps are too small, or the search is defective.
-    pub fn run(
-        &self,
-        model: &Model,
-        interrupt: Interrupt,
-        progress: &Progress,
-    ) -> Result<Solution, OptimizeError> {
-        let objective = match self.objective {
-            Goal::Makespan => Objective::Makespan,
-            Goal::Span => Objective::Span,
-        };
-        let Self { time_limit, seed, .. } = *self;
+    pub fn run(&self, model: &Model, stop: &Stop, progress: &Progress) -> Result<Solution, OptimizeError> {
         let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = self.threads.unwrap_or_else(available);
-        let options = Options { objective, time_limit, interrupt, seed, threads, ..Options::default() };
+        let (objective, stop, seed) = (self.objective.objective(), stop.clone(), self.seed);
+        let options = Options { objective, stop, seed, threads, ..Options::default() };
         optimize::optimize(model, &options, &mut |state| {
             let best = state.best.map_or_else(String::new, |best| {
                 let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
@@ -129,7 +119,7 @@ impl SearchArgs {
 
 /// A solution, as it is printed.
 #[derive(Serialize)]
-struct Found<'a> {
+struct SolutionReport<'a> {
     feasible: bool,
     #[serde(flatten)]
     figures: Figures,
@@ -156,8 +146,6 @@ struct Found<'a> {
     described: &'a Model,
     #[serde(skip)]
     solution: &'a Solution,
-    #[serde(skip)]
-    metric: &'static str,
 }
 
 /// That no schedule keeps to the caps.
@@ -188,7 +176,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
     let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
-    let solved = args.search.run(&model, on_ctrl_c(), &progress);
+    let solved = args.search.run(&model, &args.search.stop(on_ctrl_c()), &progress);
     drop(progress);
     let mut solution = match solved {
         Ok(solution) => solution,
@@ -205,7 +193,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         target.write(|out| schedule::write(&solution.schedule, out))?;
     }
     if target != Some(Target::Stdout) {
-        output.print(&Found::of(&model, &solution, args.search.objective))?;
+        output.print(&SolutionReport::of(&model, &solution, args.search.objective))?;
     }
     if let Some(Target::File(path)) = target
         && !output.is_json()
@@ -238,8 +226,8 @@ impl OptimizeArgs {
     }
 }
 
-impl<'a> Found<'a> {
-    fn of(model: &'a Model, solution: &'a Solution, objective: Goal) -> Self {
+impl<'a> SolutionReport<'a> {
+    fn of(model: &'a Model, solution: &'a Solution, objective: ObjectiveName) -> Self {
         Self {
             feasible: true,
             figures: Figures::of(&solution.verdict),
@@ -249,7 +237,7 @@ impl<'a> Found<'a> {
             gap: decimal(solution.gap()),
             gap_exact: fraction(solution.gap()),
             optimal: solution.is_optimal(),
-            proof: proof(solution.proof),
+            proof: proof(&solution.optimality),
             certified_bound: solution.bound.value.0,
             interval: solution.interval().map(Interval),
             engine: &solution.engine,
@@ -261,7 +249,6 @@ impl<'a> Found<'a> {
             schedule: &solution.schedule,
             described: model,
             solution,
-            metric: objective.metric(),
         }
     }
 
@@ -278,15 +265,15 @@ impl<'a> Found<'a> {
 }
 
 /// What proved optimality, as JSON names it.
-fn proof(proof: Proof) -> Option<String> {
-    match proof {
-        Proof::None => None,
-        Proof::Bound => Some("bound".to_owned()),
-        Proof::Exhaustive(engine) => Some(format!("exhaustive search ({})", engine.name())),
+fn proof(optimality: &Optimality) -> Option<String> {
+    match optimality {
+        Optimality::Open => None,
+        Optimality::Bound => Some("bound".to_owned()),
+        Optimality::Search { engine, .. } => Some(format!("exhaustive search ({engine})")),
     }
 }
 
-impl fmt::Display for Found<'_> {
+impl fmt::Display for SolutionReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
@@ -297,16 +284,16 @@ impl fmt::Display for Found<'_> {
             self.engine
         )?;
         write!(out, "{}", Lines { verdict: &self.solution.verdict, model: self.described })?;
-        let unit = self.time_unit;
+        let (unit, objective) = (self.time_unit, self.solution.objective);
         writeln!(out, "  {:<12}  {}", "memory cap", self.caps())?;
-        writeln!(out, "  {:<12}  the {}", "minimised", self.metric)?;
-        writeln!(out, "  {:<12}  {} {unit} on the {}", "lower bound", self.certified_bound, self.metric)?;
-        let gap = match self.solution.proof {
-            Proof::Bound => "none: no schedule under these caps is better".to_owned(),
-            Proof::Exhaustive(engine) => {
-                format!("none: exhaustive search ({}) found no better schedule", engine.name())
+        writeln!(out, "  {:<12}  the {objective}", "minimised")?;
+        writeln!(out, "  {:<12}  {} {unit} on the {objective}", "lower bound", self.certified_bound)?;
+        let gap = match &self.solution.optimality {
+            Optimality::Bound => "none: no schedule under these caps is better".to_owned(),
+            Optimality::Search { engine, .. } => {
+                format!("none: exhaustive search ({engine}) found no better schedule")
             }
-            Proof::None => format!("{} at most", percentage(self.solution.gap())),
+            Optimality::Open => format!("{} at most", percentage(self.solution.gap())),
         };
         writeln!(out, "  {:<12}  {gap}", "gap")?;
         if let Some(interval) = &self.interval {

@@ -8,7 +8,7 @@
 
 use num_rational::Ratio;
 
-use super::{Answer, EncodeError, Problem, Rejection};
+use super::{BlockProblem, CheckedBlock, EncodeError, Rejection};
 use crate::block::Block;
 use crate::model::{Device, Model, Ticks, Units};
 
@@ -30,12 +30,17 @@ struct Edge {
     turns: i128,
 }
 
-/// The answer that the shifts of an engine stand for, one `k` per pair of the problem.
+/// The block that the shifts of an engine stand for, one `k` per pair of the problem.
 ///
 /// # Errors
 /// [`EncodeError::Rejected`] when no block has these shifts, or it is not what was claimed, or it
 /// does not stand up to [`Block::faults`], [`Block::steady_peak`] and the caps of the model.
-pub fn answer(model: &Model, problem: &Problem, shifts: &[i64], claim: Claim) -> Result<Answer, EncodeError> {
+pub fn checked_block(
+    model: &Model,
+    problem: &BlockProblem,
+    shifts: &[i64],
+    claim: Claim,
+) -> Result<CheckedBlock, EncodeError> {
     let edges = edges(problem, shifts);
     let interval = match claim.interval {
         Some(interval) => interval,
@@ -55,13 +60,13 @@ pub fn answer(model: &Model, problem: &Problem, shifts: &[i64], claim: Claim) ->
     verified(model, block, &claimed, claim.peak)
 }
 
-/// The answer of a block that passes every check the block algebra knows.
+/// A block that passes every check the block algebra knows.
 fn verified(
     model: &Model,
     block: Block,
     claimed: &[i64],
     limit: Option<Units>,
-) -> Result<Answer, EncodeError> {
+) -> Result<CheckedBlock, EncodeError> {
     if let Some(fault) = block.faults(model).into_iter().next() {
         return Err(Rejection::Fault(fault).into());
     }
@@ -75,10 +80,10 @@ fn verified(
             return Err(Rejection::Cap { device, peak: exact, cap }.into());
         }
     }
-    Ok(Answer { interval: block.interval(), peak, block })
+    Ok(CheckedBlock { interval: block.interval(), peak, block })
 }
 
-fn edges(problem: &Problem, shifts: &[i64]) -> Vec<Edge> {
+fn edges(problem: &BlockProblem, shifts: &[i64]) -> Vec<Edge> {
     let durations = problem.durations();
     let links = problem.links().iter().map(|link| Edge {
         before: link.before,
@@ -99,7 +104,7 @@ fn edges(problem: &Problem, shifts: &[i64]) -> Vec<Edge> {
 
 /// The least T: the largest cycle ratio, found by raising T to the ratio of a cycle that is still
 /// too long, until there is none.
-fn least_interval(problem: &Problem, edges: &[Edge]) -> Result<Ratio<i128>, EncodeError> {
+fn least_interval(problem: &BlockProblem, edges: &[Edge]) -> Result<Ratio<i128>, EncodeError> {
     let mut interval = Ratio::from_integer(i128::from(problem.most_work()));
     loop {
         let Err(cycle) = longest_paths(problem.passes().len(), edges, interval)? else {

@@ -12,11 +12,10 @@
 //!
 //! With K microbatches per interval every pass has K copies in the block, and nothing else changes.
 //!
-//! Two engines solve it independently, [`milp`] (`HiGHS`) and [`smt`] (Z3). What either finds counts
+//! Two engines solve it independently, [`milp`] (`HiGHS` or microlp) and [`smt`] (Z3). What either finds counts
 //! only after the integers alone have been turned into a block in exact arithmetic.
 
 mod exact;
-pub mod linear;
 #[cfg(feature = "milp")]
 pub mod milp;
 mod problem;
@@ -25,18 +24,20 @@ mod ranges;
 #[cfg(feature = "smt")]
 pub mod smt;
 
-pub use exact::{Claim, answer};
-pub use problem::{Hold, Link, Live, Problem};
+pub use exact::{Claim, checked_block};
+pub use problem::{BlockProblem, Hold, Link, Live};
+
+use std::fmt;
 
 use num_rational::Ratio;
 
 use crate::block::{Block, BlockError, Fault};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 
-/// What to optimise, over blocks of K microbatches per interval. The caps of the model hold in either
-/// case. Among the optimal blocks a shortest one is looked for in what is left of the time limit.
+/// What a block minimises, over blocks of K microbatches per interval. The caps of the model hold in
+/// either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Objective {
+pub enum BlockObjective {
     /// The least largest peak of a device, at a given interval in ticks (of all K microbatches). (Units
     /// are compared across devices: the memory of all devices is counted in the same unit.)
     LeastMemory {
@@ -47,9 +48,19 @@ pub enum Objective {
     LeastInterval,
 }
 
+/// What is asked for, in words.
+impl fmt::Display for BlockObjective {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LeastMemory { interval } => write!(out, "least memory at interval {interval}"),
+            Self::LeastInterval => write!(out, "least interval under the caps"),
+        }
+    }
+}
+
 /// A block that has passed the exact checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct CheckedBlock {
     /// The block. Its first pass starts at 0.
     pub block: Block,
     /// Its interval in ticks.
@@ -58,7 +69,7 @@ pub struct Answer {
     pub peak: Vec<Units>,
 }
 
-impl Answer {
+impl CheckedBlock {
     /// The largest peak of a device.
     #[must_use]
     pub fn peak_max(&self) -> Units {
@@ -73,39 +84,42 @@ impl Answer {
     }
 }
 
-/// A value below which the objective cannot fall.
+/// A value below which what a block minimises cannot fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum BlockBound {
     /// On the largest peak of a device.
     Memory(Units),
-    /// On the interval in ticks.
+    /// On the interval of all K microbatches, in ticks.
     Interval(Ratio<i64>),
 }
 
-/// What an engine has found out. [`smt`] proves in exact arithmetic; the optimality, infeasibility
-/// and bounds of [`milp`] rest on floating-point numbers, with the margins that it documents.
+/// What an engine has found out: the best block, and what is known of how much better any block can be.
+///
+/// Whatever the engine, a block has passed the exact checks. That none is better, that there is none, and
+/// bounds are worth what the arithmetic of the engine is worth: that of [`milp`] is floating point, with the
+/// margins that it documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum BlockOutcome {
     /// No block is better.
-    Optimal(Answer),
-    /// The time limit came first.
+    Optimal(CheckedBlock),
+    /// It was time to stop first.
     Bounded {
         /// The best block found, if any was.
-        answer: Option<Answer>,
+        best: Option<CheckedBlock>,
         /// No block is better than this.
-        bound: Bound,
+        bound: BlockBound,
     },
     /// No block has this interval or fits under the caps.
     Infeasible,
 }
 
-impl Outcome {
+impl BlockOutcome {
     /// The best block found.
     #[must_use]
-    pub const fn answer(&self) -> Option<&Answer> {
+    pub const fn best(&self) -> Option<&CheckedBlock> {
         match self {
-            Self::Optimal(answer) => Some(answer),
-            Self::Bounded { answer, .. } => answer.as_ref(),
+            Self::Optimal(best) => Some(best),
+            Self::Bounded { best, .. } => best.as_ref(),
             Self::Infeasible => None,
         }
     }
@@ -155,7 +169,7 @@ pub enum EncodeError {
     #[error("`{0}` takes no time: the encodings need a positive duration of every F and I")]
     NoDuration(Pass),
     /// Too large a pipeline.
-    #[error("{0} stages are more than the {max} that can be encoded", max = Problem::MAX_STAGES)]
+    #[error("{0} stages are more than the {max} that can be encoded", max = BlockProblem::MAX_STAGES)]
     TooManyStages(u32),
     /// No microbatch in an interval, or too many.
     #[error("{period} microbatches per interval cannot be encoded: with so many stages, 1 to {most} can")]

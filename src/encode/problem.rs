@@ -64,7 +64,7 @@ impl Live {
 /// j-th start of what it waits for than before, as no more of its starts than of the other's ends
 /// lie before any instant; and memory depends on those instants alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct BlockProblem {
     placement: Placement,
     period: u32,
     passes: Vec<Pass>,
@@ -80,7 +80,7 @@ pub struct Problem {
     most_work: i64,
 }
 
-impl Problem {
+impl BlockProblem {
     /// The most stages: bounds are closed over all pairs of passes, in cubic time.
     pub const MAX_STAGES: u32 = 256;
 

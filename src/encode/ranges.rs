@@ -14,7 +14,7 @@
 use num_integer::Integer;
 use num_rational::Ratio;
 
-use super::{EncodeError, Problem};
+use super::{BlockProblem, EncodeError};
 use crate::model::Device;
 
 /// The intervals for which ranges are wanted: all from the least to the most. Differences of
@@ -32,21 +32,25 @@ impl Scale {
     const MAX: i128 = 1 << 90;
 
     /// A single interval, in ticks.
-    pub fn at(problem: &Problem, interval: Ratio<i128>) -> Result<Self, EncodeError> {
+    pub fn at(problem: &BlockProblem, interval: Ratio<i128>) -> Result<Self, EncodeError> {
         let parts = *interval.denom();
         Self { interval: *interval.numer(), parts: (parts, parts) }.checked(problem)
     }
 
     /// Every interval from `least` to `most`.
     #[cfg(feature = "milp")]
-    pub fn between(problem: &Problem, least: Ratio<i128>, most: Ratio<i128>) -> Result<Self, EncodeError> {
+    pub fn between(
+        problem: &BlockProblem,
+        least: Ratio<i128>,
+        most: Ratio<i128>,
+    ) -> Result<Self, EncodeError> {
         let product = |factors: [i128; 2]| factors[0].checked_mul(factors[1]).ok_or(EncodeError::Overflow);
         let (a, b, c, d) = (*least.numer(), *least.denom(), *most.numer(), *most.denom());
         let parts = (product([a, d])?, product([b, c])?);
         Self { interval: product([a, c])?, parts }.checked(problem)
     }
 
-    fn checked(self, problem: &Problem) -> Result<Self, EncodeError> {
+    fn checked(self, problem: &BlockProblem) -> Result<Self, EncodeError> {
         let longest = self.parts.1.checked_mul(i128::from(problem.serial()));
         let fits = |parts: Option<i128>| parts.is_some_and(|parts| parts < Self::MAX);
         if fits(longest) && fits(Some(self.interval)) { Ok(self) } else { Err(EncodeError::Overflow) }
@@ -77,7 +81,7 @@ impl Ranges {
     const ROUNDS: usize = 8;
 
     /// The ranges under a limit per device, or nothing when no block is feasible.
-    pub fn of(problem: &Problem, scale: Scale, limits: &[Option<i64>]) -> Option<Self> {
+    pub fn of(problem: &BlockProblem, scale: Scale, limits: &[Option<i64>]) -> Option<Self> {
         let mut bounds = Bounds::new(problem, scale);
         let any = (i64::MIN, i64::MAX);
         let turns = problem.pairs().iter().map(|&(a, b)| if problem.in_turn(a, b) { (0, 0) } else { any });
@@ -110,7 +114,7 @@ impl Bounds {
     /// No bound; small enough that two of them can be added.
     const NONE: i128 = i128::MAX / 4;
 
-    fn new(problem: &Problem, scale: Scale) -> Self {
+    fn new(problem: &BlockProblem, scale: Scale) -> Self {
         let passes = problem.passes().len();
         let mut bounds = Self { passes, most: vec![Self::NONE; passes * passes] };
         for pass in 0..passes {
@@ -166,7 +170,12 @@ impl Bounds {
     }
 
     /// What limits of memory leave for each lifespan: by area, and by its own copies.
-    fn limit_lifespans(&mut self, problem: &Problem, scale: Scale, limits: &[Option<i64>]) -> Option<()> {
+    fn limit_lifespans(
+        &mut self,
+        problem: &BlockProblem,
+        scale: Scale,
+        limits: &[Option<i64>],
+    ) -> Option<()> {
         for (holds, limit) in problem.holds().iter().zip(limits) {
             let Some(limit) = limit.map(i128::from) else { continue };
             let least: Vec<i128> = holds
@@ -195,7 +204,7 @@ impl Bounds {
     }
 
     /// The shifts that the differences allow.
-    fn narrow(&self, problem: &Problem, scale: Scale, shifts: &mut [(i64, i64)]) -> Option<()> {
+    fn narrow(&self, problem: &BlockProblem, scale: Scale, shifts: &mut [(i64, i64)]) -> Option<()> {
         for (&(a, b), range) in problem.pairs().iter().zip(shifts) {
             let durations = problem.durations();
             let (first, second) = (scale.least(durations[a]), scale.least(durations[b]));
@@ -211,7 +220,7 @@ impl Bounds {
     }
 
     /// The differences that the shifts allow.
-    fn widen(&mut self, problem: &Problem, scale: Scale, shifts: &[(i64, i64)]) {
+    fn widen(&mut self, problem: &BlockProblem, scale: Scale, shifts: &[(i64, i64)]) {
         for (&(a, b), &(least, most)) in problem.pairs().iter().zip(shifts) {
             let durations = problem.durations();
             let turns = |k: i64| i128::from(k) * scale.interval;
@@ -222,7 +231,7 @@ impl Bounds {
 }
 
 /// Narrows the shifts of each device to what its limit allows, term by term.
-fn limit_copies(problem: &Problem, limits: &[Option<i64>], shifts: &mut [(i64, i64)]) -> Option<()> {
+fn limit_copies(problem: &BlockProblem, limits: &[Option<i64>], shifts: &mut [(i64, i64)]) -> Option<()> {
     for (position, limit) in limits.iter().enumerate() {
         let Some(limit) = limit.map(i128::from) else { continue };
         for live in problem.live(Device::at(position)) {
@@ -249,13 +258,13 @@ fn limit_copies(problem: &Problem, limits: &[Option<i64>], shifts: &mut [(i64, i
 }
 
 /// The caps, none above a limit.
-pub(super) fn limits(problem: &Problem, limit: Option<i64>) -> Vec<Option<i64>> {
+pub(super) fn limits(problem: &BlockProblem, limit: Option<i64>) -> Vec<Option<i64>> {
     problem.caps().iter().map(|cap| cap.iter().copied().chain(limit).min()).collect()
 }
 
 /// A limit on the peak of all devices, in units, that propagation refutes, while it does not refute
 /// one quantum more. The caps themselves must not be refuted.
-pub(super) fn refuted_limit(problem: &Problem, scale: Scale) -> Result<i64, EncodeError> {
+pub(super) fn refuted_limit(problem: &BlockProblem, scale: Scale) -> Result<i64, EncodeError> {
     let quantum = problem.quantum();
     let allowed = |count: i64| {
         let limit = count.checked_mul(quantum).ok_or(EncodeError::Overflow)?;
@@ -279,7 +288,7 @@ pub(super) fn refuted_limit(problem: &Problem, scale: Scale) -> Result<i64, Enco
 /// A whole number of ticks, at least the most work, below which propagation refutes every interval:
 /// a block that exists for an interval exists for every longer one.
 #[cfg(feature = "milp")]
-pub(super) fn refuted_interval(problem: &Problem) -> Result<i64, EncodeError> {
+pub(super) fn refuted_interval(problem: &BlockProblem) -> Result<i64, EncodeError> {
     let allowed = |ticks: i64| {
         let scale = Scale::at(problem, Ratio::from_integer(i128::from(ticks)))?;
         Ok::<_, EncodeError>(Ranges::of(problem, scale, problem.caps()).is_some())

@@ -14,8 +14,6 @@
 //! once replaced by the least interval of its `k`, exactly. Every bound is a proof of
 //! unsatisfiability.
 
-use std::time::{Duration, Instant};
-
 use num_integer::Integer;
 use num_rational::Ratio;
 use z3::ast::{Bool, Int};
@@ -23,16 +21,20 @@ use z3::{Params, SatResult, Solver};
 
 use super::Live;
 use super::ranges::{Ranges, Scale, limits, refuted_limit};
-use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, Rejection, answer};
+use super::{
+    BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, Rejection,
+    checked_block,
+};
 use crate::model::{Device, Model, Ticks, Units};
+use crate::stop::Stop;
 
-/// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of
+/// An optimal block of one microbatch per interval of the model, in the time that there is. Three quarters of
 /// it at most are spent on the objective, the rest on a shortest block.
 ///
 /// # Errors
 /// When the model cannot be encoded, Z3 fails, or its answer does not stand up to the exact check.
-pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Outcome, EncodeError> {
-    solve_periodic(model, 1, objective, limit)
+pub fn solve(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
+    solve_periodic(model, 1, objective, stop)
 }
 
 /// The same over blocks of `period` microbatches per interval, which can have a shorter interval per
@@ -43,23 +45,22 @@ pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Out
 pub fn solve_periodic(
     model: &Model,
     period: u32,
-    objective: Objective,
-    limit: Duration,
-) -> Result<Outcome, EncodeError> {
-    let problem = Problem::periodic(model, period)?;
-    let start = Instant::now();
-    let search = Search { model, problem: &problem, deadline: start + limit * 3 / 4 };
+    objective: BlockObjective,
+    stop: &Stop,
+) -> Result<BlockOutcome, EncodeError> {
+    let problem = BlockProblem::periodic(model, period)?;
+    let search = Search { model, problem: &problem, stop: stop.within(stop.remaining() / 4 * 3) };
     let outcome = match objective {
-        Objective::LeastMemory { interval } => search.least_memory(interval)?,
-        Objective::LeastInterval => search.least_interval()?,
+        BlockObjective::LeastMemory { interval } => search.least_memory(interval)?,
+        BlockObjective::LeastInterval => search.least_interval()?,
     };
-    let Outcome::Optimal(best) = outcome else { return Ok(outcome) };
-    let search = Search { deadline: start + limit, ..search };
+    let BlockOutcome::Optimal(best) = outcome else { return Ok(outcome) };
+    let search = Search { stop: stop.clone(), ..search };
     let peak = match objective {
-        Objective::LeastMemory { .. } => Some(best.peak_max()),
-        Objective::LeastInterval => None,
+        BlockObjective::LeastMemory { .. } => Some(best.peak_max()),
+        BlockObjective::LeastInterval => None,
     };
-    search.shortest(best, peak).map(Outcome::Optimal)
+    search.shortest(best, peak).map(BlockOutcome::Optimal)
 }
 
 /// What Z3 says to one question.
@@ -74,34 +75,34 @@ enum Decision {
 
 struct Search<'a> {
     model: &'a Model,
-    problem: &'a Problem,
-    deadline: Instant,
+    problem: &'a BlockProblem,
+    stop: Stop,
 }
 
 impl Search<'_> {
     /// Searches upwards from the bound that propagation proves: in steps that double until a block is
     /// found, then between what is refuted and what is found.
-    fn least_memory(&self, interval: Ticks) -> Result<Outcome, EncodeError> {
+    fn least_memory(&self, interval: Ticks) -> Result<BlockOutcome, EncodeError> {
         if interval.0 <= 0 {
             return Err(EncodeError::NotPositive(interval));
         }
         if interval.0 < self.problem.most_work() {
-            return Ok(Outcome::Infeasible);
+            return Ok(BlockOutcome::Infeasible);
         }
         let ticks = Ratio::from_integer(i128::from(interval.0));
         let scale = Scale::at(self.problem, ticks)?;
         let quantum = self.problem.quantum();
         if Ranges::of(self.problem, scale, self.problem.caps()).is_none() {
-            return Ok(Outcome::Infeasible);
+            return Ok(BlockOutcome::Infeasible);
         }
         let mut least = refuted_limit(self.problem, scale)? + quantum;
         let most = Some(self.most_limit(interval)?);
-        let mut best: Option<Answer> = None;
+        let mut best: Option<CheckedBlock> = None;
         let mut step = 0;
         loop {
             let ceiling = best.as_ref().map(|answer| answer.peak_max().0 - quantum).or(most);
             if best.is_some() && ceiling.is_some_and(|ceiling| ceiling < least) {
-                return Ok(best.map_or(Outcome::Infeasible, Outcome::Optimal));
+                return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
             }
             let trial = match (&best, ceiling) {
                 (Some(_), Some(ceiling)) => least + (ceiling - least) / 2 / quantum * quantum,
@@ -111,10 +112,10 @@ impl Search<'_> {
             match self.decide(scale, &limits)? {
                 Decision::Yes(shifts) => {
                     let claim = Claim { interval: Some(ticks), peak: Some(Units(trial)) };
-                    best = Some(answer(self.model, self.problem, &shifts, claim)?);
+                    best = Some(checked_block(self.model, self.problem, &shifts, claim)?);
                 }
                 Decision::No if best.is_none() && most.is_some_and(|most| trial >= most) => {
-                    return Ok(Outcome::Infeasible);
+                    return Ok(BlockOutcome::Infeasible);
                 }
                 Decision::No => {
                     least = (trial / quantum + 1) * quantum;
@@ -124,7 +125,7 @@ impl Search<'_> {
                     }
                 }
                 Decision::Unknown => {
-                    return Ok(Outcome::Bounded { answer: best, bound: Bound::Memory(Units(least)) });
+                    return Ok(BlockOutcome::Bounded { best, bound: BlockBound::Memory(Units(least)) });
                 }
             }
         }
@@ -148,15 +149,15 @@ impl Search<'_> {
 
     /// Bisects between an interval that is refuted and the best one found, then asks for anything
     /// better than that at all.
-    fn least_interval(&self) -> Result<Outcome, EncodeError> {
+    fn least_interval(&self) -> Result<BlockOutcome, EncodeError> {
         if self.problem.overfull().is_some() {
-            return Ok(Outcome::Infeasible);
+            return Ok(BlockOutcome::Infeasible);
         }
         let most_work = Ratio::from_integer(i128::from(self.problem.most_work()));
         let serial = Ratio::from_integer(i128::from(self.problem.serial()));
         // The interval is refuted below `least`, and at `least` once `refuted` is set.
         let (mut least, mut refuted) = (most_work, false);
-        let mut best: Option<Answer> = None;
+        let mut best: Option<CheckedBlock> = None;
         loop {
             let trial = match &best {
                 None if !refuted => most_work,
@@ -165,7 +166,7 @@ impl Search<'_> {
                     let found = wide(answer.interval);
                     let below = next_below(self.problem, found)?;
                     if found == least || (refuted && below <= least) {
-                        return Ok(best.map_or(Outcome::Infeasible, Outcome::Optimal));
+                        return Ok(best.map_or(BlockOutcome::Infeasible, BlockOutcome::Optimal));
                     }
                     let middle = ((least + found) / 2).floor();
                     if middle > least && middle < below { middle } else { below }
@@ -173,7 +174,7 @@ impl Search<'_> {
             };
             match self.decide(Scale::at(self.problem, trial)?, self.problem.caps())? {
                 Decision::Yes(shifts) => {
-                    let found = answer(self.model, self.problem, &shifts, Claim::default())?;
+                    let found = checked_block(self.model, self.problem, &shifts, Claim::default())?;
                     if wide(found.interval) > trial {
                         return Err(Rejection::Interval { claimed: trial }.into());
                     }
@@ -181,15 +182,15 @@ impl Search<'_> {
                 }
                 Decision::No => (least, refuted) = (trial, true),
                 Decision::Unknown => {
-                    let bound = Bound::Interval(narrow(least)?);
-                    return Ok(Outcome::Bounded { answer: best, bound });
+                    let bound = BlockBound::Interval(narrow(least)?);
+                    return Ok(BlockOutcome::Bounded { best, bound });
                 }
             }
         }
     }
 
     /// A shortest block of the same interval and at most the same memory, or the shortest found.
-    fn shortest(&self, best: Answer, peak: Option<Units>) -> Result<Answer, EncodeError> {
+    fn shortest(&self, best: CheckedBlock, peak: Option<Units>) -> Result<CheckedBlock, EncodeError> {
         let interval = wide(best.interval);
         let scale = Scale::at(self.problem, interval)?;
         let limits = limits(self.problem, peak.map(|peak| peak.0));
@@ -204,10 +205,10 @@ impl Search<'_> {
                 return Ok(best);
             }
             let trial = Integer::div_floor(&(least + length - 1), &2);
-            match query.decide(Some(trial), self.deadline)? {
+            match query.decide(Some(trial), &self.stop)? {
                 Decision::Yes(shifts) => {
                     let claim = Claim { interval: Some(interval), peak };
-                    best = answer(self.model, self.problem, &shifts, claim)?;
+                    best = checked_block(self.model, self.problem, &shifts, claim)?;
                 }
                 Decision::No => least = trial + 1,
                 Decision::Unknown => return Ok(best),
@@ -219,7 +220,7 @@ impl Search<'_> {
     fn decide(&self, scale: Scale, limits: &[Option<i64>]) -> Result<Decision, EncodeError> {
         match Ranges::of(self.problem, scale, limits) {
             None => Ok(Decision::No),
-            Some(ranges) => Query::new(self.problem, scale, &ranges, limits).decide(None, self.deadline),
+            Some(ranges) => Query::new(self.problem, scale, &ranges, limits).decide(None, &self.stop),
         }
     }
 }
@@ -229,7 +230,7 @@ impl Search<'_> {
 /// A least interval is a ratio `w/h` of a cycle, where w is at most the sum of all durations and
 /// latencies and `w/h` at least the most work, so h is at most their quotient. Two different
 /// fractions lie at least one over the product of their denominators apart.
-fn next_below(problem: &Problem, interval: Ratio<i128>) -> Result<Ratio<i128>, EncodeError> {
+fn next_below(problem: &BlockProblem, interval: Ratio<i128>) -> Result<Ratio<i128>, EncodeError> {
     let mut waits: Vec<i64> = problem.durations().to_vec();
     for link in problem.links() {
         waits[link.before] = waits[link.before].max(link.lag);
@@ -251,7 +252,7 @@ fn narrow(interval: Ratio<i128>) -> Result<Ratio<i64>, EncodeError> {
 
 /// A block of a given interval under given limits, as assertions in a solver.
 struct Query<'a> {
-    problem: &'a Problem,
+    problem: &'a BlockProblem,
     solver: Solver,
     offsets: Vec<Int>,
     scale: Scale,
@@ -261,7 +262,7 @@ struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    fn new(problem: &'a Problem, scale: Scale, ranges: &Ranges, limits: &[Option<i64>]) -> Self {
+    fn new(problem: &'a BlockProblem, scale: Scale, ranges: &Ranges, limits: &[Option<i64>]) -> Self {
         let memory: Vec<(Live, i128)> = limits
             .iter()
             .enumerate()
@@ -359,8 +360,8 @@ impl<'a> Query<'a> {
     }
 
     /// Asks, with a limit on the length of the block in parts.
-    fn decide(&self, length: Option<i128>, deadline: Instant) -> Result<Decision, EncodeError> {
-        let left = deadline.saturating_duration_since(Instant::now());
+    fn decide(&self, length: Option<i128>, stop: &Stop) -> Result<Decision, EncodeError> {
+        let left = stop.remaining();
         if left.is_zero() {
             return Ok(Decision::Unknown);
         }

@@ -5,11 +5,17 @@
 //! memory at an interval, then the least interval under a cap just below it, until nothing fits.
 //! So every sum of activations that matters as a cap is met, whatever the units are.
 
+use std::time::Duration;
+
 use num_rational::Ratio;
 
 use super::Stop;
-use super::zone::{self, Best, ZoneError};
+use super::block::{
+    BlockBound, BlockEngine, BlockObjective, BlockOutcome, BlockRequest, BlockSolveError, CheckedBlock, solve,
+};
+use super::zone::{self, ZoneError};
 use crate::block::{Block, Passes};
+use crate::certificate::interval_bound;
 use crate::model::{Kind, Model, Stage, Units};
 use crate::replay::Rate;
 
@@ -58,20 +64,15 @@ pub struct Frontier {
     /// was up before less memory was tried.
     pub complete: bool,
     /// What found the points.
-    pub engine: &'static str,
-    /// Whether it proves in exact arithmetic. If not, every block is checked exactly all the same.
-    pub exact: bool,
+    pub engine: BlockEngine,
 }
 
 /// Why there is no frontier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrontierError {
-    /// The exact programme cannot take the model.
+    /// The engine cannot take the model, or failed.
     #[error(transparent)]
-    Exact(#[from] ZoneError),
-    /// A solver cannot take the model, or failed.
-    #[error(transparent)]
-    Solver(#[from] crate::encode::EncodeError),
+    Engine(#[from] BlockSolveError),
     /// Only the exact programme takes other passes than F, I and W.
     #[error("full backwards and recomputation need a placement that the exact programme can follow")]
     Passes,
@@ -91,17 +92,19 @@ struct Step {
     bound: Ratio<i64>,
 }
 
-/// What was found under a cap.
-enum Answer {
+/// What is known under a cap.
+enum UnderCap {
     Step(Step),
     Infeasible,
     /// Time was up before a block was found.
     Unknown,
 }
 
-impl From<Best> for Answer {
-    fn from(Best { block, interval, peak }: Best) -> Self {
-        Self::Step(Step { block, peak, interval, bound: interval })
+impl UnderCap {
+    /// A block, and an interval that none is below.
+    fn step(best: CheckedBlock, bound: Ratio<i64>) -> Self {
+        let (peak, interval) = (best.peak_max(), best.interval);
+        Self::Step(Step { block: best.block, peak, interval, bound: bound.min(interval) })
     }
 }
 
@@ -109,8 +112,8 @@ impl From<Best> for Answer {
 /// down to nothing. The model's own caps play no part. `progress` is told every point once it is
 /// found.
 ///
-/// Where the [exact programme](zone) applies, every point is proved. Elsewhere an integer programme
-/// in floating point, or an SMT solver, answers for each cap, with a bound where time is short.
+/// Where the [exact programme](zone) applies, every point is proved. Elsewhere a
+/// [solver](BlockEngine::solver) answers for each cap, with a bound where time is short.
 ///
 /// # Errors
 /// When no engine of this build can take the model, or one fails.
@@ -124,17 +127,23 @@ pub fn frontier(
     if !exact && passes != Passes::SPLIT {
         return Err(FrontierError::Passes);
     }
-    let answer = |cap: Option<Units>| {
+    let engine =
+        if exact { BlockEngine::Exact } else { BlockEngine::solver().ok_or(FrontierError::NoEngine)? };
+    let known_under = |cap: Option<Units>| {
         // In the long run more microbatches may be under way than the model has.
         let over = || FrontierError::Memory(cap.unwrap_or_default() + Units(1));
         let model = model.with_uniform_capacity(cap).map_err(|_| over())?;
-        if exact { by_programme(&model, passes, stop) } else { by_solver(&model, cap, stop) }
+        let known = match engine {
+            BlockEngine::Exact => by_programme(&model, passes, stop),
+            solver => by_solver(&model, solver, cap, stop),
+        };
+        known.map_err(FrontierError::from)
     };
     let mut steps: Vec<Step> = Vec::new();
     let mut cap = None;
     let complete = loop {
-        match answer(cap)? {
-            Answer::Step(step) => {
+        match known_under(cap)? {
+            UnderCap::Step(step) => {
                 progress(step.peak, step.interval);
                 cap = Some(step.peak - Units(1));
                 let empty = step.peak <= Units::ZERO;
@@ -143,8 +152,8 @@ pub fn frontier(
                     break true;
                 }
             }
-            Answer::Infeasible => break true,
-            Answer::Unknown => break false,
+            UnderCap::Infeasible => break true,
+            UnderCap::Unknown => break false,
         }
     };
     let mut points = Vec::with_capacity(steps.len());
@@ -155,8 +164,7 @@ pub fn frontier(
         less = Some(bound);
         points.push(Point { block, peak, interval, bound, proven: least && bound == interval });
     }
-    let engine = if exact { "exact" } else { SOLVER };
-    Ok(Frontier { points, complete, engine, exact: exact || !cfg!(feature = "milp") })
+    Ok(Frontier { points, complete, engine })
 }
 
 /// Takes a step of less memory than those before. Of them it replaces those that repeat no sooner, as a
@@ -169,67 +177,54 @@ fn take(steps: &mut Vec<Step>, step: Step) {
 }
 
 /// The least interval, and the least memory at it.
-fn by_programme(model: &Model, passes: Passes, stop: &Stop) -> Result<Answer, FrontierError> {
-    let found = zone::least_interval(model, passes, stop)
-        .and_then(|best| zone::least_memory(model, passes, best.interval, stop));
-    match found {
-        Ok(best) => Ok(best.into()),
-        Err(ZoneError::Infeasible(_)) => Ok(Answer::Infeasible),
-        Err(ZoneError::TimeUp) => Ok(Answer::Unknown),
+fn by_programme(model: &Model, passes: Passes, stop: &Stop) -> Result<UnderCap, BlockSolveError> {
+    let request = BlockRequest { passes, ..BlockRequest::of_one(BlockObjective::LeastInterval) };
+    let fastest = match solve(model, BlockEngine::Exact, request, stop)? {
+        BlockOutcome::Optimal(best) => best,
+        BlockOutcome::Infeasible => return Ok(UnderCap::Infeasible),
+        BlockOutcome::Bounded { .. } => return Ok(UnderCap::Unknown),
+    };
+    // A request has a whole number of ticks; the least interval need not be one.
+    match zone::least_memory(model, passes, fastest.interval, stop) {
+        Ok(best) => Ok(UnderCap::step(best, fastest.interval)),
+        Err(ZoneError::Infeasible(_)) => Ok(UnderCap::Infeasible),
+        Err(ZoneError::TimeUp) => Ok(UnderCap::Unknown),
         Err(error) => Err(error.into()),
     }
 }
 
-#[cfg(any(feature = "milp", feature = "smt"))]
-const SOLVER: &str = if cfg!(feature = "milp") { "milp" } else { "smt" };
-#[cfg(not(any(feature = "milp", feature = "smt")))]
-const SOLVER: &str = "none";
-
 /// What a solver finds within a part of the time that is left.
-#[cfg(any(feature = "milp", feature = "smt"))]
-fn by_solver(model: &Model, cap: Option<Units>, stop: &Stop) -> Result<Answer, FrontierError> {
-    #[cfg(feature = "milp")]
-    use crate::encode::milp::solve;
-    #[cfg(not(feature = "milp"))]
-    use crate::encode::smt::solve;
-    use crate::encode::{Bound, Objective, Outcome};
-
+fn by_solver(
+    model: &Model,
+    engine: BlockEngine,
+    cap: Option<Units>,
+    stop: &Stop,
+) -> Result<UnderCap, BlockSolveError> {
     // The caps to come want some of it, too.
     const PART: u32 = 4;
-    // A clock has an end.
-    const MOST: std::time::Duration = std::time::Duration::from_secs(3600);
+    const MOST: Duration = Duration::from_secs(3600);
     if stop.is_due() {
-        return Ok(Answer::Unknown);
+        return Ok(UnderCap::Unknown);
     }
     let work = model.most_work();
-    let objective = match cap {
-        Some(_) => Objective::LeastInterval,
-        None => Objective::LeastMemory { interval: work },
-    };
-    let step = |answer: crate::encode::Answer, bound: Ratio<i64>| {
-        let (peak, interval) = (answer.peak_max(), answer.interval);
-        Answer::Step(Step { block: answer.block, peak, interval, bound: bound.min(interval) })
-    };
-    Ok(match solve(model, objective, (stop.remaining() / PART).min(MOST))? {
-        Outcome::Optimal(answer) => {
-            let interval = answer.interval;
-            step(answer, interval)
+    let request = BlockRequest::of_one(match cap {
+        Some(_) => BlockObjective::LeastInterval,
+        None => BlockObjective::LeastMemory { interval: work },
+    });
+    Ok(match solve(model, engine, request, &stop.within((stop.remaining() / PART).min(MOST)))? {
+        BlockOutcome::Optimal(best) => {
+            let interval = best.interval;
+            UnderCap::step(best, interval)
         }
-        Outcome::Bounded { answer: Some(answer), bound: Bound::Interval(bound) } => {
-            let bound = bound.max(crate::certificate::interval_bound(model));
-            step(answer, bound)
+        BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Interval(bound) } => {
+            UnderCap::step(best, bound.max(interval_bound(model)))
         }
-        Outcome::Bounded { answer: Some(answer), bound: Bound::Memory(_) } => {
-            step(answer, Ratio::from_integer(work.0))
+        BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Memory(_) } => {
+            UnderCap::step(best, Ratio::from_integer(work.0))
         }
-        Outcome::Bounded { answer: None, .. } => Answer::Unknown,
-        Outcome::Infeasible => Answer::Infeasible,
+        BlockOutcome::Bounded { best: None, .. } => UnderCap::Unknown,
+        BlockOutcome::Infeasible => UnderCap::Infeasible,
     })
-}
-
-#[cfg(not(any(feature = "milp", feature = "smt")))]
-fn by_solver(_: &Model, _: Option<Units>, _: &Stop) -> Result<Answer, FrontierError> {
-    Err(FrontierError::NoEngine)
 }
 
 #[cfg(test)]

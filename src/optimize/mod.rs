@@ -7,6 +7,7 @@
 //! `certificate`'s.
 
 mod anneal;
+pub mod block;
 mod crew;
 mod dense;
 pub mod explain;
@@ -15,67 +16,34 @@ mod fill;
 pub mod finite;
 pub mod frontier;
 mod list;
-mod pace;
 pub mod periodic;
 mod plan;
 mod search;
 pub mod zone;
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
 
 use num_rational::Ratio;
 
+pub use crate::certificate::{Objective, Optimality};
 pub use crate::stop::{Interrupt, Stop};
 pub use feasible::Infeasible;
-pub use pace::steady_interval;
 
+use crate::analysis::steady_interval;
 use crate::block::Block;
-use crate::certificate::{Bound, Certificate, Metric, Optimality, STEPS, lower_bound_within};
+use crate::certificate::{Bound, Certificate, STEPS, lower_bound_within};
 use crate::model::{Model, Ticks};
-use crate::replay::{Metrics, Verdict, replay};
+use crate::replay::{Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
-
-/// What to minimise. The other one decides between equals, then the peak memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Objective {
-    /// The last end over all devices.
-    #[default]
-    Makespan,
-    /// The largest, over devices, of last end minus first start.
-    Span,
-}
-
-impl Objective {
-    /// The metric that is minimised.
-    #[must_use]
-    pub const fn metric(self) -> Metric {
-        match self {
-            Self::Makespan => Metric::Makespan,
-            Self::Span => Metric::DeviceSpan,
-        }
-    }
-
-    /// What it is of a replayed schedule.
-    #[must_use]
-    pub const fn of(self, metrics: &Metrics) -> Ticks {
-        match self {
-            Self::Makespan => metrics.makespan,
-            Self::Span => metrics.device_span,
-        }
-    }
-}
 
 /// How to search.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What to minimise.
+    /// What to minimise. The other one decides between equals, then the peak memory.
     pub objective: Objective,
-    /// When to stop with the best schedule found so far. A search that ends before is the same every
-    /// time.
-    pub time_limit: Duration,
-    /// Ends the search as the time limit does.
-    pub interrupt: Interrupt,
+    /// When to stop with the best schedule found so far; by default, not before the effort is spent. A
+    /// search that ends before is the same every time.
+    pub stop: Stop,
     /// Decides between choices that nothing else decides.
     pub seed: u64,
     /// How many passes are placed in all, over all candidates, before the search ends by itself.
@@ -97,8 +65,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             objective: Objective::default(),
-            time_limit: Duration::from_secs(60),
-            interrupt: Interrupt::default(),
+            stop: Stop::default(),
             seed: 0,
             effort: 400_000_000,
             exact_effort: 4_000_000,
@@ -119,17 +86,6 @@ pub struct Progress {
     pub bound: Ticks,
 }
 
-/// What proves that no schedule under the caps is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proof {
-    /// Nothing: there may be a better one.
-    None,
-    /// The value meets the bound.
-    Bound,
-    /// An engine has searched through all schedules: see [`finite`] for what that is worth.
-    Exhaustive(finite::Engine),
-}
-
 /// A schedule that keeps to the caps, replayed, with a lower bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solution {
@@ -140,8 +96,9 @@ pub struct Solution {
     /// No schedule under the caps is better than this; [`certificate::holds`](crate::certificate::holds)
     /// derives it anew.
     pub bound: Bound,
-    /// What proves that no schedule is better than this one, if anything does.
-    pub proof: Proof,
+    /// What is known of how much better any schedule can be; for what an exhaustive search is worth, see
+    /// [`finite`].
+    pub optimality: Optimality,
     /// The building block it came from, directly or by the order of its forwards, if from one.
     pub block: Option<Block>,
     /// What found it.
@@ -162,9 +119,9 @@ impl Solution {
     /// has proved it optimal.
     #[must_use]
     pub fn lower(&self) -> Ticks {
-        match self.proof {
-            Proof::None | Proof::Bound => self.bound.value,
-            Proof::Exhaustive(_) => self.value(),
+        match self.optimality {
+            Optimality::Open | Optimality::Bound => self.bound.value,
+            Optimality::Search { none_below, .. } => none_below,
         }
     }
 
@@ -178,20 +135,13 @@ impl Solution {
     /// Whether it is proved that no schedule is better.
     #[must_use]
     pub fn is_optimal(&self) -> bool {
-        self.proof != Proof::None
+        self.optimality != Optimality::Open
     }
 
     /// The solution with its certificate in the schedule.
     fn certified(mut self, model: &Model) -> Self {
-        let optimality = match self.proof {
-            Proof::None => Optimality::Open,
-            Proof::Bound => Optimality::Bound,
-            Proof::Exhaustive(engine) => {
-                Optimality::Search { engine: engine.name().to_owned(), none_below: self.value() }
-            }
-        };
-        let Self { schedule, verdict, bound, objective, .. } = &self;
-        let certificate = Certificate::of(model, schedule, verdict, objective.metric(), bound, optimality);
+        let Self { schedule, verdict, bound, optimality, objective, .. } = &self;
+        let certificate = Certificate::of(model, schedule, verdict, *objective, bound, optimality.clone());
         self.schedule.certificate = certificate.map(|certificate| certificate.to_json());
         self
     }
@@ -226,12 +176,12 @@ pub enum OptimizeError {
 
 /// The shortest schedule found under the model's caps.
 ///
-/// Any caps that a serial execution keeps to give a schedule. Unless the time limit or an interrupt
+/// Any caps that a serial execution keeps to give a schedule. Unless the [stop](Options::stop)
 /// comes first, the result is never worse than a schedule of the catalogue that keeps to the caps, and
 /// it is the same every time, with any number of threads. In any case it is never worse than a
 /// [known](Options::known) schedule.
 ///
-/// The span is minimised in two searches, each with all of the effort and half of the time: the first
+/// The span is minimised in two searches, each with all of the effort and half of the time that is left: the first
 /// one minimises the makespan, and where neither search is cut short the result has no longer a span
 /// than what the same options give as the schedule of least makespan.
 ///
@@ -247,15 +197,15 @@ pub fn optimize(
         return Err(OptimizeError::TwoDirections);
     }
     feasible::check(model)?;
-    let stop = Stop::on(options.interrupt.clone()).within(options.time_limit);
+    let stop = &options.stop;
     let given = given(model, options);
     let mut known: Vec<search::Best> = given.iter().map(|(_, known)| known.clone()).collect();
-    if options.objective == Objective::Span {
+    if options.objective == Objective::DeviceSpan {
         let options = Options { objective: Objective::Makespan, ..options.clone() };
         let shortest = searched(model, &options, &stop.within(stop.remaining() / 2), &known, progress)?;
         known.push(shortest.best);
     }
-    let Found { best, bound, proved_by } = searched(model, options, &stop, &known, progress)?;
+    let Searched { best, bound, proved_by } = searched(model, options, stop, &known, progress)?;
     let found = judged(model, options, best)?;
     // The search cannot hold a schedule that recomputes some microbatches of a stage and not others.
     let better = given.into_iter().filter(|(value, _)| *value < found.2).min_by_key(|(value, _)| *value);
@@ -270,12 +220,13 @@ pub fn optimize(
         engine: engine.clone(),
         ..Provenance::default()
     });
-    let proof = match proved_by {
-        _ if value == bound.value => Proof::Bound,
-        Some(engine) => Proof::Exhaustive(engine),
-        None => Proof::None,
+    let optimality = match proved_by {
+        _ if value == bound.value => Optimality::Bound,
+        Some(engine) => Optimality::Search { engine: engine.name().to_owned(), none_below: value },
+        None => Optimality::Open,
     };
-    let solution = Solution { schedule, verdict, bound, proof, block, engine, objective: options.objective };
+    let objective = options.objective;
+    let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective };
     Ok(solution.certified(model))
 }
 
@@ -315,7 +266,7 @@ fn given(model: &Model, options: &Options) -> Vec<(Ticks, search::Best)> {
 }
 
 /// What a search ends with.
-struct Found {
+struct Searched {
     best: search::Best,
     bound: Bound,
     proved_by: Option<finite::Engine>,
@@ -328,17 +279,17 @@ fn searched(
     stop: &Stop,
     known: &[search::Best],
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Found, OptimizeError> {
-    let metric = options.objective.metric();
+) -> Result<Searched, OptimizeError> {
+    let objective = options.objective;
     // The closed forms cost nothing; the rest only where they leave a gap.
-    let mut bound = lower_bound_within(model, metric, 0);
+    let mut bound = lower_bound_within(model, objective, 0);
     let mut search = search::Search::new(model, options, bound.value, stop.clone(), progress);
     for known in known {
         search.put(known);
     }
     search.propose();
     if !search.is_done() {
-        bound = lower_bound_within(model, metric, STEPS.min(options.effort as u64 / EFFORT_PER_STEP));
+        bound = lower_bound_within(model, objective, STEPS.min(options.effort as u64 / EFFORT_PER_STEP));
         search.raise(bound.value);
     }
     search.improve(options.effort / 8);
@@ -346,7 +297,7 @@ fn searched(
     if proved_by.is_none() {
         search.improve(options.effort);
     }
-    Ok(Found { best: search.into_best(), bound, proved_by })
+    Ok(Searched { best: search.into_best(), bound, proved_by })
 }
 
 /// At least so much effort goes with every step that the lower bound may spend.

@@ -1,10 +1,10 @@
 //! Plans: where the forwards of a list schedule come from, and within which limits it is made.
 
-#[cfg(feature = "milp")]
 use std::time::Duration;
 
 use num_rational::Ratio;
 
+use super::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, CheckedBlock, solve_unless};
 use super::dense::{Dense, Item, Orders, class};
 use super::periodic::{self, Effort};
 use super::{Stop, zone};
@@ -35,10 +35,10 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
         let again = Passes { recompute: true, ..Passes::SPLIT };
         let passes =
             std::iter::once(Passes::SPLIT).chain(model.memory().checkpoint.is_some().then_some(again));
-        let mut best: Vec<zone::Best> =
+        let mut best: Vec<CheckedBlock> =
             passes.filter_map(|passes| zone::least_interval(&tighter, passes, stop).ok()).collect();
         best.sort_by_key(|best| best.interval);
-        for zone::Best { block, .. } in best {
+        for CheckedBlock { block, .. } in best {
             if found.iter().all(|(_, known)| *known != block) {
                 found.push(("exact".to_owned(), block));
             }
@@ -156,50 +156,23 @@ pub(super) fn limits(model: &Model, dense: &Dense) -> Vec<Vec<i64>> {
     all
 }
 
-/// The block of least interval as an integer programme, where that is small enough to be solved in
-/// moments. Only what is proved optimal counts: what is found when the time is up differs from run to
-/// run.
-///
-/// The solver cannot be interrupted, so it runs beside; when it is time to stop before it has ended, it
-/// is left to end by itself.
-#[cfg(feature = "milp")]
+/// The block of least interval as an integer programme, where this build has an engine for it and it is
+/// small enough to be solved in moments. Only what is proved optimal counts: what is found when the time is
+/// up differs from run to run. When it is time to stop before the solver has ended, it is left to itself.
 fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
-    use std::sync::mpsc::{self, RecvTimeoutError};
-
-    use crate::encode::{Objective, Outcome, milp};
     if model.stages() > MOST_STAGES {
         return Vec::new();
     }
-    let (sender, receiver) = mpsc::channel();
-    let (model, limit) = (model.clone(), stop.remaining().min(MOST_TIME));
-    std::thread::spawn(move || {
-        // Nobody may be listening any more.
-        _ = sender.send(milp::solve(&model, Objective::LeastInterval, limit));
-    });
-    while !stop.is_due() {
-        match receiver.recv_timeout(GLANCE) {
-            Ok(Ok(Outcome::Optimal(answer))) => return vec![("milp".to_owned(), answer.block)],
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(Ok(Outcome::Bounded { .. } | Outcome::Infeasible) | Err(_))
-            | Err(RecvTimeoutError::Disconnected) => break,
-        }
+    let request = BlockRequest::of_one(BlockObjective::LeastInterval);
+    let within = stop.within(MOST_TIME);
+    match solve_unless(model, BlockEngine::Milp, request, &within, &|| stop.is_due()) {
+        Ok(BlockOutcome::Optimal(best)) => vec![(BlockEngine::Milp.to_string(), best.block)],
+        Ok(BlockOutcome::Bounded { .. } | BlockOutcome::Infeasible) | Err(_) => Vec::new(),
     }
-    Vec::new()
-}
-
-/// How often the solver is looked after.
-#[cfg(feature = "milp")]
-const GLANCE: Duration = Duration::from_millis(20);
-
-#[cfg(not(feature = "milp"))]
-fn by_milp(_: &Model, _: &Stop) -> Vec<(String, Block)> {
-    Vec::new()
 }
 
 /// The most stages whose block is looked for as an integer programme.
-#[cfg(feature = "milp")]
 const MOST_STAGES: u32 = 16;
 
 /// The most time that is spent on it.
-#[cfg(feature = "milp")]
 const MOST_TIME: Duration = Duration::from_secs(20);

@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
-use bubbleproof::encode::{Objective, Outcome, milp, smt};
+use bubbleproof::encode::{BlockObjective, BlockOutcome, milp, smt};
 use bubbleproof::model::{Model, Placement, Units};
+use bubbleproof::optimize::Stop;
 use num_rational::Ratio;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -19,23 +20,23 @@ fn model(devices: u32, times: Times, cap: Option<i64>) -> Model {
     model.with_uniform_capacity(cap.map(Units)).expect("a cap")
 }
 
-type Engine = fn(&Model, Objective, Duration) -> Result<Outcome, bubbleproof::encode::EncodeError>;
+type Engine = fn(&Model, BlockObjective, &Stop) -> Result<BlockOutcome, bubbleproof::encode::EncodeError>;
 
 const ENGINES: [(&str, Engine); 2] = [("milp", milp::solve), ("smt", smt::solve)];
 
 fn least_memory(engine: Engine, devices: u32, times: Times) -> i64 {
     let model = model(devices, times, None);
-    let objective = Objective::LeastMemory { interval: model.most_work() };
-    match engine(&model, objective, LIMIT).expect("an outcome") {
-        Outcome::Optimal(answer) => answer.peak_max().0,
+    let objective = BlockObjective::LeastMemory { interval: model.most_work() };
+    match engine(&model, objective, &Stop::after(LIMIT)).expect("an outcome") {
+        BlockOutcome::Optimal(answer) => answer.peak_max().0,
         other => panic!("not proved: {other:?}"),
     }
 }
 
 fn least_interval(engine: Engine, devices: u32, times: Times, cap: i64) -> Ratio<i64> {
     let model = model(devices, times, Some(cap));
-    match engine(&model, Objective::LeastInterval, LIMIT).expect("an outcome") {
-        Outcome::Optimal(answer) => {
+    match engine(&model, BlockObjective::LeastInterval, &Stop::after(LIMIT)).expect("an outcome") {
+        BlockOutcome::Optimal(answer) => {
             assert!(answer.peak_max() <= Units(cap));
             answer.interval
         }

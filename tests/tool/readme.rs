@@ -6,6 +6,11 @@ fn the_examples_of_the_readme_print_what_it_says() {
 }
 
 #[test]
+fn the_examples_of_the_guide_print_what_it_says() {
+    trycmd::TestCases::new().case("docs/guide.md");
+}
+
+#[test]
 fn the_examples_of_the_page_on_traces_print_what_it_says() {
     trycmd::TestCases::new().case("docs/traces.md");
 }

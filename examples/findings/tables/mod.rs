@@ -118,7 +118,7 @@ pub fn least_memory(model: &Model, passes: Passes, interval: i64) -> i64 {
     let interval = Ratio::from_integer(interval);
     zone::least_memory(model, passes, interval, &Stop::default())
         .expect("no cap, no less than the work")
-        .peak
+        .peak_max()
         .0
 }
 

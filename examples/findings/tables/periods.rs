@@ -75,5 +75,5 @@ fn row(times: Times, devices: u32, cap: i64) -> Vec<String> {
 fn found(model: &Model, period: u32, effort: Effort) -> Ratio<i64> {
     let outcome = periodic::least_interval(model, period, effort, &Stop::default());
     let outcome = outcome.expect("a model without passes of no time");
-    outcome.answer().expect("one microbatch at a time fits").interval / i64::from(period)
+    outcome.best().expect("one microbatch at a time fits").interval / i64::from(period)
 }

@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use bubbleproof::block::Passes;
-use bubbleproof::encode::{Objective, Outcome, smt};
+use bubbleproof::encode::{BlockObjective, BlockOutcome, smt};
 use bubbleproof::model::{Model, Placement};
+use bubbleproof::optimize::Stop;
 use num_rational::Ratio;
 
 use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, capped, least_interval, listed, shown, v};
@@ -72,17 +73,23 @@ pub fn interval_table() -> Table {
 
 /// What Z3 proves in exact arithmetic.
 fn looped_least_interval(devices: u32, times: Times, cap: i64) -> Option<Ratio<i64>> {
-    match smt::solve(&capped(&looped(devices, times), cap), Objective::LeastInterval, LIMIT).ok()? {
-        Outcome::Optimal(answer) => Some(answer.interval),
-        Outcome::Bounded { .. } | Outcome::Infeasible => None,
+    match smt::solve(
+        &capped(&looped(devices, times), cap),
+        BlockObjective::LeastInterval,
+        &Stop::after(LIMIT),
+    )
+    .ok()?
+    {
+        BlockOutcome::Optimal(answer) => Some(answer.interval),
+        BlockOutcome::Bounded { .. } | BlockOutcome::Infeasible => None,
     }
 }
 
 fn looped_least_memory(devices: u32, times: Times) -> Option<i64> {
     let model = looped(devices, times);
-    let objective = Objective::LeastMemory { interval: model.most_work() };
-    match smt::solve(&model, objective, LIMIT).ok()? {
-        Outcome::Optimal(answer) => Some(answer.peak_max().0),
-        Outcome::Bounded { .. } | Outcome::Infeasible => None,
+    let objective = BlockObjective::LeastMemory { interval: model.most_work() };
+    match smt::solve(&model, objective, &Stop::after(LIMIT)).ok()? {
+        BlockOutcome::Optimal(answer) => Some(answer.peak_max().0),
+        BlockOutcome::Bounded { .. } | BlockOutcome::Infeasible => None,
     }
 }

@@ -84,7 +84,8 @@ fn row(longer: Longer, devices: u32, family: &str) -> Vec<String> {
     let block = catalog::block(family, model.placement()).expect("a block");
     let cap = block.steady_peak(&model).into_iter().max().expect("a device");
     let [interval, least] = on_model(family, &model);
-    let memory = zone::least_memory(&model, Passes::SPLIT, interval, &Stop::default()).expect("no cap").peak;
+    let memory =
+        zone::least_memory(&model, Passes::SPLIT, interval, &Stop::default()).expect("no cap").peak_max();
     vec![
         cap.to_string(),
         model.most_work().to_string(),
@@ -143,7 +144,7 @@ fn drawn_row(devices: u32, family: &str) -> Vec<String> {
         sum += wide(ratio);
         worst = worst.max(ratio);
         let best = zone::least_memory(&model, Passes::SPLIT, interval, &Stop::default()).expect("no cap");
-        memory += best.peak.0;
+        memory += best.peak_max().0;
         let block = catalog::block(family, model.placement()).expect("a block");
         own = block.steady_peak(&model).into_iter().max().expect("a device").0;
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bubbleproof::catalog;
 use bubbleproof::model::{Device, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Objective, Options, Proof, optimize};
+use bubbleproof::optimize::{Objective, Optimality, Options, Stop, optimize};
 use bubbleproof::replay::replay;
 use num_rational::Ratio;
 
@@ -53,16 +53,16 @@ fn model((placement, times, cap): Problem) -> Model {
 fn row(problem: Problem) -> Vec<String> {
     let model = model(problem);
     let options = Options {
-        objective: Objective::Span,
+        objective: Objective::DeviceSpan,
         exact_effort: 60_000_000,
-        time_limit: Duration::from_secs(600),
+        stop: Stop::after(Duration::from_secs(600)),
         ..Options::default()
     };
     let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch fits");
-    let proved = match solution.proof {
-        Proof::None => format!("nothing: at least {}", solution.lower()),
-        Proof::Bound => "bound".to_owned(),
-        Proof::Exhaustive(engine) => engine.name().to_owned(),
+    let proved = match &solution.optimality {
+        Optimality::Open => format!("nothing: at least {}", solution.lower()),
+        Optimality::Bound => "bound".to_owned(),
+        Optimality::Search { engine, .. } => engine.clone(),
     };
     let [name, span, ratio] = match published(&model) {
         Some((name, span)) => {

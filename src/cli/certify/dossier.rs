@@ -17,7 +17,7 @@ use crate::schedule;
 
 /// What was found, as it is printed.
 #[derive(Debug, Serialize)]
-struct Report {
+struct CertifyReport {
     certified: bool,
     makespan: Option<i64>,
     files: Vec<String>,
@@ -33,10 +33,9 @@ struct Report {
 /// written, or the search is defective.
 pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read_one_way()?;
-    let interrupt = on_ctrl_c();
-    let stop = Stop::on(interrupt.clone()).within(args.time_limit);
+    let stop = Stop::on(on_ctrl_c()).within(args.time_limit);
     let progress = Progress::start("searching");
-    let options = Options { time_limit: args.time_limit, interrupt, ..Options::default() };
+    let options = Options { stop: stop.clone(), ..Options::default() };
     let start = match optimize(&model, &options, &mut |_| ()) {
         Ok(solution) => solution.schedule,
         Err(OptimizeError::Infeasible(reason)) => {
@@ -53,7 +52,7 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
     let unit = model.costs().unit.clone();
     let Some(certified) = found else {
         let (files, commands) = (Vec::new(), Vec::new());
-        output.print(&Report { certified: false, makespan: None, files, commands, unit })?;
+        output.print(&CertifyReport { certified: false, makespan: None, files, commands, unit })?;
         return Ok(Status::GaveUp);
     };
     let files = args.write(&certified)?;
@@ -61,7 +60,7 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
     let commands = Certified::commands("makespan")
         .map(|[program, statement, proof]| format!("{program} {directory}/{statement} {directory}/{proof}"));
     let makespan = Some(certified.makespan.0);
-    output.print(&Report { certified: true, makespan, files, commands: commands.to_vec(), unit })?;
+    output.print(&CertifyReport { certified: true, makespan, files, commands: commands.to_vec(), unit })?;
     Ok(Status::Yes)
 }
 
@@ -90,7 +89,7 @@ fn refused(error: &ProofError) -> Error {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CertifyReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(makespan) = self.makespan else {
             return writeln!(out, "not proved within the time limit");

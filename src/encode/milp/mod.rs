@@ -1,39 +1,43 @@
-//! The MILP engine: `HiGHS` on the encoding divided by T.
+//! The MILP engine: a solver of integer programs on the encoding divided by T.
+//!
+//! The [`Solver`] is `HiGHS` in builds with the feature `highs`, else microlp, which is written in Rust and
+//! solves smaller blocks.
 //!
 //! Everything that this engine proves, it proves in floating-point numbers: optimality,
-//! infeasibility and bounds are what `HiGHS` says, lowered by [`MARGIN`]. What it finds is exact:
-//! only the integers `k` of its solution are used.
-//!
-//! `HiGHS` has been seen to call optimal what was not, in a few of several hundred blocks: with
-//! tolerances of 1e-9, and with a first solution offered to it. Its tolerances are therefore left
-//! alone and it starts from nothing; and a claim that matters should be asked of the SMT engine too.
+//! infeasibility and bounds are what the solver says, lowered by [`MARGIN`]. What it finds is exact:
+//! only the integers `k` of its solution are used. A claim that matters should be asked of the SMT engine
+//! too.
 
-mod programme;
-
-use std::time::{Duration, Instant};
+mod program;
+mod solver;
 
 use num_rational::Ratio;
 
-use self::programme::{Programme, Rate, Solution, Solved};
+use self::program::{Program, Rate};
+pub use self::solver::Solver;
+use self::solver::{Solution, Solved};
 use super::ranges::{Ranges, Scale, limits, refuted_interval, refuted_limit};
-use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, answer};
+use super::{
+    BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, checked_block,
+};
 use crate::model::{Model, Ticks, Units};
+use crate::stop::Stop;
 
-/// How much weaker than what `HiGHS` says a bound is taken to be, as a part of it: the tolerance to
-/// which `HiGHS` satisfies rows and integrality.
+/// How much weaker than what the solver says a bound is taken to be, as a part of it: the tolerance to
+/// which `HiGHS` satisfies rows and integrality; microlp's are no larger.
 pub const MARGIN: f64 = 1e-6;
 
-/// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of
+/// An optimal block of one microbatch per interval of the model, in the time that there is. Three quarters of
 /// it at most are spent on the objective, the rest on a shortest block.
 ///
-/// An interval is called optimal when the exact one of the block agrees with the bound of `HiGHS` up
+/// An interval is called optimal when the exact one of the block agrees with the bound of the solver up
 /// to [`MARGIN`]; a peak, when the bound rules out the next smaller one.
 ///
 /// # Errors
-/// When the model cannot be encoded, `HiGHS` fails, or its answer does not stand up to the exact
+/// When the model cannot be encoded, the solver fails, or its answer does not stand up to the exact
 /// check.
-pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Outcome, EncodeError> {
-    solve_periodic(model, 1, objective, limit)
+pub fn solve(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
+    solve_periodic(model, 1, objective, stop)
 }
 
 /// The same over blocks of `period` microbatches per interval, which can have a shorter interval per
@@ -44,58 +48,72 @@ pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Out
 pub fn solve_periodic(
     model: &Model,
     period: u32,
-    objective: Objective,
-    limit: Duration,
-) -> Result<Outcome, EncodeError> {
-    let problem = Problem::periodic(model, period)?;
-    let start = Instant::now();
-    let search = Search { model, problem: &problem, deadline: start + limit * 3 / 4 };
+    objective: BlockObjective,
+    stop: &Stop,
+) -> Result<BlockOutcome, EncodeError> {
+    solve_by(Solver::BEST, model, period, objective, stop)
+}
+
+/// The same, asked of this solver.
+///
+/// # Errors
+/// As [`solve_periodic`]; also when this build lacks the solver.
+pub fn solve_by(
+    solver: Solver,
+    model: &Model,
+    period: u32,
+    objective: BlockObjective,
+    stop: &Stop,
+) -> Result<BlockOutcome, EncodeError> {
+    let problem = BlockProblem::periodic(model, period)?;
+    let search = Search { solver, model, problem: &problem, stop: stop.within(stop.remaining() / 4 * 3) };
     let outcome = match objective {
-        Objective::LeastMemory { interval } => search.least_memory(interval)?,
-        Objective::LeastInterval => search.least_interval()?,
+        BlockObjective::LeastMemory { interval } => search.least_memory(interval)?,
+        BlockObjective::LeastInterval => search.least_interval()?,
     };
-    let Outcome::Optimal(best) = &outcome else { return Ok(outcome) };
+    let BlockOutcome::Optimal(best) = &outcome else { return Ok(outcome) };
     let peak = match objective {
-        Objective::LeastMemory { .. } => Some(best.peak_max()),
-        Objective::LeastInterval => None,
+        BlockObjective::LeastMemory { .. } => Some(best.peak_max()),
+        BlockObjective::LeastInterval => None,
     };
-    let search = Search { deadline: start + limit, ..search };
+    let search = Search { stop: stop.clone(), ..search };
     let shorter = search.shorter(best, peak)?;
-    Ok(shorter.map_or(outcome, Outcome::Optimal))
+    Ok(shorter.map_or(outcome, BlockOutcome::Optimal))
 }
 
 struct Search<'a> {
+    solver: Solver,
     model: &'a Model,
-    problem: &'a Problem,
-    deadline: Instant,
+    problem: &'a BlockProblem,
+    stop: Stop,
 }
 
 impl Search<'_> {
-    fn least_memory(&self, interval: Ticks) -> Result<Outcome, EncodeError> {
+    fn least_memory(&self, interval: Ticks) -> Result<BlockOutcome, EncodeError> {
         if interval.0 <= 0 {
             return Err(EncodeError::NotPositive(interval));
         }
         if interval.0 < self.problem.most_work() {
-            return Ok(Outcome::Infeasible);
+            return Ok(BlockOutcome::Infeasible);
         }
         let ticks = Ratio::from_integer(i128::from(interval.0));
         let scale = Scale::at(self.problem, ticks)?;
         let Some(ranges) = Ranges::of(self.problem, scale, self.problem.caps()) else {
-            return Ok(Outcome::Infeasible);
+            return Ok(BlockOutcome::Infeasible);
         };
         let quantum = self.problem.quantum();
         let least = refuted_limit(self.problem, scale)? + quantum;
 
-        let mut programme = Programme::new(self.problem, &ranges, Rate::Fixed(ticks));
-        programme.cap(self.problem.caps());
-        let solved = programme.minimise_peak(least).solve(self.deadline)?;
+        let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
+        program.cap(self.problem.caps());
+        let solved = program.minimise_peak(least).solve(self.solver, &self.stop)?;
         // The least multiple of the quantum that the bound allows.
-        let units = programme::peak_unit(self.problem);
+        let units = program::peak_unit(self.problem);
         let proved = lowered(solved.bound) * units.size / as_float(quantum);
         let proved = if proved.is_finite() { floor(proved.ceil()) * quantum } else { least };
         let bound = least.max(proved);
         let Solution::Found { shifts, objective } = solved.solution else {
-            return Ok(unsolved(&solved, Bound::Memory(Units(bound))));
+            return Ok(unsolved(&solved, BlockBound::Memory(Units(bound))));
         };
         let claimed = if units.integral {
             floor(objective.round()) * quantum
@@ -103,17 +121,17 @@ impl Search<'_> {
             floor((objective + MARGIN) * units.size)
         };
         let claim = Claim { interval: Some(ticks), peak: Some(Units(claimed)) };
-        let answer = answer(self.model, self.problem, &shifts, claim)?;
+        let answer = checked_block(self.model, self.problem, &shifts, claim)?;
         Ok(if answer.peak_max().0 <= bound {
-            Outcome::Optimal(answer)
+            BlockOutcome::Optimal(answer)
         } else {
-            Outcome::Bounded { answer: Some(answer), bound: Bound::Memory(Units(bound)) }
+            BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Memory(Units(bound)) }
         })
     }
 
-    fn least_interval(&self) -> Result<Outcome, EncodeError> {
+    fn least_interval(&self) -> Result<BlockOutcome, EncodeError> {
         if self.problem.overfull().is_some() {
-            return Ok(Outcome::Infeasible);
+            return Ok(BlockOutcome::Infeasible);
         }
         let (least, most) = (refuted_interval(self.problem)?, self.problem.serial());
         let [from, to] = [least, most].map(|ticks| Ratio::from_integer(i128::from(ticks)));
@@ -122,29 +140,29 @@ impl Search<'_> {
             let message = "a serial block is feasible, but its ranges are empty".to_owned();
             return Err(EncodeError::Solver { engine: "propagation", message });
         };
-        let mut programme = Programme::new(self.problem, &ranges, Rate::Between { least, most });
-        programme.cap(self.problem.caps());
-        let solved = programme.maximise_rate().solve(self.deadline)?;
+        let mut program = Program::new(self.problem, &ranges, Rate::Between { least, most });
+        program.cap(self.problem.caps());
+        let solved = program.maximise_rate().solve(self.solver, &self.stop)?;
         // The objective is the negated rate, in most work per interval.
         let work = as_float(self.problem.most_work());
         let proved = if solved.bound < 0.0 { work / -solved.bound } else { 0.0 };
         let parts = Ratio::new(floor(lowered(proved) * as_float(PARTS)), PARTS);
         let bound = parts.max(Ratio::from_integer(least));
         let Solution::Found { shifts, .. } = solved.solution else {
-            return Ok(unsolved(&solved, Bound::Interval(bound)));
+            return Ok(unsolved(&solved, BlockBound::Interval(bound)));
         };
-        let answer = answer(self.model, self.problem, &shifts, Claim::default())?;
+        let answer = checked_block(self.model, self.problem, &shifts, Claim::default())?;
         let agrees = lowered(ratio(answer.interval)) <= proved.max(as_float(least));
         Ok(if solved.optimal && agrees {
-            Outcome::Optimal(answer)
+            BlockOutcome::Optimal(answer)
         } else {
-            Outcome::Bounded { answer: Some(answer), bound: Bound::Interval(bound) }
+            BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Interval(bound) }
         })
     }
 
     /// A shorter block of the same interval and at most the same memory, if one is found in time.
-    /// What `HiGHS` gets wrong here does not spoil the answer there is.
-    fn shorter(&self, best: &Answer, peak: Option<Units>) -> Result<Option<Answer>, EncodeError> {
+    /// What the solver gets wrong here does not spoil the answer there is.
+    fn shorter(&self, best: &CheckedBlock, peak: Option<Units>) -> Result<Option<CheckedBlock>, EncodeError> {
         let ticks = Ratio::new((*best.interval.numer()).into(), (*best.interval.denom()).into());
         let scale = Scale::at(self.problem, ticks)?;
         let limits = limits(self.problem, peak.map(|peak| peak.0));
@@ -153,15 +171,15 @@ impl Search<'_> {
         if i128::from(length.0) <= ranges.length {
             return Ok(None);
         }
-        let mut programme = Programme::new(self.problem, &ranges, Rate::Fixed(ticks));
-        programme.cap(&limits);
-        let solved = match programme.minimise_length().solve(self.deadline) {
+        let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
+        program.cap(&limits);
+        let solved = match program.minimise_length().solve(self.solver, &self.stop) {
             Ok(solved) => solved,
             Err(EncodeError::Solver { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
         let Solution::Found { shifts, .. } = solved.solution else { return Ok(None) };
-        match answer(self.model, self.problem, &shifts, Claim { interval: Some(ticks), peak }) {
+        match checked_block(self.model, self.problem, &shifts, Claim { interval: Some(ticks), peak }) {
             Ok(other) => Ok((other.length(self.model) < length).then_some(other)),
             Err(EncodeError::Rejected(_)) => Ok(None),
             Err(error) => Err(error),
@@ -173,14 +191,14 @@ impl Search<'_> {
 const PARTS: i64 = 1024;
 
 /// The outcome without a solution.
-fn unsolved(solved: &Solved, bound: Bound) -> Outcome {
+fn unsolved(solved: &Solved, bound: BlockBound) -> BlockOutcome {
     match solved.solution {
-        Solution::Infeasible => Outcome::Infeasible,
-        Solution::None | Solution::Found { .. } => Outcome::Bounded { answer: None, bound },
+        Solution::Infeasible => BlockOutcome::Infeasible,
+        Solution::None | Solution::Found { .. } => BlockOutcome::Bounded { best: None, bound },
     }
 }
 
-/// A lower bound that allows for the error of `HiGHS`.
+/// A lower bound that allows for the error of a solver.
 fn lowered(bound: f64) -> f64 {
     bound - MARGIN * bound.abs().max(1.0)
 }

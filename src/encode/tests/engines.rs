@@ -4,62 +4,30 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use super::cases::small_models;
 use super::*;
+use crate::stop::Stop;
 
 fn v(devices: u32) -> Placement {
     Placement::v(devices).expect("a placement")
 }
 
-/// Small pipelines of every shape, with uneven stages.
-fn small_models() -> impl Strategy<Value = Model> {
-    let placements = prop_oneof![
-        (1..=3_u32).prop_map(|devices| Placement::linear(devices).expect("a placement")),
-        (1..=2_u32).prop_map(v),
-        Just(Placement::looped(2, 2).expect("a placement")),
-        Just(Placement::new(vec![vec![Stage(0), Stage(2)], vec![Stage(1)]]).expect("a placement")),
-    ];
-    placements.prop_flat_map(|placement| {
-        let (stages, devices) = (placement.stages() as usize, placement.devices() as usize);
-        let longest = match stages {
-            1 | 2 => 4_i64,
-            3 => 2,
-            _ => 1,
-        };
-        let times = || prop::collection::vec(1..=longest, stages);
-        let weights = prop::collection::vec(0..=longest, stages);
-        let latency = prop::collection::vec(0..=2_i64, stages - 1);
-        let held = prop::collection::vec((1..=3_i64).prop_flat_map(|all| (Just(all), 0..=all)), stages);
-        let spare = prop::collection::vec(prop::option::of(-1..=3_i64), devices);
-        (Just(placement), times(), times(), weights, latency, held, spare).prop_map(
-            |(placement, forward, input, weight, latency, held, spare)| {
-                let (activation, retained): (Vec<i64>, Vec<i64>) = held.into_iter().unzip();
-                let caps = placement.lists().iter().zip(spare).map(|(stages, spare)| {
-                    let alone: i64 = stages.iter().map(|stage| activation[stage.index()]).sum();
-                    spare.map(|spare| (alone + spare).max(0))
-                });
-                let caps = caps.collect();
-                model(placement, [forward, input, weight, latency], [activation, retained], caps)
-            },
-        )
-    })
-}
-
 /// The objective that an outcome has reached and proved.
-fn proved(outcome: &Outcome, objective: Objective) -> Option<Ratio<i64>> {
+fn proved(outcome: &BlockOutcome, objective: BlockObjective) -> Option<Ratio<i64>> {
     match (outcome, objective) {
-        (Outcome::Optimal(answer), Objective::LeastInterval) => Some(answer.interval),
-        (Outcome::Optimal(answer), Objective::LeastMemory { .. }) => {
+        (BlockOutcome::Optimal(answer), BlockObjective::LeastInterval) => Some(answer.interval),
+        (BlockOutcome::Optimal(answer), BlockObjective::LeastMemory { .. }) => {
             Some(Ratio::from_integer(answer.peak_max().0))
         }
-        (Outcome::Infeasible, _) => None,
-        (Outcome::Bounded { .. }, _) => panic!("there is time enough: {outcome:?}"),
+        (BlockOutcome::Infeasible, _) => None,
+        (BlockOutcome::Bounded { .. }, _) => panic!("there is time enough: {outcome:?}"),
     }
 }
 
 const AMPLE: Duration = Duration::from_secs(60);
 
-fn both(model: &Model, objective: Objective) -> [Outcome; 2] {
-    [milp::solve(model, objective, AMPLE), smt::solve(model, objective, AMPLE)]
+fn both(model: &Model, objective: BlockObjective) -> [BlockOutcome; 2] {
+    [milp::solve(model, objective, &Stop::after(AMPLE)), smt::solve(model, objective, &Stop::after(AMPLE))]
         .map(|outcome| outcome.expect("an outcome"))
 }
 
@@ -69,7 +37,7 @@ proptest! {
     #[test]
     fn both_engines_find_the_least_memory_that_enumeration_finds(model in small_models(), spare in 0..=1_i64) {
         let interval = model.most_work().0 + spare;
-        let objective = Objective::LeastMemory { interval: Ticks(interval) };
+        let objective = BlockObjective::LeastMemory { interval: Ticks(interval) };
         let [milp, smt] = both(&model, objective).map(|outcome| proved(&outcome, objective));
         prop_assert_eq!(milp, smt);
         if brute::is_affordable(&model, 1, interval) {
@@ -79,8 +47,8 @@ proptest! {
 
     #[test]
     fn both_engines_find_the_least_interval_that_enumeration_finds(model in small_models()) {
-        let [milp, smt] = both(&model, Objective::LeastInterval)
-            .map(|outcome| proved(&outcome, Objective::LeastInterval));
+        let [milp, smt] = both(&model, BlockObjective::LeastInterval)
+            .map(|outcome| proved(&outcome, BlockObjective::LeastInterval));
         prop_assert_eq!(milp, smt);
         // A whole interval is feasible from the least one on, and no earlier.
         let least = smt.map_or(model.most_work().0, |interval| interval.ceil().to_integer());
@@ -101,9 +69,9 @@ fn both_engines_find_blocks_of_the_same_shortest_length() {
         [(v(3), [1, 1, 1, 0]), (v(3), [2, 3, 2, 1]), (v(3), [3, 4, 2, 1]), (looped, [3, 4, 2, 1])]
     {
         let model = uniform(&placement, times);
-        let objective = Objective::LeastMemory { interval: model.most_work() };
+        let objective = BlockObjective::LeastMemory { interval: model.most_work() };
         let [milp, smt] = both(&model, objective).map(|outcome| {
-            let answer = outcome.answer().expect("a block");
+            let answer = outcome.best().expect("a block");
             (answer.peak_max(), answer.length(&model))
         });
         assert_eq!(milp, smt, "{times:?}");
@@ -117,10 +85,10 @@ fn a_least_interval_need_not_be_whole() {
     {
         let model = uniform(&Placement::linear(devices).expect("a placement"), times);
         let model = model.with_uniform_capacity(Some(Units(cap))).expect("a model");
-        for outcome in both(&model, Objective::LeastInterval) {
+        for outcome in both(&model, BlockObjective::LeastInterval) {
             let expected = Ratio::new(expected.0, expected.1);
-            assert_eq!(proved(&outcome, Objective::LeastInterval), Some(expected));
-            let block = &outcome.answer().expect("a block").block;
+            assert_eq!(proved(&outcome, BlockObjective::LeastInterval), Some(expected));
+            let block = &outcome.best().expect("a block").block;
             assert_eq!(block.interval(), expected);
         }
     }
@@ -133,16 +101,16 @@ fn amounts_of_bytes_are_as_exact_as_small_ones() {
     let retained = sizes.iter().map(|size| size - 7).collect();
     let times = [vec![1; 4], vec![1; 4], vec![1; 4], vec![1; 3]];
     let model = model(v(2), times, [sizes, retained], vec![None; 2]);
-    let objective = Objective::LeastMemory { interval: Ticks(6) };
+    let objective = BlockObjective::LeastMemory { interval: Ticks(6) };
     let expected = brute::least_memory(&model, 1, 6).expect("a block");
-    let smt = smt::solve(&model, objective, AMPLE).expect("an outcome");
+    let smt = smt::solve(&model, objective, &Stop::after(AMPLE)).expect("an outcome");
     assert_eq!(proved(&smt, objective), Some(Ratio::from_integer(expected)));
     // HiGHS cannot tell such sizes apart to the byte, and says so.
-    match milp::solve(&model, objective, AMPLE).expect("an outcome") {
-        Outcome::Bounded { answer: Some(answer), bound: Bound::Memory(bound) } => {
+    match milp::solve(&model, objective, &Stop::after(AMPLE)).expect("an outcome") {
+        BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Memory(bound) } => {
             assert!(bound.0 <= expected && expected <= answer.peak_max().0);
         }
-        Outcome::Optimal(answer) => assert_eq!(answer.peak_max(), Units(expected)),
+        BlockOutcome::Optimal(answer) => assert_eq!(answer.peak_max(), Units(expected)),
         other => panic!("{other:?}"),
     }
 }
@@ -150,15 +118,18 @@ fn amounts_of_bytes_are_as_exact_as_small_ones() {
 #[test]
 fn what_cannot_be_is_infeasible_for_both() {
     let model = uniform(&v(3), [3, 4, 2, 0]);
-    let short = Objective::LeastMemory { interval: Ticks(17) };
+    let short = BlockObjective::LeastMemory { interval: Ticks(17) };
     let tight = model.with_uniform_capacity(Some(Units(3))).expect("a model");
-    let capped = Objective::LeastMemory { interval: Ticks(18) };
+    let capped = BlockObjective::LeastMemory { interval: Ticks(18) };
     let overfull = model.with_uniform_capacity(Some(Units(1))).expect("a model");
-    for (model, objective) in [(&model, short), (&tight, capped), (&overfull, Objective::LeastInterval)] {
-        assert_eq!(both(model, objective), [Outcome::Infeasible, Outcome::Infeasible]);
+    for (model, objective) in [(&model, short), (&tight, capped), (&overfull, BlockObjective::LeastInterval)]
+    {
+        assert_eq!(both(model, objective), [BlockOutcome::Infeasible, BlockOutcome::Infeasible]);
     }
-    let never = Objective::LeastMemory { interval: Ticks(0) };
-    for refused in [milp::solve(&model, never, AMPLE), smt::solve(&model, never, AMPLE)] {
+    let never = BlockObjective::LeastMemory { interval: Ticks(0) };
+    for refused in
+        [milp::solve(&model, never, &Stop::after(AMPLE)), smt::solve(&model, never, &Stop::after(AMPLE))]
+    {
         assert_eq!(refused, Err(EncodeError::NotPositive(Ticks(0))));
     }
 }
@@ -170,7 +141,7 @@ fn memory_that_does_not_fit_64_bits_is_an_error() {
     let placement = Placement::linear(2).expect("a placement");
     let model = model(placement, far, [vec![1 << 40; 2], vec![1 << 40; 2]], vec![None; 2]);
     for solve in [milp::solve, smt::solve] {
-        let found = solve(&model, Objective::LeastMemory { interval: Ticks(3) }, AMPLE);
+        let found = solve(&model, BlockObjective::LeastMemory { interval: Ticks(3) }, &Stop::after(AMPLE));
         assert_eq!(found, Err(EncodeError::Overflow));
     }
 }
@@ -180,21 +151,22 @@ fn a_cap_that_nothing_keeps_to_is_infeasible_though_another_device_has_none() {
     let times = [vec![1; 2], vec![1; 2], vec![1; 2], vec![0]];
     let placement = Placement::linear(2).expect("a placement");
     let model = model(placement, times, [vec![1; 2], vec![1; 2]], vec![Some(1), None]);
-    let objective = Objective::LeastMemory { interval: Ticks(3) };
-    assert_eq!(both(&model, objective), [Outcome::Infeasible, Outcome::Infeasible]);
+    let objective = BlockObjective::LeastMemory { interval: Ticks(3) };
+    assert_eq!(both(&model, objective), [BlockOutcome::Infeasible, BlockOutcome::Infeasible]);
 }
 
 #[test]
 fn without_time_there_is_still_a_true_bound() {
     let model = uniform(&v(6), [3, 4, 2, 0]).with_uniform_capacity(Some(Units(8))).expect("a model");
-    let memory = Objective::LeastMemory { interval: Ticks(18) };
+    let memory = BlockObjective::LeastMemory { interval: Ticks(18) };
     for solve in [milp::solve, smt::solve] {
-        match solve(&model, memory, Duration::ZERO).expect("an outcome") {
-            Outcome::Bounded { bound: Bound::Memory(bound), .. } => assert!(bound <= Units(8)),
+        match solve(&model, memory, &Stop::after(Duration::ZERO)).expect("an outcome") {
+            BlockOutcome::Bounded { bound: BlockBound::Memory(bound), .. } => assert!(bound <= Units(8)),
             other => panic!("{other:?}"),
         }
-        match solve(&model, Objective::LeastInterval, Duration::ZERO).expect("an outcome") {
-            Outcome::Bounded { bound: Bound::Interval(bound), .. } => {
+        match solve(&model, BlockObjective::LeastInterval, &Stop::after(Duration::ZERO)).expect("an outcome")
+        {
+            BlockOutcome::Bounded { bound: BlockBound::Interval(bound), .. } => {
                 assert!(bound >= Ratio::from_integer(18) - Ratio::new(1, 100));
                 assert!(bound <= Ratio::from_integer(21));
             }
@@ -210,10 +182,10 @@ fn running_out_of_time_anywhere_is_no_error() {
     for milliseconds in [20, 50, 90, 140, 200] {
         let limit = Duration::from_millis(milliseconds);
         for solve in [milp::solve, smt::solve] {
-            match solve(&model, Objective::LeastInterval, limit).expect("an outcome") {
-                Outcome::Optimal(_) => {}
-                Outcome::Bounded { answer, bound: Bound::Interval(bound) } => {
-                    assert!(answer.is_none_or(|answer| bound <= answer.interval));
+            match solve(&model, BlockObjective::LeastInterval, &Stop::after(limit)).expect("an outcome") {
+                BlockOutcome::Optimal(_) => {}
+                BlockOutcome::Bounded { best, bound: BlockBound::Interval(bound) } => {
+                    assert!(best.is_none_or(|best| bound <= best.interval));
                 }
                 other => panic!("{other:?}"),
             }
@@ -224,6 +196,6 @@ fn running_out_of_time_anywhere_is_no_error() {
 #[test]
 fn the_same_question_has_the_same_answer() {
     let model = uniform(&v(4), [3, 4, 2, 1]).with_uniform_capacity(Some(Units(4))).expect("a model");
-    let [first, second] = [(); 2].map(|()| both(&model, Objective::LeastInterval));
+    let [first, second] = [(); 2].map(|()| both(&model, BlockObjective::LeastInterval));
     assert_eq!(first, second);
 }

@@ -1,12 +1,16 @@
 use super::*;
 use crate::model::{Costs, Kind, Memory, Microbatch, Placement, Stage};
 
-#[cfg(all(feature = "milp", feature = "smt"))]
+#[cfg(feature = "milp")]
 mod brute;
+#[cfg(feature = "milp")]
+mod cases;
 #[cfg(all(feature = "milp", feature = "smt"))]
 mod engines;
 #[cfg(all(feature = "milp", feature = "smt"))]
 mod periodic;
+#[cfg(feature = "milp")]
+mod solvers;
 
 /// A model with values of its own for every stage.
 fn model(placement: Placement, times: [Vec<i64>; 4], held: [Vec<i64>; 2], caps: Vec<Option<i64>>) -> Model {
@@ -33,7 +37,7 @@ fn uniform(placement: &Placement, [forward, input, weight, latency]: [i64; 4]) -
 }
 
 /// The shifts of a block, straight from their definition.
-fn shifts_of(problem: &Problem, block: &Block) -> Vec<i64> {
+fn shifts_of(problem: &BlockProblem, block: &Block) -> Vec<i64> {
     let offset = |pass: usize| block.offset(problem.passes()[pass]).expect("a pass of the block").0;
     let interval = block.interval_parts().0;
     problem.pairs().iter().map(|&(a, b)| -(offset(b) - offset(a)).div_euclid(interval)).collect()
@@ -58,9 +62,9 @@ fn one_f_one_b() -> (Model, Block) {
 #[test]
 fn shifts_alone_give_back_a_block_with_its_interval_and_peak() {
     let (model, block) = one_f_one_b();
-    let problem = Problem::new(&model).expect("a problem");
+    let problem = BlockProblem::new(&model).expect("a problem");
     let shifts = shifts_of(&problem, &block);
-    let found = answer(&model, &problem, &shifts, Claim::default()).expect("an answer");
+    let found = checked_block(&model, &problem, &shifts, Claim::default()).expect("an answer");
     assert_eq!(found.interval, Ratio::from_integer(3));
     assert_eq!(found.peak, block.steady_peak(&model));
     assert_eq!(found.block.offset(Pass::new(Stage(0), Kind::F, Microbatch(0))), Some(Ticks(0)));
@@ -69,7 +73,7 @@ fn shifts_alone_give_back_a_block_with_its_interval_and_peak() {
 #[test]
 fn tampered_shifts_and_false_claims_are_rejected() {
     let (model, block) = one_f_one_b();
-    let problem = Problem::new(&model).expect("a problem");
+    let problem = BlockProblem::new(&model).expect("a problem");
     let right = shifts_of(&problem, &block);
     let at = |interval| Claim { interval: Some(Ratio::from_integer(interval)), peak: None };
 
@@ -78,7 +82,7 @@ fn tampered_shifts_and_false_claims_are_rejected() {
         for change in [-1, 1] {
             let mut wrong = right.clone();
             wrong[pair] += change;
-            match answer(&model, &problem, &wrong, at(3)) {
+            match checked_block(&model, &problem, &wrong, at(3)) {
                 // Such as a W one interval later: a different block, and just the one described.
                 Ok(other) => assert_eq!(shifts_of(&problem, &other.block), wrong),
                 Err(EncodeError::Rejected(Rejection::Interval { .. })) => rejected += 1,
@@ -94,16 +98,19 @@ fn tampered_shifts_and_false_claims_are_rejected() {
     circular[pair] += 9;
     let (pair, _) = problem.pair(0, 2);
     circular[pair] -= 9;
-    assert_eq!(answer(&model, &problem, &circular, Claim::default()), Err(Rejection::Contradiction.into()));
     assert_eq!(
-        answer(&model, &problem, &right, at(2)),
+        checked_block(&model, &problem, &circular, Claim::default()),
+        Err(Rejection::Contradiction.into())
+    );
+    assert_eq!(
+        checked_block(&model, &problem, &right, at(2)),
         Err(Rejection::Interval { claimed: Ratio::from_integer(2) }.into())
     );
     let low = Claim { peak: Some(Units(1)), ..at(3) };
     let cap = Rejection::Cap { device: Device(0), peak: Units(2), cap: Units(1) };
-    assert_eq!(answer(&model, &problem, &right, low), Err(cap.clone().into()));
+    assert_eq!(checked_block(&model, &problem, &right, low), Err(cap.clone().into()));
     let capped = model.with_uniform_capacity(Some(Units(1))).expect("a model");
-    assert_eq!(answer(&capped, &problem, &right, at(3)), Err(cap.into()));
+    assert_eq!(checked_block(&capped, &problem, &right, at(3)), Err(cap.into()));
 }
 
 #[test]
@@ -111,10 +118,10 @@ fn a_pass_without_duration_is_refused_but_a_weight_pass_is_fused() {
     let placement = Placement::linear(2).expect("a placement");
     let stage_without = |kind| Pass::new(Stage(0), kind, Microbatch(0));
     for (times, kind) in [([0, 1, 1, 0], Kind::F), ([1, 0, 1, 0], Kind::I)] {
-        let refused = Problem::new(&uniform(&placement, times));
+        let refused = BlockProblem::new(&uniform(&placement, times));
         assert_eq!(refused, Err(EncodeError::NoDuration(stage_without(kind))));
     }
-    let problem = Problem::new(&uniform(&placement, [1, 2, 0, 0])).expect("a problem");
+    let problem = BlockProblem::new(&uniform(&placement, [1, 2, 0, 0])).expect("a problem");
     let kinds: Vec<Kind> = problem.passes().iter().map(|pass| pass.kind).collect();
     assert_eq!(kinds, [Kind::F, Kind::B, Kind::F, Kind::B]);
 }

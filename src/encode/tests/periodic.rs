@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::stop::Stop;
 
 const AMPLE: Duration = Duration::from_secs(60);
 
@@ -14,17 +15,17 @@ fn capped(placement: &Placement, times: [i64; 4], cap: i64) -> Model {
     uniform(placement, times).with_uniform_capacity(Some(Units(cap))).expect("a model")
 }
 
-fn both(model: &Model, period: u32, objective: Objective) -> [Outcome; 2] {
+fn both(model: &Model, period: u32, objective: BlockObjective) -> [BlockOutcome; 2] {
     [milp::solve_periodic, smt::solve_periodic]
-        .map(|solve| solve(model, period, objective, AMPLE).expect("an outcome"))
+        .map(|solve| solve(model, period, objective, &Stop::after(AMPLE)).expect("an outcome"))
 }
 
 /// The interval, in ticks, of the proved optimum of either engine.
 fn least_interval(model: &Model, period: u32) -> Option<Ratio<i64>> {
-    let [milp, smt] = both(model, period, Objective::LeastInterval).map(|outcome| match outcome {
-        Outcome::Optimal(answer) => Some(answer.interval),
-        Outcome::Infeasible => None,
-        Outcome::Bounded { .. } => panic!("there is time enough: {outcome:?}"),
+    let [milp, smt] = both(model, period, BlockObjective::LeastInterval).map(|outcome| match outcome {
+        BlockOutcome::Optimal(answer) => Some(answer.interval),
+        BlockOutcome::Infeasible => None,
+        BlockOutcome::Bounded { .. } => panic!("there is time enough: {outcome:?}"),
     });
     assert_eq!(milp, smt);
     smt
@@ -43,8 +44,8 @@ fn enumeration_without_first_in_first_out_finds_no_better_memory() {
         for spare in 0..=spare {
             let interval = model.most_work().0 * i64::from(period) + spare;
             let expected = brute::least_memory(&model, period, interval);
-            for outcome in both(&model, period, Objective::LeastMemory { interval: Ticks(interval) }) {
-                let Outcome::Optimal(answer) = outcome else { panic!("{outcome:?}") };
+            for outcome in both(&model, period, BlockObjective::LeastMemory { interval: Ticks(interval) }) {
+                let BlockOutcome::Optimal(answer) = outcome else { panic!("{outcome:?}") };
                 assert_eq!(Some(answer.peak_max().0), expected, "{devices} {period} {times:?} {interval}");
                 assert_eq!(answer.block.period(), period);
             }
@@ -94,7 +95,7 @@ fn an_interval_without_microbatches_or_with_too_many_is_refused() {
     for period in [0, 65] {
         let refused = Err(EncodeError::Period { period, most: 64 });
         for solve in [milp::solve_periodic, smt::solve_periodic] {
-            assert_eq!(solve(&model, period, Objective::LeastInterval, AMPLE), refused);
+            assert_eq!(solve(&model, period, BlockObjective::LeastInterval, &Stop::after(AMPLE)), refused);
         }
     }
 }

@@ -20,6 +20,8 @@
 mod branch;
 #[cfg(feature = "lcg")]
 mod lcg;
+#[cfg(feature = "lcg")]
+pub mod linear;
 mod problem;
 #[cfg(feature = "lcg")]
 pub mod proof;
@@ -171,8 +173,8 @@ pub fn solve_with(
         return Err(FiniteError::Incumbent(reason));
     };
     let value = objective.of(&timing.metrics);
-    let lower = lower_bound(model, objective.metric()).value;
-    let problem = Problem::new(model, objective.metric())?;
+    let lower = lower_bound(model, objective).value;
+    let problem = Problem::new(model, objective)?;
     let known = problem.starts_of(incumbent, &timing.starts);
     // A known schedule that recomputes may have a value that is no multiple of the scale.
     let task = Task {

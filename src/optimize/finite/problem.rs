@@ -11,7 +11,7 @@
 use num_integer::Integer;
 
 use super::FiniteError;
-use crate::certificate::Metric;
+use crate::certificate::Objective;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::Schedule;
 
@@ -67,7 +67,7 @@ impl Problem {
     /// # Errors
     /// When an F or an I takes no time, the first start of a device is not the same in all schedules
     /// though its span counts, or the caps need recomputation.
-    pub fn new(model: &Model, metric: Metric) -> Result<Self, FiniteError> {
+    pub fn new(model: &Model, objective: Objective) -> Result<Self, FiniteError> {
         let mut rows = rows(model)?;
         let scale = scale_of(&rows);
         for row in &mut rows {
@@ -81,7 +81,7 @@ impl Problem {
         }
         let precedes = closure(&rows);
         let mut problem = Self { rows, devices, caps: Vec::new(), copies, precedes, scale, is_whole: true };
-        problem.set_heads_and_tails(model, metric)?;
+        problem.set_heads_and_tails(model, objective)?;
         problem.caps = Device::all(model.devices()).map(|device| problem.cap(model, device)).collect();
         let limited = Device::all(model.devices()).filter(|&device| problem.caps[device.index()].is_some());
         let saves =
@@ -104,7 +104,7 @@ impl Problem {
         model.capacity(device).map(|cap| cap.0).filter(|&cap| cap < all)
     }
 
-    fn set_heads_and_tails(&mut self, model: &Model, metric: Metric) -> Result<(), FiniteError> {
+    fn set_heads_and_tails(&mut self, model: &Model, objective: Objective) -> Result<(), FiniteError> {
         for at in 0..self.rows.len() {
             let from = |&(before, lag): &(usize, i64)| {
                 let before: &Row = &self.rows[before];
@@ -114,7 +114,7 @@ impl Problem {
         }
         // A device's span counts from its first start.
         let mut origins = vec![0; self.devices.len()];
-        if metric == Metric::DeviceSpan {
+        if objective == Objective::DeviceSpan {
             let lowest =
                 |device| *model.placement().stages_of(device).iter().min().expect("it holds a stage");
             for device in Device::all(model.devices()) {

@@ -5,7 +5,7 @@ use num_rational::Ratio;
 
 use super::cycle::{Pace, Pacer};
 use super::order::{Neighbours, Orders};
-use crate::encode::Problem;
+use crate::encode::BlockProblem;
 use crate::optimize::Stop;
 
 /// How many steps ago the first run compares with, per pass of the block; every other run adds as
@@ -32,7 +32,7 @@ const STEPS_PER_LOOK: usize = 256;
 
 /// A search through the orders of a problem.
 pub(super) struct Climb<'a> {
-    problem: &'a Problem,
+    problem: &'a BlockProblem,
     pacer: Pacer<'a>,
     /// By pass: what it leaves live on its device, in units.
     held: Vec<i64>,
@@ -50,7 +50,7 @@ pub(super) struct Climb<'a> {
 
 impl<'a> Climb<'a> {
     /// A search that ends at an interval of `floor` and begins with orders that keep to the caps.
-    pub fn new(problem: &'a Problem, orders: Orders, floor: Ratio<i64>, seed: u64) -> Self {
+    pub fn new(problem: &'a BlockProblem, orders: Orders, floor: Ratio<i64>, seed: u64) -> Self {
         let mut held = vec![0; problem.passes().len()];
         for hold in problem.holds().iter().flatten() {
             held[hold.from] += hold.units;

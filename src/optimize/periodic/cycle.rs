@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use num_rational::Ratio;
 
 use super::order::{Neighbours, Orders};
-use crate::encode::Problem;
+use crate::encode::BlockProblem;
 
 /// Why one pass waits for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) struct Pace {
 
 /// Finds the least interval, again and again, for orders that change little.
 pub(super) struct Pacer<'a> {
-    problem: &'a Problem,
+    problem: &'a BlockProblem,
     /// By pass: the links to what waits for it.
     links: Vec<Vec<usize>>,
     /// By pass: its device.
@@ -55,7 +55,7 @@ impl<'a> Pacer<'a> {
     /// The most repetitions between neighbours.
     const MOST_TURNS: i64 = 1 << 10;
 
-    pub fn new(problem: &'a Problem) -> Self {
+    pub fn new(problem: &'a BlockProblem) -> Self {
         let passes = problem.passes().len();
         let mut links = vec![Vec::new(); passes];
         for (at, link) in problem.links().iter().enumerate() {

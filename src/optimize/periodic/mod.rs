@@ -34,7 +34,9 @@ use num_rational::Ratio;
 use super::{Stop, zone};
 use crate::block::Passes;
 use crate::certificate::{STEPS, steady_bound};
-use crate::encode::{Answer, Bound, Claim, EncodeError, Outcome, Problem, answer};
+use crate::encode::{
+    BlockBound, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, checked_block,
+};
 use crate::model::Model;
 
 use climb::Climb;
@@ -72,9 +74,9 @@ pub fn least_interval(
     period: u32,
     effort: Effort,
     stop: &Stop,
-) -> Result<Outcome, EncodeError> {
-    if Problem::periodic(model, period)?.overfull().is_some() {
-        return Ok(Outcome::Infeasible);
+) -> Result<BlockOutcome, EncodeError> {
+    if BlockProblem::periodic(model, period)?.overfull().is_some() {
+        return Ok(BlockOutcome::Infeasible);
     }
     least_interval_above(least_pace(model, effort), model, period, effort, stop)
 }
@@ -93,15 +95,15 @@ fn least_interval_above(
     period: u32,
     effort: Effort,
     stop: &Stop,
-) -> Result<Outcome, EncodeError> {
-    let problem = Problem::periodic(model, period)?;
+) -> Result<BlockOutcome, EncodeError> {
+    let problem = BlockProblem::periodic(model, period)?;
     if problem.overfull().is_some() {
-        return Ok(Outcome::Infeasible);
+        return Ok(BlockOutcome::Infeasible);
     }
     let floor = pace * i64::from(period);
     let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
     if period > 1 {
-        let one = Problem::new(model)?;
+        let one = BlockProblem::new(model)?;
         let exact = zone::least_interval(model, Passes::SPLIT, stop).ok();
         let of_one = exact.and_then(|best| Orders::of(&one, &best.block)).unwrap_or_else(|| {
             let share = steps / FIRST_SHARE;
@@ -112,11 +114,11 @@ fn least_interval_above(
         orders = of_one.repeated(&one, &problem);
     }
     let orders = Climb::new(&problem, orders, floor, effort.seed).run(steps, stop);
-    let answer = answer(model, &problem, &orders.shifts(&problem), Claim::default())?;
+    let answer = checked_block(model, &problem, &orders.shifts(&problem), Claim::default())?;
     Ok(if answer.interval <= floor {
-        Outcome::Optimal(answer)
+        BlockOutcome::Optimal(answer)
     } else {
-        Outcome::Bounded { answer: Some(answer), bound: Bound::Interval(floor) }
+        BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Interval(floor) }
     })
 }
 
@@ -124,7 +126,13 @@ fn least_interval_above(
 /// microbatch than `interval` and than each other, in the order of their microbatches. Nothing is
 /// looked for when `interval` meets the bound that holds for all schedules.
 #[must_use]
-pub fn shorter(model: &Model, interval: Ratio<i64>, most: u32, effort: Effort, stop: &Stop) -> Vec<Answer> {
+pub fn shorter(
+    model: &Model,
+    interval: Ratio<i64>,
+    most: u32,
+    effort: Effort,
+    stop: &Stop,
+) -> Vec<CheckedBlock> {
     let floor = least_pace(model, effort);
     let (mut least, mut found) = (interval, Vec::new());
     for period in 2..=most {
@@ -132,7 +140,8 @@ pub fn shorter(model: &Model, interval: Ratio<i64>, most: u32, effort: Effort, s
             break;
         }
         let Ok(outcome) = least_interval_above(floor, model, period, effort, stop) else { break };
-        let (Outcome::Optimal(answer) | Outcome::Bounded { answer: Some(answer), .. }) = outcome else {
+        let (BlockOutcome::Optimal(answer) | BlockOutcome::Bounded { best: Some(answer), .. }) = outcome
+        else {
             continue;
         };
         let each = answer.interval / i64::from(period);

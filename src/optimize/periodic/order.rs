@@ -4,7 +4,7 @@
 use num_integer::Integer;
 
 use crate::block::Block;
-use crate::encode::Problem;
+use crate::encode::BlockProblem;
 use crate::model::Kind;
 
 /// The order of every device.
@@ -31,7 +31,7 @@ pub(super) struct Neighbours {
 
 impl Orders {
     /// One microbatch after the other. No order holds less.
-    pub fn serial(problem: &Problem) -> Self {
+    pub fn serial(problem: &BlockProblem) -> Self {
         let rank = |&pass: &usize| {
             let pass = problem.passes()[pass];
             let stage = i64::from(pass.stage.0);
@@ -56,7 +56,7 @@ impl Orders {
 
     /// The orders of a block, where it has the passes of the problem and none of them starts with
     /// another one of its device.
-    pub fn of(problem: &Problem, block: &Block) -> Option<Self> {
+    pub fn of(problem: &BlockProblem, block: &Block) -> Option<Self> {
         let mut orders = Self::serial(problem);
         let mut rests = vec![0; problem.passes().len()];
         for (pass, &named) in problem.passes().iter().enumerate() {
@@ -76,7 +76,7 @@ impl Orders {
     }
 
     /// The same order, of one microbatch per interval, for a problem of more.
-    pub fn repeated(&self, one: &Problem, several: &Problem) -> Self {
+    pub fn repeated(&self, one: &BlockProblem, several: &BlockProblem) -> Self {
         let period = i64::from(several.period());
         let (of_copy, passes) = (one.passes().len(), several.passes().len());
         let mut repeated =
@@ -133,7 +133,7 @@ impl Orders {
     }
 
     /// The shift of every pair of the problem, as the encodings define it.
-    pub fn shifts(&self, problem: &Problem) -> Vec<i64> {
+    pub fn shifts(&self, problem: &BlockProblem) -> Vec<i64> {
         let shift = |&(a, b): &(usize, usize)| {
             self.turns[a] - self.turns[b] + i64::from(self.slots[b] < self.slots[a])
         };

@@ -16,9 +16,9 @@ fn v(devices: u32, [forward, input, weight]: [i64; 3], cap: i64) -> Model {
     capped(Placement::v(devices).expect("a placement"), [forward, input, weight, 0], cap)
 }
 
-fn found(model: &Model, period: u32, effort: Effort) -> Answer {
+fn found(model: &Model, period: u32, effort: Effort) -> CheckedBlock {
     let outcome = least_interval(model, period, effort, &Stop::default()).expect("an outcome");
-    let answer = outcome.answer().expect("a block").clone();
+    let answer = outcome.best().expect("a block").clone();
     assert_eq!(answer.block.faults(model), Vec::<Fault>::new());
     assert_eq!(answer.block.period(), period);
     answer
@@ -76,12 +76,16 @@ fn what_one_microbatch_per_interval_reaches_is_never_missed_with_several() {
 fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
     let effort = Effort { seed: 0, steps: 20_000 };
     let outcome = |cap| least_interval(&v(3, [3, 4, 2], cap), 2, effort, &Stop::default());
-    assert!(matches!(outcome(4), Ok(Outcome::Optimal(answer)) if answer.interval == Ratio::from_integer(36)));
-    assert!(matches!(outcome(3), Ok(Outcome::Optimal(answer)) if answer.interval == Ratio::from_integer(52)));
+    assert!(
+        matches!(outcome(4), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(36))
+    );
+    assert!(
+        matches!(outcome(3), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(52))
+    );
     let looped = capped(Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 0], 3);
     let open = least_interval(&looped, 2, effort, &Stop::default());
-    assert!(matches!(open, Ok(Outcome::Bounded { answer: Some(_), .. })));
-    assert_eq!(outcome(1), Ok(Outcome::Infeasible));
+    assert!(matches!(open, Ok(BlockOutcome::Bounded { best: Some(_), .. })));
+    assert_eq!(outcome(1), Ok(BlockOutcome::Infeasible));
 }
 
 #[test]
@@ -91,7 +95,7 @@ fn without_steps_or_time_there_is_the_block_of_microbatches_alone() {
     assert_eq!(alone.peak, vec![Units(2); 4]);
     let now = Stop::after(std::time::Duration::ZERO);
     let outcome = least_interval(&model, 2, Effort::default(), &now).expect("an outcome");
-    assert_eq!(outcome.answer(), Some(&alone));
+    assert_eq!(outcome.best(), Some(&alone));
 }
 
 #[test]
@@ -120,7 +124,7 @@ fn bytes_and_microseconds_are_searched_as_exactly_as_small_numbers() {
 }
 
 /// Orders after random swaps, deadlocks and caps notwithstanding.
-fn disturbed(problem: &Problem, swaps: &[(usize, usize)]) -> Orders {
+fn disturbed(problem: &BlockProblem, swaps: &[(usize, usize)]) -> Orders {
     let mut orders = Orders::serial(problem);
     for &(device, slot) in swaps {
         let device = device % orders.devices();
@@ -146,14 +150,14 @@ proptest! {
         let placement = [Placement::v(3), Placement::linear(4), Placement::looped(2, 3)];
         let placement = placement.into_iter().nth(shape).expect("one of them").expect("a placement");
         let model = Model::equal_stages(placement, 1, times).expect("a model");
-        let problem = Problem::periodic(&model, period).expect("a problem");
+        let problem = BlockProblem::periodic(&model, period).expect("a problem");
         let orders = disturbed(&problem, &swaps);
         let floor = Ratio::from_integer(problem.most_work());
         let mut pacer = Pacer::new(&problem);
         // Starts left over from other orders must not matter.
         pacer.pace(&Orders::serial(&problem), floor, None);
         let pace = pacer.pace(&orders, floor, None);
-        match answer(&model, &problem, &orders.shifts(&problem), Claim::default()) {
+        match checked_block(&model, &problem, &orders.shifts(&problem), Claim::default()) {
             Ok(answer) => {
                 prop_assert_eq!(pace.map(|pace| pace.interval), Some(answer.interval));
                 let mut held = vec![0; problem.passes().len()];
@@ -176,7 +180,7 @@ proptest! {
         choices in prop::collection::vec(0..64_usize, 1..60),
     ) {
         let model = Model::equal_stages(Placement::v(3).expect("a placement"), 1, times).expect("a model");
-        let problem = Problem::periodic(&model, period).expect("a problem");
+        let problem = BlockProblem::periodic(&model, period).expect("a problem");
         let floor = Ratio::from_integer(problem.most_work());
         let (mut pacer, mut orders) = (Pacer::new(&problem), Orders::serial(&problem));
         for choice in choices {
@@ -207,9 +211,9 @@ fn at_small_sizes_the_search_finds_what_the_solvers_prove() {
         (linear(3), [1, 2, 4, 1], 2),
     ] {
         let model = capped(placement, times, cap);
-        let limit = std::time::Duration::from_secs(60);
-        let proved = smt::solve_periodic(&model, 2, crate::encode::Objective::LeastInterval, limit);
-        let Ok(Outcome::Optimal(proved)) = proved else { panic!("{proved:?}") };
+        let limit = Stop::after(std::time::Duration::from_secs(60));
+        let proved = smt::solve_periodic(&model, 2, crate::encode::BlockObjective::LeastInterval, &limit);
+        let Ok(BlockOutcome::Optimal(proved)) = proved else { panic!("{proved:?}") };
         let ours = found(&model, 2, Effort { seed: 0, steps: 30_000 });
         assert_eq!(ours.interval, proved.interval, "{times:?} {cap}");
     }

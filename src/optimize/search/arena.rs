@@ -96,7 +96,7 @@ impl Arena {
     pub(super) fn value(&self, makespan: i64, span: i64) -> (i64, i64) {
         match self.objective {
             Objective::Makespan => (makespan, span),
-            Objective::Span => (span, makespan),
+            Objective::DeviceSpan => (span, makespan),
         }
     }
 

@@ -59,7 +59,7 @@ impl Arena {
         if self.missing == 0 {
             return bound.0;
         }
-        crate::certificate::lower_bound(&self.model, self.objective.metric()).value.0
+        crate::certificate::lower_bound(&self.model, self.objective).value.0
     }
 
     /// What a piece of work makes of its parent, and how many passes were placed for it.

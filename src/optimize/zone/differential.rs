@@ -5,6 +5,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
 use super::*;
+use crate::block::Block;
 use crate::model::{Costs, Device, Kind, Memory, Microbatch, Pass, Stage, Ticks};
 use crate::schedule::prerequisites;
 
@@ -163,9 +164,9 @@ impl Enumeration<'_> {
     }
 }
 
-fn peak_of(found: Result<Best, ZoneError>) -> Option<i64> {
+fn peak_of(found: Result<CheckedBlock, ZoneError>) -> Option<i64> {
     match found {
-        Ok(best) => Some(best.peak.0),
+        Ok(best) => Some(best.peak_max().0),
         Err(ZoneError::Infeasible(_)) => None,
         Err(error) => panic!("{error}"),
     }
@@ -228,25 +229,25 @@ mod solvers {
     use std::time::Duration;
 
     use super::*;
-    use crate::encode::{Answer, Bound, Objective, Outcome, milp, smt};
+    use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock, milp, smt};
 
     const AMPLE: Duration = Duration::from_secs(60);
 
     /// What an outcome says of the optimum: no less than this, no more than that.
-    fn between(outcome: &Outcome, objective: Objective) -> Option<(Ratio<i64>, Ratio<i64>)> {
-        let value = |answer: &Answer| match objective {
-            Objective::LeastInterval => answer.interval,
-            Objective::LeastMemory { .. } => Ratio::from_integer(answer.peak_max().0),
+    fn between(outcome: &BlockOutcome, objective: BlockObjective) -> Option<(Ratio<i64>, Ratio<i64>)> {
+        let value = |answer: &CheckedBlock| match objective {
+            BlockObjective::LeastInterval => answer.interval,
+            BlockObjective::LeastMemory { .. } => Ratio::from_integer(answer.peak_max().0),
         };
         match outcome {
-            Outcome::Optimal(answer) => Some((value(answer), value(answer))),
-            Outcome::Infeasible => None,
-            Outcome::Bounded { answer, bound } => {
+            BlockOutcome::Optimal(answer) => Some((value(answer), value(answer))),
+            BlockOutcome::Infeasible => None,
+            BlockOutcome::Bounded { best, bound } => {
                 let least = match *bound {
-                    Bound::Interval(least) => least,
-                    Bound::Memory(least) => Ratio::from_integer(least.0),
+                    BlockBound::Interval(least) => least,
+                    BlockBound::Memory(least) => Ratio::from_integer(least.0),
                 };
-                Some((least, value(answer.as_ref().expect("there is time enough"))))
+                Some((least, value(best.as_ref().expect("there is time enough"))))
             }
         }
     }
@@ -262,14 +263,14 @@ mod solvers {
             let memory = peak_of(least_memory(&model, Passes::SPLIT, at, &stop)).map(Ratio::from_integer);
             let pace = least_interval(&model, Passes::SPLIT, &stop).ok().map(|best| best.interval);
             for (objective, expected) in
-                [(Objective::LeastMemory { interval }, memory), (Objective::LeastInterval, pace)]
+                [(BlockObjective::LeastMemory { interval }, memory), (BlockObjective::LeastInterval, pace)]
             {
                 // HiGHS does not always prove in floating point what it has found.
-                let by_milp = milp::solve(&model, objective, AMPLE).expect("an outcome");
+                let by_milp = milp::solve(&model, objective, &Stop::after(AMPLE)).expect("an outcome");
                 let (least, most) = between(&by_milp, objective).unzip();
                 prop_assert!(least <= expected, "{:?}, not {:?}", by_milp, expected);
                 prop_assert_eq!(most, expected);
-                let by_smt = smt::solve(&model, objective, AMPLE).expect("an outcome");
+                let by_smt = smt::solve(&model, objective, &Stop::after(AMPLE)).expect("an outcome");
                 prop_assert_eq!(between(&by_smt, objective), expected.map(|value| (value, value)));
             }
         }

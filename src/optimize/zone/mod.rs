@@ -1,7 +1,7 @@
 //! The exact programme: the least interval under caps, and the least memory at an interval, over all
 //! blocks of one microbatch per interval, for any durations and latencies and stages of any size.
 //!
-//! It needs a placement along a chain of devices: one stage on each ([linear](line)), or stages `s` and
+//! It needs a placement along a chain of devices: one stage on each ([linear]), or stages `s` and
 //! `S-1-s` on each (V), whatever the devices are called.
 //!
 //! **State.** With V placement let `x = F1 - F0`, `y = I1 - F1`, `z = I0 - I1` be the distances between
@@ -22,8 +22,8 @@
 //! the programme finds nothing just below it, it is optimal. Everything is in integers: at `T = p/q`
 //! all times are multiplied by `q`.
 
-mod found;
-mod line;
+mod assembly;
+mod linear;
 mod pattern;
 mod pipeline;
 mod ratio;
@@ -34,23 +34,13 @@ use num_integer::Integer;
 use num_rational::Ratio;
 
 use super::Stop;
-use crate::block::{Block, Passes};
+use crate::block::Passes;
 use crate::certificate::interval_bound;
+use crate::encode::CheckedBlock;
 use crate::model::{Model, Pass, Placement, Units};
 
-use found::Found;
+use assembly::Assembly;
 use pipeline::{Fold, Interval, Pipeline};
-
-/// The best block of one microbatch per interval, in what was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Best {
-    /// The block.
-    pub block: Block,
-    /// The least interval under the caps, or the interval asked for.
-    pub interval: Ratio<i64>,
-    /// The largest exact peak over the devices.
-    pub peak: Units,
-}
 
 /// Why the programme gives no block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -97,7 +87,7 @@ pub fn is_applicable(placement: &Placement) -> bool {
 /// # Errors
 /// When the placement has no chain, no block keeps to the caps, it is time to stop, or the times are
 /// too large.
-pub fn least_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<Best, ZoneError> {
+pub fn least_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<CheckedBlock, ZoneError> {
     let pipeline = Pipeline::new(model, passes, None, stop)?;
     let work = passes.most_work(model).0;
     let floor = floor(model, passes);
@@ -125,7 +115,7 @@ pub fn least_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<Best
             None => below = probe,
         }
     }
-    best.into_best()
+    best.into_block()
 }
 
 /// The block of least memory (largest peak over the devices) at an interval, within the caps.
@@ -138,7 +128,7 @@ pub fn least_memory(
     passes: Passes,
     interval: Ratio<i64>,
     stop: &Stop,
-) -> Result<Best, ZoneError> {
+) -> Result<CheckedBlock, ZoneError> {
     if *interval.numer() <= 0 {
         return Err(ZoneError::NotPositive(interval));
     }
@@ -147,18 +137,18 @@ pub fn least_memory(
     if at < Interval::from_integer(passes.most_work(model).0.into()) {
         return Err(ZoneError::Infeasible(Some(interval)));
     }
-    let mut best: Option<Best> = None;
+    let mut best: Option<CheckedBlock> = None;
     // From below in growing steps, so that the wide programmes of large caps are not solved.
     let (mut infeasible, mut step) = (memory_floor(model, at).min(most - 1), 1);
-    while best.as_ref().is_none_or(|best| best.peak.0 - infeasible > 1) {
+    while best.as_ref().is_none_or(|best| best.peak_max().0 - infeasible > 1) {
         let limit = match &best {
-            Some(best) => infeasible + (best.peak.0 - infeasible) / 2,
+            Some(best) => infeasible + (best.peak_max().0 - infeasible) / 2,
             None if infeasible >= most => return Err(ZoneError::Infeasible(Some(interval))),
             None => infeasible.saturating_add(step).min(most),
         };
         let pipeline = Pipeline::new(model, passes, Some(limit), stop)?;
         if let Some(found) = pipeline.solve(at)? {
-            best = Some(found.into_best()?);
+            best = Some(found.into_block()?);
         } else {
             (infeasible, step) = (limit, step.saturating_mul(2));
         }
@@ -170,7 +160,7 @@ pub fn least_memory(
 /// the search goes up from `below` in growing steps, leaving there the last interval without any.
 ///
 /// If the caps admit any block, they admit one in which a microbatch ends before the next begins.
-fn reach<'p, 'm>(pipeline: &'p Pipeline<'m>, below: &mut Interval) -> Result<Found<'p, 'm>, ZoneError> {
+fn reach<'p, 'm>(pipeline: &'p Pipeline<'m>, below: &mut Interval) -> Result<Assembly<'p, 'm>, ZoneError> {
     let ceiling = Interval::from_integer(pipeline.serial.into());
     let mut step = Ratio::new(below.to_integer() / 32 + 1, 1);
     loop {

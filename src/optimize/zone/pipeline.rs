@@ -17,7 +17,7 @@ pub(super) type Interval = Ratio<i128>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
     /// One stage on each device.
-    Line,
+    Linear,
     /// Stages `s` and `S-1-s` on each device.
     V,
 }
@@ -31,7 +31,7 @@ impl Fold {
         let last = placement.stages() - 1;
         let single = placement.lists().iter().all(|stages| stages.len() == 1);
         let paired = |stages: &Vec<Stage>| stages.len() == 2 && stages[0].0 + stages[1].0 == last;
-        if single { Some(Self::Line) } else { placement.lists().iter().all(paired).then_some(Self::V) }
+        if single { Some(Self::Linear) } else { placement.lists().iter().all(paired).then_some(Self::V) }
     }
 }
 

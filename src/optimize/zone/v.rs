@@ -72,16 +72,16 @@ pub(super) fn solve<T: Time>(
     scale: Scale<T>,
 ) -> Result<Option<Vec<Pattern>>, ZoneError> {
     match solve_within(pipeline, scale, FEW)? {
-        Outcome::Found(patterns) => Ok(Some(patterns)),
-        Outcome::None { all: true } => Ok(None),
-        Outcome::None { all: false } => match solve_within(pipeline, scale, usize::MAX)? {
-            Outcome::Found(patterns) => Ok(Some(patterns)),
-            Outcome::None { .. } => Ok(None),
+        Sweep::Found(patterns) => Ok(Some(patterns)),
+        Sweep::None { all: true } => Ok(None),
+        Sweep::None { all: false } => match solve_within(pipeline, scale, usize::MAX)? {
+            Sweep::Found(patterns) => Ok(Some(patterns)),
+            Sweep::None { .. } => Ok(None),
         },
     }
 }
 
-enum Outcome {
+enum Sweep {
     Found(Vec<Pattern>),
     /// Nothing, among all patterns or only those that go on from the states that were kept.
     None {
@@ -90,11 +90,7 @@ enum Outcome {
 }
 
 /// The programme with no more than so many states of a device: those that leave most room.
-fn solve_within<T: Time>(
-    pipeline: &Pipeline<'_>,
-    scale: Scale<T>,
-    width: usize,
-) -> Result<Outcome, ZoneError> {
+fn solve_within<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, width: usize) -> Result<Sweep, ZoneError> {
     let mut all = true;
     let devices = pipeline.figures.len();
     let mut layers: Vec<Vec<State<T>>> = Vec::with_capacity(devices);
@@ -127,7 +123,7 @@ fn solve_within<T: Time>(
         }
         let mut reached = layer.reached;
         if reached.is_empty() {
-            return Ok(Outcome::None { all });
+            return Ok(Sweep::None { all });
         }
         reached.sort_unstable_by_key(|state| state.zone);
         if reached.len() > width {
@@ -152,7 +148,7 @@ fn solve_within<T: Time>(
         })
         .collect();
     patterns.reverse();
-    Ok(Outcome::Found(patterns))
+    Ok(Sweep::Found(patterns))
 }
 
 /// The states of a device while they are gathered.

@@ -32,7 +32,7 @@ proptest! {
 
     #[test]
     fn bounds_proofs_and_schedules_never_contradict_each_other(model in capped(), span: bool) {
-        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let options = Options { objective, effort: 20_000, exact_effort: 300_000, ..Options::default() };
         let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
         prop_assert!(check(&solution.schedule, Some(&model)).is_ok());
@@ -54,15 +54,15 @@ proptest! {
         }
         prop_assert!(proved.iter().all(|&value| value <= best), "{:?} are optimal, {} exists", proved, best);
         for steps in [0, 300, 20_000, STEPS / 4] {
-            let bound = lower_bound_within(&model, objective.metric(), steps);
+            let bound = lower_bound_within(&model, objective, steps);
             prop_assert!(bound.value <= best, "{:?}, but {} exists", bound, best);
-            prop_assert_eq!(holds(&model, objective.metric(), &bound), Ok(()));
+            prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
             for devices in subsets(&model) {
-                let Some(bound) = lower_bound_of(&model, objective.metric(), &devices, steps / 4) else {
+                let Some(bound) = lower_bound_of(&model, objective, &devices, steps / 4) else {
                     continue;
                 };
                 prop_assert!(bound.value <= best, "{:?}, but {} exists", bound, best);
-                prop_assert_eq!(holds(&model, objective.metric(), &bound), Ok(()));
+                prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Lower bounds against the true optimum of small problems, found by trying all orders.
 
 use bubbleproof::certificate::{
-    Bound, BoundError, Metric, Reason, Repetition, holds, interval_bound, lower_bound, lower_bound_of,
+    Bound, BoundError, Objective, Reason, Repetition, holds, interval_bound, lower_bound, lower_bound_of,
     lower_bound_within,
 };
 use bubbleproof::model::{
@@ -16,7 +16,7 @@ use super::random;
 
 /// The shortest schedule in which every microbatch runs these kinds of passes, first in, first out;
 /// nothing when none keeps to the caps, or when there are too many orders to try.
-pub fn optimum(model: &Model, kinds: &[Kind], metric: Metric) -> Option<i64> {
+pub fn optimum(model: &Model, kinds: &[Kind], objective: Objective) -> Option<i64> {
     let mut passes = Vec::new();
     for stage in Stage::all(model.stages()) {
         for &kind in kinds {
@@ -26,7 +26,7 @@ pub fn optimum(model: &Model, kinds: &[Kind], metric: Metric) -> Option<i64> {
     let devices = model.devices() as usize;
     let mut search = Search {
         model,
-        metric,
+        objective,
         ends: vec![None; passes.len()],
         free: vec![None; devices],
         first: vec![0; devices],
@@ -42,7 +42,7 @@ pub fn optimum(model: &Model, kinds: &[Kind], metric: Metric) -> Option<i64> {
 
 struct Search<'a> {
     model: &'a Model,
-    metric: Metric,
+    objective: Objective,
     passes: Vec<Pass>,
     ends: Vec<Option<i64>>,
     free: Vec<Option<i64>>,
@@ -112,9 +112,9 @@ impl Search<'_> {
         };
         let spans = Device::all(self.model.devices()).map(|device| {
             let free = self.free[device.index()].unwrap_or(0);
-            let start = match self.metric {
-                Metric::Makespan => 0,
-                Metric::DeviceSpan => self.first[device.index()],
+            let start = match self.objective {
+                Objective::Makespan => 0,
+                Objective::DeviceSpan => self.first[device.index()],
             };
             free - start + remaining(device)
         });
@@ -218,16 +218,16 @@ proptest! {
 
     #[test]
     fn no_schedule_is_shorter_than_the_lower_bound(model in small()) {
-        for metric in [Metric::Makespan, Metric::DeviceSpan] {
-            let bound = lower_bound(&model, metric);
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let bound = lower_bound(&model, objective);
             let mut kinds = vec![vec![Kind::F, Kind::I, Kind::W]];
             // All orders of more passes take too long to try.
             if model.memory().checkpoint.is_some() && model.stages() * model.microbatches() <= 6 {
                 kinds.push(vec![Kind::F, Kind::R, Kind::I, Kind::W]);
             }
             for kinds in kinds {
-                if let Some(optimum) = optimum(&model, &kinds, metric) {
-                    prop_assert!(bound.value <= Ticks(optimum), "{metric:?}: {bound:?} but {optimum} is possible");
+                if let Some(optimum) = optimum(&model, &kinds, objective) {
+                    prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
                 }
             }
         }
@@ -235,13 +235,13 @@ proptest! {
 
     #[test]
     fn no_schedule_is_shorter_than_what_some_devices_take(model in small()) {
-        for metric in [Metric::Makespan, Metric::DeviceSpan] {
-            let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], metric) else { continue };
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], objective) else { continue };
             for devices in subsets(&model) {
-                let bound = lower_bound_of(&model, metric, &devices, ENOUGH).expect("a small model");
-                prop_assert!(bound.value <= Ticks(optimum), "{metric:?}: {bound:?} but {optimum} is possible");
+                let bound = lower_bound_of(&model, objective, &devices, ENOUGH).expect("a small model");
+                prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
                 let every = devices.len() == model.devices() as usize && model.memory().checkpoint.is_none();
-                if every && (metric == Metric::Makespan || devices.len() == 1) {
+                if every && (objective == Objective::Makespan || devices.len() == 1) {
                     prop_assert_eq!(bound.value, Ticks(optimum), "nothing is left out");
                 }
             }
@@ -250,10 +250,10 @@ proptest! {
 
     #[test]
     fn closed_forms_are_below_the_optimum_without_help(model in small()) {
-        for metric in [Metric::Makespan, Metric::DeviceSpan] {
-            let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], metric) else { continue };
-            let bound = lower_bound_within(&model, metric, 0);
-            prop_assert!(bound.value <= Ticks(optimum), "{metric:?}: {bound:?} but {optimum} is possible");
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let Some(optimum) = optimum(&model, &[Kind::F, Kind::I, Kind::W], objective) else { continue };
+            let bound = lower_bound_within(&model, objective, 0);
+            prop_assert!(bound.value <= Ticks(optimum), "{objective:?}: {bound:?} but {optimum} is possible");
         }
     }
 
@@ -263,20 +263,20 @@ proptest! {
     ) {
         let model = one_unit_per_stage(&model).with_microbatches(microbatches).expect("a model");
         for devices in subsets(&model).into_iter().filter(|devices| devices.len() <= 2) {
-            for metric in [Metric::Makespan, Metric::DeviceSpan] {
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
                 let shown = |repetition: Option<Repetition>| {
                     let reason = Reason::Subset { devices: devices.clone(), repetition };
-                    match holds(&model, metric, &Bound { value: Ticks(-1), reason }) {
+                    match holds(&model, objective, &Bound { value: Ticks(-1), reason }) {
                         Err(BoundError::Value { shown, .. }) => Some(shown),
                         Err(BoundError::Figures(_)) => None,
                         other => panic!("{other:?}"),
                     }
                 };
-                let Some(bound) = lower_bound_of(&model, metric, &devices, ENOUGH) else { continue };
+                let Some(bound) = lower_bound_of(&model, objective, &devices, ENOUGH) else { continue };
                 let followed = shown(None).expect("every microbatch can be followed");
                 // An exact repetition gives the very value, and one that is cut short no more.
                 prop_assert!(bound.value <= followed, "{bound:?} but {followed}");
-                prop_assert_eq!(holds(&model, metric, &bound), Ok(()));
+                prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
                 let mut growth = 0;
                 while let Some(value) = shown(Some(Repetition { after, period, growth: Ticks(growth) })) {
                     prop_assert!(value <= followed, "{value} but {followed}: {after} {period} {growth}");
@@ -288,16 +288,16 @@ proptest! {
 
     #[test]
     fn bounds_survive_being_written_down_and_hold_only_as_they_are(model in small(), off in 1..9_i64) {
-        for metric in [Metric::Makespan, Metric::DeviceSpan] {
-            let bound = lower_bound(&model, metric);
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let bound = lower_bound(&model, objective);
             let text = serde_json::to_string(&bound).expect("JSON");
             let read: Bound = serde_json::from_str(&text).expect("a bound");
             prop_assert_eq!(&read, &bound, "{}", text);
-            prop_assert_eq!(holds(&model, metric, &read), Ok(()));
+            prop_assert_eq!(holds(&model, objective, &read), Ok(()));
             for claimed in [bound.value + Ticks(off), bound.value - Ticks(off)] {
                 let altered = Bound { value: claimed, ..bound.clone() };
                 let expected = Err(BoundError::Value { claimed, shown: bound.value });
-                prop_assert_eq!(holds(&model, metric, &altered), expected);
+                prop_assert_eq!(holds(&model, objective, &altered), expected);
             }
         }
     }
@@ -323,7 +323,7 @@ fn unit_v(devices: u32, microbatches: u32, cap: i64) -> Model {
 fn at_unit_times_the_window_bound_is_the_papers_formula() {
     for (devices, microbatches, cap) in [(4, 16, 4), (8, 32, 8), (8, 32, 10), (16, 64, 12), (32, 256, 24)] {
         let (p, n, k) = (i64::from(devices), i64::from(microbatches), cap);
-        let bound = lower_bound(&unit_v(devices, microbatches, cap), Metric::Makespan);
+        let bound = lower_bound(&unit_v(devices, microbatches, cap), Objective::Makespan);
         assert_eq!(bound.value, Ticks(6 * n + 6 * p - 3 * k - 1), "p = {p}, n = {n}, k = {k}");
     }
 }
@@ -331,22 +331,23 @@ fn at_unit_times_the_window_bound_is_the_papers_formula() {
 #[test]
 fn with_few_microbatches_the_papers_formula_is_false_and_the_bound_is_not() {
     let model = unit_v(2, 1, 2);
-    let optimum = optimum(&model, &[Kind::F, Kind::I, Kind::W], Metric::Makespan);
+    let optimum = optimum(&model, &[Kind::F, Kind::I, Kind::W], Objective::Makespan);
     assert_eq!(optimum, Some(9));
     let formula = 6 + 6 * 2 - 3 * 2 - 1;
     assert_eq!(formula, 11);
-    assert!(lower_bound(&model, Metric::Makespan).value <= Ticks(9));
+    assert!(lower_bound(&model, Objective::Makespan).value <= Ticks(9));
 }
 
 #[test]
 fn a_bound_whose_reason_is_altered_does_not_hold() {
-    let metric = Metric::Makespan;
+    let objective = Objective::Makespan;
     let model = unit_v(3, 8, 3);
     let altered = |text: &str| -> BoundError {
         let bound: Bound = serde_json::from_str(text).expect("a bound");
-        holds(&model, metric, &bound).expect_err("an altered bound")
+        holds(&model, objective, &bound).expect_err("an altered bound")
     };
-    let genuine = |text: &str| serde_json::from_str::<Bound>(text).map(|bound| holds(&model, metric, &bound));
+    let genuine =
+        |text: &str| serde_json::from_str::<Bound>(text).map(|bound| holds(&model, objective, &bound));
     // q = 1, P = L + S: 2 devices further up and down, and what one chunk takes.
     let turnover = r#"{"value": 62, "reason": {"turnover": {"device": 2, "held": 1, "turn": 7}}}"#;
     assert!(matches!(genuine(turnover), Ok(Ok(()))), "{:?}", genuine(turnover));
@@ -373,7 +374,7 @@ fn nearly_all_small_problems_are_decided_by_trying_all_orders() {
     for _ in 0..100 {
         let model = small().new_tree(&mut runner).expect("a model").current();
         let kinds = [Kind::F, Kind::I, Kind::W];
-        if optimum(&model, &kinds, Metric::Makespan).is_some() {
+        if optimum(&model, &kinds, Objective::Makespan).is_some() {
             decided += 1;
             several_devices += u32::from(model.devices() > 1);
         }

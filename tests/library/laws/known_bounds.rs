@@ -5,10 +5,10 @@
 
 use bubbleproof::block::Passes;
 use bubbleproof::certificate::{
-    Bound, Metric, Reason, interval_bound, lower_bound, lower_bound_of, lower_bound_within, steady_bound,
+    Bound, Objective, Reason, interval_bound, lower_bound, lower_bound_of, lower_bound_within, steady_bound,
 };
 use bubbleproof::model::{Device, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Options, Proof, Stop, optimize, zone};
+use bubbleproof::optimize::{Optimality, Options, Stop, optimize, zone};
 use num_rational::Ratio;
 
 const UNIT: [i64; 4] = [1, 1, 1, 0];
@@ -26,14 +26,14 @@ fn v(devices: u32, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
 /// The makespan that these devices alone take, or with all of them the optimum.
 fn alone(model: &Model, devices: impl IntoIterator<Item = u32>) -> i64 {
     let devices: Vec<Device> = devices.into_iter().map(Device).collect();
-    lower_bound_of(model, Metric::Makespan, &devices, MANY).expect("enough steps").value.0
+    lower_bound_of(model, Objective::Makespan, &devices, MANY).expect("enough steps").value.0
 }
 
 /// The time per microbatch in the long run that these devices alone take.
 fn pace_alone(model: &Model, devices: &[u32]) -> Ratio<i64> {
     let devices: Vec<Device> = devices.iter().map(|&device| Device(device)).collect();
     let model = model.with_microbatches(100_000).expect("a model");
-    let bound = lower_bound_of(&model, Metric::Makespan, &devices, MANY).expect("enough steps");
+    let bound = lower_bound_of(&model, Objective::Makespan, &devices, MANY).expect("enough steps");
     let Reason::Subset { repetition: Some(repetition), .. } = bound.reason else { panic!("{bound:?}") };
     repetition.pace()
 }
@@ -42,12 +42,12 @@ fn pace_alone(model: &Model, devices: &[u32]) -> Ratio<i64> {
 fn where_weight_gradients_are_short_the_chain_through_the_last_device_is_the_best_bound() {
     let placement = Placement::linear(6).expect("a placement");
     let model = Model::equal_stages(placement, 12, [3, 4, 1, 2]).expect("a model");
-    let bound = lower_bound_within(&model, Metric::Makespan, 0);
+    let bound = lower_bound_within(&model, Objective::Makespan, 0);
     let (device, work, head, tail) = (Device(5), Ticks(84), Ticks(25), Ticks(31));
     assert_eq!(bound, Bound { value: Ticks(140), reason: Reason::Chain { device, work, head, tail } });
     let options = Options { effort: 1_000, exact_effort: 0, ..Options::default() };
     let solution = optimize(&model, &options, &mut |_| ()).expect("no caps");
-    assert_eq!(solution.proof, Proof::Bound);
+    assert_eq!(solution.optimality, Optimality::Bound);
 }
 
 #[test]
@@ -80,16 +80,16 @@ fn known_optima_are_reached_and_not_exceeded() {
     let optima = [58, 66, 97, 115, 137, 158, 179, 200, 221, 242];
     for (microbatches, optimum) in (1..).zip(optima) {
         let model = v(4, microbatches, UNEQUAL, 4);
-        assert!(lower_bound(&model, Metric::Makespan).value <= Ticks(optimum), "m = {microbatches}");
+        assert!(lower_bound(&model, Objective::Makespan).value <= Ticks(optimum), "m = {microbatches}");
         if [4, 8, 10].contains(&microbatches) {
             assert_eq!(alone(&model, [1, 2, 3]), optimum, "m = {microbatches}");
         }
     }
-    assert_eq!(lower_bound(&v(4, 8, UNEQUAL, 3), Metric::Makespan).value, Ticks(286));
+    assert_eq!(lower_bound(&v(4, 8, UNEQUAL, 3), Objective::Makespan).value, Ticks(286));
     let fifth = v(4, 8, UNEQUAL, 5);
-    assert!(lower_bound(&fifth, Metric::Makespan).value <= Ticks(183));
+    assert!(lower_bound(&fifth, Objective::Makespan).value <= Ticks(183));
     for (microbatches, optimum) in [(8, 69), (10, 83), (12, 97)] {
-        let bound = lower_bound(&v(5, microbatches, UNIT, 4), Metric::Makespan);
+        let bound = lower_bound(&v(5, microbatches, UNIT, 4), Objective::Makespan);
         assert_eq!(bound.value, Ticks(optimum), "unit times, m = {microbatches}");
     }
 }
@@ -114,7 +114,7 @@ fn the_turnover_bound_is_its_closed_form() {
             + later % held * forward
             + (forward + lag + 2 * input + further * b + weight);
         let model = v(devices, microbatches, [forward, input, weight, latency], cap);
-        let bound = lower_bound_within(&model, Metric::Makespan, 0);
+        let bound = lower_bound_within(&model, Objective::Makespan, 0);
         assert_eq!(bound.value, Ticks(formula), "d = {devices}, m = {microbatches}, cap = {cap}: {bound:?}");
     }
 }

@@ -18,3 +18,4 @@ mod overlap;
 mod pinned_bounds;
 mod random;
 mod reordering;
+mod slack;

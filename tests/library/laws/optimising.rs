@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bubbleproof::catalog;
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Units};
-use bubbleproof::optimize::{Objective, OptimizeError, Options, optimize};
+use bubbleproof::optimize::{Objective, OptimizeError, Options, Stop, optimize};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ proptest! {
 
     #[test]
     fn feasible_caps_give_a_valid_schedule_no_worse_than_the_catalogue(model in capped(), span: bool) {
-        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
         let verdict = replay(&model, &solution.schedule);
         prop_assert!(verdict.is_valid(), "{:?}", verdict.violations);
@@ -84,7 +84,7 @@ proptest! {
         span: bool,
     ) {
         let model = model.with_microbatches(microbatches).expect("small times");
-        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
         prop_assert!(replay(&model, &solution.schedule).is_valid());
         prop_assert_eq!(solution.schedule.microbatches(), microbatches);
@@ -105,7 +105,7 @@ proptest! {
         span: bool,
     ) {
         let model = model.with_microbatches(microbatches).expect("small times");
-        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
         let serial = replay(&model, &one_after_the_other(&model));
         prop_assert!(serial.is_valid(), "{:?}", serial.violations);
@@ -120,7 +120,7 @@ proptest! {
         microbatches in 1..70_u32,
     ) {
         let model = model.with_microbatches(microbatches).expect("small times");
-        let [shortest, of_span] = [Objective::Makespan, Objective::Span].map(|objective| {
+        let [shortest, of_span] = [Objective::Makespan, Objective::DeviceSpan].map(|objective| {
             optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits")
         });
         let span = shortest.verdict.timing.expect("it is valid").metrics.device_span;
@@ -141,7 +141,7 @@ proptest! {
         let caps = caps.map(|(device, &peak)| Some(whole(device).max(peak) - Units(2) + Units(spare)));
         let model = model.with_capacity(caps.map(|cap| cap.map(|cap| cap.max(Units(0)))).collect());
         let model = model.expect("as many caps as devices");
-        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         // So little effort that many a random schedule is not met by the search itself.
         let options = Options {
             known: vec![known.clone()],
@@ -159,7 +159,7 @@ proptest! {
 
     #[test]
     fn a_search_that_has_no_time_still_gives_a_schedule(model in capped()) {
-        let options = Options { time_limit: Duration::ZERO, ..Options::default() };
+        let options = Options { stop: Stop::after(Duration::ZERO), ..Options::default() };
         let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
         prop_assert!(replay(&model, &solution.schedule).is_valid());
     }
@@ -193,7 +193,7 @@ fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
         }
         for (times, microbatches) in [([1, 1, 1, 0], 16), ([3, 4, 2, 0], 11), ([5, 2, 7, 3], 80)] {
             let model = Model::equal_stages(placement.clone(), microbatches, times).expect("a model");
-            for objective in [Objective::Makespan, Objective::Span] {
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
                 let mut last: Option<(i64, Schedule)> = None;
                 let most = i64::from(model.stages()) + 2;
                 for cap in (1..=most).map(|cap| Some(Units(cap))).chain([None]) {
@@ -223,7 +223,7 @@ fn a_search_of_little_effort_keeps_the_known_schedule_that_is_better_than_its_ow
     ] {
         let model = Model::equal_stages(placement.expect("a placement"), 14, times).expect("a model");
         let model = model.with_uniform_capacity(Some(Units(cap))).expect("a cap");
-        for objective in [Objective::Makespan, Objective::Span] {
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
             let little = Options { effort: 1, exact_effort: 0, ..quick(objective) };
             let much = Options { effort: 2_000_000, ..little.clone() };
             let of = |options: &Options| optimize(&model, options, &mut |_| ()).expect("the cap is feasible");

@@ -11,7 +11,7 @@ use crate::laws::naive;
 use crate::laws::random::{Choices, schedules};
 
 /// A schedule with some of the forwards and backwards that stand next to each other overlapped.
-fn overlapped(schedule: &Schedule, seed: u64) -> Schedule {
+pub fn overlapped(schedule: &Schedule, seed: u64) -> Schedule {
     let mut choices = Choices::new(seed);
     let pairs = |order: &Vec<Pass>| {
         let mut pairs: Vec<usize> = Vec::new();
@@ -30,6 +30,15 @@ fn overlapped(schedule: &Schedule, seed: u64) -> Schedule {
 
 /// The start of every step with its end, by device; nothing when the orders get stuck.
 fn run(model: &Model, schedule: &Schedule) -> Option<Vec<Vec<(i64, i64)>>> {
+    run_late(model, schedule, |_| 0)
+}
+
+/// The same where each pass starts so much later than it could; of a pair, as much as both.
+pub fn run_late(
+    model: &Model,
+    schedule: &Schedule,
+    late: impl Fn(Pass) -> i64,
+) -> Option<Vec<Vec<(i64, i64)>>> {
     let all: Vec<Pass> = schedule.orders().iter().flatten().copied().collect();
     let steps: Vec<Vec<&[Pass]>> =
         Device::all(schedule.devices()).map(|device| schedule.steps(device).collect()).collect();
@@ -53,6 +62,7 @@ fn run(model: &Model, schedule: &Schedule) -> Option<Vec<Vec<(i64, i64)>>> {
             if !ready {
                 continue;
             }
+            start += step.iter().map(|&pass| late(pass)).sum::<i64>();
             let end = start + step.iter().map(|&pass| naive::duration(model, pass)).sum::<i64>();
             ends.extend(step.iter().map(|&pass| (pass, end)));
             times.push((start, end));

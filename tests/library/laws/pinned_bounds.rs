@@ -2,7 +2,7 @@
 //! and the values that all bounds give there.
 
 use bubbleproof::certificate::{
-    Bound, BoundError, Metric, Reason, Repetition, holds, lower_bound, lower_bound_of, lower_bound_within,
+    Bound, BoundError, Objective, Reason, Repetition, holds, lower_bound, lower_bound_of, lower_bound_within,
 };
 use bubbleproof::model::{Costs, Device, Kind, Memory, Model, Placement, Ticks, Units};
 
@@ -19,7 +19,7 @@ struct Case {
     /// By stage: activation, the part retained for W, and the checkpoint.
     held: &'static [[i64; 3]],
     caps: &'static [i64],
-    metric: Metric,
+    objective: Objective,
     /// The best of all orders.
     optimum: i64,
     /// What the closed forms alone give.
@@ -57,7 +57,7 @@ impl Case {
 fn cases() -> Vec<Case> {
     let linear = || Placement::linear(2).expect("a placement");
     let single = || Placement::v(1).expect("a placement");
-    let (span, makespan) = (Metric::DeviceSpan, Metric::Makespan);
+    let (span, makespan) = (Objective::DeviceSpan, Objective::Makespan);
     vec![
         Case {
             why: "a microbatch whose W waits holds only what is retained, so the next F need not wait for W",
@@ -67,7 +67,7 @@ fn cases() -> Vec<Case> {
             latency: 4,
             held: &[[3, 1, 3], [1, 0, 1]],
             caps: &[4, 9],
-            metric: makespan,
+            objective: makespan,
             optimum: 46,
             closed: 46,
         },
@@ -79,7 +79,7 @@ fn cases() -> Vec<Case> {
             latency: 3,
             held: &[[4, 4, 1], [1, 1, 1]],
             caps: &[5, 9],
-            metric: makespan,
+            objective: makespan,
             optimum: 15,
             closed: 13,
         },
@@ -91,7 +91,7 @@ fn cases() -> Vec<Case> {
             latency: 4,
             held: &[[1, 1, 1], [1, 1, 1]],
             caps: &[9, 9],
-            metric: makespan,
+            objective: makespan,
             optimum: 17,
             closed: 17,
         },
@@ -103,7 +103,7 @@ fn cases() -> Vec<Case> {
             latency: 0,
             held: &[[1, 1, 1], [1, 1, 1]],
             caps: &[4, 1],
-            metric: span,
+            objective: span,
             optimum: 24,
             closed: 24,
         },
@@ -115,7 +115,7 @@ fn cases() -> Vec<Case> {
             latency: 0,
             held: &[[1, 1, 1], [1, 1, 1]],
             caps: &[2],
-            metric: makespan,
+            objective: makespan,
             optimum: 4,
             closed: 4,
         },
@@ -127,7 +127,7 @@ fn cases() -> Vec<Case> {
             latency: 0,
             held: &[[1, 1, 1]; 4],
             caps: &[2, 2],
-            metric: makespan,
+            objective: makespan,
             optimum: 9,
             closed: 9,
         },
@@ -139,7 +139,7 @@ fn cases() -> Vec<Case> {
             latency: 1,
             held: &[[1, 1, 1], [1, 1, 1]],
             caps: &[2, 1],
-            metric: makespan,
+            objective: makespan,
             optimum: 24,
             closed: 24,
         },
@@ -150,22 +150,22 @@ fn cases() -> Vec<Case> {
 fn no_bound_exceeds_the_optimum_where_a_hypothesis_matters() {
     for case in cases() {
         let model = case.model();
-        let mut best = optimum(&model, &[Kind::F, Kind::I, Kind::W], case.metric);
+        let mut best = optimum(&model, &[Kind::F, Kind::I, Kind::W], case.objective);
         if case.recomputes() {
-            let recomputed = optimum(&model, &[Kind::F, Kind::R, Kind::I, Kind::W], case.metric);
+            let recomputed = optimum(&model, &[Kind::F, Kind::R, Kind::I, Kind::W], case.objective);
             assert!(recomputed < best, "{}: recomputation is worth it", case.why);
             best = recomputed;
         }
         assert_eq!(best, Some(case.optimum), "{}", case.why);
-        let closed = lower_bound_within(&model, case.metric, 0).value;
+        let closed = lower_bound_within(&model, case.objective, 0).value;
         assert_eq!(closed, Ticks(case.closed), "{}", case.why);
-        assert!(closed <= lower_bound(&model, case.metric).value, "{}", case.why);
-        assert!(lower_bound(&model, case.metric).value <= Ticks(case.optimum), "{}", case.why);
+        assert!(closed <= lower_bound(&model, case.objective).value, "{}", case.why);
+        assert!(lower_bound(&model, case.objective).value <= Ticks(case.optimum), "{}", case.why);
         for devices in subsets(&model) {
-            let bound = lower_bound_of(&model, case.metric, &devices, ENOUGH).expect("a small model");
+            let bound = lower_bound_of(&model, case.objective, &devices, ENOUGH).expect("a small model");
             assert!(bound.value <= Ticks(case.optimum), "{}: {bound:?}", case.why);
             let every = devices.len() == model.devices() as usize;
-            if every && case.metric == Metric::Makespan && !case.recomputes() {
+            if every && case.objective == Objective::Makespan && !case.recomputes() {
                 assert_eq!(bound.value, Ticks(case.optimum), "{}", case.why);
             }
         }
@@ -182,20 +182,20 @@ fn v(devices: u32, microbatches: u32, cap: i64) -> Model {
 
 #[test]
 fn an_exact_repetition_gives_the_very_value_whatever_the_rest_of_the_last_period() {
-    let metric = Metric::Makespan;
+    let objective = Objective::Makespan;
     let mut periods = Vec::new();
     for (cap, devices) in [(4, vec![3]), (5, vec![3]), (6, vec![3]), (3, vec![0, 3]), (4, vec![2, 3])] {
         let devices: Vec<Device> = devices.into_iter().map(Device).collect();
         for microbatches in 16..=22 {
             let model = v(4, microbatches, cap);
-            let bound = lower_bound_of(&model, metric, &devices, ENOUGH).expect("enough steps");
+            let bound = lower_bound_of(&model, objective, &devices, ENOUGH).expect("enough steps");
             let Reason::Subset { repetition: Some(repetition), .. } = bound.reason else {
                 panic!("cap {cap}, {devices:?}: {bound:?} has been followed to its end")
             };
             periods.push(repetition.period);
             let reason = Reason::Subset { devices: devices.clone(), repetition: None };
             let followed = Bound { reason, ..bound };
-            assert_eq!(holds(&model, metric, &followed), Ok(()), "cap {cap}, m = {microbatches}");
+            assert_eq!(holds(&model, objective, &followed), Ok(()), "cap {cap}, m = {microbatches}");
         }
     }
     assert!(periods.iter().any(|&period| period > 1), "a rest of the last period: {periods:?}");
@@ -203,14 +203,14 @@ fn an_exact_repetition_gives_the_very_value_whatever_the_rest_of_the_last_period
 
 #[test]
 fn a_repetition_that_is_altered_is_refused() {
-    let (model, metric, device) = (v(4, 40, 4), Metric::Makespan, Device(3));
-    let bound = lower_bound_of(&model, metric, &[device], ENOUGH).expect("enough steps");
+    let (model, objective, device) = (v(4, 40, 4), Objective::Makespan, Device(3));
+    let bound = lower_bound_of(&model, objective, &[device], ENOUGH).expect("enough steps");
     let Reason::Subset { repetition: Some(genuine), .. } = bound.reason else { panic!("{bound:?}") };
-    assert_eq!(holds(&model, metric, &bound), Ok(()));
+    assert_eq!(holds(&model, objective, &bound), Ok(()));
     let Repetition { after, period, growth } = genuine;
     let claiming = |repetition| {
         let reason = Reason::Subset { devices: vec![device], repetition: Some(repetition) };
-        holds(&model, metric, &Bound { reason, ..bound })
+        holds(&model, objective, &Bound { reason, ..bound })
     };
     let one = Ticks(1);
     for altered in [
@@ -240,6 +240,6 @@ fn a_repetition_that_is_altered_is_refused() {
     assert!(matches!(told, Ok(()) | Err(BoundError::Value { .. })), "{told:?}");
     for devices in [vec![], vec![device, device], vec![device, Device(0)]] {
         let reason = Reason::Subset { devices, repetition: None };
-        assert_eq!(holds(&model, metric, &Bound { reason, ..bound }), Err(BoundError::Order));
+        assert_eq!(holds(&model, objective, &Bound { reason, ..bound }), Err(BoundError::Order));
     }
 }

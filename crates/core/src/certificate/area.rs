@@ -6,16 +6,16 @@ use num_rational::Ratio;
 
 use super::least_held;
 use super::path::Paths;
-use super::reason::{Bound, Metric, Reason};
+use super::reason::{Bound, Objective, Reason};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The bound from the memory that a device fills: its span is at least all areas over its cap.
-pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Option<Bound> {
+pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Option<Bound> {
     let capacity = model.capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
     let lowest = *model.placement().stages_of(device).iter().min()?;
-    let head = match metric {
-        Metric::Makespan => paths.forward_head(lowest),
-        Metric::DeviceSpan => Ticks::ZERO,
+    let head = match objective {
+        Objective::Makespan => paths.forward_head(lowest),
+        Objective::DeviceSpan => Ticks::ZERO,
     };
     let areas = area(model, paths, device).checked_mul(i128::from(model.microbatches()))?;
     let span = i64::try_from(Integer::div_ceil(&areas, &i128::from(capacity.0))).ok()?;

@@ -1,9 +1,9 @@
-//! The best bound on a metric, and whether a bound that is claimed holds.
+//! The best bound on an objective, and whether a bound that is claimed holds.
 
 use num_rational::Ratio;
 
 use super::path::{Paths, critical_path};
-use super::reason::{Bound, BoundError, CHECK_STEPS, Metric, Reason, Repetition};
+use super::reason::{Bound, BoundError, CHECK_STEPS, Objective, Reason, Repetition};
 use super::subset::{self, Steps, Subset};
 use super::{area, interval_bound, turnover, window};
 use crate::model::{Device, Model, Ticks};
@@ -12,25 +12,25 @@ use crate::model::{Device, Model, Ticks};
 /// of a second.
 pub const STEPS: u64 = 4_000_000;
 
-/// The best of the bounds of this module on a metric, for the model's microbatches and caps. Of two
+/// The best of the bounds of this module on an objective, for the model's microbatches and caps. Of two
 /// directions only what one microbatch takes alone.
 #[must_use]
-pub fn lower_bound(model: &Model, metric: Metric) -> Bound {
-    lower_bound_within(model, metric, STEPS)
+pub fn lower_bound(model: &Model, objective: Objective) -> Bound {
+    lower_bound_within(model, objective, STEPS)
 }
 
 /// As [`lower_bound`], with another number of steps: none leaves the closed forms, and more lead to
 /// bounds that are as good or better. Some ten million take a second.
 #[must_use]
-pub fn lower_bound_within(model: &Model, metric: Metric, steps: u64) -> Bound {
-    let alone = alone(model, metric);
+pub fn lower_bound_within(model: &Model, objective: Objective, steps: u64) -> Bound {
+    let alone = alone(model, objective);
     if one_direction(model).is_err() {
         return alone;
     }
     let paths = Paths::new(model);
     Device::all(model.devices())
-        .flat_map(|device| of_device(model, &paths, device, metric))
-        .chain(subset::best_bound(model, &paths, metric, Steps(steps)))
+        .flat_map(|device| of_device(model, &paths, device, objective))
+        .chain(subset::best_bound(model, &paths, objective, Steps(steps)))
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
 
@@ -39,12 +39,12 @@ pub fn lower_bound_within(model: &Model, metric: Metric, steps: u64) -> Bound {
 ///
 /// Devices without a cap, and stages that hold nothing, lead to ever more states.
 #[must_use]
-pub fn lower_bound_of(model: &Model, metric: Metric, devices: &[Device], steps: u64) -> Option<Bound> {
+pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], steps: u64) -> Option<Bound> {
     one_direction(model).ok()?;
     devices.iter().try_for_each(|&device| there(model, device)).ok()?;
     let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
     let paths = Paths::new(model);
-    ascend.then(|| subset::bound_of(model, &paths, metric, devices, &mut Steps(steps)))?
+    ascend.then(|| subset::bound_of(model, &paths, objective, devices, &mut Steps(steps)))?
 }
 
 /// A lower bound on the time per microbatch in the long run, over **all** schedules under the caps,
@@ -71,25 +71,25 @@ pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
 ///
 /// # Errors
 /// When the reason is not true of the model, gives another value, or takes too long to check.
-pub fn holds(model: &Model, metric: Metric, bound: &Bound) -> Result<(), BoundError> {
+pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), BoundError> {
     if bound.reason != Reason::Alone {
         one_direction(model)?;
     }
     let shown = match &bound.reason {
-        Reason::Alone => alone(model, metric).value,
+        Reason::Alone => alone(model, objective).value,
         Reason::Windows { device, .. }
         | Reason::Chain { device, .. }
         | Reason::Turnover { device, .. }
         | Reason::Area { device } => {
             there(model, *device)?;
-            of_device(model, &Paths::new(model), *device, metric)
+            of_device(model, &Paths::new(model), *device, objective)
                 .into_iter()
                 .filter(|shown| shown.reason == bound.reason)
                 .map(|shown| shown.value)
                 .max()
                 .ok_or_else(|| BoundError::Figures(bound.reason.clone()))?
         }
-        Reason::Subset { devices, repetition } => of_subset(model, metric, devices, *repetition)?,
+        Reason::Subset { devices, repetition } => of_subset(model, objective, devices, *repetition)?,
     };
     if shown == bound.value { Ok(()) } else { Err(BoundError::Value { claimed: bound.value, shown }) }
 }
@@ -110,7 +110,7 @@ fn there(model: &Model, device: Device) -> Result<(), BoundError> {
 /// The value that follows from a claim about some devices.
 fn of_subset(
     model: &Model,
-    metric: Metric,
+    objective: Objective,
     devices: &[Device],
     repetition: Option<Repetition>,
 ) -> Result<Ticks, BoundError> {
@@ -133,22 +133,27 @@ fn of_subset(
     if repetition.is_some_and(|claim| !subset.repeats(claim)) {
         return Err(figures());
     }
-    subset.value(microbatches, repetition, metric, &mut steps).ok_or(BoundError::TooLarge)
+    subset.value(microbatches, repetition, objective, &mut steps).ok_or(BoundError::TooLarge)
 }
 
 /// What one microbatch takes without waiting for any device.
-fn alone(model: &Model, metric: Metric) -> Bound {
-    let value = match metric {
-        Metric::Makespan => critical_path(model),
-        Metric::DeviceSpan => Ticks::ZERO,
+fn alone(model: &Model, objective: Objective) -> Bound {
+    let value = match objective {
+        Objective::Makespan => critical_path(model),
+        Objective::DeviceSpan => Ticks::ZERO,
     };
     Bound { value, reason: Reason::Alone }
 }
 
 /// The bounds that rest on one device.
-pub(super) fn of_device(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
-    let mut bounds = window::bounds(model, paths, device, metric);
-    bounds.extend(turnover::bounds(model, paths, device, metric));
-    bounds.extend(area::bound(model, paths, device, metric));
+pub(super) fn of_device(
+    model: &Model,
+    paths: &Paths<'_>,
+    device: Device,
+    objective: Objective,
+) -> Vec<Bound> {
+    let mut bounds = window::bounds(model, paths, device, objective);
+    bounds.extend(turnover::bounds(model, paths, device, objective));
+    bounds.extend(area::bound(model, paths, device, objective));
     bounds
 }

@@ -1,7 +1,9 @@
 //! The checker of certificates: every claim is derived again from the schedule and the problem.
 
+use serde::Deserialize as _;
+
 use super::file::{CERTIFICATE_FORMAT, Figures, Statement, digest, digest_of_schedule, digest_of_statement};
-use super::{BoundError, Certificate, Metric, Optimality, holds};
+use super::{BoundError, Certificate, Objective, Optimality, holds};
 use crate::model::reading::FileError;
 use crate::model::{self, Model, Ticks};
 use crate::replay::{Verdict, Violation, replay};
@@ -140,7 +142,7 @@ pub struct Checked {
     /// What the schedule does under the problem.
     pub verdict: Verdict,
     /// What was minimised.
-    pub objective: Metric,
+    pub objective: Objective,
 }
 
 /// Checks the certificate that a schedule carries; with a model, also that it is about this one.
@@ -148,8 +150,8 @@ pub struct Checked {
 /// # Errors
 /// The first thing found wrong.
 pub fn check(schedule: &Schedule, model: Option<&Model>) -> Result<Checked, CertificateError> {
-    let json = schedule.certificate.clone().ok_or(CertificateError::Missing)?;
-    let certificate: Certificate = serde_json::from_value(json)?;
+    let certificate =
+        Certificate::deserialize(schedule.certificate.as_ref().ok_or(CertificateError::Missing)?)?;
     certificate_is_as_it_was_made(&certificate)?;
     let statement = certificate.statement;
     let problem = problem_is_the_one_named(&statement)?;

@@ -2,11 +2,12 @@
 //! with the schedule.
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Bound, Metric};
+use super::{Bound, Objective};
 use crate::model::{self, Model, Ticks};
 use crate::replay::{Metrics, Verdict};
 use crate::schedule::Schedule;
@@ -36,7 +37,7 @@ pub(super) struct Statement {
     /// The digest of the placement, the number of microbatches and the orders.
     pub schedule_sha256: String,
     /// What was minimised.
-    pub objective: Metric,
+    pub objective: Objective,
     pub metrics: Figures,
     /// A lower bound on the objective, and what it rests on.
     pub bound: Bound,
@@ -83,10 +84,10 @@ impl Figures {
         }
     }
 
-    pub const fn value(&self, objective: Metric) -> i64 {
+    pub const fn value(&self, objective: Objective) -> i64 {
         match objective {
-            Metric::Makespan => self.makespan,
-            Metric::DeviceSpan => self.device_span,
+            Objective::Makespan => self.makespan,
+            Objective::DeviceSpan => self.device_span,
         }
     }
 }
@@ -101,7 +102,7 @@ impl Certificate {
         model: &Model,
         schedule: &Schedule,
         verdict: &Verdict,
-        objective: Metric,
+        objective: Objective,
         bound: &Bound,
         optimality: Optimality,
     ) -> Option<Self> {
@@ -139,7 +140,7 @@ pub fn problem_digest(model: &Model) -> String {
 }
 
 pub(super) fn digest_of_statement(statement: &Statement) -> String {
-    digest(&serde_json::to_vec(statement).expect("a certificate has no keys but texts"))
+    digest_of_json(statement)
 }
 
 /// What a schedule is, whatever it is called and wherever it comes from.
@@ -147,12 +148,37 @@ pub(super) fn digest_of_schedule(schedule: &Schedule) -> String {
     let lists = schedule.placement().lists().iter();
     let lists: Vec<Vec<u32>> = lists.map(|stages| stages.iter().map(|stage| stage.0).collect()).collect();
     let essence = (lists, schedule.microbatches(), schedule.orders());
-    digest(&serde_json::to_vec(&essence).expect("lists of numbers and texts"))
+    digest_of_json(&essence)
+}
+
+/// The digest of the JSON of a value, which is nowhere held as a whole.
+fn digest_of_json(value: &impl Serialize) -> String {
+    /// Takes the bytes of a text in pieces.
+    struct Pieces(Sha256);
+
+    impl Write for Pieces {
+        fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+            self.0.update(piece);
+            Ok(piece.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut pieces = Pieces(Sha256::new());
+    serde_json::to_writer(&mut pieces, value).expect("no keys but texts, and a digest takes every piece");
+    in_hexadecimal(&pieces.0.finalize())
 }
 
 pub(super) fn digest(bytes: &[u8]) -> String {
+    in_hexadecimal(&Sha256::digest(bytes))
+}
+
+fn in_hexadecimal(digest: &[u8]) -> String {
     let mut text = String::new();
-    for byte in Sha256::digest(bytes) {
+    for byte in digest {
         write!(text, "{byte:02x}").expect("a string takes everything");
     }
     text

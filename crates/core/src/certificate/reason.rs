@@ -6,15 +6,38 @@ use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Device, Ticks};
+use crate::replay::Metrics;
 
-/// What is bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a schedule minimises, and what lower bounds are about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Metric {
+pub enum Objective {
     /// The last end over all devices.
+    #[default]
     Makespan,
     /// The largest, over devices, of last end minus first start.
     DeviceSpan,
+}
+
+impl Objective {
+    /// What it is of a replayed schedule, in ticks.
+    #[must_use]
+    pub const fn of(self, metrics: &Metrics) -> Ticks {
+        match self {
+            Self::Makespan => metrics.makespan,
+            Self::DeviceSpan => metrics.device_span,
+        }
+    }
+}
+
+/// What it is called in sentences.
+impl fmt::Display for Objective {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Makespan => "makespan",
+            Self::DeviceSpan => "device span",
+        })
+    }
 }
 
 /// A lower bound and what it rests on.

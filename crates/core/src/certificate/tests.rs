@@ -150,7 +150,7 @@ fn forged() -> Vec<Tampered> {
         ("another idle rate", said(|it| it.metrics.idle_rate = "1/100".to_owned())),
         ("another peak memory", said(|it| it.metrics.peak_memory[0] = 3)),
         ("the peak memory of one device left out", said(|it| _ = it.metrics.peak_memory.pop())),
-        ("another objective", said(|it| it.objective = Metric::DeviceSpan)),
+        ("another objective", said(|it| it.objective = Objective::DeviceSpan)),
         ("a higher bound", said(|it| it.bound.value = Ticks(239))),
         ("a lower bound than follows", said(|it| it.bound.value = Ticks(230))),
         ("a bound for another reason", said(|it| it.bound.reason = Reason::Alone)),
@@ -190,11 +190,14 @@ fn every_tampered_certificate_is_rejected_for_the_right_reason() {
 }
 
 /// The bounds of every reason that the module finds on a model, best or not.
-fn all_bounds(model: &Model, metric: Metric) -> Vec<Bound> {
+fn all_bounds(model: &Model, objective: Objective) -> Vec<Bound> {
     let paths = path::Paths::new(model);
     let devices = || Device::all(model.devices());
-    let of_subsets = devices().filter_map(|device| lower_bound_of(model, metric, &[device], STEPS));
-    devices().flat_map(|device| bound::of_device(model, &paths, device, metric)).chain(of_subsets).collect()
+    let of_subsets = devices().filter_map(|device| lower_bound_of(model, objective, &[device], STEPS));
+    devices()
+        .flat_map(|device| bound::of_device(model, &paths, device, objective))
+        .chain(of_subsets)
+        .collect()
 }
 
 /// Adds one to the figures of a bound of these names, one at a time.
@@ -226,14 +229,14 @@ fn no_figure_of_any_reason_can_be_changed() {
         .and_then(|model| model.with_uniform_capacity(Some(crate::model::Units(3))))
         .expect("a model");
     let mut seen = std::collections::BTreeSet::new();
-    for metric in [Metric::Makespan, Metric::DeviceSpan] {
-        for bound in all_bounds(&tight, metric) {
-            assert_eq!(holds(&tight, metric, &bound), Ok(()), "{bound:?}");
+    for objective in [Objective::Makespan, Objective::DeviceSpan] {
+        for bound in all_bounds(&tight, objective) {
+            assert_eq!(holds(&tight, objective, &bound), Ok(()), "{bound:?}");
             let names = ["value", "work", "length", "head", "tail", "held", "turn", "growth"];
             let altered = altered_figures(&bound, &names);
             assert!(!altered.is_empty());
             for altered in altered {
-                assert!(holds(&tight, metric, &altered).is_err(), "{altered:?} in place of {bound:?}");
+                assert!(holds(&tight, objective, &altered).is_err(), "{altered:?} in place of {bound:?}");
             }
             let reason = serde_json::to_value(&bound.reason).expect("a reason is JSON");
             seen.extend(reason.as_object().and_then(|reason| reason.keys().next().cloned()));
@@ -272,9 +275,9 @@ fn a_problem_with_caps_on_some_devices_only_is_stated_whole() {
     let caps = vec![Some(model::Units(4)), None, Some(model::Units(4))];
     let problem = problem.with_capacity(caps).expect("caps");
     let verdict = replay(&problem, &schedule);
-    let bound = lower_bound(&problem, Metric::Makespan);
+    let bound = lower_bound(&problem, Objective::Makespan);
     let certificate =
-        Certificate::of(&problem, &schedule, &verdict, Metric::Makespan, &bound, Optimality::Open);
+        Certificate::of(&problem, &schedule, &verdict, Objective::Makespan, &bound, Optimality::Open);
     let mut certified = schedule;
     certified.certificate = certificate.map(|certificate| certificate.to_json());
     assert_eq!(check(&certified, None).expect("it is true").problem, problem);

@@ -34,7 +34,7 @@ use num_rational::Ratio;
 
 use super::least_held;
 use super::path::Paths;
-use super::reason::{Bound, Metric, Reason};
+use super::reason::{Bound, Objective, Reason};
 use crate::model::{Device, Kind, Model, Stage, Ticks, Units};
 
 /// What the theorem says of a device.
@@ -81,13 +81,13 @@ pub(super) fn turns(model: &Model, paths: &Paths<'_>, device: Device) -> Vec<Tur
 }
 
 /// The turnover bounds of a device.
-pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
+pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Vec<Bound> {
     let stages = model.placement().stages_of(device);
     let highest = highest(model, device);
     let lowest = *stages.iter().min().expect("a device holds a stage");
-    let (head, tail) = match metric {
-        Metric::Makespan => (paths.forward_head(highest), paths.forward_tail(highest)),
-        Metric::DeviceSpan => (
+    let (head, tail) = match objective {
+        Objective::Makespan => (paths.forward_head(highest), paths.forward_tail(highest)),
+        Objective::DeviceSpan => (
             paths.forward_head(highest) - paths.forward_head(lowest),
             stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
         ),

@@ -19,23 +19,23 @@ use num_integer::Integer;
 
 use super::least_held;
 use super::path::Paths;
-use super::reason::{Bound, Metric, Reason, Window};
+use super::reason::{Bound, Objective, Reason, Window};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The window bounds of one device, one for each choice of windows that cannot overlap, and its chain
 /// bound.
-pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: Metric) -> Vec<Bound> {
+pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Vec<Bound> {
     let work = model.work(device) * i64::from(model.microbatches());
     let stages = model.placement().stages_of(device);
     let lowest = *stages.iter().min().expect("a device holds a stage");
     let highest = *stages.iter().max().expect("a device holds a stage");
     // The lowest stage's F is the first pass of every microbatch on the device; the highest stage's
     // I is the first backward. No F ends later than `from_last_forward` before the end.
-    let (head, to_first_input, from_last_forward) = match metric {
-        Metric::Makespan => {
+    let (head, to_first_input, from_last_forward) = match objective {
+        Objective::Makespan => {
             (paths.forward_head(lowest), paths.input_head(highest), paths.forward_tail(highest))
         }
-        Metric::DeviceSpan => (
+        Objective::DeviceSpan => (
             Ticks::ZERO,
             paths.input_head(highest) - paths.forward_head(lowest),
             stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
@@ -44,9 +44,9 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, metric: M
     // Of its Fs and Is the device ends with an I, and at the least what follows that comes after.
     let microbatches = i64::from(model.microbatches());
     let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
-    let after_last_input = match metric {
-        Metric::Makespan => stages.iter().map(|&stage| paths.input_tail(stage)).min(),
-        Metric::DeviceSpan => stages.iter().map(|&stage| model.duration(stage, Kind::W)).min(),
+    let after_last_input = match objective {
+        Objective::Makespan => stages.iter().map(|&stage| paths.input_tail(stage)).min(),
+        Objective::DeviceSpan => stages.iter().map(|&stage| model.duration(stage, Kind::W)).min(),
     };
     let without_weights = work - weights * microbatches;
     let tail = after_last_input.unwrap_or_default();

@@ -90,7 +90,7 @@ impl Search<'_> {
         };
         match self.objective {
             Objective::Makespan => self.placed.iter().map(|placed| placed.2).max().unwrap_or(0),
-            Objective::Span => Device::all(self.model.devices()).filter_map(span).max().unwrap_or(0),
+            Objective::DeviceSpan => Device::all(self.model.devices()).filter_map(span).max().unwrap_or(0),
         }
     }
 }

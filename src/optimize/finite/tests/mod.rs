@@ -65,7 +65,11 @@ fn every_engine_proves_the_device_spans_on_record() {
     for (times, span) in [([1, 1, 1, 0], 31), ([3, 4, 2, 0], 101), ([6, 3, 7, 2], 184)] {
         let model = capped(Placement::linear(4).expect("a placement"), 8, times, 3);
         for &engine in Engine::ALL {
-            assert_eq!(proved(engine, &model, Objective::Span), Some(Ticks(span)), "{engine:?} {times:?}");
+            assert_eq!(
+                proved(engine, &model, Objective::DeviceSpan),
+                Some(Ticks(span)),
+                "{engine:?} {times:?}"
+            );
         }
     }
 }
@@ -76,10 +80,10 @@ proptest! {
     /// Plain enumeration knows nothing of rows, of first in first out, of bounds or of dominance.
     #[test]
     fn every_engine_finds_the_optimum_of_plain_enumeration(model in cases::tiny(), span: bool) {
-        let objective = if span { Objective::Span } else { Objective::Makespan };
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let expected = brute::optimum(&model, objective);
         for &engine in Engine::ALL {
-            match Problem::new(&model, objective.metric()) {
+            match Problem::new(&model, objective) {
                 Err(FiniteError::FirstStartVaries(_)) => prop_assert!(span),
                 problem => {
                     prop_assert!(problem.is_ok());
@@ -91,8 +95,8 @@ proptest! {
 
     #[test]
     fn the_engines_agree_on_problems_beyond_enumeration(model in cases::small(), span: bool) {
-        let objective = if span { Objective::Span } else { Objective::Makespan };
-        if Problem::new(&model, objective.metric()).is_ok() {
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
+        if Problem::new(&model, objective).is_ok() {
             let values: BTreeSet<_> =
                 Engine::ALL.iter().map(|&engine| proved(engine, &model, objective)).collect();
             prop_assert!(values.len() == 1 && !values.contains(&None), "{:?}", values);
@@ -123,10 +127,10 @@ fn times_of_any_size_are_solved_where_common_factors_leave_little_and_refused_el
     let hour = 3_600_000_000_000;
     let model = capped(linear(), 8, [3 * hour, 4 * hour, 2 * hour, 0], 3);
     for &engine in Engine::ALL {
-        assert_eq!(proved(engine, &model, Objective::Span), Some(Ticks(101 * hour)), "{engine:?}");
+        assert_eq!(proved(engine, &model, Objective::DeviceSpan), Some(Ticks(101 * hour)), "{engine:?}");
     }
     let model = capped(linear(), 8, [3 * hour, 4 * hour + 1, 2 * hour, 0], 3);
-    let found = solve(&model, Objective::Span, &serial(&model, false), &unlimited());
+    let found = solve(&model, Objective::DeviceSpan, &serial(&model, false), &unlimited());
     assert!(matches!(found, Err(FiniteError::TooLarge { passes: 96, .. })), "{found:?}");
 }
 
@@ -168,7 +172,7 @@ fn what_has_no_exact_search_is_refused_for_the_right_reason() {
         (linear([1, 0, 1, 0]), Objective::Makespan, "`1I0` takes no time"),
         (
             listed(&[&[0, 2], &[1], &[3]]),
-            Objective::Span,
+            Objective::DeviceSpan,
             "the first start on device 2 depends on the schedule",
         ),
     ];
@@ -191,5 +195,5 @@ fn nothing_is_proved_where_recomputation_could_save_memory() {
     let model = model.with_uniform_capacity(Some(Units(1))).expect("a cap");
     let short = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("it fits");
     assert_eq!(short.proved_by, None);
-    assert_eq!(short.lower, lower_bound(&model, Objective::Makespan.metric()).value);
+    assert_eq!(short.lower, lower_bound(&model, Objective::Makespan).value);
 }

@@ -4,21 +4,21 @@ use num_rational::Ratio;
 
 use super::{Followed, Steps, Subset};
 use crate::certificate::path::Paths;
-use crate::certificate::{Bound, Metric, Reason, least_held};
+use crate::certificate::{Bound, Objective, Reason, least_held};
 use crate::model::{Device, Model, Units};
 
 /// The share of all steps that one set of devices may take: one part of so many.
 const PARTS: u64 = 4;
 
-/// The best bound on a metric that some devices alone give, as far as the steps reach.
+/// The best bound on an objective that some devices alone give, as far as the steps reach.
 pub(in crate::certificate) fn best_bound(
     model: &Model,
     paths: &Paths<'_>,
-    metric: Metric,
+    objective: Objective,
     steps: Steps,
 ) -> Option<Bound> {
     let (_, bound) = grown(model, steps, |devices, part| {
-        let bound = bound_of(model, paths, metric, devices, part)?;
+        let bound = bound_of(model, paths, objective, devices, part)?;
         Some((bound.value, bound))
     })?;
     Some(bound)
@@ -29,7 +29,7 @@ pub(in crate::certificate) fn best_bound(
 pub(in crate::certificate) fn bound_of(
     model: &Model,
     paths: &Paths<'_>,
-    metric: Metric,
+    objective: Objective,
     devices: &[Device],
     steps: &mut Steps,
 ) -> Option<Bound> {
@@ -40,7 +40,7 @@ pub(in crate::certificate) fn bound_of(
         Followed::Repeating(repetition) => Some(repetition),
         Followed::Partly => Some(subset.best_repetition()?),
     };
-    let value = subset.value(model.microbatches(), repetition, metric, steps)?;
+    let value = subset.value(model.microbatches(), repetition, objective, steps)?;
     steps.0 += first.0;
     Some(Bound { value, reason: Reason::Subset { devices: devices.to_vec(), repetition } })
 }

@@ -29,7 +29,7 @@ use self::programme::Layer;
 pub(super) use self::programme::Steps;
 
 use super::path::Paths;
-use super::reason::{Metric, Repetition};
+use super::reason::{Objective, Repetition};
 use crate::model::{Device, Model, Ticks};
 
 /// How far the states have been followed.
@@ -119,18 +119,18 @@ impl Subset {
                 .is_some_and(|shown| growth <= shown)
     }
 
-    /// The least value of the metric with so many microbatches, all begun, or with the help of a
+    /// The least value of the objective with so many microbatches, all begun, or with the help of a
     /// repetition that has been checked; nothing when the steps run out.
     pub(super) fn value(
         &self,
         microbatches: u32,
         repetition: Option<Repetition>,
-        metric: Metric,
+        objective: Objective,
         steps: &mut Steps,
     ) -> Option<Ticks> {
-        let head = match metric {
-            Metric::Makespan => self.chain.head,
-            Metric::DeviceSpan => Ticks::ZERO,
+        let head = match objective {
+            Objective::Makespan => self.chain.head,
+            Objective::DeviceSpan => Ticks::ZERO,
         };
         let (begun, growth) = match repetition {
             None => (microbatches, Ticks::ZERO),
@@ -139,7 +139,7 @@ impl Subset {
                 (after - period + further % period, growth * i64::from(further / period + 1))
             }
         };
-        Some(head + growth + self.layers.get(begun as usize)?.drained(&self.chain, metric, steps)?)
+        Some(head + growth + self.layers.get(begun as usize)?.drained(&self.chain, objective, steps)?)
     }
 
     fn begun(&self) -> u32 {

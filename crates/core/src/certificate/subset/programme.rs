@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::chain::Chain;
 use super::state::{Counts, Phase, State, Times, empty, with_end};
-use crate::certificate::Metric;
+use crate::certificate::Objective;
 use crate::model::Ticks;
 
 /// How much may still be computed: every state written down costs its length, and every comparison of
@@ -69,11 +69,11 @@ impl Layer {
 
     /// The least end of all that is under way, counted from the start of the first link of the first
     /// microbatch; nothing when the steps run out.
-    pub(super) fn drained(&self, chain: &Chain, metric: Metric, steps: &mut Steps) -> Option<Ticks> {
+    pub(super) fn drained(&self, chain: &Chain, objective: Objective, steps: &mut Steps) -> Option<Ticks> {
         let mut open = Open::default();
         for (counts, all) in &self.0 {
             for times in all {
-                insert(open.at(counts.clone()), with_end(chain, times, metric), steps)?;
+                insert(open.at(counts.clone()), with_end(chain, times, objective), steps)?;
             }
         }
         // The first link of the last microbatch is behind every state, so one of them is the end.
@@ -86,7 +86,7 @@ impl Layer {
                     continue;
                 }
                 let mut within = Some(());
-                State::new(chain, Phase::Draining(metric), &counts, times).for_each_next(|state| {
+                State::new(chain, Phase::Draining(objective), &counts, times).for_each_next(|state| {
                     within = within.and_then(|()| insert(open.at(state.counts), state.times, steps));
                 });
                 within?;

@@ -1,7 +1,7 @@
 //! A state of the kept devices, and the passes that can come next.
 
 use super::chain::{Chain, Link};
-use crate::certificate::Metric;
+use crate::certificate::Objective;
 use crate::model::{Ticks, Units};
 
 /// How many microbatches stand where, but not when.
@@ -46,8 +46,8 @@ enum Choice {
 pub(super) enum Phase {
     /// The first link may be run.
     Feeding,
-    /// It may not, and the times end with the last end so far, by this metric.
-    Draining(Metric),
+    /// It may not, and the times end with the last end so far, by this objective.
+    Draining(Objective),
 }
 
 /// The state in which nothing has begun.
@@ -57,12 +57,12 @@ pub(super) fn empty(chain: &Chain) -> (Counts, Times) {
 }
 
 /// The times with the last end so far behind them, right after the first link of the last microbatch.
-pub(super) fn with_end(chain: &Chain, times: &[Ticks], metric: Metric) -> Times {
+pub(super) fn with_end(chain: &Chain, times: &[Ticks], objective: Objective) -> Times {
     let first = &chain.links[0];
     let end = times[first.device];
-    let last_end = match metric {
-        Metric::Makespan => end + first.tail,
-        Metric::DeviceSpan => end,
+    let last_end = match objective {
+        Objective::Makespan => end + first.tail,
+        Objective::DeviceSpan => end,
     };
     let mut times = times.to_vec();
     times.push(last_end);
@@ -213,21 +213,21 @@ impl<'a> State<'a> {
             }
             Choice::Link(_) => {}
         }
-        if let Phase::Draining(metric) = self.phase {
+        if let Phase::Draining(objective) = self.phase {
             let before = self.times[self.times.len() - 1];
-            times.push(before.max(self.last_end(choice, end, metric)));
+            times.push(before.max(self.last_end(choice, end, objective)));
         }
         Next { counts, times, begins: choice == Choice::Link(0) }
     }
 
-    /// How far the metric reaches at the least because of a pass that ends then.
-    fn last_end(&self, choice: Choice, end: Ticks, metric: Metric) -> Ticks {
-        match (metric, choice) {
-            (Metric::Makespan, Choice::Link(link)) => end + self.chain.links[link].tail,
-            (Metric::Makespan, Choice::Weight(_)) => end,
+    /// How far the objective reaches at the least because of a pass that ends then.
+    fn last_end(&self, choice: Choice, end: Ticks, objective: Objective) -> Ticks {
+        match (objective, choice) {
+            (Objective::Makespan, Choice::Link(link)) => end + self.chain.links[link].tail,
+            (Objective::Makespan, Choice::Weight(_)) => end,
             // The device that begins; of the others the first start is not known.
-            (Metric::DeviceSpan, _) if self.device(choice) == self.chain.links[0].device => end,
-            (Metric::DeviceSpan, _) => Ticks::ZERO,
+            (Objective::DeviceSpan, _) if self.device(choice) == self.chain.links[0].device => end,
+            (Objective::DeviceSpan, _) => Ticks::ZERO,
         }
     }
 }

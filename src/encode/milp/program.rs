@@ -1,4 +1,4 @@
-//! The linear programme in integers, and `HiGHS`.
+//! The integer program of a block: its variables, its rows and its objective.
 //!
 //! Times are divided by T: `u = o/T`, so that `t_a * r <= u_b - u_a + k_ab <= 1 - t_b * r`. The rate
 //! `r` counts the most work of a device per interval instead of ticks; it is at most 1, and no
@@ -11,21 +11,20 @@
 //! placement, these last ones make least memory up to four times faster at 16 devices, and with T
 //! free, where they are weak, least interval slower.
 
-use std::fmt::Debug;
-use std::time::Instant;
 
 use good_lp::{
-    Constraint, Expression, IntoAffineExpression, ProblemVariables, SolverModel, Variable, constraint, highs,
-    variable,
+    Constraint, Expression, IntoAffineExpression, ProblemVariables, Variable, constraint, variable,
 };
 use num_rational::Ratio;
 
 use super::super::ranges::Ranges;
-use super::super::{EncodeError, Problem};
-use super::{as_float, floor};
+use super::super::{BlockProblem, EncodeError};
+use super::as_float;
+use super::solver::{Posed, Solved, Solver};
 use crate::model::Device;
+use crate::stop::Stop;
 
-/// The interval of a programme.
+/// The interval of a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rate {
     /// It is given, in ticks.
@@ -39,7 +38,7 @@ pub(super) enum Rate {
     },
 }
 
-/// The amount of memory that a programme counts as one.
+/// The amount of memory that a program counts as one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PeakUnit {
     /// How many units it is.
@@ -50,7 +49,7 @@ pub(super) struct PeakUnit {
 
 /// The quantum of the problem, unless activations are so many of it that a solver could not tell them
 /// apart; then the sum of all.
-pub(super) fn peak_unit(problem: &Problem) -> PeakUnit {
+pub(super) fn peak_unit(problem: &BlockProblem) -> PeakUnit {
     const MOST: f64 = 1e6;
     let total: f64 = problem.holds().iter().flatten().map(|hold| as_float(hold.units)).sum();
     let quantum = as_float(problem.quantum());
@@ -58,55 +57,30 @@ pub(super) fn peak_unit(problem: &Problem) -> PeakUnit {
     PeakUnit { size: if integral { quantum } else { total }, integral }
 }
 
-/// A solution of `HiGHS`, or none.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Solution {
-    /// The rounded integers, and the value of the objective.
-    Found {
-        /// By pair.
-        shifts: Vec<i64>,
-        /// The value.
-        objective: f64,
-    },
-    /// There is none.
-    Infeasible,
-    /// None was found in time.
-    None,
-}
-
-/// What `HiGHS` has found out.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Solved {
-    /// Its solution.
-    pub solution: Solution,
-    /// Whether it calls the solution optimal.
-    pub optimal: bool,
-    /// No solution has a smaller objective.
-    pub bound: f64,
-}
-
 /// Variables and rows of a block.
-pub(super) struct Programme<'a> {
-    problem: &'a Problem,
+pub(super) struct Program<'a> {
+    problem: &'a BlockProblem,
     variables: ProblemVariables,
     offsets: Vec<Variable>,
     shifts: Vec<Variable>,
+    /// The most that a shift or a peak can be in amount.
+    largest: f64,
     /// Most work per interval: a constant or a variable.
     rate: Expression,
     rows: Vec<Constraint>,
 }
 
-/// A programme with an objective to be minimised.
+/// A program with an objective to be minimised.
 pub(super) struct Ready<'a> {
-    programme: Programme<'a>,
+    program: Program<'a>,
     objective: Expression,
 }
 
-impl<'a> Programme<'a> {
+impl<'a> Program<'a> {
     /// A block whose shifts lie in these ranges. Its memory is not limited yet.
-    pub fn new(problem: &'a Problem, ranges: &Ranges, rate: Rate) -> Self {
+    pub fn new(problem: &'a BlockProblem, ranges: &Ranges, rate: Rate) -> Self {
         let mut variables = ProblemVariables::new();
-        // HiGHS numbers its columns in the order of creation: offsets, shifts, all others.
+        // The solvers number their columns in the order of creation: offsets, shifts, all others.
         let offsets: Vec<Variable> = (0..problem.passes().len())
             // Any block may be begun at another instant; the first F waits for nothing.
             .map(|pass| variables.add(if pass == 0 { variable().clamp(0, 0) } else { variable().min(0) }))
@@ -124,13 +98,21 @@ impl<'a> Programme<'a> {
                 variables.add(bounds).into()
             }
         };
-        let mut programme = Self { problem, variables, offsets, shifts, rate, rows: Vec::new() };
-        programme.link();
-        programme.separate();
+        let mut program = Self {
+            problem,
+            variables,
+            offsets,
+            shifts,
+            largest: largest(problem, ranges),
+            rate,
+            rows: Vec::new(),
+        };
+        program.link();
+        program.separate();
         for group in problem.groups() {
-            programme.order(group);
+            program.order(group);
         }
-        programme
+        program
     }
 
     /// A duration as a part of the interval.
@@ -238,13 +220,13 @@ impl<'a> Programme<'a> {
         for device in Device::all(self.problem.placement().devices()) {
             self.limit(device, &peak.into());
         }
-        Ready { programme: self, objective: peak.into() }
+        Ready { program: self, objective: peak.into() }
     }
 
     /// Minimises the interval: the objective is the negated rate.
     pub fn maximise_rate(self) -> Ready<'a> {
         let objective = -self.rate.clone();
-        Ready { programme: self, objective }
+        Ready { program: self, objective }
     }
 
     /// Minimises the time from the first start to the last end.
@@ -254,57 +236,32 @@ impl<'a> Programme<'a> {
             let end = self.offsets[pass] + self.part(ticks);
             self.rows.push(constraint!(end <= length));
         }
-        Ready { programme: self, objective: length.into() }
+        Ready { program: self, objective: length.into() }
     }
 }
 
 impl Ready<'_> {
-    /// The status that `HiGHS` gives a model it has solved.
-    const OPTIMAL: isize = 7;
-    /// The status of a model without solutions.
-    const INFEASIBLE: isize = 8;
-    /// The status of a solution that satisfies all rows.
-    const FEASIBLE: i64 = 2;
-
-    /// Runs `HiGHS` until the deadline: on one thread, from a fixed seed, without a gap.
-    pub fn solve(self, deadline: Instant) -> Result<Solved, EncodeError> {
-        let Self { programme, objective } = self;
-        let mut posed = programme.variables.minimise(objective).using(highs);
-        for row in programme.rows {
-            posed.add_constraint(row);
-        }
-        let mut model = posed.try_into_inner().map_err(|error| failure(&error))?;
-        model.make_quiet();
-        let left = deadline.saturating_duration_since(Instant::now());
-        for (option, value) in
-            [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", left.as_secs_f64())]
-        {
-            model.try_set_option(option, value).map_err(|error| failure(&error))?;
-        }
-        for (option, value) in [("threads", 1), ("random_seed", 0)] {
-            model.try_set_option(option, value).map_err(|error| failure(&error))?;
-        }
-        let solved = model.try_solve().map_err(|error| failure(&error))?;
-        let status = solved.status() as isize;
-        let number = |name| solved.int_info_value(name).map_err(|error| failure(&error));
-        let bound = solved.double_info_value(c"mip_dual_bound").map_err(|error| failure(&error))?;
-        let solution = if number(c"primal_solution_status")? == Self::FEASIBLE {
-            let columns = solved.get_solution();
-            let first = programme.offsets.len();
-            let shifts = &columns.columns()[first..first + programme.shifts.len()];
-            let shifts = shifts.iter().map(|value| floor(value.round())).collect();
-            Solution::Found { shifts, objective: solved.objective_value() }
-        } else if status == Self::INFEASIBLE {
-            Solution::Infeasible
-        } else {
-            Solution::None
-        };
-        Ok(Solved { solution, optimal: status == Self::OPTIMAL, bound })
+    /// Runs a solver for as long as there is left.
+    pub fn solve(self, solver: Solver, stop: &Stop) -> Result<Solved, EncodeError> {
+        let Self { program: Program { variables, offsets, shifts, largest, rows, .. }, objective } = self;
+        let wanted = offsets.len()..offsets.len() + shifts.len();
+        solver.solve(Posed { variables, wanted, largest, rows, objective }, stop)
     }
 }
 
-fn failure(error: &dyn Debug) -> EncodeError {
-    EncodeError::Solver { engine: "HiGHS", message: format!("{error:?}") }
+/// The most that a shift can be in amount, or the memory of a device where shifts lie in these ranges.
+fn largest(problem: &Problem, ranges: &Ranges) -> f64 {
+    let shifts = ranges.shifts.iter().map(|&(least, most)| as_float(least).abs().max(as_float(most).abs()));
+    let size = peak_unit(problem).size;
+    let peaks =
+        Device::all(problem.placement().devices()).flat_map(|device| problem.live(device)).map(|live| {
+            let most = |&(pair, coefficient): &(usize, i128)| {
+                let (least, most) = ranges.shifts[pair];
+                (wide(coefficient) * as_float(least)).max(wide(coefficient) * as_float(most))
+            };
+            (wide(live.constant) + live.terms.iter().map(most).sum::<f64>()) / size
+        });
+    shifts.chain(peaks).fold(0.0, f64::max)
 }
 
 fn quotient(ticks: Ratio<i128>) -> f64 {

@@ -2,21 +2,22 @@
 
 use num_rational::Ratio;
 
+use super::ZoneError;
 use super::pattern::{Pattern, Step};
 use super::pipeline::{Interval, Pipeline};
 use super::ratio::{Link, least_ratio, potentials};
-use super::{Best, ZoneError};
 use crate::block::{Block, BlockError};
+use crate::encode::CheckedBlock;
 use crate::model::{Kind, Microbatch, Pass, Ticks, Units};
 
 /// Patterns for all devices, in the order of the pipeline, that go together at an interval.
-pub(super) struct Found<'p, 'm> {
+pub(super) struct Assembly<'p, 'm> {
     pub pipeline: &'p Pipeline<'m>,
     pub patterns: Vec<Pattern>,
     pub interval: Interval,
 }
 
-impl Found<'_, '_> {
+impl Assembly<'_, '_> {
     /// The largest peak over the devices.
     pub(super) fn peak(&self) -> i64 {
         let devices = self.patterns.iter().zip(&self.pipeline.figures);
@@ -69,7 +70,7 @@ impl Found<'_, '_> {
     }
 
     /// The block of these patterns, as early as it can be, checked by the block algebra.
-    pub(super) fn into_best(self) -> Result<Best, ZoneError> {
+    pub(super) fn into_block(self) -> Result<CheckedBlock, ZoneError> {
         let (passes, links) = self.constraints();
         let offsets = potentials(passes.len(), &links, self.interval).ok_or(ZoneError::Overflow)?;
         let narrow = |value: i128| i64::try_from(value).map_err(|_| ZoneError::Overflow);
@@ -90,10 +91,11 @@ impl Found<'_, '_> {
         if let Some(fault) = block.faults(model).first() {
             return Err(ZoneError::Rejected(fault.to_string()));
         }
-        let peak = block.steady_peak(model).into_iter().max().unwrap_or_default();
-        if peak != Units(self.peak()) {
-            return Err(ZoneError::Rejected(format!("it holds {peak}, not {}", self.peak())));
+        let peak = block.steady_peak(model);
+        let best = CheckedBlock { block, interval: Ratio::new(length, parts), peak };
+        if best.peak_max() != Units(self.peak()) {
+            return Err(ZoneError::Rejected(format!("it holds {}, not {}", best.peak_max(), self.peak())));
         }
-        Ok(Best { block, interval: Ratio::new(length, parts), peak })
+        Ok(best)
     }
 }

@@ -1,0 +1,128 @@
+//! What is said of building blocks and of the engines that find them.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+use super::error::Error;
+use super::number::Interval;
+use crate::block::Passes;
+use crate::optimize::block::{BlockBound, BlockEngine, BlockObjective, BlockRequest, BlockSolveError};
+use crate::optimize::zone::ZoneError;
+
+/// A [`BlockEngine`], as the option names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// A dynamic programme over the devices, for linear and V placement: proves in exact arithmetic
+    Exact,
+    /// An integer programme, solved by HiGHS in floating point; any placement
+    Milp,
+    /// An SMT problem, decided by Z3 in exact arithmetic; any placement
+    Smt,
+    /// A local search for the least interval, in exact arithmetic; any placement, and fast where there
+    /// are several microbatches per interval, but it proves only what a bound on all schedules shows
+    Search,
+}
+
+impl From<EngineName> for BlockEngine {
+    fn from(name: EngineName) -> Self {
+        match name {
+            EngineName::Exact => Self::Exact,
+            EngineName::Milp => Self::Milp,
+            EngineName::Smt => Self::Smt,
+            EngineName::Search => Self::Search,
+        }
+    }
+}
+
+/// So many microbatches.
+pub fn microbatches(period: u32) -> String {
+    if period == 1 { "one microbatch".to_owned() } else { format!("{period} microbatches") }
+}
+
+/// The blocks of these passes and so many microbatches per interval.
+pub fn blocks(passes: Passes, period: u32) -> String {
+    let kinds: Vec<String> = passes.kinds().iter().map(ToString::to_string).collect();
+    let of = match kinds.as_slice() {
+        [but_last @ .., last] => format!(" of {} and {last}", but_last.join(", ")),
+        [] => String::new(),
+    };
+    format!("block{of} with {} per interval", microbatches(period))
+}
+
+/// That no block is what was asked for.
+pub fn infeasible(request: BlockRequest) -> String {
+    let blocks = blocks(request.passes, request.period);
+    match request.objective {
+        BlockObjective::LeastMemory { interval } => format!("no {blocks} of {interval} keeps to the caps"),
+        BlockObjective::LeastInterval => format!("no {blocks} keeps to the caps"),
+    }
+}
+
+/// How good a block is that an engine found: no other is better, or none is better than a bound.
+pub struct Praise<'a> {
+    pub request: BlockRequest,
+    pub engine: BlockEngine,
+    /// Nothing where no block is better.
+    pub bound: Option<BlockBound>,
+    pub time_unit: &'a str,
+    pub memory_unit: &'a str,
+}
+
+impl fmt::Display for Praise<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BlockRequest { passes, objective, period } = self.request;
+        let (time, memory, blocks) = (self.time_unit, self.memory_unit, blocks(passes, period));
+        let proved = if self.engine.proves_exactly() { "proved" } else { "proved in floating point" };
+        // What the search proves, it proves by a bound on all schedules.
+        let of_schedules = self.engine == BlockEngine::Search;
+        match (self.bound, objective) {
+            (None, BlockObjective::LeastMemory { interval }) => {
+                write!(out, "{proved}: no {blocks} of {interval} {time} within the caps has a lower peak")
+            }
+            (None, BlockObjective::LeastInterval) if of_schedules => {
+                write!(out, "proved: no schedule within the caps takes less per microbatch in the long run")
+            }
+            (None, BlockObjective::LeastInterval) => {
+                write!(out, "{proved}: no {blocks} within the caps has a shorter one")
+            }
+            (Some(BlockBound::Memory(units)), _) => {
+                write!(out, "not proved; no {blocks} within the caps has a peak below {units} {memory}")
+            }
+            (Some(BlockBound::Interval(bound)), _) if of_schedules => {
+                let each = Interval(bound / i64::from(period));
+                write!(
+                    out,
+                    "not proved; no schedule within the caps takes less than {each} {time} per microbatch in \
+                     the long run"
+                )
+            }
+            (Some(BlockBound::Interval(bound)), _) => {
+                let bound = Interval(bound);
+                write!(out, "not proved; no {blocks} within the caps has an interval below {bound} {time}")
+            }
+        }
+    }
+}
+
+/// Why an engine has no answer, with what to do about it.
+pub fn refused(error: &BlockSolveError) -> Error {
+    if error.is_defect() {
+        return Error::Defect(format!("internal error: {error}"));
+    }
+    let help = match error {
+        BlockSolveError::NotBuilt(_) | BlockSolveError::Exact(ZoneError::Placement) => {
+            let there = BlockEngine::ALL.into_iter().filter(|engine| engine.is_available());
+            let names: Vec<&str> = there.map(BlockEngine::name).collect();
+            Some(format!("the engines of this build: {}", names.join(", ")))
+        }
+        BlockSolveError::NoEngine { .. } => Some("build it with the feature milp or smt".to_owned()),
+        BlockSolveError::Passes(_) => Some(
+            "--fused and --recompute need `--engine exact`, and a placement that it can follow".to_owned(),
+        ),
+        BlockSolveError::Period => Some("leave out --engine, or take another one".to_owned()),
+        BlockSolveError::Objective(_) => Some("say --minimize interval, or take another engine".to_owned()),
+        _ => None,
+    };
+    Error::Usage { message: error.to_string(), help }
+}

@@ -1,0 +1,264 @@
+//! The best building block of a model: which engine to ask, and what it answers.
+//!
+//! ```
+//! use bubbleproof::model::{Model, Placement, Units};
+//! use bubbleproof::optimize::Stop;
+//! use bubbleproof::optimize::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, solve};
+//!
+//! // V placement over four devices, F = 3, I = 4, W = 2, and room for four activations on each.
+//! let model = Model::equal_stages(Placement::v(4)?, 1, [3, 4, 2, 0])?;
+//! let model = model.with_uniform_capacity(Some(Units(4)))?;
+//! let request = BlockRequest::of_one(BlockObjective::LeastInterval);
+//! let engine = BlockEngine::default_for(&model, request)?;
+//! let BlockOutcome::Optimal(best) = solve(&model, engine, request, &Stop::default())? else {
+//!     panic!("there is a block, and time enough to prove it optimal");
+//! };
+//! println!("one microbatch every {} ticks", best.interval);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod solvers;
+
+use std::fmt;
+
+use num_rational::Ratio;
+
+pub use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock};
+
+use super::Stop;
+use super::periodic::{self, Effort};
+use super::zone::{self, ZoneError};
+use crate::block::Passes;
+use crate::encode::EncodeError;
+use crate::model::{Model, Shape, Units};
+
+/// What finds a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BlockEngine {
+    /// The [exact programme](zone) over the devices, for one microbatch per interval and placement along a
+    /// chain of devices, such as linear and V.
+    Exact,
+    /// An integer programme, solved in floating point; any placement.
+    Milp,
+    /// An SMT problem, decided in exact arithmetic; any placement.
+    Smt,
+    /// A [local search](periodic) for the least interval, in exact arithmetic; any placement. It proves only
+    /// what a bound on all schedules shows.
+    Search,
+}
+
+impl BlockEngine {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Milp, Self::Smt, Self::Search];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Milp => "milp",
+            Self::Smt => "smt",
+            Self::Search => "search",
+        }
+    }
+
+    /// Whether this build has it.
+    #[must_use]
+    pub const fn is_available(self) -> bool {
+        match self {
+            Self::Exact | Self::Search => true,
+            Self::Milp => solvers::HAS_MILP,
+            Self::Smt => solvers::HAS_SMT,
+        }
+    }
+
+    /// The program behind an engine that proves in floating point. (Blocks are checked exactly in any case.)
+    #[must_use]
+    pub const fn floating_point_solver(self) -> Option<&'static str> {
+        match self {
+            Self::Milp => Some(solvers::MILP_SOLVER),
+            Self::Exact | Self::Smt | Self::Search => None,
+        }
+    }
+
+    /// Whether what it proves, it proves in exact arithmetic.
+    #[must_use]
+    pub const fn proves_exactly(self) -> bool {
+        self.floating_point_solver().is_none()
+    }
+
+    /// The solver to take for a placement that the exact programme cannot follow, if this build has one.
+    #[must_use]
+    pub fn solver() -> Option<Self> {
+        [Self::Milp, Self::Smt].into_iter().find(|engine| engine.is_available())
+    }
+
+    /// The engine to take for a model: the exact programme where it can follow the placement, otherwise the
+    /// local search for the least interval of several microbatches, and a solver for the rest.
+    ///
+    /// # Errors
+    /// [`BlockSolveError::NoEngine`] when this build has none.
+    pub fn default_for(model: &Model, request: BlockRequest) -> Result<Self, BlockSolveError> {
+        let BlockRequest { objective, period, .. } = request;
+        if period == 1 && zone::is_applicable(model.placement()) {
+            return Ok(Self::Exact);
+        }
+        if period > 1 && objective == BlockObjective::LeastInterval {
+            return Ok(Self::Search);
+        }
+        let shape = model.placement().shape();
+        Self::solver().ok_or(BlockSolveError::NoEngine { shape, objective })
+    }
+}
+
+impl fmt::Display for BlockEngine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+/// What is asked of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockRequest {
+    /// Which passes the block has.
+    pub passes: Passes,
+    /// What it minimises.
+    pub objective: BlockObjective,
+    /// How many microbatches an interval has, K; the interval is then the time of all of them.
+    pub period: u32,
+}
+
+impl BlockRequest {
+    /// A block of F, I and W with one microbatch per interval.
+    #[must_use]
+    pub const fn of_one(objective: BlockObjective) -> Self {
+        Self { passes: Passes::SPLIT, objective, period: 1 }
+    }
+
+    /// What is known without any search: no device works less, or holds less than nothing.
+    fn least(&self, model: &Model) -> BlockBound {
+        match self.objective {
+            BlockObjective::LeastMemory { .. } => BlockBound::Memory(Units::ZERO),
+            BlockObjective::LeastInterval => {
+                let work = self.passes.most_work(model).0.saturating_mul(self.period.into());
+                BlockBound::Interval(Ratio::from_integer(work))
+            }
+        }
+    }
+}
+
+/// Why an engine has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlockSolveError {
+    /// This build lacks the engine.
+    #[error("this build was made without the engine `{0}`")]
+    NotBuilt(BlockEngine),
+    /// This build has no engine at all that can take the model and what is asked.
+    #[error("this build has no engine for {shape} placement and {objective}")]
+    NoEngine {
+        /// The shape of the placement.
+        shape: Shape,
+        /// What was asked for.
+        objective: BlockObjective,
+    },
+    /// Only [`BlockEngine::Exact`] takes full backwards and recomputation.
+    #[error("the engine {0} finds blocks of F, I and W only")]
+    Passes(BlockEngine),
+    /// [`BlockEngine::Exact`] was asked for several microbatches per interval.
+    #[error("the engine `{engine}` knows only blocks of one microbatch per interval", engine = BlockEngine::Exact)]
+    Period,
+    /// [`BlockEngine::Search`] was asked for something else than the least interval.
+    #[error(
+        "the engine `{engine}` looks for the least interval under caps, not for {0}",
+        engine = BlockEngine::Search
+    )]
+    Objective(BlockObjective),
+    /// The exact programme cannot take the model, or its block does not stand up to the exact check.
+    #[error(transparent)]
+    Exact(#[from] ZoneError),
+    /// A solver or the local search cannot take the model, or failed.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+}
+
+impl BlockSolveError {
+    /// Whether an engine is at fault, and not what it was asked.
+    #[must_use]
+    pub const fn is_defect(&self) -> bool {
+        matches!(
+            self,
+            Self::Exact(ZoneError::Rejected(_))
+                | Self::Encode(EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Solver { .. })
+        )
+    }
+}
+
+/// Asks an engine for the best block of a model within its caps. Whatever it finds has passed the exact
+/// checks of the block algebra.
+///
+/// At the deadline of `stop` an engine hands over the best that it has; interrupted, it may have nothing to
+/// say.
+///
+/// # Errors
+/// When this build lacks the engine, the engine cannot take the model or what is asked, or its answer is
+/// wrong.
+pub fn solve(
+    model: &Model,
+    engine: BlockEngine,
+    request: BlockRequest,
+    stop: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
+    solve_unless(model, engine, request, stop, &|| stop.is_interrupted())
+}
+
+/// [`solve`], which leaves an engine that cannot be interrupted to itself once `leave` says so.
+pub(super) fn solve_unless(
+    model: &Model,
+    engine: BlockEngine,
+    request: BlockRequest,
+    stop: &Stop,
+    leave: &dyn Fn() -> bool,
+) -> Result<BlockOutcome, BlockSolveError> {
+    let BlockRequest { passes, objective, period } = request;
+    if engine != BlockEngine::Exact && passes != Passes::SPLIT {
+        return Err(BlockSolveError::Passes(engine));
+    }
+    match engine {
+        BlockEngine::Exact if period > 1 => Err(BlockSolveError::Period),
+        BlockEngine::Exact => by_exact_programme(model, request, stop),
+        BlockEngine::Milp => {
+            let outcome = solvers::by_milp(model, period, objective, stop, leave)?;
+            // Nobody has waited for the end.
+            Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
+        }
+        BlockEngine::Smt => solvers::by_smt(model, period, objective, stop),
+        BlockEngine::Search if objective != BlockObjective::LeastInterval => {
+            Err(BlockSolveError::Objective(objective))
+        }
+        BlockEngine::Search => Ok(periodic::least_interval(model, period, Effort::default(), stop)?),
+    }
+}
+
+fn by_exact_programme(
+    model: &Model,
+    request: BlockRequest,
+    stop: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
+    let best = match request.objective {
+        BlockObjective::LeastMemory { interval } => {
+            zone::least_memory(model, request.passes, Ratio::from_integer(interval.0), stop)
+        }
+        BlockObjective::LeastInterval => zone::least_interval(model, request.passes, stop),
+    };
+    match best {
+        Ok(best) => Ok(BlockOutcome::Optimal(best)),
+        Err(ZoneError::Infeasible(_)) => Ok(BlockOutcome::Infeasible),
+        Err(ZoneError::TimeUp) => Ok(BlockOutcome::Bounded { best: None, bound: request.least(model) }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! The solvers of this build: the one place that asks which there are.
+
+use super::{BlockObjective, BlockOutcome, BlockSolveError};
+use crate::model::Model;
+use crate::optimize::Stop;
+
+/// Whether there is an engine for integer programs.
+pub(super) const HAS_MILP: bool = cfg!(feature = "milp");
+
+/// What solves integer programs.
+#[cfg(feature = "milp")]
+pub(super) const MILP_SOLVER: &str = crate::encode::milp::Solver::BEST.name();
+#[cfg(not(feature = "milp"))]
+pub(super) const MILP_SOLVER: &str = "";
+
+/// Whether there is an SMT engine.
+pub(super) const HAS_SMT: bool = cfg!(feature = "smt");
+
+/// Asks the integer program. It cannot be interrupted, so it runs beside; once `leave` says so it is left
+/// to end by itself, and nothing is known.
+#[cfg(feature = "milp")]
+pub(super) fn by_milp(
+    model: &Model,
+    period: u32,
+    objective: BlockObjective,
+    stop: &Stop,
+    leave: &dyn Fn() -> bool,
+) -> Result<Option<BlockOutcome>, BlockSolveError> {
+    let (model, stop) = (model.clone(), stop.clone());
+    let outcome =
+        beside(move || crate::encode::milp::solve_periodic(&model, period, objective, &stop), leave);
+    Ok(outcome.transpose()?)
+}
+
+#[cfg(not(feature = "milp"))]
+pub(super) fn by_milp(
+    _: &Model,
+    _: u32,
+    _: BlockObjective,
+    _: &Stop,
+    _: &dyn Fn() -> bool,
+) -> Result<Option<BlockOutcome>, BlockSolveError> {
+    Err(BlockSolveError::NotBuilt(super::BlockEngine::Milp))
+}
+
+/// Asks the SMT engine.
+#[cfg(feature = "smt")]
+pub(super) fn by_smt(
+    model: &Model,
+    period: u32,
+    objective: BlockObjective,
+    stop: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
+    Ok(crate::encode::smt::solve_periodic(model, period, objective, stop)?)
+}
+
+#[cfg(not(feature = "smt"))]
+pub(super) fn by_smt(
+    _: &Model,
+    _: u32,
+    _: BlockObjective,
+    _: &Stop,
+) -> Result<BlockOutcome, BlockSolveError> {
+    Err(BlockSolveError::NotBuilt(super::BlockEngine::Smt))
+}
+
+/// What `run` says on a thread of its own, unless `leave` comes first.
+#[cfg(feature = "milp")]
+fn beside<T: Send + 'static>(
+    run: impl FnOnce() -> T + Send + 'static,
+    leave: &dyn Fn() -> bool,
+) -> Option<T> {
+    use std::sync::mpsc::{self, RecvTimeoutError};
+    use std::time::Duration;
+
+    // How often `leave` is asked.
+    const GLANCE: Duration = Duration::from_millis(20);
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        // Nobody may be listening any more.
+        _ = sender.send(run());
+    });
+    while !leave() {
+        match receiver.recv_timeout(GLANCE) {
+            Ok(said) => return Some(said),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                if let Err(panic) = thread.join() {
+                    std::panic::resume_unwind(panic);
+                }
+                return None;
+            }
+        }
+    }
+    None
+}
