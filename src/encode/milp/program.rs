@@ -11,7 +11,6 @@
 //! placement, these last ones make least memory up to four times faster at 16 devices, and with T
 //! free, where they are weak, least interval slower.
 
-
 use good_lp::{
     Constraint, Expression, IntoAffineExpression, ProblemVariables, Variable, constraint, variable,
 };
@@ -250,7 +249,7 @@ impl Ready<'_> {
 }
 
 /// The most that a shift can be in amount, or the memory of a device where shifts lie in these ranges.
-fn largest(problem: &Problem, ranges: &Ranges) -> f64 {
+fn largest(problem: &BlockProblem, ranges: &Ranges) -> f64 {
     let shifts = ranges.shifts.iter().map(|&(least, most)| as_float(least).abs().max(as_float(most).abs()));
     let size = peak_unit(problem).size;
     let peaks =

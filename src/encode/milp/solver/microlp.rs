@@ -1,7 +1,6 @@
 //! microlp: branch and bound over a simplex method, in Rust. It looks at its clock every few pivots, so a
 //! time limit holds.
 
-
 use good_lp::solvers::{SolutionStatus, WithTimeLimit};
 use good_lp::{ResolutionError, Solution as _, SolverModel, microlp};
 
