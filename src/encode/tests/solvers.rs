@@ -10,9 +10,7 @@ use super::milp::{Solver, solve_by};
 use super::*;
 use crate::stop::Stop;
 
-fn ample() -> Stop {
-    Stop::after(Duration::from_secs(60))
-}
+const AMPLE: Duration = Duration::from_secs(60);
 
 fn solvers() -> impl Iterator<Item = Solver> {
     [Solver::Highs, Solver::Microlp].into_iter().filter(|solver| solver.is_there())
@@ -20,7 +18,7 @@ fn solvers() -> impl Iterator<Item = Solver> {
 
 /// The optimum that a solver proves; nothing where no block is feasible.
 fn optimum(solver: Solver, model: &Model, period: u32, objective: BlockObjective) -> Option<Ratio<i64>> {
-    match solve_by(solver, model, period, objective, &ample()).expect("an outcome") {
+    match solve_by(solver, model, period, objective, &Stop::after(AMPLE)).expect("an outcome") {
         BlockOutcome::Optimal(answer) => Some(match objective {
             BlockObjective::LeastInterval => answer.interval,
             BlockObjective::LeastMemory { .. } => Ratio::from_integer(answer.peak_max().0),
@@ -125,7 +123,7 @@ fn every_solver_counts_bytes() {
     let expected = brute::least_memory(&model, 1, 6).expect("a block");
     for solver in solvers() {
         // They cannot tell such sizes apart to the byte, and say so.
-        match solve_by(solver, &model, 1, objective, &ample()).expect("an outcome") {
+        match solve_by(solver, &model, 1, objective, &Stop::after(AMPLE)).expect("an outcome") {
             BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Memory(bound) } => {
                 assert!(bound.0 <= expected && expected <= answer.peak_max().0, "{solver}");
             }
@@ -139,7 +137,7 @@ fn every_solver_counts_bytes() {
 fn a_solver_that_this_build_lacks_says_so() {
     let model = uniform(&Placement::linear(2).expect("a placement"), [1, 1, 1, 0]);
     for solver in [Solver::Highs, Solver::Microlp].into_iter().filter(|solver| !solver.is_there()) {
-        let refused = solve_by(solver, &model, 1, BlockObjective::LeastInterval, &ample());
+        let refused = solve_by(solver, &model, 1, BlockObjective::LeastInterval, &Stop::after(AMPLE));
         assert!(matches!(refused, Err(EncodeError::Solver { engine: "HiGHS", .. })), "{refused:?}");
     }
 }
