@@ -35,11 +35,11 @@ PYTORCH     := .deps/torch-$(TORCH)
 # the PyTorch of $(PYTHON) is used, since ours has no CUDA libraries. OPTIONS are passed on.
 KIND      ?= cpu
 OPTIONS   ?=
-MEASURE   := tests/traces/measure
-SCHEDULES := tests/traces/schedules
+MEASURE   := measure
+SCHEDULES := measure/schedules
 SET       := $(foreach d,2 4,$(foreach s,1f1b zb-h1 v-min v-half v-zb,$(s)-d$d))
 TRACE     ?= target/trace.json
-MEASURED  := $(if $(SCHEDULE),$(SCHEDULE) -o $(TRACE),--standard-set $(SCHEDULES) -o tests/traces)
+MEASURED  := $(if $(SCHEDULE),$(SCHEDULE) -o $(TRACE),--standard-set $(SCHEDULES) -o target/traces)
 
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
@@ -58,7 +58,7 @@ help:
 	@echo 'make proofs       write proofs/ anew and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
 	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
-	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into tests/traces'
+	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into target/traces'
 	@echo 'make measure-test test the script that measures'
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use bubbleproof::encode::linear::{Binary, LinearProgramme};
 use bubbleproof::model::{Model, Placement, Ticks, Units};
+use bubbleproof::optimize::finite::linear::{Binary, LinearProgramme};
 use bubbleproof::optimize::finite::proof::{Certified, certify};
 use bubbleproof::optimize::{Options, Stop, optimize};
 use flate2::Compression;

@@ -1,4 +1,5 @@
-//! Writes a named schedule of the catalogue as a schedule file, at any size of a model:
+//! The library in use: reads a model, generates a named schedule of the catalogue at any size of it, and writes the
+//! schedule file. `make browser` draws what it writes.
 //!
 //! ```sh
 //! cargo run --no-default-features --example named_schedule -- v-half models/profiles/unit-v.toml 64 256 out.json

@@ -3,8 +3,10 @@
 pub use bubbleproof_core::{certificate, comm, model, replay, schedule};
 
 pub mod advice;
+pub mod analysis;
 pub mod block;
 pub mod catalog;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod draw;
 pub mod encode;

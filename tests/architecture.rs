@@ -13,20 +13,24 @@ const CORE: &[&str] = &["model", "schedule", "replay", "comm", "certificate"];
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("stop", &[]),
+    ("files", &[]),
+    ("analysis", &[]),
     ("block", &[]),
     ("advice", &["block"]),
     ("catalog", &["block"]),
     ("encode", &["stop", "block"]),
-    ("optimize", &["stop", "block", "catalog", "encode"]),
+    ("optimize", &["stop", "analysis", "block", "catalog", "encode"]),
     ("prove", &["stop", "block", "encode"]),
-    ("trace", &[]),
+    ("trace", &["analysis"]),
     ("interchange", &[]),
-    ("draw", &[]),
-    ("regress", &["block", "catalog", "optimize", "prove", "interchange"]),
+    ("draw", &["analysis"]),
+    ("regress", &["stop", "files", "analysis", "block", "catalog", "prove", "interchange"]),
     (
         "cli",
         &[
             "stop",
+            "files",
+            "analysis",
             "block",
             "advice",
             "catalog",
@@ -42,7 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// Modules beside the core in which truth is decided: integers and exact rationals only.
-const EXACT: &[&str] = &["block", "regress"];
+const EXACT: &[&str] = &["analysis", "block", "regress"];
 
 /// The packages that the core may depend on.
 const CORE_PACKAGES: &[&str] =

@@ -1,6 +1,7 @@
 //! The gallery: a drawing of every named schedule, and the page `docs/gallery.md` that shows them.
 //!
 //! ```sh
+//! make gallery        # which is
 //! cargo run --no-default-features --example gallery
 //! ```
 

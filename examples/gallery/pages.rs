@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use bubbleproof::analysis::critical_path;
 use bubbleproof::catalog::{self, Entry};
 use bubbleproof::draw::{Part, Picture, Svg};
 use bubbleproof::model::{Costs, Memory, Model, Placement, Shape, Ticks, Units};
-use bubbleproof::optimize::explain::critical_path;
 use bubbleproof::replay::{Rate, replay};
 use bubbleproof::schedule::Schedule;
 

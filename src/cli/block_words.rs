@@ -15,7 +15,8 @@ use crate::optimize::zone::ZoneError;
 pub enum EngineName {
     /// A dynamic programme over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
-    /// An integer programme, solved by HiGHS in floating point; any placement
+    /// An integer program, solved in floating point by HiGHS, or by microlp in a build without it; any
+    /// placement
     Milp,
     /// An SMT problem, decided by Z3 in exact arithmetic; any placement
     Smt,

@@ -14,11 +14,10 @@ use super::optimize::SearchArgs;
 use super::output::Output;
 use super::progress::Progress;
 use super::size::ModelArgs;
+use crate::analysis::{Section, Step, Waits, critical_path, sections};
 use crate::certificate::{Optimality, Reason, Repetition};
 use crate::model::Model;
-use crate::optimize::explain::{
-    Conflict, Limit, Steady, Step, Stretch, Waits, critical_path, steady, stretches,
-};
+use crate::optimize::explain::{Conflict, Limit, Steady, steady};
 use crate::optimize::{OptimizeError, Solution};
 
 /// The options of `explain`.
@@ -141,11 +140,11 @@ fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
         }
         reasons.push(reason);
     }
-    if let Some(Stretch::Cycle { turn, ticks, microbatches, .. }) = cycle {
-        let so_many = super::violations::count(*microbatches as usize, "microbatch", "microbatches");
+    if let Some(Section::Cycle { turn, ticks, microbatches, .. }) = cycle {
+        let counted = super::violations::count(*microbatches as usize, "microbatch", "microbatches");
         reasons.push(Explained {
             kind: "cycle",
-            message: format!("{ticks} {unit} for {so_many}: {}", chain(turn)),
+            message: format!("{ticks} {unit} for {counted}: {}", chain(turn)),
             devices: vec![],
             passes: names(turn),
         });
@@ -249,11 +248,11 @@ fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
                 names => format!("devices {} alone take", names.join(", ")),
             };
             let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
-                let so_many = match period {
+                let counted = match period {
                     1 => "every further one adds".to_owned(),
                     _ => format!("every further {period} add"),
                 };
-                format!(", and from microbatch {after} on {so_many} at least {growth} {unit}")
+                format!(", and from microbatch {after} on {counted} at least {growth} {unit}")
             });
             let message =
                 format!("{which} as long, the others counted only as delays between their passes{steady}");
@@ -268,10 +267,10 @@ fn of_path(model: &Model, solution: &Solution) -> Option<Explained> {
     let path = critical_path(model, &solution.schedule, timing);
     let unit = &model.costs().unit;
     let mut message = format!("the passes that add up to the makespan, with the {unit} at which they start:");
-    for stretch in stretches(&path) {
-        match stretch {
-            Stretch::Once(steps) => _ = write!(message, "\n{:>8}  {}", steps[0].start.0, chain(&steps)),
-            Stretch::Cycle { turn, times, ticks, .. } => {
+    for section in sections(&path) {
+        match section {
+            Section::Once(steps) => _ = write!(message, "\n{:>8}  {}", steps[0].start.0, chain(&steps)),
+            Section::Cycle { turn, times, ticks, .. } => {
                 _ = write!(
                     message,
                     "\n{:>8}  {times} times, every {ticks}: {}",

@@ -21,12 +21,13 @@ use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::size::{Size, activations_only, one_way};
 use super::table::Table;
+use crate::analysis::steady_interval;
 use crate::block::Passes;
 use crate::catalog;
 use crate::draw::{Curve, Spot, letters};
 use crate::model::{Kind, Model, Units};
+use crate::optimize::Stop;
 use crate::optimize::frontier::{Frontier, FrontierError, bubble_rate, frontier};
-use crate::optimize::{Stop, steady_interval};
 use crate::replay::{Rate, replay};
 use crate::schedule::Schedule;
 
@@ -61,7 +62,7 @@ struct FrontierReport<'a> {
     complete: bool,
     engine: &'static str,
     /// What is worth knowing about the proofs.
-    notes: Vec<String>,
+    notes: Vec<&'static str>,
     model: &'a str,
     devices: u32,
     microbatches: u32,
@@ -194,19 +195,16 @@ impl<'a> FrontierReport<'a> {
         let entries = catalog::entries().iter();
         let work = Ratio::from_integer(passes.most_work(model).0);
         // That no interval is below the work needs no solver.
-        let is_proved = found.points.iter().any(|point| point.proven || point.bound > work);
-        let solver = found.engine.floating_point_solver().filter(|_| is_proved);
-        let note = |solver| {
-            format!(
-                "every block is checked exactly, but {solver} proves in floating point what no block is below"
-            )
-        };
+        let in_floating_point = !found.engine.proves_exactly()
+            && found.points.iter().any(|point| point.proven || point.bound > work);
+        let note =
+            "every block is checked exactly, but the solver proves in floating point what no block is below";
         Self {
             points: points.collect(),
             schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found)).collect(),
             complete: found.complete,
             engine: found.engine.name(),
-            notes: solver.map(note).into_iter().collect(),
+            notes: in_floating_point.then_some(note).into_iter().collect(),
             passes,
             exact: found.engine.proves_exactly(),
             model: model.name(),

@@ -193,7 +193,7 @@ enum Command {
 
     /// Read measured traces: make a model of them, or hold them against their schedule and its prediction
     ///
-    /// A trace says when every pass really ran: one of the files that tests/traces/measure writes, or what
+    /// A trace says when every pass really ran: one of the files that measure/measure.py writes, or what
     /// torch.profiler writes for PyTorch's pipeline runtime. docs/traces.md describes both.
     Trace(trace::TraceArgs),
 

@@ -12,9 +12,9 @@ use super::error::{Error, Status};
 use super::output::{Output, Target};
 use super::subject::{Subject, SubjectArgs};
 use super::verdict::Judgement;
+use crate::analysis::critical_path;
 use crate::draw::{PageError, Part, Picture, Svg, Terminal, page};
 use crate::interchange::perfetto::{self, TraceError};
-use crate::optimize::explain::critical_path;
 
 /// The options of `render`.
 #[derive(Debug, Args)]

@@ -12,8 +12,9 @@ use super::progress::Progress;
 use super::subject::{Subject, SubjectArgs};
 use super::table::Table;
 use super::verdict::Judgement;
-use crate::model::{Device, Pass, Ticks};
-use crate::replay::{Rate, Timing, end_of};
+use crate::analysis::{Span, Utilisation, spans};
+use crate::model::{Device, Pass};
+use crate::replay::Timing;
 
 /// The options of `replay`.
 #[derive(Debug, Args)]
@@ -58,12 +59,11 @@ impl Replayed<'_> {
     fn timed<'a>(&'a self, timing: &'a Timing) -> impl Iterator<Item = Timed> + 'a {
         let Subject { schedule, model, .. } = self.subject;
         Device::all(schedule.devices()).flat_map(move |device| {
-            let starts = &timing.starts[device.index()];
-            schedule.order(device).iter().zip(starts).map(move |(&pass, &start)| Timed {
+            spans(model, schedule, timing, device).map(move |Span { pass, start, end }| Timed {
                 device: device.0,
                 pass,
                 start: start.0,
-                end: end_of(model, pass, start).0,
+                end: end.0,
             })
         })
     }
@@ -99,28 +99,17 @@ impl fmt::Display for Replayed<'_> {
         let Subject { schedule, model, .. } = self.subject;
         let mut table = Table::new(["device", "passes", "start", "end", "busy", "bubble", "peak memory"]);
         for device in Device::all(schedule.devices()) {
-            let (order, starts) = (schedule.order(device), &timing.starts[device.index()]);
-            let first = starts.first().copied().unwrap_or_default();
-            let end = order.iter().zip(starts).next_back();
-            let end = end.map_or(first, |(&pass, &start)| end_of(model, pass, start));
-            let busy: Ticks = order.iter().map(|pass| model.duration(pass.stage, pass.kind)).sum();
+            let used = Utilisation::of(spans(model, schedule, timing, device));
             table.row([
                 device.to_string(),
-                order.len().to_string(),
-                first.to_string(),
-                end.to_string(),
-                busy.to_string(),
-                percentage(idle_share(busy, end - first)),
+                used.passes.to_string(),
+                used.first_start.to_string(),
+                used.last_end.to_string(),
+                used.busy.to_string(),
+                percentage(used.idle_share(used.span())),
                 self.judgement.verdict.peak_memory[device.index()].to_string(),
             ]);
         }
         write!(out, "\n{table}")
     }
-}
-
-fn idle_share(busy: Ticks, span: Ticks) -> Rate {
-    if span == Ticks::ZERO {
-        return Rate::from_integer(0);
-    }
-    Rate::new(i128::from((span - busy).0), i128::from(span.0))
 }

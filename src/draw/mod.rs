@@ -8,7 +8,6 @@ mod colour;
 mod curve;
 mod labels;
 mod page;
-mod phases;
 mod scale;
 mod svg;
 mod terminal;
@@ -19,8 +18,7 @@ pub use page::{PageError, page};
 pub use svg::{Part, Svg, SvgError, together};
 pub use terminal::Terminal;
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::analysis::{Phases, Places, Span, Utilisation};
 use crate::model::{Device, Kind, Model, Pass, Shape, Ticks, Units};
 use crate::replay::{Held, Rate, Timing, Verdict, end_of, memory_along};
 use crate::schedule::Schedule;
@@ -86,17 +84,8 @@ impl<'a> Picture<'a> {
     /// before it. Passes that the schedule has not are passed over.
     #[must_use]
     pub fn with_critical_path(mut self, path: impl IntoIterator<Item = Pass>) -> Self {
-        let path: Vec<Pass> = path.into_iter().collect();
-        let wanted: BTreeSet<Pass> = path.iter().copied().collect();
-        let places: BTreeMap<Pass, (Device, usize)> = self
-            .devices()
-            .flat_map(|device| {
-                let order = self.schedule.order(device).iter().enumerate();
-                order.map(move |(position, &pass)| (pass, (device, position)))
-            })
-            .filter(|(pass, _)| wanted.contains(pass))
-            .collect();
-        self.critical = path.iter().filter_map(|pass| places.get(pass).copied()).collect();
+        let places = Places::of(self.schedule);
+        self.critical = path.into_iter().filter_map(|pass| places.find(pass)).collect();
         self
     }
 
@@ -104,27 +93,32 @@ impl<'a> Picture<'a> {
         Device::all(self.schedule.devices())
     }
 
-    /// The passes of a device with their starts and ends, in order.
-    fn passes(&self, device: Device) -> impl Iterator<Item = (Pass, Ticks, Ticks)> {
+    /// The passes of a device in time, in order.
+    fn passes(&self, device: Device) -> impl Iterator<Item = Span> {
         (0..self.schedule.order(device).len()).map(move |position| self.at((device, position)))
     }
 
     /// When a device starts its first pass and ends its last.
     fn span(&self, device: Device) -> Option<(Ticks, Ticks)> {
-        let (_, start, _) = self.passes(device).next()?;
-        let (_, _, end) = self.at((device, self.schedule.order(device).len() - 1));
-        Some((start, end))
+        let last = self.schedule.order(device).len().checked_sub(1)?;
+        Some((self.at((device, 0)).start, self.at((device, last)).end))
     }
 
-    /// A pass by its place, with its start and its end.
-    fn at(&self, (device, position): (Device, usize)) -> (Pass, Ticks, Ticks) {
+    /// Warm-up, steady phase and cool-down.
+    fn phases(&self) -> Phases {
+        let passes = self.devices().flat_map(|device| self.passes(device));
+        Phases::of(self.schedule.placement().stages(), self.makespan(), passes)
+    }
+
+    /// A pass in time, by its place.
+    fn at(&self, (device, position): (Device, usize)) -> Span {
         let pass = self.schedule.order(device)[position];
         let start = self.timing.starts[device.index()][position];
         let end = match self.measured {
             Some(measured) => measured.ends[device.index()][position],
             None => end_of(self.model, pass, start),
         };
-        (pass, start, end)
+        Span { pass, start, end }
     }
 
     /// What every device holds around each pass of its order.
@@ -173,16 +167,14 @@ impl<'a> Picture<'a> {
     fn typical_duration(&self) -> Ticks {
         let passes = self.devices().flat_map(|device| self.passes(device));
         let mut durations: Vec<Ticks> =
-            passes.map(|(_, start, end)| end - start).filter(|&duration| duration > Ticks::ZERO).collect();
+            passes.map(Span::duration).filter(|&duration| duration > Ticks::ZERO).collect();
         let middle = durations.len().saturating_sub(1) / 2;
         if durations.is_empty() { Ticks(1) } else { *durations.select_nth_unstable(middle).1 }
     }
 
     /// The part of the makespan in which a device does nothing. Their mean is the idle rate.
     fn idle_share(&self, device: Device) -> Rate {
-        let busy: Ticks = self.passes(device).map(|(_, start, end)| end - start).sum();
-        let makespan = i128::from(self.makespan().0);
-        if makespan == 0 { Rate::from_integer(0) } else { Rate::new(makespan - i128::from(busy.0), makespan) }
+        Utilisation::of(self.passes(device)).idle_share(self.makespan())
     }
 
     /// What is drawn, and under which model.

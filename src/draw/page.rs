@@ -5,7 +5,6 @@ mod data;
 
 use std::fmt::Write as _;
 
-use super::phases::Phases;
 use super::xml::escape;
 use super::{Picture, meaning, percent};
 use crate::model::{Costs, Ticks, Units};
@@ -175,9 +174,9 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
     }
     write(out, "</ul>");
     write(out, "<details><summary>Phases, and figures of each device</summary>");
-    let phases = Phases::of(picture).list(picture.makespan());
+    let phases = picture.phases().list();
     let phases =
-        phases.map(|(name, from, to)| format!("{name} {from} to {to}")).collect::<Vec<_>>().join(", ");
+        phases.map(|(phase, from, to)| format!("{phase} {from} to {to}")).collect::<Vec<_>>().join(", ");
     write(out, &format!("<p class=\"phases\">{phases} {unit}</p>"));
     write(out, "<table>");
     write(

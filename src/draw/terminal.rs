@@ -16,6 +16,7 @@ use self::plan::{Band, Plan};
 use self::text::{Piece, wrap};
 use super::scale::{Scale, axis_step};
 use super::{Picture, meaning, percent};
+use crate::analysis::Span;
 use crate::model::{Device, Kind, Pass, Ticks};
 
 /// How to draw for a terminal.
@@ -218,7 +219,7 @@ impl<'a> Canvas<'a> {
         }
         let starts = &picture.timing.starts[device.index()];
         let first = starts.partition_point(|&start| scale.column(start) < band.from).saturating_sub(1);
-        for (pass, start, end) in picture.passes(device).skip(first) {
+        for Span { pass, start, end } in picture.passes(device).skip(first) {
             let (from, to) = (scale.column(start), scale.column(end));
             if from >= band.to {
                 break;
@@ -247,12 +248,12 @@ impl<'a> Canvas<'a> {
     fn left_out(&mut self, from: i64, to: i64) {
         let scale = self.plan.scale;
         let (from, to) = (scale.instant(from), scale.instant(to));
-        let (makespan, phases) = (self.picture.makespan(), self.plan.phases);
+        let makespan = self.picture.makespan();
         let share =
             percent(crate::replay::Rate::new(i128::from((to - from).0), i128::from(makespan.0.max(1))), 1);
+        let phases = self.plan.phases.list();
         let parts: Vec<&str> = phases
-            .list(makespan)
-            .filter_map(|(name, begins, ends)| (from < ends && begins < to).then_some(name))
+            .filter_map(|(phase, begins, ends)| (from < ends && begins < to).then_some(phase.name()))
             .collect();
         let text = format!("~ {from} to {to} left out, {share} % of the makespan: {} ~", parts.join(", "));
         self.paragraph([Piece::own(&text)], " ");

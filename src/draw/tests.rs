@@ -254,8 +254,8 @@ fn the_steady_phase_lies_where_all_stages_work_in_both_directions() {
         ("1f1b", 3, 1, "warm-up 0 to 1, cool-down 1 to 7"),
     ] {
         let found = draw(&expanded(name, devices, microbatches, false), |picture| {
-            let phases = phases::Phases::of(picture).list(picture.makespan());
-            phases.map(|(name, from, to)| format!("{name} {from} to {to}")).collect::<Vec<_>>().join(", ")
+            let phases = picture.phases().list();
+            phases.map(|(phase, from, to)| format!("{phase} {from} to {to}")).collect::<Vec<_>>().join(", ")
         });
         assert_eq!(found, list, "{name}");
     }
@@ -328,7 +328,7 @@ fn a_measurement_that_is_what_replay_says_is_drawn_as_that() {
     let predicted = Picture::of(&model, &schedule, &verdict).expect("it runs");
     let timing = verdict.timing.clone().expect("it runs");
     let ends =
-        predicted.devices().map(|device| predicted.passes(device).map(|(_, _, end)| end).collect()).collect();
+        predicted.devices().map(|device| predicted.passes(device).map(|span| span.end).collect()).collect();
     let peak_memory = verdict.peak_memory.clone();
     for held in [None, Some(memory_along(&model, &schedule))] {
         let run = Measured {

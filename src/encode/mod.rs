@@ -12,11 +12,10 @@
 //!
 //! With K microbatches per interval every pass has K copies in the block, and nothing else changes.
 //!
-//! Two engines solve it independently, [`milp`] (`HiGHS`) and [`smt`] (Z3). What either finds counts
+//! Two engines solve it independently, [`milp`] (`HiGHS` or microlp) and [`smt`] (Z3). What either finds counts
 //! only after the integers alone have been turned into a block in exact arithmetic.
 
 mod exact;
-pub mod linear;
 #[cfg(feature = "milp")]
 pub mod milp;
 mod problem;

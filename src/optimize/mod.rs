@@ -16,7 +16,6 @@ mod fill;
 pub mod finite;
 pub mod frontier;
 mod list;
-mod pace;
 pub mod periodic;
 mod plan;
 mod search;
@@ -29,8 +28,8 @@ use num_rational::Ratio;
 pub use crate::certificate::{Objective, Optimality};
 pub use crate::stop::{Interrupt, Stop};
 pub use feasible::Infeasible;
-pub use pace::steady_interval;
 
+use crate::analysis::steady_interval;
 use crate::block::Block;
 use crate::certificate::{Bound, Certificate, STEPS, lower_bound_within};
 use crate::model::{Model, Ticks};

@@ -7,8 +7,9 @@ use super::matching::first_spans;
 use super::statistics::{Spread, quantile};
 use super::terms::{Terms, simulate_with};
 use super::{Iteration, Span, Trace};
+use crate::analysis::{bubble_rate, spans};
 use crate::model::{Device, Model, ModelError, Pass, Ticks, Units};
-use crate::replay::{Rate, Violation, end_of, replay};
+use crate::replay::{Rate, Violation, replay};
 use crate::schedule::Schedule;
 
 /// What a schedule is predicted to do, in nanoseconds.
@@ -77,10 +78,8 @@ pub fn predict(model: &Model, schedule: &Schedule) -> Result<Prediction, Predict
         let violation = violation.expect("what cannot run has a violation");
         return Err(PredictionError::CannotRun(Box::new(violation)));
     };
-    let spans = Device::all(schedule.devices()).map(|device| {
-        let passes = schedule.order(device).iter().zip(&timing.starts[device.index()]);
-        passes.map(|(&pass, &start)| Span { pass, start, end: end_of(model, pass, start) }).collect()
-    });
+    let spans =
+        Device::all(schedule.devices()).map(|device| spans(model, schedule, &timing, device).collect());
     let bytes = matches!(model.memory().unit.as_str(), "byte" | "bytes" | "B");
     Ok(Prediction {
         spans: spans.collect(),
@@ -88,19 +87,6 @@ pub fn predict(model: &Model, schedule: &Schedule) -> Result<Prediction, Predict
         bubble_rate: timing.metrics.bubble_rate,
         peak_memory: bytes.then_some(verdict.peak_memory),
     })
-}
-
-/// The idle share of all devices within the longest time that any is at work, as replay defines it.
-#[must_use]
-pub fn bubble_rate(spans: &[Vec<Span>]) -> Rate {
-    let busy: i128 = spans.iter().flatten().map(|span| i128::from(span.duration().0)).sum();
-    let at_work = spans.iter().filter_map(|row| {
-        let start = row.iter().map(|span| span.start).min()?;
-        row.iter().map(|span| span.end).max().map(|end| end - start)
-    });
-    let longest = at_work.max().unwrap_or_default();
-    let room = i128::from(longest.0) * spans.len() as i128;
-    if room == 0 { Rate::from_integer(0) } else { Rate::new(room - busy, room) }
 }
 
 /// The makespan that an iteration would have had if nothing but its passes took time: the schedule run under

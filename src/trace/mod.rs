@@ -26,6 +26,7 @@ mod gaps;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::analysis::Span;
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 
@@ -148,25 +149,6 @@ pub struct Iteration {
     pub messages: Option<Vec<Message>>,
     /// By device: what it holds, after every change, where that was recorded.
     pub memory: Option<Vec<Vec<Sample>>>,
-}
-
-/// A pass in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// The pass.
-    pub pass: Pass,
-    /// When it started.
-    pub start: Ticks,
-    /// When it ended: not before it started.
-    pub end: Ticks,
-}
-
-impl Span {
-    /// How long it took.
-    #[must_use]
-    pub fn duration(self) -> Ticks {
-        self.end - self.start
-    }
 }
 
 /// A message in time.

@@ -1,9 +1,9 @@
 //! An iteration in the form in which schedules are drawn: orders, starts and ends.
 
-use super::compare::bubble_rate;
 use super::{Trace, activation};
+use crate::analysis::measured_metrics;
 use crate::model::{Ticks, Units};
-use crate::replay::{Held, Metrics, Rate, Timing};
+use crate::replay::{Held, Timing};
 use crate::schedule::Schedule;
 
 /// What ran in an iteration, the first start being 0.
@@ -38,20 +38,6 @@ pub fn of(trace: &Trace, iteration: usize) -> Run {
         ran.passes.iter().map(|row| row.iter().map(|span| time(span) - begun).collect()).collect()
     };
     let (starts, ends) = (of(|span| span.start), of(|span| span.end));
-    let at_work = ran.passes.iter().filter_map(|row| {
-        let start = row.iter().map(|span| span.start).min()?;
-        row.iter().map(|span| span.end).max().map(|end| end - start)
-    });
-    let busy: Ticks = ran.passes.iter().flatten().map(|span| span.duration()).sum();
-    let makespan = ran.last_end() - begun;
-    let room = i128::from(makespan.0) * i128::from(declared.devices());
-    let metrics = Metrics {
-        makespan,
-        device_span: at_work.max().unwrap_or_default(),
-        busy,
-        bubble_rate: bubble_rate(&ran.passes),
-        idle_rate: if room == 0 { Rate::from_integer(0) } else { Rate::new(room - i128::from(busy.0), room) },
-    };
     let held = ran.memory.as_ref().map(|memory| {
         let rows = ran.passes.iter().zip(memory);
         rows.map(|(spans, samples)| {
@@ -60,5 +46,11 @@ pub fn of(trace: &Trace, iteration: usize) -> Run {
         })
         .collect()
     });
-    Run { schedule, timing: Timing { starts, metrics }, ends, held, peak_memory: ran.peak_memory() }
+    Run {
+        schedule,
+        timing: Timing { starts, metrics: measured_metrics(&ran.passes) },
+        ends,
+        held,
+        peak_memory: ran.peak_memory(),
+    }
 }

@@ -13,6 +13,7 @@ use super::gaps::launches;
 use super::matching::needs;
 use super::statistics::{Spread, quantile};
 use super::{Iteration, Span, Trace};
+use crate::analysis::latency;
 use crate::model::{Costs, Device, Kind, Model, ModelError, Pass, Stage, Ticks};
 use crate::schedule::Schedule;
 
@@ -79,10 +80,6 @@ pub fn fit_gaps(profile: &Profile, traces: &[Trace]) -> Vec<Ticks> {
         }
     }
     found.into_iter().map(|gaps| Ticks(Spread::of(gaps).map_or(0, |spread| spread.median))).collect()
-}
-
-fn latency(model: &Model, from: Pass, to: Pass) -> Ticks {
-    if from.stage == to.stage { Ticks::ZERO } else { model.latency_after(from.stage.min(to.stage)) }
 }
 
 /// A pass as the fit sees it: how long it ran beside how many other devices.

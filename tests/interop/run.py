@@ -26,8 +26,7 @@ import dump
 import pipeline
 from pipeline import Job, Outcome
 
-HERE = pathlib.Path(__file__).parent
-ROOT = HERE.parent.parent
+ROOT = pathlib.Path(__file__).parent.parent.parent
 
 LIMIT = 60.0
 """Seconds after which a job that should end is given up."""
@@ -74,8 +73,8 @@ SCHEDULES: list[Named | Stored] = [
     Named("v-zb", V, 2, 4),
     Named("v-zb", V, 4, 8),
     Named("v-zb", V, 8, 12),
-    Stored("optimised, cap 5", HERE / "schedules/optimised.json"),
-    Stored("uneven stages", HERE / "schedules/uneven.json"),
+    Stored("optimised, cap 5", ROOT / "tests/data/interop/optimised.json"),
+    Stored("uneven stages", ROOT / "tests/data/interop/uneven.json"),
 ]
 
 

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Clock, PageError};
+use crate::analysis::{Span, latency};
 use crate::draw::Picture;
 use crate::draw::colour::{Colour, Ground};
-use crate::draw::phases::Phases;
 use crate::model::{Device, Kind, Microbatch, Pass, Stage, Ticks, Units};
 use crate::replay::Held;
 use crate::schedule::prerequisites;
@@ -104,9 +104,10 @@ fn timeline(picture: &Picture<'_>, clock: &Clock) -> Result<Timeline, PageError>
         microbatches: picture.schedule.microbatches(),
         stages: picture.schedule.placement().stages(),
         most_memory,
-        phases: Phases::of(picture)
-            .list(picture.makespan())
-            .map(|(name, from, to)| (name, from * units, to * units))
+        phases: picture
+            .phases()
+            .list()
+            .map(|(phase, from, to)| (phase.name(), from * units, to * units))
             .collect(),
         colours: colours.into_iter().collect(),
         devices: picture
@@ -125,7 +126,7 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held], units: i64) -> Ro
     let mut last: Vec<i64> = Vec::new();
     let resident = picture.model.resident(device);
     let (mut free, mut live) = (Ticks::ZERO, resident);
-    for ((pass, start, end), held) in picture.passes(device).zip(memory) {
+    for (Span { pass, start, end }, held) in picture.passes(device).zip(memory) {
         let (takes, gives) = (held.during - live, held.during - held.after);
         let class = *known.entry((pass.stage, pass.kind, end - start, takes, gives)).or_insert_with(|| {
             let chunk = picture.chunk(pass);
@@ -163,12 +164,7 @@ fn needs(picture: &Picture<'_>, pass: Pass, units: i64) -> Vec<(u32, char, Ticks
         let pass = Pass { microbatch: Microbatch(0), ..pass };
         let present = |other: Pass| other.kind == backward || other.kind == Kind::R;
         for needed in prerequisites(pass, placement, present) {
-            let latency = if needed.stage == pass.stage {
-                Ticks::ZERO
-            } else {
-                picture.model.latency_after(needed.stage.min(pass.stage))
-            };
-            found.insert((needed.stage, needed.kind), latency * units);
+            found.insert((needed.stage, needed.kind), latency(picture.model, needed, pass) * units);
         }
     }
     found.into_iter().map(|((stage, kind), latency)| (stage.0, kind.letter(), latency)).collect()

@@ -8,9 +8,9 @@ use super::legend::{SAMPLE, Sample};
 use super::measures::{EDGE, HEADING, LINE, SMALL, TEXT};
 use super::memory::{curve, rise};
 use super::{Part, Svg};
+use crate::analysis::Span;
 use crate::draw::Picture;
 use crate::draw::colour::{Colour, Ground};
-use crate::draw::phases::Phases;
 use crate::draw::scale::axis_step;
 use crate::draw::xml::{FONT, decimal, escape, width_of};
 use crate::model::{Device, Kind, Ticks, Units};
@@ -164,10 +164,10 @@ impl<'a> Canvas<'a> {
     /// The bar above the devices that says where warm-up, steady phase and cool-down lie.
     fn phases(&mut self, top: i64) {
         let (left, bottom) = (self.layout.left, self.layout.bottom());
-        let makespan = self.picture.makespan();
         let y = top + 10;
         self.line(&format!("<g font-size=\"{SMALL}\" text-anchor=\"middle\" fill=\"{CURVE_EDGE}\">"));
-        for (name, from, to) in Phases::of(self.picture).list(makespan) {
+        for (phase, from, to) in self.picture.phases().list() {
+            let name = phase.name();
             let (from, to) = (left * 100 + self.layout.across(from), left * 100 + self.layout.across(to));
             let (begin, end, middle) =
                 (decimal(from + 100), decimal(to - 100), decimal(i64::midpoint(from, to)));
@@ -228,7 +228,7 @@ impl<'a> Canvas<'a> {
         let edged = layout.across(picture.typical_duration()) >= 400;
         let mut shapes: BTreeMap<Look, String> = BTreeMap::new();
         let mut labels: BTreeMap<&'static str, String> = BTreeMap::new();
-        for (pass, start, end) in picture.passes(device) {
+        for Span { pass, start, end } in picture.passes(device) {
             let (from, to) = (layout.across(start), layout.across(end));
             let chunk = picture.chunk(pass);
             let shape = shapes.entry((pass.kind, chunk)).or_default();
@@ -246,8 +246,7 @@ impl<'a> Canvas<'a> {
         }
         let mut pairs = String::new();
         for &first in picture.schedule.overlaps(device) {
-            let (_, start, _) = picture.at((device, first));
-            let (_, _, end) = picture.at((device, first + 1));
+            let (start, end) = (picture.at((device, first)).start, picture.at((device, first + 1)).end);
             let (from, to) = (layout.across(start), layout.across(end));
             let (x, length) = (decimal(from), decimal(to - from));
             write!(pairs, "M{x} 0h{length}v{cell}h-{length}z").expect("writing to a string cannot fail");
@@ -282,7 +281,7 @@ impl<'a> Canvas<'a> {
         let cap = picture.cap(device);
         let caps = picture.devices().filter_map(|device| picture.cap(device));
         let most = caps.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
-        let passes = picture.passes(device).zip(memory).map(|((_, start, end), &held)| (start, end, held));
+        let passes = picture.passes(device).zip(memory).map(|(span, &held)| (span.start, span.end, held));
         let curve = curve(&self.layout, passes, picture.model.resident(device), height, most);
         self.line(&format!("<g transform=\"translate(0 {})\">", decimal(at)));
         let ground = decimal(height);
@@ -317,7 +316,7 @@ impl<'a> Canvas<'a> {
         let mut path = String::new();
         let mut before = None;
         for &(device, position) in &self.picture.critical {
-            let (_, start, end) = self.picture.at((device, position));
+            let Span { start, end, .. } = self.picture.at((device, position));
             let below = row.curve.map_or(row.pitch, |(at, _)| at);
             let y = self.layout.top_of(device) + i64::midpoint(row.cell, below);
             let (from, to) = (left + self.layout.across(start), left + self.layout.across(end));

@@ -2,8 +2,8 @@
 
 use num_integer::Integer;
 
+use crate::analysis::Phases;
 use crate::draw::Picture;
-use crate::draw::phases::Phases;
 use crate::draw::scale::Scale;
 
 /// Columns of the timeline that stand on one line: `from..to`.
@@ -43,7 +43,7 @@ impl Plan {
     pub(super) fn of(picture: &Picture<'_>, room: &Room) -> Self {
         let devices = picture.schedule.devices() as usize;
         let bands = room.lines.map_or(i64::MAX, |lines| columns(lines / (devices + 1)).max(2));
-        let (typical, phases) = (picture.typical_duration(), Phases::of(picture));
+        let (typical, phases) = (picture.typical_duration(), picture.phases());
         let plan = |scale, bands| Self { scale, bands, phases, figures: room.figures };
         let total = |scale: Scale| scale.column(picture.makespan()).max(1);
         // A short schedule gets wider cells, as long as it stays on one band.

@@ -1,18 +1,21 @@
-//! The MILP engine: `HiGHS` on the encoding divided by T.
+//! The MILP engine: a solver of integer programs on the encoding divided by T.
+//!
+//! The [`Solver`] is `HiGHS` in builds with the feature `highs`, else microlp, which is written in Rust and
+//! solves smaller blocks.
 //!
 //! Everything that this engine proves, it proves in floating-point numbers: optimality,
-//! infeasibility and bounds are what `HiGHS` says, lowered by [`MARGIN`]. What it finds is exact:
-//! only the integers `k` of its solution are used.
-//!
-//! `HiGHS` has been seen to call optimal what was not, in a few of several hundred blocks: with
-//! tolerances of 1e-9, and with a first solution offered to it. Its tolerances are therefore left
-//! alone and it starts from nothing; and a claim that matters should be asked of the SMT engine too.
+//! infeasibility and bounds are what the solver says, lowered by [`MARGIN`]. What it finds is exact:
+//! only the integers `k` of its solution are used. A claim that matters should be asked of the SMT engine
+//! too.
 
-mod programme;
+mod program;
+mod solver;
 
 use num_rational::Ratio;
 
-use self::programme::{Programme, Rate, Solution, Solved};
+use self::program::{Program, Rate};
+pub use self::solver::Solver;
+use self::solver::{Solution, Solved};
 use super::ranges::{Ranges, Scale, limits, refuted_interval, refuted_limit};
 use super::{
     BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, checked_block,
@@ -20,18 +23,18 @@ use super::{
 use crate::model::{Model, Ticks, Units};
 use crate::stop::Stop;
 
-/// How much weaker than what `HiGHS` says a bound is taken to be, as a part of it: the tolerance to
-/// which `HiGHS` satisfies rows and integrality.
+/// How much weaker than what the solver says a bound is taken to be, as a part of it: the tolerance to
+/// which `HiGHS` satisfies rows and integrality; microlp's are no larger.
 pub const MARGIN: f64 = 1e-6;
 
 /// An optimal block of one microbatch per interval of the model, in the time that there is. Three quarters of
 /// it at most are spent on the objective, the rest on a shortest block.
 ///
-/// An interval is called optimal when the exact one of the block agrees with the bound of `HiGHS` up
+/// An interval is called optimal when the exact one of the block agrees with the bound of the solver up
 /// to [`MARGIN`]; a peak, when the bound rules out the next smaller one.
 ///
 /// # Errors
-/// When the model cannot be encoded, `HiGHS` fails, or its answer does not stand up to the exact
+/// When the model cannot be encoded, the solver fails, or its answer does not stand up to the exact
 /// check.
 pub fn solve(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
     solve_periodic(model, 1, objective, stop)
@@ -48,8 +51,22 @@ pub fn solve_periodic(
     objective: BlockObjective,
     stop: &Stop,
 ) -> Result<BlockOutcome, EncodeError> {
+    solve_by(Solver::BEST, model, period, objective, stop)
+}
+
+/// The same, asked of this solver.
+///
+/// # Errors
+/// As [`solve_periodic`]; also when this build lacks the solver.
+pub fn solve_by(
+    solver: Solver,
+    model: &Model,
+    period: u32,
+    objective: BlockObjective,
+    stop: &Stop,
+) -> Result<BlockOutcome, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
-    let search = Search { model, problem: &problem, stop: stop.within(stop.remaining() / 4 * 3) };
+    let search = Search { solver, model, problem: &problem, stop: stop.within(stop.remaining() / 4 * 3) };
     let outcome = match objective {
         BlockObjective::LeastMemory { interval } => search.least_memory(interval)?,
         BlockObjective::LeastInterval => search.least_interval()?,
@@ -65,6 +82,7 @@ pub fn solve_periodic(
 }
 
 struct Search<'a> {
+    solver: Solver,
     model: &'a Model,
     problem: &'a BlockProblem,
     stop: Stop,
@@ -86,11 +104,11 @@ impl Search<'_> {
         let quantum = self.problem.quantum();
         let least = refuted_limit(self.problem, scale)? + quantum;
 
-        let mut programme = Programme::new(self.problem, &ranges, Rate::Fixed(ticks));
-        programme.cap(self.problem.caps());
-        let solved = programme.minimise_peak(least).solve(&self.stop)?;
+        let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
+        program.cap(self.problem.caps());
+        let solved = program.minimise_peak(least).solve(self.solver, &self.stop)?;
         // The least multiple of the quantum that the bound allows.
-        let units = programme::peak_unit(self.problem);
+        let units = program::peak_unit(self.problem);
         let proved = lowered(solved.bound) * units.size / as_float(quantum);
         let proved = if proved.is_finite() { floor(proved.ceil()) * quantum } else { least };
         let bound = least.max(proved);
@@ -122,9 +140,9 @@ impl Search<'_> {
             let message = "a serial block is feasible, but its ranges are empty".to_owned();
             return Err(EncodeError::Solver { engine: "propagation", message });
         };
-        let mut programme = Programme::new(self.problem, &ranges, Rate::Between { least, most });
-        programme.cap(self.problem.caps());
-        let solved = programme.maximise_rate().solve(&self.stop)?;
+        let mut program = Program::new(self.problem, &ranges, Rate::Between { least, most });
+        program.cap(self.problem.caps());
+        let solved = program.maximise_rate().solve(self.solver, &self.stop)?;
         // The objective is the negated rate, in most work per interval.
         let work = as_float(self.problem.most_work());
         let proved = if solved.bound < 0.0 { work / -solved.bound } else { 0.0 };
@@ -143,7 +161,7 @@ impl Search<'_> {
     }
 
     /// A shorter block of the same interval and at most the same memory, if one is found in time.
-    /// What `HiGHS` gets wrong here does not spoil the answer there is.
+    /// What the solver gets wrong here does not spoil the answer there is.
     fn shorter(&self, best: &CheckedBlock, peak: Option<Units>) -> Result<Option<CheckedBlock>, EncodeError> {
         let ticks = Ratio::new((*best.interval.numer()).into(), (*best.interval.denom()).into());
         let scale = Scale::at(self.problem, ticks)?;
@@ -153,9 +171,9 @@ impl Search<'_> {
         if i128::from(length.0) <= ranges.length {
             return Ok(None);
         }
-        let mut programme = Programme::new(self.problem, &ranges, Rate::Fixed(ticks));
-        programme.cap(&limits);
-        let solved = match programme.minimise_length().solve(&self.stop) {
+        let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
+        program.cap(&limits);
+        let solved = match program.minimise_length().solve(self.solver, &self.stop) {
             Ok(solved) => solved,
             Err(EncodeError::Solver { .. }) => return Ok(None),
             Err(error) => return Err(error),
@@ -180,7 +198,7 @@ fn unsolved(solved: &Solved, bound: BlockBound) -> BlockOutcome {
     }
 }
 
-/// A lower bound that allows for the error of `HiGHS`.
+/// A lower bound that allows for the error of a solver.
 fn lowered(bound: f64) -> f64 {
     bound - MARGIN * bound.abs().max(1.0)
 }

@@ -1,12 +1,16 @@
 use super::*;
 use crate::model::{Costs, Kind, Memory, Microbatch, Placement, Stage};
 
-#[cfg(all(feature = "milp", feature = "smt"))]
+#[cfg(feature = "milp")]
 mod brute;
+#[cfg(feature = "milp")]
+mod cases;
 #[cfg(all(feature = "milp", feature = "smt"))]
 mod engines;
 #[cfg(all(feature = "milp", feature = "smt"))]
 mod periodic;
+#[cfg(feature = "milp")]
+mod solvers;
 
 /// A model with values of its own for every stage.
 fn model(placement: Placement, times: [Vec<i64>; 4], held: [Vec<i64>; 2], caps: Vec<Option<i64>>) -> Model {

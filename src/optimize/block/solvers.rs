@@ -8,7 +8,10 @@ use crate::optimize::Stop;
 pub(super) const HAS_MILP: bool = cfg!(feature = "milp");
 
 /// What solves integer programmes.
-pub(super) const MILP_SOLVER: &str = "HiGHS";
+#[cfg(feature = "milp")]
+pub(super) const MILP_SOLVER: &str = crate::encode::milp::Solver::BEST.name();
+#[cfg(not(feature = "milp"))]
+pub(super) const MILP_SOLVER: &str = "none";
 
 /// Whether there is an SMT engine.
 pub(super) const HAS_SMT: bool = cfg!(feature = "smt");

@@ -1,17 +1,16 @@
 //! Explanations: what sets the interval and the makespan, and which limits stand in the way.
 
 mod conflict;
-mod path;
 
 use num_rational::Ratio;
 
 pub use conflict::{Conflict, Limit};
-pub use path::{Step, Stretch, Waits, critical_path, stretches};
 
 use super::block::{self, BlockEngine, BlockObjective, BlockOutcome, BlockRequest};
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use super::{Stop, plan};
+use crate::analysis::{Section, critical_path, sections};
 use crate::block::Passes;
 use crate::certificate::{STEPS, steady_bound};
 use crate::model::{Model, Ticks, Units};
@@ -31,7 +30,7 @@ pub struct Steady {
     pub bound: Ratio<i64>,
     /// The passes that go round in the block of one microbatch: one turn of the critical cycle of the
     /// repeated block, if one was found.
-    pub cycle: Option<Stretch>,
+    pub cycle: Option<Section>,
     /// The limits that no block of one microbatch per interval can keep to all at once while the busiest
     /// device never idles. Nothing when the block keeps to them, when it could not be decided, or when
     /// stages may be recomputed.
@@ -80,11 +79,11 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let cycle = model.with_microbatches(microbatches).ok().and_then(|model| {
         let schedule = block.expand(&model, microbatches).ok()?;
         let timing = replay(&model, &schedule).timing?;
-        let turns = |stretch: &Stretch| match stretch {
-            Stretch::Cycle { times, ticks, .. } => i64::try_from(*times).map_or(0, |times| times * ticks.0),
-            Stretch::Once(_) => 0,
+        let turns = |section: &Section| match section {
+            Section::Cycle { times, ticks, .. } => i64::try_from(*times).map_or(0, |times| times * ticks.0),
+            Section::Once(_) => 0,
         };
-        let parts = stretches(&critical_path(&model, &schedule, &timing));
+        let parts = sections(&critical_path(&model, &schedule, &timing));
         parts.into_iter().filter(|part| turns(part) > 0).max_by_key(turns)
     });
     Some(Steady { work, interval: per_microbatch, several, bound, cycle, conflict, enough })

@@ -1,6 +1,6 @@
 //! Lazy clause generation: start times as integers, one literal for each pair of copies on a device.
 //!
-//! Behind this module stands the crate `pumpkin-solver`, whose interface changes between versions;
+//! Behind this module stand the crates of the solver Pumpkin, whose interface changes between versions;
 //! nothing outside knows of it. The model:
 //!
 //! - for each pair of copies on a device, where not all schedules agree on their order, a literal that
@@ -17,16 +17,16 @@
 mod brancher;
 mod memory;
 
-use pumpkin_solver::Solver;
-use pumpkin_solver::conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
-use pumpkin_solver::core::constraints::Constraint;
-use pumpkin_solver::core::predicates::{Predicate, PredicateConstructor};
-use pumpkin_solver::core::proof::ConstraintTag;
-use pumpkin_solver::core::results::{ProblemSolution, SatisfactionResult};
-use pumpkin_solver::core::termination::TerminationCondition;
-use pumpkin_solver::core::variables::{AffineView, DomainId, Literal, TransformableVariable};
-use pumpkin_solver::propagators::disjunctive::ArgDisjunctiveTask;
-use pumpkin_solver::{disjunctive_strict, less_than_or_equals};
+use pumpkin_conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
+use pumpkin_constraints::{disjunctive_strict, less_than_or_equals};
+use pumpkin_core::Solver;
+use pumpkin_core::constraints::Constraint;
+use pumpkin_core::predicates::{Predicate, PredicateConstructor};
+use pumpkin_core::proof::ConstraintTag;
+use pumpkin_core::results::{ProblemSolution, SatisfactionResult};
+use pumpkin_core::termination::TerminationCondition;
+use pumpkin_core::variables::{AffineView, DomainId, Literal, TransformableVariable};
+use pumpkin_propagators::disjunctive::ArgDisjunctiveTask;
 
 use super::problem::{Problem, Starts};
 use super::race::Pace;

@@ -20,6 +20,8 @@
 mod branch;
 #[cfg(feature = "lcg")]
 mod lcg;
+#[cfg(feature = "lcg")]
+pub mod linear;
 mod problem;
 #[cfg(feature = "lcg")]
 pub mod proof;

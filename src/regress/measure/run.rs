@@ -1,14 +1,17 @@
 //! A schedule under a model: replayed, bounded, and lowered to messages.
 
-use super::{BOUND_STEPS, Facts};
+use super::facts::Facts;
+use crate::analysis::{longest_lifespans, steady_interval};
 use crate::certificate::{Objective, lower_bound_within};
 use crate::comm::{self, Programme};
-use crate::model::{Device, Kind, Model, Pass, Stage, Ticks, Units};
-use crate::optimize::steady_interval;
+use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::regress::fact::{Place, Value, What};
 use crate::regress::promise::Quantity;
-use crate::replay::{Rate, Timing, Verdict, end_of, replay};
+use crate::replay::{Rate, Timing, Verdict, replay};
 use crate::schedule::Schedule;
+
+/// How many steps a lower bound may spend on sets of states: hundredths of a second.
+pub const BOUND_STEPS: u64 = 200_000;
 
 /// The longest order of a device that a record holds.
 const MOST_PASSES: usize = 512;
@@ -118,26 +121,10 @@ fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, programm
 
 /// By device, the longest lifespan of each of its stages.
 fn lifespans(facts: &mut Facts, place: &Place, model: &Model, schedule: &Schedule, timing: &Timing) {
-    let cells = schedule.placement().stages() as usize * schedule.microbatches() as usize;
-    let cell = |pass: Pass| pass.stage.index() * schedule.microbatches() as usize + pass.microbatch.index();
-    let (mut begun, mut ended) = (vec![None; cells], vec![Ticks::ZERO; cells]);
-    for (order, starts) in schedule.orders().iter().zip(&timing.starts) {
-        for (&pass, &start) in order.iter().zip(starts) {
-            if pass.kind == Kind::F {
-                begun[cell(pass)] = Some(start);
-            }
-            let end = &mut ended[cell(pass)];
-            *end = (*end).max(end_of(model, pass, start));
-        }
-    }
-    let longest = |stage: Stage| {
-        let from = stage.index() * schedule.microbatches() as usize;
-        let of_stage = from..from + schedule.microbatches() as usize;
-        of_stage.filter_map(|cell| Some(ended[cell] - begun[cell]?)).max().unwrap_or_default().0
-    };
+    let longest = longest_lifespans(model, schedule, timing);
     for device in Device::all(schedule.devices()) {
         let stages = schedule.placement().stages_of(device).iter();
-        let spans = stages.map(|&stage| longest(stage)).collect();
+        let spans = stages.map(|stage| longest[stage.index()].0).collect();
         facts.add(&place.on(device.0), What::Lifespans, Value::Integers(spans));
     }
 }

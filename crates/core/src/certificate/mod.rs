@@ -9,6 +9,20 @@
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
 //! shrinks what F holds; so the bounds, which allow I and W apart and count F with what it holds at
 //! least, hold for schedules with B and R as well.
+//!
+//! ```
+//! use bubbleproof_core::certificate::{Metric, holds, lower_bound};
+//! use bubbleproof_core::model::{Model, Placement, Ticks};
+//!
+//! let model = Model::unit(Placement::linear(4)?, 8)?;
+//! let mut bound = lower_bound(&model, Metric::Makespan);
+//! assert!(holds(&model, Metric::Makespan, &bound).is_ok());
+//!
+//! // What is claimed beyond what follows from its reason is refused.
+//! bound.value += Ticks(1);
+//! assert!(holds(&model, Metric::Makespan, &bound).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod area;
 mod bound;

@@ -17,6 +17,20 @@
 //! This is part of the trusted base: it imports the definitions of `model` and `schedule` and nothing else of
 //! this crate. What the passes need of each other on their own device, and that none is missing, is for
 //! [`replay`](crate::replay) to say of [`Programme::schedule`].
+//!
+//! ```
+//! use bubbleproof_core::comm::{self, Semantics};
+//! use bubbleproof_core::model::Placement;
+//! use bubbleproof_core::schedule::Schedule;
+//!
+//! let read = |order: &str| order.split(' ').map(str::parse).collect::<Result<Vec<_>, _>>();
+//! let orders = vec![read("0F0 0B0")?, read("1F0 1B0")?];
+//! let plan = comm::lower(&Schedule::new(Placement::linear(2)?, 1, orders)?)?;
+//!
+//! assert!(comm::verify(&plan).is_empty());
+//! assert!(Semantics::ALL.into_iter().all(|semantics| comm::deadlock(&plan, semantics).is_none()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod fault;
 mod flow;

@@ -13,7 +13,27 @@
 //! - The weights of a device's stages are there all the time.
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
 //!   the rest); I releases all but what W needs at its end; W and B release what is left.
+//!
+//! ```
+//! use bubbleproof_core::model::{Model, Placement};
+//! use bubbleproof_core::replay::replay;
+//! use bubbleproof_core::schedule::Schedule;
+//!
+//! // Device 0 wants the gradient of microbatch 1 before it has sent the activation of microbatch 1.
+//! let model = Model::unit(Placement::linear(2)?, 2)?;
+//! let read = |order: &str| order.split(' ').map(str::parse).collect::<Result<Vec<_>, _>>();
+//! let orders = vec![read("0F0 0B0 0F1 0B1")?, read("1F0 1F1 1B0 1B1")?];
+//! let verdict = replay(&model, &Schedule::new(model.placement().clone(), 2, orders)?);
+//!
+//! assert_eq!(
+//!     verdict.violations[0].to_string(),
+//!     "deadlock of 2 devices: device 0 waits at `0B0` for `1B0` of device 1; \
+//!      device 1 waits at `1F1` for `0F1` of device 0",
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod deadlocks;
 mod execute;
 mod layout;
 mod memory;
@@ -76,13 +96,16 @@ pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
     }
     let layout = layout::Layout::new(schedule);
     structure::inspect(model, schedule, &layout, &mut violations);
-    let run = execute::execute(model, schedule, &layout, &mut violations);
-    let sound = violations.is_empty();
-    let peak_memory = memory::inspect(model, schedule, &layout, &mut violations);
-    let timing = sound.then(|| {
-        let metrics = metrics::measure(model, schedule, &run);
-        Timing { starts: run, metrics }
+    let starts = if violations.is_empty() { execute::execute(model, schedule, &layout) } else { None };
+    if starts.is_none() {
+        let deadlocks = deadlocks::deadlocks(schedule, &layout).into_iter();
+        violations.extend(deadlocks.map(Violation::Deadlock));
+    }
+    let timing = starts.map(|starts| {
+        let metrics = metrics::measure(model, schedule, &starts);
+        Timing { starts, metrics }
     });
+    let peak_memory = memory::inspect(model, schedule, &layout, &mut violations);
     violations.sort_by_key(Violation::sort_key);
     Verdict { violations, peak_memory, timing }
 }

@@ -2,6 +2,20 @@
 //!
 //! A schedule may be wrong in every way a file can be wrong; only its form is guaranteed here.
 //! Whether it can run is for [`replay`](crate::replay) to say.
+//!
+//! ```
+//! use bubbleproof_core::model::Placement;
+//! use bubbleproof_core::schedule::{self, Schedule};
+//!
+//! let read = |order: &str| order.split(' ').map(str::parse).collect::<Result<Vec<_>, _>>();
+//! let orders = vec![read("0F0 0F1 0B0 0B1")?, read("1F0 1B0 1F1 1B1")?];
+//! let schedule = Schedule::new(Placement::linear(2)?, 2, orders)?.named("1f1b");
+//!
+//! let mut file = Vec::new();
+//! schedule::write(&schedule, &mut file)?;
+//! assert_eq!(schedule::parse(std::str::from_utf8(&file)?)?, schedule);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod file;
 

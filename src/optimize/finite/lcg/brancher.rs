@@ -1,11 +1,11 @@
 //! Branching that begins with a schedule already known.
 
-use pumpkin_solver::Solver;
-use pumpkin_solver::core::DefaultBrancher;
-use pumpkin_solver::core::branching::{Brancher, BrancherEvent, SelectionContext};
-use pumpkin_solver::core::predicates::Predicate;
-use pumpkin_solver::core::results::SolutionReference;
-use pumpkin_solver::core::variables::DomainId;
+use pumpkin_core::DefaultBrancher;
+use pumpkin_core::Solver;
+use pumpkin_core::branching::{Brancher, BrancherEvent, SelectionContext};
+use pumpkin_core::predicates::Predicate;
+use pumpkin_core::results::SolutionReference;
+use pumpkin_core::variables::DomainId;
 
 /// Follows given decisions to the first solution; from then on the solver's default: the predicates
 /// that took part in recent conflicts, each as in the best solution.

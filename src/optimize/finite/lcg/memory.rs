@@ -10,10 +10,10 @@
 //! equal amounts these are the ternary clauses "if so many forwards of the other stage come before,
 //! one of these two W does". Elsewhere the sum itself is posted.
 
-use pumpkin_solver::boolean_less_than_or_equals;
-use pumpkin_solver::core::constraints::Constraint;
-use pumpkin_solver::core::predicates::Predicate;
-use pumpkin_solver::core::variables::Literal;
+use pumpkin_constraints::boolean_less_than_or_equals;
+use pumpkin_core::constraints::Constraint;
+use pumpkin_core::predicates::Predicate;
+use pumpkin_core::variables::Literal;
 
 use super::{Encoding, Order, count, narrow};
 use crate::optimize::finite::problem::Problem;

@@ -13,7 +13,7 @@
 //!
 //! - that the schedule runs, keeps to the caps and ends when it is said to: [`replay`](crate::replay);
 //! - that the inequalities say "a schedule within the horizon": the module
-//!   [`linear`](crate::encode::linear), whose pages are few, and one lemma on paper (microbatches in order).
+//!   [`linear`](super::linear), whose pages are few, and one lemma on paper (microbatches in order).
 //!   No checker of proofs looks at that; tests compare with replay over all orders of small problems, and
 //!   engines that do not know the inequalities ([`finite`](super)) agree on the optima;
 //! - that nothing satisfies them: the checkers. `veripb` shares nothing with the solver, and derives the
@@ -33,7 +33,7 @@ use std::io;
 
 use flate2::read::GzDecoder;
 
-use crate::encode::linear::{Binary, LinearError, LinearProgramme, Meaning};
+use super::linear::{Binary, LinearError, LinearProgramme, Meaning};
 use crate::model::{Kind, Model, Pass, Ticks};
 use crate::optimize::Stop;
 use crate::replay::replay;

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use pumpkin_solver::Solver;
-use pumpkin_solver::conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
-use pumpkin_solver::core::DefaultBrancher;
-use pumpkin_solver::core::branching::{Brancher, BrancherEvent, SelectionContext};
-use pumpkin_solver::core::constraints::Constraint;
-use pumpkin_solver::core::options::SolverOptions;
-use pumpkin_solver::core::predicates::{Predicate, PredicateType};
-use pumpkin_solver::core::proof::{ConstraintTag, ProofLog};
-use pumpkin_solver::core::results::{ProblemSolution, SatisfactionResult, SolutionReference};
-use pumpkin_solver::core::termination::TerminationCondition;
-use pumpkin_solver::core::variables::{AffineView, DomainId, TransformableVariable};
-use pumpkin_solver::less_than_or_equals;
+use pumpkin_conflict_resolvers::resolvers::{AnalysisMode, ResolutionResolver};
+use pumpkin_constraints::less_than_or_equals;
+use pumpkin_core::DefaultBrancher;
+use pumpkin_core::Solver;
+use pumpkin_core::branching::{Brancher, BrancherEvent, SelectionContext};
+use pumpkin_core::constraints::Constraint;
+use pumpkin_core::options::SolverOptions;
+use pumpkin_core::predicates::{Predicate, PredicateType};
+use pumpkin_core::proof::{ConstraintTag, ProofLog};
+use pumpkin_core::results::{ProblemSolution, SatisfactionResult, SolutionReference};
+use pumpkin_core::termination::TerminationCondition;
+use pumpkin_core::variables::{AffineView, DomainId, TransformableVariable};
 
-use crate::encode::linear::{Derivation, LinearProgramme, Origin};
 use crate::optimize::Stop;
+use crate::optimize::finite::linear::{Derivation, LinearProgramme, Origin};
 
 /// What the solver says of the inequalities.
 pub enum Answer {

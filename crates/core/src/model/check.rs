@@ -1,0 +1,208 @@
+//! What costs and memory must fulfil to make a model.
+
+use super::{Device, Model, PlacementError, Stage, Ticks, Units};
+
+/// Why costs and memory do not make a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// A list that has not one value for each thing it describes.
+    #[error("`{key}` has {found} values, but there are {expected} {of}")]
+    Length {
+        /// The key of the model file.
+        key: &'static str,
+        /// How many values there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+        /// What they should be one for each of.
+        of: &'static str,
+    },
+    /// A negative amount.
+    #[error("`{key}` is negative: {value}")]
+    Negative {
+        /// The key of the model file.
+        key: &'static str,
+        /// The value.
+        value: i64,
+    },
+    /// More is left of an activation than there was.
+    #[error("`{key}` of stage {stage} is {part}, more than its activation of {activation}")]
+    PartExceedsActivation {
+        /// The key of the model file.
+        key: &'static str,
+        /// The stage.
+        stage: Stage,
+        /// The part.
+        part: Units,
+        /// The whole.
+        activation: Units,
+    },
+    /// A device whose passes take no time at all.
+    #[error("the passes of device {0} take no time: at least one of its durations must be positive")]
+    NoWork(Device),
+    /// No microbatch.
+    #[error("a schedule needs at least one microbatch")]
+    NoMicrobatch,
+    /// Too many passes to count in 32 bits.
+    #[error("{stages} stages times {microbatches} microbatches are more passes than the {max} supported", max = Model::MAX_CELLS)]
+    TooManyPasses {
+        /// The number of stages.
+        stages: u32,
+        /// The number of microbatches.
+        microbatches: u32,
+    },
+    /// All durations and latencies of all microbatches together do not fit.
+    #[error("the times of all passes together exceed {max} ticks; choose a coarser unit", max = Model::MAX_TOTAL)]
+    TimeOverflow,
+    /// All activations together do not fit.
+    #[error("the activations of all microbatches together exceed {max} units; choose a coarser unit", max = Model::MAX_TOTAL)]
+    MemoryOverflow,
+    /// A cap beyond everything that could be live.
+    #[error("`memory.capacity` of {0} units exceeds {max}; choose a coarser unit", max = Model::MAX_TOTAL)]
+    CapacityOverflow(Units),
+    /// Weights alone that exceed a cap.
+    #[error("the weights on device {device} take {weights} units, more than its cap of {capacity}")]
+    NoRoomForWeights {
+        /// The device.
+        device: Device,
+        /// What its stages' weights take.
+        weights: Units,
+        /// The cap.
+        capacity: Units,
+    },
+    /// A model with a value of its own for each stage has no meaning at another size.
+    #[error(
+        "`{key}` gives each stage or device a value of its own, so the model has no other number of devices"
+    )]
+    NotResizable {
+        /// The key of the model file.
+        key: &'static str,
+    },
+    /// The placement cannot be, or cannot be resized.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+}
+
+/// Checks every list, every amount and every sum.
+pub(super) fn check(model: &Model) -> Result<(), ModelError> {
+    model.check_lengths()?;
+    model.check_signs()?;
+    model.check_parts()?;
+    model.check_totals()
+}
+
+impl Model {
+    fn check_lengths(&self) -> Result<(), ModelError> {
+        let stages = self.placement.stages() as usize;
+        let devices = self.placement.devices() as usize;
+        let checkpoint = self.memory.checkpoint.as_ref().map_or(stages, Vec::len);
+        for (key, found, expected, of) in [
+            ("time.forward", self.costs.forward.len(), stages, "stages"),
+            ("time.backward_input", self.costs.backward_input.len(), stages, "stages"),
+            ("time.backward_weight", self.costs.backward_weight.len(), stages, "stages"),
+            ("time.communication", self.costs.communication.len(), stages - 1, "stage boundaries"),
+            ("memory.activation", self.memory.activation.len(), stages, "stages"),
+            ("memory.retained_for_weight", self.memory.retained_for_weight.len(), stages, "stages"),
+            ("recompute.checkpoint", checkpoint, stages, "stages"),
+            ("memory.weights", self.memory.weights.len(), stages, "stages"),
+            ("memory.capacity", self.memory.capacity.len(), devices, "devices"),
+        ] {
+            if found != expected {
+                return Err(ModelError::Length { key, found, expected, of });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_signs(&self) -> Result<(), ModelError> {
+        let times = [
+            ("time.forward", &self.costs.forward),
+            ("time.backward_input", &self.costs.backward_input),
+            ("time.backward_weight", &self.costs.backward_weight),
+            ("time.communication", &self.costs.communication),
+        ];
+        let times = times.into_iter().flat_map(|(key, list)| list.iter().map(move |value| (key, value.0)));
+        let memory = &self.memory;
+        let amounts = [
+            ("memory.activation", memory.activation.iter().map(|value| value.0).min()),
+            ("memory.retained_for_weight", memory.retained_for_weight.iter().map(|value| value.0).min()),
+            ("recompute.checkpoint", memory.checkpoint.iter().flatten().map(|value| value.0).min()),
+            ("memory.weights", memory.weights.iter().map(|value| value.0).min()),
+            ("memory.capacity", memory.capacity.iter().flatten().map(|value| value.0).min()),
+        ];
+        let amounts = amounts.into_iter().filter_map(|(key, least)| Some((key, least?)));
+        match times.chain(amounts).find(|&(_, value)| value < 0) {
+            Some((key, value)) => Err(ModelError::Negative { key, value }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_parts(&self) -> Result<(), ModelError> {
+        let parts = [
+            ("memory.retained_for_weight", Some(&self.memory.retained_for_weight)),
+            ("recompute.checkpoint", self.memory.checkpoint.as_ref()),
+        ];
+        for (key, list) in parts {
+            for (position, &part) in list.into_iter().flatten().enumerate() {
+                let activation = self.memory.activation[position];
+                if part > activation {
+                    return Err(ModelError::PartExceedsActivation {
+                        key,
+                        stage: Stage::at(position),
+                        part,
+                        activation,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_totals(&self) -> Result<(), ModelError> {
+        let (stages, microbatches) = (self.placement.stages(), self.microbatches);
+        if microbatches == 0 {
+            return Err(ModelError::NoMicrobatch);
+        }
+        if u64::from(stages) * u64::from(microbatches) > Self::MAX_CELLS {
+            return Err(ModelError::TooManyPasses { stages, microbatches });
+        }
+        // R doubles the forward; a latency is met once on the way down and once on the way up.
+        let costs = &self.costs;
+        let times = [
+            &costs.forward,
+            &costs.forward,
+            &costs.backward_input,
+            &costs.backward_weight,
+            &costs.communication,
+            &costs.communication,
+        ];
+        let times = times.into_iter().flatten().map(|ticks| ticks.0);
+        if !fits(times, microbatches) {
+            return Err(ModelError::TimeOverflow);
+        }
+        let memory = &self.memory;
+        if !fits(memory.activation.iter().chain(&memory.weights).map(|units| units.0), microbatches) {
+            return Err(ModelError::MemoryOverflow);
+        }
+        if let Some(&cap) = self.memory.capacity.iter().flatten().find(|cap| cap.0 > Self::MAX_TOTAL) {
+            return Err(ModelError::CapacityOverflow(cap));
+        }
+        for device in Device::all(self.devices()) {
+            let weights = self.resident(device);
+            if let Some(capacity) = self.memory.capacity[device.index()].filter(|&cap| cap < weights) {
+                return Err(ModelError::NoRoomForWeights { device, weights, capacity });
+            }
+        }
+        Device::all(self.devices())
+            .find(|&device| self.work(device) == Ticks::ZERO)
+            .map_or(Ok(()), |device| Err(ModelError::NoWork(device)))
+    }
+}
+
+/// Whether the sum, times a count, stays within [`Model::MAX_TOTAL`].
+fn fits(mut amounts: impl Iterator<Item = i64>, count: u32) -> bool {
+    amounts
+        .try_fold(0_i64, i64::checked_add)
+        .and_then(|sum| sum.checked_mul(i64::from(count)))
+        .is_some_and(|total| total <= Model::MAX_TOTAL)
+}

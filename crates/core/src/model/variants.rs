@@ -1,0 +1,112 @@
+//! The same pipeline with something changed.
+
+use super::{Costs, Device, Memory, Model, ModelError, Units};
+
+impl Model {
+    /// The same pipeline with another number of microbatches.
+    ///
+    /// # Errors
+    /// When there is none, or when the whole could overflow.
+    pub fn with_microbatches(&self, microbatches: u32) -> Result<Self, ModelError> {
+        let Self { name, source, placement, costs, memory, .. } = self.clone();
+        Self::new(name, source, placement, microbatches, costs, memory)
+    }
+
+    /// The same pipeline with other [capacities](Self::capacity), one per device.
+    ///
+    /// # Errors
+    /// When the list has the wrong length or a capacity is negative.
+    pub fn with_capacity(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
+        if let Some(&Some(value)) = capacity.iter().find(|capacity| capacity.is_some_and(|cap| cap.0 < 0)) {
+            return Err(ModelError::Negative { key: "memory.capacity", value: value.0 });
+        }
+        // A list that is too long keeps its length, for which it is refused.
+        let weights = Device::all(self.devices()).map(|device| self.resident(device));
+        let weights = weights.chain(std::iter::repeat(Units::ZERO));
+        let total = |(capacity, weights): (Option<Units>, Units)| {
+            capacity.map(|capacity| Units(capacity.0.saturating_add(weights.0)))
+        };
+        self.with_caps(capacity.into_iter().zip(weights).map(total).collect())
+    }
+
+    /// The same pipeline with the same [capacity](Self::capacity) on every device, or none.
+    ///
+    /// # Errors
+    /// When the capacity is negative.
+    pub fn with_uniform_capacity(&self, capacity: Option<Units>) -> Result<Self, ModelError> {
+        self.with_capacity(vec![capacity; self.devices() as usize])
+    }
+
+    /// The same pipeline with the same [cap](Self::cap) on every device, weights included.
+    ///
+    /// # Errors
+    /// When the cap is negative, or the weights of a device take more.
+    pub fn with_uniform_cap(&self, cap: Units) -> Result<Self, ModelError> {
+        self.with_caps(vec![Some(cap); self.devices() as usize])
+    }
+
+    fn with_caps(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
+        let Self { name, source, placement, microbatches, costs, memory } = self.clone();
+        Self::new(name, source, placement, microbatches, costs, Memory { capacity, ..memory })
+    }
+
+    /// The same pipeline if its weights lay elsewhere: its caps are what activations may hold.
+    #[must_use]
+    pub fn without_weights(&self) -> Self {
+        let capacity = Device::all(self.devices()).map(|device| self.capacity(device)).collect();
+        let weights = vec![Units::ZERO; self.stages() as usize];
+        let memory = Memory { weights, capacity, ..self.memory.clone() };
+        Self { memory, ..self.clone() }
+    }
+
+    /// A model of the same costs for another number of devices.
+    ///
+    /// # Errors
+    /// When stages, boundaries or devices differ, or the placement is a list: such a model has no
+    /// other size.
+    pub fn resized(&self, devices: u32) -> Result<Self, ModelError> {
+        if devices == self.devices() {
+            return Ok(self.clone());
+        }
+        let placement = self
+            .placement
+            .resized(devices)
+            .ok_or(ModelError::NotResizable { key: "pipeline.placement" })??;
+        let (stages, devices) = (placement.stages() as usize, placement.devices() as usize);
+        let Costs { unit, forward, backward_input, backward_weight, communication } = &self.costs;
+        let costs = Costs {
+            unit: unit.clone(),
+            forward: stretch("time.forward", forward, stages)?,
+            backward_input: stretch("time.backward_input", backward_input, stages)?,
+            backward_weight: stretch("time.backward_weight", backward_weight, stages)?,
+            communication: stretch("time.communication", communication, stages - 1)?,
+        };
+        let Memory { unit, activation, retained_for_weight, checkpoint, weights, capacity } = &self.memory;
+        let memory = Memory {
+            unit: unit.clone(),
+            activation: stretch("memory.activation", activation, stages)?,
+            retained_for_weight: stretch("memory.retained_for_weight", retained_for_weight, stages)?,
+            checkpoint: match checkpoint {
+                Some(list) => Some(stretch("recompute.checkpoint", list, stages)?),
+                None => None,
+            },
+            weights: stretch("memory.weights", weights, stages)?,
+            capacity: stretch("memory.capacity", capacity, devices)?,
+        };
+        Self::new(self.name.clone(), self.source.clone(), placement, self.microbatches, costs, memory)
+    }
+}
+
+/// A list of equal values at another length. A list without values stretches to defaults: with one
+/// stage there is no boundary to take a latency from.
+fn stretch<T: Clone + Default + PartialEq>(
+    key: &'static str,
+    list: &[T],
+    length: usize,
+) -> Result<Vec<T>, ModelError> {
+    let value = list.first().cloned().unwrap_or_default();
+    if list.iter().any(|other| *other != value) {
+        return Err(ModelError::NotResizable { key });
+    }
+    Ok(vec![value; length])
+}

@@ -1,0 +1,79 @@
+//! How much of the time devices work.
+
+use super::Span;
+use crate::model::Ticks;
+use crate::replay::{Metrics, Rate};
+
+/// What a device does with its time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Utilisation {
+    /// How many passes it runs.
+    pub passes: usize,
+    /// When its first pass starts; 0 when it has none.
+    pub first_start: Ticks,
+    /// When its last pass ends; 0 when it has none.
+    pub last_end: Ticks,
+    /// For how long it works: the durations of its passes together.
+    pub busy: Ticks,
+}
+
+impl Utilisation {
+    /// The utilisation of the device that runs these passes.
+    #[must_use]
+    pub fn of(spans: impl IntoIterator<Item = Span>) -> Self {
+        spans.into_iter().fold(Self::default(), |all, span| Self {
+            passes: all.passes + 1,
+            first_start: if all.passes == 0 { span.start } else { all.first_start.min(span.start) },
+            last_end: all.last_end.max(span.end),
+            busy: all.busy + span.duration(),
+        })
+    }
+
+    /// The time from its first start to its last end.
+    #[must_use]
+    pub fn span(&self) -> Ticks {
+        self.last_end - self.first_start
+    }
+
+    /// The share of some time in which the device does nothing, for example of the makespan or of its own
+    /// [span](Self::span). Of no time at all it is 0.
+    #[must_use]
+    pub fn idle_share(&self, of: Ticks) -> Rate {
+        idle_share(self.busy.0.into(), of.0.into())
+    }
+}
+
+/// The bubble rate of passes in time, by device: the share of `devices * span` in which devices idle, where `span`
+/// is the longest time from first start to last end of any device. Replay defines it for schedules; this is for
+/// times that were measured as well.
+#[must_use]
+pub fn bubble_rate(spans: &[Vec<Span>]) -> Rate {
+    let busy = spans.iter().flatten().map(|span| i128::from(span.duration().0)).sum();
+    idle_share(busy, i128::from(longest_span(spans).0) * spans.len() as i128)
+}
+
+/// What measured passes in time amount to, by device, as replay defines it for schedules. The makespan counts from
+/// the first start.
+#[must_use]
+pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
+    let all = || spans.iter().flatten();
+    let begun = all().map(|span| span.start).min().unwrap_or_default();
+    let ended = all().map(|span| span.end).max().unwrap_or_default();
+    let (makespan, busy): (Ticks, Ticks) = (ended - begun, all().map(|span| span.duration()).sum());
+    Metrics {
+        makespan,
+        device_span: longest_span(spans),
+        busy,
+        bubble_rate: bubble_rate(spans),
+        idle_rate: idle_share(busy.0.into(), i128::from(makespan.0) * spans.len() as i128),
+    }
+}
+
+fn longest_span(spans: &[Vec<Span>]) -> Ticks {
+    let at_work = spans.iter().map(|row| Utilisation::of(row.iter().copied()).span());
+    at_work.max().unwrap_or_default()
+}
+
+fn idle_share(busy: i128, room: i128) -> Rate {
+    if room == 0 { Rate::from_integer(0) } else { Rate::new(room - busy, room) }
+}

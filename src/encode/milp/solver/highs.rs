@@ -1,0 +1,55 @@
+//! `HiGHS`. It has been seen to call optimal what was not, in a few of several hundred blocks: with
+//! tolerances of 1e-9, and with a first solution offered to it. Its tolerances are therefore left alone,
+//! and it starts from nothing.
+
+use good_lp::{SolverModel, highs};
+use std::fmt::Debug;
+
+use super::super::floor;
+use super::{Posed, Solution, Solved, Solver};
+use crate::encode::EncodeError;
+use crate::stop::Stop;
+
+/// The status that `HiGHS` gives a model it has solved.
+const OPTIMAL: isize = 7;
+/// The status of a model without solutions.
+const INFEASIBLE: isize = 8;
+/// The status of a solution that satisfies all rows.
+const FEASIBLE: i64 = 2;
+
+/// Runs `HiGHS` for as long as there is left: on one thread, from a fixed seed, without a gap.
+pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
+    let Posed { variables, wanted, rows, objective, .. } = posed;
+    let mut problem = variables.minimise(objective).using(highs);
+    for row in rows {
+        problem.add_constraint(row);
+    }
+    let mut model = problem.try_into_inner().map_err(|error| failure(&error))?;
+    model.make_quiet();
+    for (option, value) in
+        [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", stop.remaining().as_secs_f64())]
+    {
+        model.try_set_option(option, value).map_err(|error| failure(&error))?;
+    }
+    for (option, value) in [("threads", 1), ("random_seed", 0)] {
+        model.try_set_option(option, value).map_err(|error| failure(&error))?;
+    }
+    let solved = model.try_solve().map_err(|error| failure(&error))?;
+    let status = solved.status() as isize;
+    let number = |name| solved.int_info_value(name).map_err(|error| failure(&error));
+    let bound = solved.double_info_value(c"mip_dual_bound").map_err(|error| failure(&error))?;
+    let solution = if number(c"primal_solution_status")? == FEASIBLE {
+        let columns = solved.get_solution();
+        let shifts = columns.columns()[wanted].iter().map(|value| floor(value.round())).collect();
+        Solution::Found { shifts, objective: solved.objective_value() }
+    } else if status == INFEASIBLE {
+        Solution::Infeasible
+    } else {
+        Solution::None
+    };
+    Ok(Solved { solution, optimal: status == OPTIMAL, bound })
+}
+
+fn failure(error: &dyn Debug) -> EncodeError {
+    Solver::Highs.failure(format!("{error:?}"))
+}

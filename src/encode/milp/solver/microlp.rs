@@ -1,0 +1,39 @@
+//! microlp: branch and bound over a simplex method, in Rust. It looks at its clock every few pivots, so a
+//! time limit holds.
+
+use good_lp::solvers::{SolutionStatus, WithTimeLimit};
+use good_lp::{ResolutionError, Solution as _, SolverModel, microlp};
+
+use super::super::floor;
+use super::{Posed, Solution, Solved, Solver};
+use crate::encode::EncodeError;
+use crate::stop::Stop;
+
+/// Runs microlp for as long as there is left, without a gap.
+pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
+    let Posed { variables, wanted, largest, rows, objective } = posed;
+    // Its integers have 32 bits; it would call infeasible what needs a larger one.
+    if largest > f64::from(i32::MAX) {
+        return Err(EncodeError::Overflow);
+    }
+    let mut problem = variables.minimise(objective).using(microlp);
+    for row in rows {
+        problem.add_constraint(row);
+    }
+    let found = match problem.with_time_limit(stop.remaining().as_secs_f64()).solve() {
+        Ok(found) => found,
+        Err(ResolutionError::Infeasible) => {
+            return Ok(Solved { solution: Solution::Infeasible, optimal: false, bound: f64::INFINITY });
+        }
+        // The time was up.
+        Err(ResolutionError::Other(_)) => {
+            return Ok(Solved { solution: Solution::None, optimal: false, bound: f64::NEG_INFINITY });
+        }
+        Err(error) => return Err(Solver::Microlp.failure(error.to_string())),
+    };
+    let optimal = matches!(found.status(), SolutionStatus::Optimal);
+    let found = found.into_inner();
+    let shifts = found.iter().skip(wanted.start).take(wanted.len()).map(|(_, value)| floor(value)).collect();
+    let bound = found.stats().best_bound.unwrap_or(f64::NEG_INFINITY);
+    Ok(Solved { solution: Solution::Found { shifts, objective: found.objective() }, optimal, bound })
+}

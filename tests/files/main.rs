@@ -1,0 +1,12 @@
+//! Files: what is read, what is refused and why, and what is written for the runtimes of others. No test here runs
+//! the tool.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod communication;
+mod corpus;
+mod pytorch;
+mod runtimes;
+
+use common::cases;

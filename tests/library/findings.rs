@@ -1,0 +1,157 @@
+//! `docs/findings.md` says what the library computes: its tables are computed again, row by row, but for
+//! those that take long, of which only the problems are compared; and what the text says beyond the
+//! tables is tried.
+#![cfg(all(feature = "smt", feature = "lcg"))]
+
+#[path = "../../examples/findings/tables/mod.rs"]
+mod tables;
+
+use std::fs;
+
+use bubbleproof::block::Passes;
+use bubbleproof::catalog;
+use bubbleproof::model::Model;
+use num_rational::Ratio;
+
+use tables::published::{Family, settled};
+use tables::uniform::{self, Offsets};
+use tables::{Table, Takes, all_times, document, least_memory, linear, v};
+
+fn text() -> String {
+    fs::read_to_string(document::path()).expect("the document")
+}
+
+fn table(name: &str) -> Table {
+    tables::all().into_iter().find(|table| table.name == name).expect("a table of this name")
+}
+
+/// Compares a table with the one in the document; says how many rows were computed.
+fn computed(name: &str) -> usize {
+    let (text, table) = (text(), table(name));
+    let (_, lines, _) = document::around(&text, name).expect("a place in the document");
+    assert_eq!(lines[..2].join("\n"), table.head);
+    assert_eq!(lines.len() - 2, table.rows.len(), "rows of `{name}`");
+    let mut computed = 0;
+    for (line, row) in lines[2..].iter().zip(&table.rows) {
+        assert!(line.starts_with(&row.beginning()), "`{line}` is not about `{}`", row.beginning());
+        if row.takes == Takes::Little {
+            assert_eq!(*line, row.line());
+            computed += 1;
+        }
+    }
+    computed
+}
+
+/// One test for each table, so that they are computed side by side.
+macro_rules! tables_agree {
+    ($($test:ident: $name:literal,)*) => {
+        const TESTED: &[&str] = &[$($name),*];
+        $(
+            #[test]
+            fn $test() {
+                assert!(computed($name) > 0, "not one row");
+            }
+        )*
+    };
+}
+
+tables_agree! {
+    published_families_at_their_memory: "published",
+    published_families_on_measured_durations: "profiles",
+    memory_of_families_without_bubbles: "memory",
+    uniform_against_free_offsets: "uniform",
+    whole_ticks_against_fractions: "rounding",
+    least_memory_of_three_placements: "placement memory",
+    least_intervals_of_three_placements: "placement interval",
+    some_stages_longer: "unequal",
+    stages_that_all_differ: "drawn",
+    several_microbatches_per_interval: "periods",
+    whole_schedules: "whole",
+}
+
+#[test]
+fn every_table_is_in_the_document_and_tested() {
+    let names: Vec<&str> = tables::all().iter().map(|table| table.name).collect();
+    assert_eq!(names, TESTED);
+    let text = text();
+    let marked: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("<!-- table: ")?.strip_suffix(" -->")).collect();
+    assert_eq!(marked, TESTED);
+    assert_eq!(text.lines().filter(|line| line.contains("---:")).count(), TESTED.len());
+}
+
+fn settles_at(name: &str, model: &Model) -> Option<Ratio<i64>> {
+    settled(&catalog::block(name, model.placement()).expect("a block"), model)
+}
+
+#[test]
+fn replay_agrees_with_the_formulas_for_the_intervals_of_the_families() {
+    let all = all_times().map(|times| (4, times));
+    let some = (5..=8).flat_map(|devices| all_times().step_by(7).map(move |times| (devices, times)));
+    for (devices, times) in all.chain(some) {
+        let (v, linear) = (v(devices, times), linear(devices, times));
+        for family in Family::ALL {
+            let formula = Ratio::from_integer(family.interval(times));
+            assert_eq!(settles_at(family.name(), &v), Some(formula), "{} {devices} {times:?}", family.name());
+        }
+        for (name, model) in [("v-zb", &v), ("1f1b", &linear), ("zb-h1", &linear)] {
+            let work = Ratio::from_integer(model.most_work().0);
+            assert_eq!(settles_at(name, model), Some(work), "{name} {devices} {times:?}");
+        }
+    }
+}
+
+#[test]
+fn on_one_device_all_offsets_are_uniform_and_need_the_memory_that_the_exact_programme_proves() {
+    for times in all_times().filter(|times| times.iter().sum::<i64>() <= 5) {
+        let work = 2 * times.iter().sum::<i64>();
+        for interval in work..work + 3 {
+            let uniform = uniform::least_memory(1, times, interval, Offsets::Uniform);
+            let free = least_memory(&v(1, times), Passes::SPLIT, interval);
+            assert_eq!(uniform, Some(free), "{times:?} {interval}");
+        }
+    }
+}
+
+#[test]
+fn v_half_is_free_of_bubbles_where_the_condition_of_the_paper_holds() {
+    for times in all_times() {
+        let [forward, input, weight] = times;
+        let condition = weight + 2 * input >= 2 * forward && weight + 2 * forward >= 2 * input;
+        assert_eq!(Family::VHalf.is_bubble_free(times), condition, "{times:?}");
+    }
+}
+
+#[test]
+fn on_six_and_eight_devices_v_min_is_optimal_with_a_bubble_where_f_equals_i_and_exceeds_w() {
+    for (devices, times) in
+        [6, 8].into_iter().flat_map(|devices| all_times().map(move |times| (devices, times)))
+    {
+        let [forward, input, weight] = times;
+        let optimal = Family::VMin.ratio(devices, times) == Ratio::from_integer(1);
+        let expected = Family::VMin.is_bubble_free(times) || (forward == input && input > weight);
+        assert_eq!(optimal, expected, "{devices} {times:?}");
+    }
+}
+
+#[test]
+fn the_text_counts_the_problems_of_several_microbatches_as_the_table_has_them() {
+    let text = text();
+    let (_, lines, _) = document::around(&text, "periods").expect("a place in the document");
+    let rows: Vec<Vec<&str>> =
+        lines[2..].iter().map(|line| line.split('|').map(str::trim).collect()).collect();
+    let count = |several: bool, verdict: &str| {
+        rows.iter().filter(|row| row[5].is_empty() != several && row[8] == verdict).count()
+    };
+    let [one, more] = [false, true].map(|several| count(several, "optimal"));
+    let [open_one, open_more] = [false, true].map(|several| count(several, "open"));
+    assert_eq!(one + more + open_one + open_more, rows.len());
+    for sentence in [
+        format!("In {} of {} problems more are better", more + open_more, rows.len()),
+        format!("In {one} problems the best block of one microbatch meets the bound"),
+        format!("in {more} the block of several does. {} problems are open", open_one + open_more),
+        format!("The {} open rows of section 6", open_one + open_more),
+    ] {
+        assert!(text.contains(&sentence), "{sentence}");
+    }
+}

@@ -1,0 +1,18 @@
+//! What the library decides: laws on random problems, optima and published figures that are known, theorems and
+//! their proofs, and the pages of `docs` that are computed. No test here runs the tool.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod every_m;
+mod findings;
+mod gallery;
+mod known_optima;
+mod laws;
+mod optimum;
+mod proofs;
+mod prove;
+mod published;
+mod records;
+
+use common::cases;

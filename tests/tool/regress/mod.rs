@@ -1,0 +1,7 @@
+//! Designs held against their records: every way in which a design can change. Our own catalogue is held against
+//! its records in `tests/library/records.rs`.
+
+mod examples;
+mod manifests;
+mod outcomes;
+mod scene;

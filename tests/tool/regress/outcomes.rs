@@ -1,0 +1,384 @@
+//! Every way in which a design can change, and what is said of it.
+
+use bubbleproof::prove::HAS_SOLVER;
+use bubbleproof::regress::{
+    Allowances, Cache, Change, Checked, Outcome, Record, Severity, Value, Verdict, What,
+};
+
+use crate::regress::scene::{SCHEDULE, Scene, slower};
+
+/// The changes of a severity, as topic and message.
+fn changes(checked: &Checked, severity: Severity) -> Vec<(&str, &str)> {
+    let of = checked.changes.iter().filter(|change| change.severity == severity);
+    of.map(|change: &Change| (change.topic.as_str(), change.message.as_str())).collect()
+}
+
+fn topics(checked: &Checked, severity: Severity) -> Vec<&str> {
+    let mut topics: Vec<&str> = changes(checked, severity).into_iter().map(|(topic, _)| topic).collect();
+    topics.dedup();
+    topics
+}
+
+/// A snapshot for this build: what is proved differs between those with a solver and those without.
+fn name(name: &str) -> String {
+    if HAS_SOLVER { name.to_owned() } else { format!("{name}_without_solver") }
+}
+
+#[test]
+fn a_broken_v_half_is_caught() {
+    let scene = Scene::of_v_half();
+    // I of chunk 1 starts a tick earlier where d is even: the gap is too short by one.
+    scene.replace("v-half.toml", "3*d + if(d mod 2 = 0, 3, 0) - 1", "3*d + if(d mod 2 = 0, 2, 0) - 1");
+    let run = scene.run(&[".", "--no-cache"]);
+    assert_eq!(run.status, 1);
+    insta::assert_snapshot!(name("broken_v_half"), run.transcript());
+    let checked = scene.checked();
+    assert_eq!(checked.outcome, Outcome::Worse);
+    assert!(topics(&checked, Severity::Worse).contains(&"invalid"));
+    assert!(topics(&checked, Severity::Changed).contains(&"moved"));
+}
+
+#[test]
+fn a_slower_v_half_is_caught() {
+    let scene = Scene::of_v_half();
+    // I of chunk 0 waits for a whole interval: valid, and free of bubbles, but slower and hungrier.
+    scene.replace(
+        "v-half.toml",
+        "6*d + if(d mod 2 = 0, 3, 0) - 2 - i",
+        "6*d + if(d mod 2 = 0, 3, 0) + 4 - i",
+    );
+    let run = scene.run(&[".", "--no-cache"]);
+    assert_eq!(run.status, 1);
+    insta::assert_snapshot!(name("slower_v_half"), run.transcript());
+    let checked = scene.checked();
+    for topic in ["makespan", "peak_memory", "promise"] {
+        assert!(topics(&checked, Severity::Worse).contains(&topic), "{topic}");
+    }
+    assert!(!topics(&checked, Severity::Worse).contains(&"invalid"));
+}
+
+#[test]
+fn what_is_better_is_no_regression_and_asks_to_be_accepted() {
+    let scene = Scene::of_v_half();
+    let (good, slow) = ("6*d + if(d mod 2 = 0, 3, 0) - 2 - i", "6*d + if(d mod 2 = 0, 3, 0) + 4 - i");
+    scene.replace("v-half.toml", good, slow);
+    scene.replace("v-half.toml", "peak = 2*((d + 2) div 2)", "peak <= 2*d + 4");
+    scene.replace("regress.toml", "promise = \"2*peak <= peak_1f1b + 4\"\n", "");
+    assert_eq!(scene.accept(), ["v-half.record"]);
+    scene.replace("v-half.toml", slow, good);
+    let checked = scene.checked();
+    assert_eq!(checked.outcome, Outcome::Better);
+    assert_eq!(changes(&checked, Severity::Worse), []);
+    assert!(topics(&checked, Severity::Better).contains(&"makespan"));
+    assert!(!checked.fails(false) && checked.fails(true));
+    let run = scene.run(&[".", "--no-cache"]);
+    assert_eq!(run.status, 0);
+    assert!(run.out.contains("`bubbleproof regress . --accept` records it"), "{}", run.out);
+    assert_eq!(scene.run(&[".", "--no-cache", "--strict"]).status, 1);
+    assert_eq!(scene.accept(), ["v-half.record"]);
+    assert_eq!(scene.checked().outcome, Outcome::Unchanged);
+    assert_eq!(scene.accept(), [] as [&str; 0]);
+}
+
+#[test]
+fn passes_that_move_and_cost_nothing_are_told_and_no_regression() {
+    let scene = Scene::of_v_half();
+    // The whole block begins an interval later.
+    for (from, to) in [
+        ("at = \"2*i\"", "at = \"2*i + 6\""),
+        ("3*d - 2 - i", "3*d + 4 - i"),
+        ("- 1 + 2*i", "+ 5 + 2*i"),
+        ("- 2 - i\"", "+ 4 - i\""),
+    ] {
+        scene.replace("v-half.toml", from, to);
+    }
+    let checked = scene.checked();
+    assert_eq!((checked.outcome, changes(&checked, Severity::Worse)), (Outcome::Changed, vec![]));
+    let first = changes(&checked, Severity::Changed)[0];
+    assert_eq!(
+        first,
+        (
+            "moved",
+            "F of chunk 0: 6 on device 0 of 1, was 0; likewise 6 ticks later in 22 more places (d = 1, 2, 3, 4, 5, 8)"
+        )
+    );
+    assert!(!checked.fails(false) && checked.fails(true));
+}
+
+#[test]
+fn a_design_without_a_record_and_a_record_without_a_design_are_regressions() {
+    let scene = Scene::of_schedule("");
+    scene.replace("regress.toml", "name = \"ours\"", "name = \"theirs\"");
+    let report = scene.check();
+    let outcomes: Vec<(&str, Outcome)> =
+        report.results.iter().map(|result| (result.design.as_str(), result.outcome)).collect();
+    assert_eq!(outcomes, [("theirs", Outcome::New), ("ours", Outcome::Vanished)]);
+    assert!(report.fails(false));
+    assert_eq!(scene.accept(), ["theirs.record", "ours.record"]);
+    assert!(!scene.path("records/ours.record").exists());
+    assert!(!scene.check().fails(true));
+}
+
+#[test]
+fn thresholds_are_kept_or_exceeded() {
+    for (allow, outcome) in [
+        ("", Outcome::Worse),
+        ("allow = { makespan = 1 }", Outcome::Changed),
+        ("allow = { makespan = \"12.5%\" }", Outcome::Changed),
+        ("allow = { makespan = \"12.4%\", device_span = \"any\", bubble_rate = \"any\" }", Outcome::Worse),
+        ("allow = { makespan = 1, bubble_rate = \"8%\" }", Outcome::Worse),
+        ("allow = { makespan = 1, bubble_rate = \"8.4%\" }", Outcome::Changed),
+        ("allow = { makespan = \"any\", device_span = 0 }", Outcome::Worse),
+        ("allow = { makespan = \"any\", lifespan = 0 }", Outcome::Worse),
+        ("allow = { makespan = \"any\" }", Outcome::Changed),
+        ("\n[allow]\nmakespan = 1", Outcome::Changed),
+    ] {
+        let scene = Scene::of_schedule(allow);
+        scene.write("ours.json", &slower());
+        let checked = scene.checked();
+        assert_eq!(checked.outcome, outcome, "{allow}: {:#?}", checked.changes);
+    }
+}
+
+#[test]
+fn the_first_pass_of_each_device_that_differs_is_named() {
+    let scene = Scene::of_schedule("allow = { makespan = \"any\", peak_memory = \"any\" }");
+    let other = SCHEDULE.replace("\"1W0\", \"1F1\"", "\"1F1\", \"1W0\"");
+    scene.write("ours.json", &other);
+    let run = scene.run(&["."]);
+    insta::assert_snapshot!("moved_pass", run.transcript());
+}
+
+#[test]
+fn an_invalid_schedule_is_told_with_its_place() {
+    let scene = Scene::of_schedule("");
+    scene.write("ours.json", &SCHEDULE.replace("\"1F0\", \"1I0\"", "\"1I0\", \"1F0\""));
+    let run = scene.run(&["."]);
+    assert_eq!(run.status, 1);
+    insta::assert_snapshot!("invalid_schedule", run.transcript());
+}
+
+#[test]
+fn a_broken_promise_is_a_regression_until_it_is_kept_or_withdrawn() {
+    let scene = Scene::of_schedule("promise = [\"peak_memory <= 2\", \"makespan <= 1.5 * bound\"]");
+    assert_eq!(scene.checked().outcome, Outcome::Unchanged);
+    let (kept, broken) = ("makespan <= 1.5 * bound", "bubble_rate <= 1/10 and m = 2");
+    scene.replace("regress.toml", kept, broken);
+    let checked = scene.checked();
+    assert_eq!(
+        changes(&checked, Severity::Worse),
+        [
+            ("promise", "`bubble_rate <= 1/10 and m = 2`: broken (bubble_rate = 1/4, m = 2)"),
+            ("promise", "`makespan <= 1.5 * bound` is not promised any more")
+        ]
+    );
+    let accepted = scene.run(&[".", "--accept"]);
+    assert_eq!(accepted.status, 1, "{}", accepted.out);
+    assert_eq!(scene.checked().outcome, Outcome::Worse);
+    scene.replace("regress.toml", broken, "m = 2");
+    assert_eq!(scene.run(&[".", "--accept"]).status, 0);
+    assert_eq!(scene.run(&[".", "--strict"]).status, 0);
+}
+
+#[test]
+fn promises_of_a_family_are_proved_for_all_or_tested_where_it_is_measured() {
+    let scene = Scene::of_v_half();
+    scene.replace(
+        "regress.toml",
+        "promise = \"2*peak <= peak_1f1b + 4\"",
+        "promise = [\"2*peak <= peak_1f1b + 4\", \"2*peak <= peak_1f1b\", \"makespan <= 6*m + 6*d - 3\", \
+         \"bubble = 0 when tW + 2*tI >= 2*tF\", \"bubble = 0 when tF = tI\"]",
+    );
+    let found = scene.checked().found.expect("it is there");
+    let verdict = |text: &str| {
+        let fact = found.facts.iter().find(|fact| fact.key.what == What::Promise(text.to_owned()));
+        fact.unwrap_or_else(|| panic!("{text}")).value.to_string()
+    };
+    let proved = if HAS_SOLVER { "proved" } else { "undecided holds for d <= 64" };
+    assert_eq!(verdict("2*peak <= peak_1f1b + 4"), proved);
+    assert_eq!(verdict("2*peak <= peak_1f1b"), "refuted");
+    assert_eq!(verdict("makespan <= 6*m + 6*d - 3"), "tested for d = 1, 2, 3, 4, 5, 8; m = 1, 8");
+    assert_eq!(verdict("bubble = 0 when tF = tI"), "proved");
+    assert_eq!(verdict("bubble = 0 when tW + 2*tI >= 2*tF"), "refuted");
+    let text = found.to_string();
+    assert!(text.contains("counterexample 2*peak <= peak_1f1b: d = 1, i = 0, passes 1F0: "), "{text}");
+    assert!(
+        text.contains(
+            "counterexample bubble = 0 when tW + 2*tI >= 2*tF: d = 2: with tF = 0, tI = 1, tW = 0 a microbatch takes 4 \
+             ticks in the long run, and a device works 2 for it"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_a_solver_what_was_proved_is_neither_passed_nor_lost() {
+    let scene = Scene::of_v_half();
+    let path = "records/v-half.record";
+    // As a build with a solver writes it.
+    let proved = scene.read(path).replace("undecided holds for d <= 64", "proved");
+    scene.write(path, &proved);
+    let checked = scene.checked();
+    assert_eq!(checked.outcome, Outcome::Unchanged);
+    assert_eq!(checked.undecided > 0, !HAS_SOLVER);
+    assert_eq!(checked.fails(true), !HAS_SOLVER);
+    assert_eq!(topics(&checked, Severity::Undecided).is_empty(), HAS_SOLVER);
+    assert_eq!(scene.run(&["."]).out.contains("not decided in this build"), !HAS_SOLVER);
+    scene.accept();
+    assert_eq!(scene.read(path), proved, "the verdicts are about the same formulas");
+    // About other formulas they say nothing.
+    scene.replace("v-half.toml", "at = \"2*i\"", "at = \"i + i\"");
+    scene.accept();
+    assert_eq!(scene.read(path).contains("undecided"), !HAS_SOLVER);
+}
+
+#[test]
+fn what_is_recorded_as_false_is_not_undecided_afterwards() {
+    let scene = Scene::of_v_half();
+    // As a build with a solver would record what is false only for more devices than are tried without one.
+    let verdict = if HAS_SOLVER { "proved" } else { "undecided holds for d <= 64" };
+    let promise = "promise 2*peak <= peak_1f1b + 4: ";
+    let counterexample = "counterexample 2*peak <= peak_1f1b + 4: d = 99, i = 0: as it was found";
+    scene.replace(
+        "records/v-half.record",
+        &format!("{promise}{verdict}"),
+        &format!("{promise}refuted\n{counterexample}"),
+    );
+    let recorded = scene.read("records/v-half.record");
+    let checked = scene.checked();
+    if HAS_SOLVER {
+        assert_eq!(checked.outcome, Outcome::Better);
+        return;
+    }
+    assert_eq!(checked.outcome, Outcome::Worse);
+    assert_eq!(topics(&checked, Severity::Worse), ["promise"]);
+    assert!(checked.breaks_a_promise());
+    assert_eq!(scene.run(&[".", "--no-cache"]).status, 1);
+    assert_eq!(scene.run(&[".", "--no-cache", "--accept"]).status, 1);
+    assert_eq!(scene.read("records/v-half.record"), recorded);
+    // Of other formulas it says nothing: that is open, and no improvement.
+    scene.replace("v-half.toml", "at = \"2*i\"", "at = \"i + i\"");
+    let checked = scene.checked();
+    assert!(topics(&checked, Severity::Undecided).contains(&"promise"));
+    assert_eq!((topics(&checked, Severity::Better), checked.fails(true)), (vec![], true));
+}
+
+#[test]
+fn a_record_that_says_the_same_in_other_words_is_not_exactly_as_recorded() {
+    let scene = Scene::of_schedule("");
+    let path = "records/ours.record";
+    let good = scene.read(path);
+    for other in
+        [format!("{good}# mine\n"), good.replacen("\n\n", "\n", 1), good.replace("\nproblem", "\n\nproblem")]
+    {
+        scene.write(path, &other);
+        let checked = scene.checked();
+        assert_eq!(
+            (checked.outcome, changes(&checked, Severity::Changed)),
+            (Outcome::Changed, vec![("record", "its text is another one: --accept writes it")]),
+            "{other}"
+        );
+        assert!(!checked.fails(false) && checked.fails(true));
+    }
+    assert_eq!(scene.accept(), ["ours.record"]);
+    assert_eq!(scene.read(path), good);
+    scene.write(path, &good.replace('\n', "\r\n"));
+    assert_eq!(scene.checked().outcome, Outcome::Unchanged, "ends of lines are for git");
+}
+
+#[test]
+fn figures_as_large_as_records_have_them_are_compared() {
+    let scene = Scene::of_schedule("");
+    for (from, to) in [
+        ("bubble_rate: 1/4", "bubble_rate: 4611686018427387902/4611686018427387903"),
+        ("makespan: 8", "makespan: 4611686018427387903"),
+        ("peak_memory: 2 1", "peak_memory: -4611686018427387903 4611686018427387903"),
+    ] {
+        scene.replace("records/ours.record", from, to);
+    }
+    let checked = scene.checked();
+    assert_eq!(checked.outcome, Outcome::Worse, "{:?}", checked.changes);
+    assert!(topics(&checked, Severity::Better).contains(&"bubble_rate"));
+}
+
+#[test]
+fn a_theorem_that_is_lost_is_a_regression() {
+    let scene = Scene::of_v_half();
+    scene.replace(
+        "records/v-half.record",
+        "theorem period: proved",
+        "theorem period: unknown the time limit came first",
+    );
+    assert_eq!(changes(&scene.checked(), Severity::Better), [("theorem", "period: proved, was unknown")]);
+    let mut old = Record::parse(&scene.read("records/v-half.record")).expect("a record");
+    let mut new = old.clone();
+    let set = |record: &mut Record, verdict| {
+        for fact in &mut record.facts {
+            if fact.key.what == What::Theorem("period".to_owned()) {
+                fact.value = Value::Verdict(verdict, String::new());
+            }
+        }
+    };
+    set(&mut old, Verdict::Proved);
+    for (verdict, severity) in [
+        (Verdict::Unknown, Severity::Worse),
+        (Verdict::Refuted, Severity::Worse),
+        (Verdict::Tested, Severity::Worse),
+        (Verdict::Undecided, Severity::Undecided),
+    ] {
+        set(&mut new, verdict);
+        let changes = bubbleproof::regress::compare(&old, &new, &Allowances::default());
+        assert_eq!(changes.iter().map(|change| change.severity).collect::<Vec<_>>(), [severity]);
+    }
+}
+
+#[test]
+fn fewer_places_are_a_regression_and_more_are_not() {
+    let scene = Scene::of_v_half();
+    scene.replace("regress.toml", "[1, 2, 3, 4, 5, 8]", "[1, 2, 3, 4, 8]");
+    let checked = scene.checked();
+    assert_eq!(topics(&checked, Severity::Worse), ["coverage"]);
+    scene.accept();
+    scene.replace("regress.toml", "[1, 2, 3, 4, 8]", "[1, 2, 3, 4, 6, 8]");
+    let checked = scene.checked();
+    assert_eq!((checked.outcome, topics(&checked, Severity::Changed)), (Outcome::Changed, vec!["coverage"]));
+}
+
+#[test]
+fn a_cached_finding_is_the_fresh_one_and_every_change_makes_it_stale() {
+    let scene = Scene::of_schedule("");
+    let cache = || Cache::at(scene.path(".cache"));
+    let fresh = scene.check();
+    let first = scene.check_with(cache());
+    let second = scene.check_with(cache());
+    assert!(!first.results[0].cached && second.results[0].cached);
+    assert_eq!(
+        (&first.results[0].found, &second.results[0].found),
+        (&fresh.results[0].found, &fresh.results[0].found)
+    );
+    assert_eq!(scene.read(".cache/.gitignore"), "*\n");
+    // The file, the manifest, the cached text itself.
+    scene.write("ours.json", &SCHEDULE.replace("\"1W0\", \"1F1\"", "\"1F1\", \"1W0\""));
+    assert!(!scene.check_with(cache()).results[0].cached);
+    assert!(scene.check_with(cache()).results[0].cached);
+    scene.replace("regress.toml", "name = \"ours\"\n", "name = \"ours\"\npromise = \"m = 2\"\n");
+    assert!(!scene.check_with(cache()).results[0].cached);
+    scene.replace(".cache/ours.cache", "makespan: ", "makespan: 1");
+    let damaged = scene.check_with(cache());
+    assert!(!damaged.results[0].cached);
+    assert_eq!(damaged.results[0].found, scene.check().results[0].found);
+    // The tool itself: another executable has another digest, so that its findings are not taken.
+    _ = scene.check_with(cache());
+    let run = scene.run(&[".", "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&run.out).expect("an object");
+    assert_eq!(object["designs"][0]["cached"], false, "{object}");
+}
+
+#[test]
+fn a_record_reads_as_what_was_printed() {
+    let scene = Scene::of_v_half();
+    let text = scene.read("records/v-half.record");
+    let record = Record::parse(&text).expect("a record");
+    assert_eq!(record.to_string(), text);
+    assert!(text.contains("\nd=4 i=3 offsets: F0@6 F1@7 I1@20 I0@22 W0@"), "{text}");
+}

@@ -1,0 +1,187 @@
+//! What holds of every trace that runs as replay says, and of traces that were tampered with.
+
+use bubbleproof::model::{Device, Kind, Model, Stage, Ticks};
+use bubbleproof::trace::compare::{compare, predict};
+use bubbleproof::trace::fit::{Method, profile};
+use bubbleproof::trace::matching::{Finding, early, findings};
+use bubbleproof::trace::run;
+use bubbleproof::trace::terms::{Terms, simulate};
+use bubbleproof::trace::{Span, Trace, file};
+use proptest::prelude::*;
+
+use crate::traces::support::{pipeline, traced};
+
+fn written(trace: &Trace) -> String {
+    let mut text = Vec::new();
+    file::write(trace, &mut text).expect("writing to memory");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Whether a model says the same of the times that can be told apart, and of memory.
+fn same(fitted: &Model, model: &Model, split: bool) -> Result<(), TestCaseError> {
+    for stage in Stage::all(model.stages()) {
+        let kinds: &[Kind] = if split { &[Kind::F, Kind::I, Kind::W] } else { &[Kind::F, Kind::B] };
+        for &kind in kinds {
+            prop_assert_eq!(fitted.duration(stage, kind), model.duration(stage, kind), "{}{}", stage, kind);
+        }
+        prop_assert_eq!(fitted.activation(stage), model.activation(stage), "{}", stage);
+        if split {
+            prop_assert_eq!(fitted.retained_for_weight(stage), model.retained_for_weight(stage), "{}", stage);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn reading_what_was_written_gives_the_same_trace((model, schedule) in pipeline()) {
+        let trace = traced(&model, &schedule);
+        prop_assert_eq!(file::parse(&written(&trace)).expect("what was written reads"), trace);
+    }
+
+    #[test]
+    fn a_profile_of_what_replay_says_is_the_model_again((model, schedule) in pipeline()) {
+        let trace = traced(&model, &schedule);
+        let found = profile("again", std::slice::from_ref(&trace)).expect("a model");
+        let split = schedule.orders().iter().flatten().any(|pass| pass.kind == Kind::W);
+        same(&found.model, &model, split)?;
+        for latency in &found.latencies {
+            let stated = model.latency_after(latency.after_stage);
+            if latency.method == Method::AtMost {
+                prop_assert!(latency.latency >= stated);
+            } else {
+                prop_assert_eq!(latency.latency, stated, "after stage {}", latency.after_stage);
+            }
+        }
+        // What is printed is a model file.
+        let printed = bubbleproof::model::print(&found.model);
+        let read = bubbleproof::model::parse(&printed);
+        prop_assert_eq!(read.as_ref(), Ok(&found.model));
+    }
+
+    #[test]
+    fn without_messages_waits_tell_the_latency_or_it_does_not_matter((model, schedule) in pipeline()) {
+        let mut trace = traced(&model, &schedule);
+        trace.iterations[0].messages = None;
+        let found = profile("again", std::slice::from_ref(&trace)).expect("a model");
+        let prediction = predict(&found.model, &schedule).expect("it runs");
+        prop_assert_eq!(&prediction.spans, &trace.iterations[0].passes);
+    }
+
+    #[test]
+    fn what_runs_as_replay_says_is_predicted_without_error((model, schedule) in pipeline()) {
+        let trace = traced(&model, &schedule);
+        prop_assert_eq!(findings(&trace), []);
+        prop_assert_eq!(early(&trace), []);
+        let prediction = predict(&model, &schedule).expect("it runs");
+        let found = compare(&trace, &prediction).expect("passes in common");
+        prop_assert_eq!(found.makespan().median, prediction.makespan.0);
+        prop_assert_eq!(found.bubble_rate(), prediction.bubble_rate);
+        prop_assert_eq!(&found.peak_memory, &prediction.peak_memory);
+        for errors in [&found.durations, &found.starts] {
+            prop_assert_eq!((errors.signed.least, errors.signed.most, errors.ninth_decile), (0, 0, Ticks::ZERO));
+        }
+        let drawn = run::of(&trace, 0);
+        prop_assert_eq!(&drawn.timing, &bubbleproof::replay::replay(&model, &schedule).timing.expect("it runs"));
+        prop_assert_eq!(drawn.held, Some(bubbleproof::replay::memory_along(&model, &schedule)));
+    }
+
+    #[test]
+    fn without_terms_the_simulation_is_replay((model, schedule) in pipeline()) {
+        let spans = simulate(&model, &schedule, &Terms::none(model.devices())).expect("it runs");
+        prop_assert_eq!(spans, traced(&model, &schedule).iterations.remove(0).passes);
+    }
+
+    #[test]
+    fn a_pass_that_ran_late_is_named_and_no_other((model, schedule) in pipeline(), device: u32, from: usize, to: usize) {
+        let mut trace = traced(&model, &schedule);
+        let device = Device(device % model.devices());
+        let row = &mut trace.iterations[0].passes[device.index()];
+        let (from, to) = (from % row.len(), to % row.len());
+        prop_assume!(from.abs_diff(to) > 1);
+        // The times stay where they are; which pass ran in them changes.
+        let mut passes: Vec<_> = row.iter().map(|span| span.pass).collect();
+        let moved = passes.remove(from);
+        passes.insert(to, moved);
+        for (span, pass) in row.iter_mut().zip(passes) {
+            span.pass = pass;
+        }
+        let found = findings(&trace);
+        prop_assert_eq!(found.len(), 1, "{:?}", &found);
+        prop_assert!(
+            matches!(found[0], Finding::OutOfOrder { pass, device: at, .. } if pass == moved && at == device),
+            "{:?}", found
+        );
+    }
+
+    #[test]
+    fn passes_that_are_missing_doubled_elsewhere_or_overlapping_are_named(
+        (model, schedule) in pipeline(), device: u32, at: usize, fault in 0..4
+    ) {
+        let mut trace = traced(&model, &schedule);
+        let device = Device(device % model.devices());
+        let other = Device((device.0 + 1) % model.devices());
+        let row = &mut trace.iterations[0].passes[device.index()];
+        let at = at % row.len();
+        let span = row[at];
+        let expected = match fault {
+            0 => {
+                row.remove(at);
+                "missing-pass"
+            }
+            1 => {
+                row.insert(at, Span { end: span.start, ..span });
+                "duplicate-pass"
+            }
+            2 => {
+                let elsewhere = &mut trace.iterations[0].passes[other.index()];
+                let place = elsewhere.partition_point(|other| other.start < span.start);
+                // It takes no time there, so that it overlaps nothing.
+                elsewhere.insert(place, Span { end: span.start, ..span });
+                "wrong-device"
+            }
+            _ => {
+                prop_assume!(at + 1 < row.len());
+                row[at].end = row[at + 1].start + Ticks(1);
+                "overlap"
+            }
+        };
+        let found = findings(&trace);
+        prop_assert_eq!(found.len(), 1, "{:?}", &found);
+        prop_assert_eq!(found[0].rule(), expected);
+    }
+
+    #[test]
+    fn a_pass_that_starts_before_its_input_is_there_is_named_with_the_amount(
+        (model, schedule) in pipeline(), by in 1..1000_i64
+    ) {
+        let mut trace = traced(&model, &schedule);
+        // All of a device later: what the others receive from it now comes too late.
+        let last = trace.iterations[0].passes.len() - 1;
+        let gap = early_by(&trace, last);
+        for span in &mut trace.iterations[0].passes[last] {
+            (span.start, span.end) = (span.start + Ticks(gap + by), span.end + Ticks(gap + by));
+        }
+        let found = early(&trace);
+        prop_assert_eq!(found[0].by, Ticks(by), "{:?}", &found[0]);
+        prop_assert_eq!(findings(&trace), [], "the order on each device is what it was");
+    }
+}
+
+/// By how much all passes of a device can be later without any other pass starting before its input is there.
+fn early_by(trace: &Trace, device: usize) -> i64 {
+    let spans = &trace.iterations[0].passes;
+    let of = |pass| spans.iter().flatten().find(|span| span.pass == pass).copied();
+    let placement = trace.schedule.placement();
+    let others = spans.iter().enumerate().filter(|&(at, _)| at != device).flat_map(|(_, row)| row);
+    let slack = others.flat_map(|span| {
+        let needs = bubbleproof::schedule::prerequisites(span.pass, placement, |pass| of(pass).is_some());
+        needs.filter_map(move |needed| {
+            let there = placement.device_of(needed.stage).index() == device;
+            there.then(|| of(needed).map(|needed| span.start - needed.end)).flatten()
+        })
+    });
+    slack.min().expect("devices exchange messages").0
+}

@@ -1,0 +1,12 @@
+//! Traces: laws of reading, fitting and comparing; traces that must be refused; and every committed trace with
+//! its fitted model, its comparison and its verdict.
+
+mod clocks;
+mod corpus;
+mod errors;
+mod kernels;
+mod laws;
+pub mod measured;
+mod robust;
+mod support;
+mod terms;

@@ -1,0 +1,80 @@
+//! Terms that were put into a trace, and found again.
+
+use bubbleproof::model::{Model, Placement, Ticks};
+use bubbleproof::trace::compare::{compare, predict};
+use bubbleproof::trace::fit::profile;
+use bubbleproof::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, simulate};
+use bubbleproof::trace::{Iteration, Trace};
+
+use crate::traces::support::{named, traced};
+
+fn model(placement: Placement) -> Model {
+    let model = Model::equal_stages(placement, 12, [10_000, 11_000, 7_000, 400]).expect("a model");
+    let costs = bubbleproof::model::Costs { unit: "ns".to_owned(), ..model.costs().clone() };
+    let memory = model.memory().clone();
+    Model::new("terms".to_owned(), None, model.placement().clone(), 12, costs, memory).expect("a model")
+}
+
+/// What would be measured where devices slow each other down and need time between passes.
+fn disturbed(name: &str, model: &Model, terms: &Terms) -> Trace {
+    let schedule = named(name, model);
+    let passes = simulate(model, &schedule, terms).expect("it runs");
+    let iteration = Iteration { passes, ..Iteration::default() };
+    Trace { iterations: vec![iteration], ..traced(model, &schedule) }
+}
+
+#[test]
+fn rates_that_were_put_in_are_found_and_predict_what_replay_does_not() {
+    let model = model(Placement::linear(4).expect("a placement"));
+    let terms = Terms { rates: vec![1000, 900, 700, 550], ..Terms::none(4) };
+    let trace = disturbed("zb-h1", &model, &terms);
+    let fitted_to = std::slice::from_ref(&trace);
+    let found = profile("fitted", fitted_to).expect("a model");
+    let (rates, alone) = fit_contention(&found, fitted_to).expect("rates");
+    for (rate, truth) in rates.iter().zip(&terms.rates) {
+        assert!((rate - truth).abs() <= 5, "{rates:?}");
+    }
+    // Another schedule, with other numbers of busy devices at a time.
+    let other = disturbed("gpipe", &model, &terms);
+    let plain = predict(&found.model, &other.schedule).expect("it runs");
+    let with = simulate(&alone, &other.schedule, &Terms { rates, ..Terms::none(4) }).expect("it runs");
+    let error = |makespan: Ticks| {
+        let comparison = compare(&other, &plain).expect("passes in common");
+        let share = comparison.makespan_error(makespan) * 1000;
+        share.floor().to_integer().abs()
+    };
+    let end = with.iter().flatten().map(|span| span.end).max().expect("passes");
+    assert!(error(end) <= 10, "{} thousandths off with the term", error(end));
+    assert!(error(plain.makespan) > 2 * error(end), "{} without it", error(plain.makespan));
+}
+
+#[test]
+fn launch_gaps_that_were_put_in_are_found_exactly() {
+    let model = model(Placement::v(4).expect("a placement"));
+    let gaps: Vec<Ticks> = [150, 300, 0, 75].map(Ticks).into();
+    let trace = disturbed("v-half", &model, &Terms { gaps: gaps.clone(), ..Terms::none(4) });
+    let fitted_to = std::slice::from_ref(&trace);
+    let found = profile("fitted", fitted_to).expect("a model");
+    assert_eq!(fit_gaps(&found, fitted_to), gaps);
+    let again = simulate(&found.model, &trace.schedule, &Terms { gaps, ..Terms::none(4) }).expect("it runs");
+    assert_eq!(again, trace.iterations[0].passes);
+}
+
+#[test]
+fn without_contention_none_is_found() {
+    let model = model(Placement::v(3).expect("a placement"));
+    let trace = disturbed("v-min", &model, &Terms::none(3));
+    let fitted_to = std::slice::from_ref(&trace);
+    let found = profile("fitted", fitted_to).expect("a model");
+    let (rates, alone) = fit_contention(&found, fitted_to).expect("rates");
+    assert_eq!(rates, [1000; 3]);
+    assert_eq!(alone.costs(), found.model.costs());
+}
+
+#[test]
+fn overlapped_pairs_have_no_terms() {
+    let model = model(Placement::v(2).expect("a placement"));
+    let schedule = named("dualpipe-v", &model);
+    assert!(schedule.overlap_count() > 0);
+    assert_eq!(simulate(&model, &schedule, &Terms::none(2)), Err(TermsError::Overlaps));
+}
