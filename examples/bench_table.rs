@@ -9,12 +9,13 @@
 //! ```
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bubbleproof::catalog::{self, one_f_one_b_memory};
+use bubbleproof::files;
 use bubbleproof::model::{self, Model, Placement, Ticks, Units};
 use bubbleproof::optimize::{Optimality, OptimizeError, Options, Solution, Stop, optimize};
 use bubbleproof::replay::{Rate, replay};
@@ -67,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             print_row(&name, &model, cap, &solution, begin.elapsed());
             let file =
                 folder.join(format!("{name}-d{}-m{}-cap{cap}.json", model.devices(), model.microbatches()));
-            schedule::write(&solution.schedule, File::create(file)?)?;
+            files::write_with(&file, |out| schedule::write(&solution.schedule, out))?;
         }
     }
     Ok(())

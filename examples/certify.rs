@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use bubbleproof::files;
 use bubbleproof::model::{Model, Placement, Ticks, Units};
 use bubbleproof::optimize::finite::linear::{Binary, LinearProgramme};
 use bubbleproof::optimize::finite::proof::{Certified, certify};
@@ -95,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             return Err(format!("{stem}: the optimum on record is {record}").into());
         }
         for (name, text) in found.files(&stem) {
-            fs::write(folder.join(name), text)?;
+            files::write(&folder.join(name), text)?;
         }
         for [program, statement, proof] in Certified::commands(&stem) {
             let begin = Instant::now();
@@ -161,13 +162,15 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
         let (program, extension) =
             if *form == "opb" { ("veripb", "pbp") } else { ("pumpkin-checker", "drcp.gz") };
         let path = |extension: &str| folder.join(format!("tampered-{at}.{extension}"));
-        fs::write(path(form), statement)?;
+        files::write(&path(form), statement)?;
         if *form == "opb" {
-            fs::write(path(extension), proof)?;
+            files::write(&path(extension), proof)?;
         } else {
-            let mut packed = GzEncoder::new(fs::File::create(path(extension))?, Compression::fast());
-            packed.write_all(proof.as_bytes())?;
-            packed.finish()?;
+            files::write_with(&path(extension), |out| {
+                let mut packed = GzEncoder::new(out, Compression::fast());
+                packed.write_all(proof.as_bytes())?;
+                packed.finish().map(|_| ())
+            })?;
         }
         let (accepted, _) = checkers.accepts(program, &path(form), &path(extension))?;
         println!("{what:36}  {program:15}  {}", if accepted { "ACCEPTED" } else { "rejected" });
@@ -191,8 +194,8 @@ fn forge(checkers: &Checkers, folder: &Path, programme: &LinearProgramme) -> Res
     }
     writeln!(forged, "n {} 0 {first} {} {} {}\nc UNSAT", first + 4, first + 1, first + 2, first + 3)?;
     let (statement, log) = (folder.join("forged.fzn"), folder.join("forged.drcp"));
-    fs::write(&statement, programme.flatzinc())?;
-    fs::write(&log, forged)?;
+    files::write(&statement, programme.flatzinc())?;
+    files::write(&log, forged)?;
     let (accepted, _) = checkers.accepts("pumpkin-checker", &statement, &log)?;
     println!(
         "{:36}  {:15}  {}",
@@ -202,9 +205,9 @@ fn forge(checkers: &Checkers, folder: &Path, programme: &LinearProgramme) -> Res
     );
     let binary = Binary::new(programme);
     let (statement, proof) = (folder.join("forged.opb"), folder.join("forged.pbp"));
-    fs::write(&statement, binary.opb())?;
+    files::write(&statement, binary.opb())?;
     let constraints = binary.constraints();
-    fs::write(
+    files::write(
         &proof,
         format!(
             "pseudo-Boolean proof version 3.0\nf {constraints};\nrup 1 {order} >= 1;\nrup 1 ~{order} >= 1;\n\

@@ -6,9 +6,11 @@
 //! ```
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
+use std::path::Path;
 
 use bubbleproof::catalog;
+use bubbleproof::files;
 use bubbleproof::model;
 use bubbleproof::schedule;
 
@@ -25,6 +27,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         provenance.devices = Some(model.devices());
         provenance.microbatches = Some(model.microbatches());
     }
-    schedule::write(&schedule, File::create(out)?)?;
+    files::write_with(Path::new(out), |out| schedule::write(&schedule, out))?;
     Ok(())
 }

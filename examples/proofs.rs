@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use bubbleproof::files;
 use bubbleproof::prove::{ProofFile, index, library};
 
 /// Far more than any file takes.
@@ -20,10 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in &files {
         let path = folder.join(format!("{}.smt2", file.name));
         fs::create_dir_all(path.parent().ok_or("a file in a folder")?)?;
-        fs::write(&path, &file.text)?;
+        files::write(&path, &file.text)?;
         written.insert(path);
     }
-    fs::write(folder.join("README.md"), index(&files))?;
+    files::write(&folder.join("README.md"), index(&files))?;
     remove_others(&folder, &written)?;
     let mut wrong = 0;
     let mut times = Vec::new();
@@ -36,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             eprintln!("{}: {answer}, where {} is expected", file.name, file.expected);
         }
     }
-    fs::write(folder.join("times.md"), table(&files, &times)?)?;
+    files::write(&folder.join("times.md"), table(&files, &times)?)?;
     let total: Duration = times.iter().sum();
     println!(
         "{} files written to {} and decided in {:.1} s",

@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod cli;
 pub mod draw;
 pub mod encode;
+pub mod files;
 pub mod interchange;
 pub mod optimize;
 pub mod prove;

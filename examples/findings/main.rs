@@ -14,6 +14,7 @@ use std::error::Error;
 use std::fs;
 use std::time::Instant;
 
+use bubbleproof::files;
 use tables::{Table, Takes, document};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let text = fs::read_to_string(document::path())?;
             let text = with_table(&text, &table, &lines)
                 .ok_or_else(|| format!("the document has no place for `{}`", table.name))?;
-            fs::write(document::path(), text)?;
+            files::write(&document::path(), text)?;
         }
     }
     Ok(())

@@ -11,6 +11,8 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+use bubbleproof::files;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let folder = docs.join(pages::FOLDER);
@@ -19,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::create_dir_all(&folder)?;
     for (path, text) in pages::files()? {
-        fs::write(docs.join(&path), text)?;
+        files::write(&docs.join(&path), text)?;
         println!("wrote docs/{path}");
     }
     Ok(())

@@ -74,6 +74,9 @@ pub enum Error {
         /// How to mend it.
         help: Option<String>,
     },
+    /// Ended by Ctrl-C before there was an answer.
+    #[error("{0}")]
+    Stopped(String),
     /// An answer that did not pass the independent check: a defect of this program.
     #[error("{0}")]
     Defect(String),
@@ -103,7 +106,7 @@ impl Error {
     /// The exit status it stands for. Without an answer that holds, a defect is no answer at all.
     pub const fn status(&self) -> Status {
         match self {
-            Self::Defect(_) => Status::GaveUp,
+            Self::Defect(_) | Self::Stopped(_) => Status::GaveUp,
             _ => Status::Wrong,
         }
     }
@@ -133,7 +136,7 @@ impl Error {
             Self::Usage { help, .. } => help.as_deref(),
             Self::NotText { .. } => Some("models are TOML, schedules are JSON or CSV, all in UTF-8"),
             Self::Defect(_) => Some("please report this with the command and the files it was given"),
-            Self::Read { .. } | Self::Write { .. } => None,
+            Self::Read { .. } | Self::Write { .. } | Self::Stopped(_) => None,
         }
     }
 

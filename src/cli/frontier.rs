@@ -62,7 +62,7 @@ struct FrontierReport<'a> {
     complete: bool,
     engine: &'static str,
     /// What is worth knowing about the proofs.
-    notes: Vec<&'static str>,
+    notes: Vec<String>,
     model: &'a str,
     devices: u32,
     microbatches: u32,
@@ -195,16 +195,19 @@ impl<'a> FrontierReport<'a> {
         let entries = catalog::entries().iter();
         let work = Ratio::from_integer(passes.most_work(model).0);
         // That no interval is below the work needs no solver.
-        let in_floating_point = !found.engine.proves_exactly()
-            && found.points.iter().any(|point| point.proven || point.bound > work);
-        let note =
-            "every block is checked exactly, but the solver proves in floating point what no block is below";
+        let is_proved = found.points.iter().any(|point| point.proven || point.bound > work);
+        let solver = found.engine.floating_point_solver().filter(|_| is_proved);
+        let note = |solver| {
+            format!(
+                "every block is checked exactly, but {solver} proves in floating point what no block is below"
+            )
+        };
         Self {
             points: points.collect(),
             schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found)).collect(),
             complete: found.complete,
             engine: found.engine.name(),
-            notes: in_floating_point.then_some(note).into_iter().collect(),
+            notes: solver.map(note).into_iter().collect(),
             passes,
             exact: found.engine.proves_exactly(),
             model: model.name(),

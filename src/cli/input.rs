@@ -18,7 +18,8 @@ use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
 use crate::schedule::{self, ScheduleError, ScheduleFileError};
 use crate::trace::file::{self as trace_file, TraceFileError};
-use crate::trace::profiler::{self, ProfilerError, Recording};
+use crate::trace::profiler::{self, ProfilerError};
+use crate::trace::recording::Recording;
 use crate::trace::{Trace, TraceError};
 
 /// What was measured, in one of the forms that it comes in.

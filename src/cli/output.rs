@@ -1,13 +1,13 @@
 //! Where results, notes and files go.
 
 use std::fmt::Display;
-use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::error::Error;
+use crate::files::{WriteError, write_with};
 
 /// Results go to standard output, as one JSON object or as text; notes go to standard error.
 #[derive(Debug, Clone, Copy)]
@@ -101,60 +101,25 @@ pub enum Target {
 }
 
 impl Target {
-    /// Writes the file. It is written aside and renamed, so that it is never seen half written and an
-    /// old one is kept when writing fails.
+    /// Writes the file, which is never seen half written: an old one is kept when writing fails.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         match self {
             Self::Stdout => to_stdout(write),
-            Self::File(path) => write_file(path, write)
-                .map_err(|source| Error::Write { path: path.display().to_string(), source }),
+            Self::File(path) => write_with(path, write).map_err(|WriteError { path, source }| Error::Write {
+                path: path.display().to_string(),
+                source,
+            }),
         }
     }
-}
-
-fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    // Through a symbolic link: the file it leads to is replaced, not the link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match fs::metadata(&path) {
-        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        // A pipe or a device such as /dev/null must not be replaced by a file.
-        Ok(found) if !found.is_file() => {
-            let mut out = BufWriter::new(OpenOptions::new().write(true).open(&path)?);
-            return write(&mut out).and_then(|()| out.flush());
-        }
-        _ => {}
-    }
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let mut file = new_beside(&path).tempfile_in(directory.unwrap_or_else(|| Path::new(".")))?;
-    let mut out = BufWriter::new(file.as_file_mut());
-    write(&mut out).and_then(|()| out.flush())?;
-    drop(out);
-    file.persist(&path)?;
-    Ok(())
-}
-
-/// A temporary file with the permissions that the file would have, had it been written in place.
-#[cfg(unix)]
-fn new_beside(path: &Path) -> tempfile::Builder<'static, 'static> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = fs::metadata(path).map_or(0o666, |found| found.permissions().mode() & 0o777);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".bubbleproof-").permissions(fs::Permissions::from_mode(mode));
-    builder
-}
-
-#[cfg(not(unix))]
-fn new_beside(_path: &Path) -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".bubbleproof-");
-    builder
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn target(path: &Path) -> Target {

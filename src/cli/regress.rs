@@ -13,15 +13,17 @@ use clap::{Args, ValueEnum};
 use super::error::{Error, Located, Status};
 use super::excerpt::Excerpt;
 use super::input::Input;
+use super::interrupt::on_ctrl_c;
 use super::optimize::seconds;
 use super::output::{Output, note, print_json, to_stdout};
 use super::progress::Progress;
 use crate::advice;
 use crate::block::family::FormulaFileError;
 use crate::regress::{
-    Accepted, Cache, FileKind, InitError, InputError, MANIFEST, Options, RegressError, Report, Suite,
-    initialise,
+    Accepted, Cache, CheckOptions, CheckedDesign, FileKind, InitError, InputError, MANIFEST, RegressError,
+    Suite, SuiteReport, initialise,
 };
+use crate::stop::Stop;
 
 /// The options of `regress`.
 #[derive(Debug, Args)]
@@ -72,11 +74,11 @@ enum Format {
     Json,
 }
 
-/// What was checked, for printing.
-struct Checked<'a> {
+/// A directory that was checked, for printing.
+struct CheckedSuite<'a> {
     suite: &'a Suite,
     directory: &'a Path,
-    report: &'a Report,
+    report: &'a SuiteReport,
     strict: bool,
     accepted: Option<&'a Accepted>,
 }
@@ -102,12 +104,12 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         Cache::at(args.cache_dir.clone().unwrap_or_else(|| directory.join(".cache")))
     };
     let progress = Progress::counting(suite.manifest.designs.len());
-    let options = Options { cache, limit: args.time_limit };
+    let options = CheckOptions { cache, limit: args.time_limit, stop: Stop::on(on_ctrl_c()) };
     let report = suite.check(&options, &|design| progress.count(design));
     drop(progress);
     let report = report.map_err(|error| refused(error, Some(&suite)))?;
     let accepted = args.accept.then(|| suite.accept(&report)).transpose().map_err(unwritable)?;
-    let checked = Checked {
+    let checked = CheckedSuite {
         suite: &suite,
         directory,
         report: &report,
@@ -128,12 +130,12 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
     Ok(Status::of(!checked.fails()))
 }
 
-impl Checked<'_> {
+impl CheckedSuite<'_> {
     /// Whether the exit status is that of a regression. What has been accepted is none, but a promise that is
     /// broken stays one until it is withdrawn or kept.
     fn fails(&self) -> bool {
         match self.accepted {
-            Some(_) => self.report.results.iter().any(crate::regress::Checked::breaks_a_promise),
+            Some(_) => self.report.results.iter().any(CheckedDesign::breaks_a_promise),
             None => self.report.fails(self.strict),
         }
     }
@@ -236,6 +238,7 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
             located(&path, &text, error.to_string(), error.span.clone(), Some(help))
         }
         RegressError::Unreadable { .. } => Error::Defect(error.to_string()),
+        RegressError::Stopped => Error::Stopped(error.to_string()),
         RegressError::Input { error, .. } => malformed(*error),
         RegressError::Design { design, span, error } => {
             let message = format!("{design}: {error}");
@@ -266,7 +269,7 @@ fn malformed(error: InputError) -> Error {
 }
 
 /// Says on standard error what a format for machines has no place for.
-fn remark(checked: &Checked<'_>) {
+fn remark(checked: &CheckedSuite<'_>) {
     if let Some(undecided) = human::undecided(checked.report) {
         note(&undecided);
     }

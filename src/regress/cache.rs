@@ -2,8 +2,9 @@
 //!
 //! A cached finding is taken only where everything that it depends on is the same, byte for byte: the
 //! design as the manifest states it, its files, the limit on time, the version, the features and the
-//! *executable* of the tool, and the version of the solver, which is a library of its own. Whoever changes the tool finds everything anew. A finding that a time limit
-//! cut short is never kept, and one that was damaged is not taken.
+//! *executable* of the tool, and the version of the solver, which is a library of its own. Whoever changes the
+//! tool finds everything anew. A finding that a time limit cut short is never kept, and one that was damaged is
+//! not taken.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -13,11 +14,10 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::files;
 use super::inputs::Inputs;
 use super::manifest::Design;
 use super::record::Record;
-use crate::prove;
+use crate::{files, prove};
 
 const FORMAT: &str = "bubbleproof-regress-cache-1";
 
@@ -84,10 +84,11 @@ impl Cache {
         fs::create_dir_all(&self.directory)?;
         let ignore = self.directory.join(".gitignore");
         if !ignore.exists() {
-            files::write(&ignore, "*\n")?;
+            files::write(&ignore, "*\n").map_err(|error| error.source)?;
         }
         let body = record.to_string();
-        files::write(&self.file(&record.design), &format!("{}\n{body}", head_of(key, &body)))
+        let text = format!("{}\n{body}", head_of(key, &body));
+        files::write(&self.file(&record.design), text).map_err(|error| error.source)
     }
 
     fn file(&self, design: &str) -> PathBuf {

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::files;
 use super::inputs::FileKind;
 use super::manifest;
 use super::suite::MANIFEST;
 use crate::block::family::FormulaFileError;
+use crate::files::{self, WriteError};
 use crate::interchange;
 use crate::model::reading;
 
@@ -60,6 +60,12 @@ pub enum InitError {
         /// What is wrong.
         error: Box<FormulaFileError>,
     },
+}
+
+impl From<WriteError> for InitError {
+    fn from(WriteError { path, source }: WriteError) -> Self {
+        Self::File { path, source }
+    }
 }
 
 /// The manifest that was made.
@@ -134,7 +140,7 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
     if manifest::parse(&text).is_err() {
         return Err(InitError::Closed(manifest_path));
     }
-    files::write(&manifest_path, &text).map_err(|source| failed(&manifest_path, source))?;
+    files::write(&manifest_path, &text)?;
     Ok(Initialised { manifest: manifest_path, designs })
 }
 

@@ -323,25 +323,13 @@ fn read_promises(file: &str, values: &[Value<'_>], formal: bool) -> Result<Vec<P
     Ok(promises)
 }
 
-/// A promise, whose mistakes are located inside its text where that stands as it is.
+/// A promise: one to be proved if the design is a family and it speaks of nothing that only schedules have.
 fn read_promise(file: &str, value: &Value<'_>, formal: bool) -> Result<Promise, FormulaFileError> {
     let text = value.text()?;
-    let error = if formal && !Quantity::is_spoken_of(text) {
-        match parse_promise(text) {
-            Ok(promise) => return Ok(Promise::Formal(promise)),
-            Err(error) => (error.to_string(), error.span),
-        }
+    let promise = if formal && !Quantity::is_spoken_of(text) {
+        parse_promise(text).map(Promise::Formal)
     } else {
-        match Measurable::parse(text) {
-            Ok(promise) => return Ok(Promise::Measured(promise)),
-            Err(error) => (error.to_string(), error.span),
-        }
+        Measurable::parse(text).map(Promise::Measured)
     };
-    let (message, inside) = error;
-    let whole = value.span();
-    let span = match file.get(whole.clone()).and_then(|raw| raw.find(text)) {
-        Some(at) => whole.start + at + inside.start..whole.start + at + inside.end,
-        None => whole,
-    };
-    Err(FormulaFileError::Formula { key: value.key(), message, span })
+    promise.map_err(|error| FormulaFileError::located(file, value, error))
 }

@@ -11,27 +11,37 @@
 //! communication from `comm`.
 
 mod cache;
+mod change;
+mod check;
 mod compare;
+mod error;
 mod fact;
-mod files;
 mod init;
 mod inputs;
+mod kept;
 mod manifest;
 mod measure;
 mod moved;
 mod promise;
 mod record;
+mod recorded;
+mod report;
 mod suite;
 mod threshold;
 
 pub use cache::Cache;
-pub use compare::{Change, Severity, compare};
+pub use change::{Change, Severity};
+pub use check::CheckOptions;
+pub use compare::compare;
+pub use error::RegressError;
 pub use fact::{Fact, Key, Place, Value, Verdict, What};
 pub use init::{InitError, Initialised, initialise};
 pub use inputs::{FileKind, InputError, Inputs};
 pub use manifest::{DEVICES, Design, MICROBATCHES, Manifest, Promise, Sizes, Subject, parse};
-pub use measure::{BOUND_STEPS, Found, MeasureError, measure};
-pub use promise::{Measurable, PromiseError, Quantity};
+pub use measure::{BOUND_STEPS, MeasureError, MeasuredDesign, measure};
+pub use promise::{Measurable, Quantity};
 pub use record::{RECORD_FORMAT, Record, RecordError, RecordProblem};
-pub use suite::{Accepted, Checked, MANIFEST, Options, Outcome, RECORDS, RegressError, Report, Suite, Tally};
+pub use recorded::RECORDS;
+pub use report::{CheckedDesign, DesignOutcome, SuiteReport, Tally};
+pub use suite::{Accepted, MANIFEST, Suite};
 pub use threshold::{Allowance, Allowances, Metric};

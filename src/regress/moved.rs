@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 
-use super::compare::{Change, Severity};
+use super::change::{Change, Severity};
 use super::fact::{Fact, Key, Place, Value};
 use super::record::Record;
 

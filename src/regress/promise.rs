@@ -1,24 +1,15 @@
 //! Promises over what is measured: `makespan <= 1.05 * bound`.
 //!
-//! ```text
-//! promise  := conjunct { "or" conjunct }
-//! conjunct := relation { "and" relation }
-//! relation := sum ("=" | "!=" | "<" | "<=" | ">" | ">=") sum | "(" promise ")"
-//! sum      := product { ("+" | "-") product }
-//! product  := factor { ("*" | "/") factor }
-//! factor   := number | metric | "-" factor | "(" sum ")"
-//! ```
-//!
-//! Numbers are integers or decimals. Everything is exact.
+//! They are written in the grammar of the formulas of block families, with `*` and `/` of any two numbers and
+//! without `div`, `mod` and `if`. Numbers are integers or decimals. Everything is exact.
 
 use std::fmt;
 use std::ops::Range;
 
-use crate::block::family::{Comparison, FormulaProblem, MAX_LENGTH};
+use crate::block::family::{
+    Comparison, FormulaError, FormulaProblem, Language, MAX_NESTING, Parser, Token, Vocabulary,
+};
 use crate::replay::Rate;
-
-/// How deep parentheses and signs may be nested.
-const MAX_NESTING: usize = 64;
 
 /// What a promise may speak of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,17 +75,15 @@ enum Condition {
 enum Sum {
     Number(Rate),
     Quantity(Quantity),
-    Join(Box<Sum>, char, Box<Sum>),
+    Join(Box<Sum>, Operator, Box<Sum>),
 }
 
-/// What is wrong with the text of a promise, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct PromiseError {
-    /// What is wrong.
-    pub message: String,
-    /// The bytes of the text it is about.
-    pub span: Range<usize>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Plus,
+    Minus,
+    Times,
+    Over,
 }
 
 impl Measurable {
@@ -102,17 +91,9 @@ impl Measurable {
     ///
     /// # Errors
     /// When the text is none.
-    pub fn parse(text: &str) -> Result<Self, PromiseError> {
-        if text.len() > MAX_LENGTH {
-            let message = FormulaProblem::TooLong.to_string();
-            return Err(PromiseError { message, span: 0..text.len() });
-        }
-        let mut parser = Parser { text, at: 0, depth: 0 };
-        let condition = parser.disjunction()?;
-        match parser.peek() {
-            "" => Ok(Self { text: text.split_whitespace().collect::<Vec<_>>().join(" "), condition }),
-            _ => Err(parser.unexpected("`and`, `or` or the end")),
-        }
+    pub fn parse(text: &str) -> Result<Self, FormulaError> {
+        let condition = Parser::new(text, Measured)?.whole()?.condition()?;
+        Ok(Self { text: text.split_whitespace().collect::<Vec<_>>().join(" "), condition })
     }
 
     /// Whether it says the same as another one, but for spaces and the like.
@@ -171,11 +152,11 @@ impl Sum {
             Self::Join(left, operator, right) => {
                 let (left, right) = (left.value(values)?, right.value(values)?);
                 match operator {
-                    '+' => left + right,
-                    '-' => left - right,
-                    '*' => left * right,
-                    _ if right == Rate::from_integer(0) => return None,
-                    _ => left / right,
+                    Operator::Plus => left + right,
+                    Operator::Minus => left - right,
+                    Operator::Times => left * right,
+                    Operator::Over if right == Rate::from_integer(0) => return None,
+                    Operator::Over => left / right,
                 }
             }
         };
@@ -192,161 +173,70 @@ impl Sum {
     }
 }
 
-#[derive(Clone)]
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    depth: usize,
-}
+/// Exact arithmetic over what is measured.
+struct Measured;
 
-impl<'a> Parser<'a> {
-    /// The next token; empty at the end.
-    fn peek(&self) -> &'a str {
-        let rest = self.text[self.at..].trim_start();
-        let run = |belongs: fn(char) -> bool| rest.find(|letter| !belongs(letter)).unwrap_or(rest.len());
-        let length = match rest.chars().next() {
-            None => 0,
-            Some(first) if first.is_ascii_digit() => run(|letter| letter.is_ascii_digit() || letter == '.'),
-            Some(first) if first.is_ascii_alphabetic() => {
-                run(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-            }
-            Some(_) if ["<=", ">=", "!="].iter().any(|sign| rest.starts_with(sign)) => 2,
-            Some(first) => first.len_utf8(),
-        };
-        &rest[..length]
+impl Language for Measured {
+    type Number = Sum;
+    type Condition = Condition;
+    type Product = Operator;
+
+    const TEXT: &'static str = "promise";
+    const VOCABULARY: Vocabulary =
+        Vocabulary { words: &["and", "or"], symbols: &["<=", ">=", "!="], decimals: true };
+    const PRODUCTS: &'static [(&'static str, Operator)] = &[("*", Operator::Times), ("/", Operator::Over)];
+    // That many parentheses may enclose a number, which counts as well.
+    const DEPTH: usize = MAX_NESTING + 1;
+    const MIXED: bool = false;
+    const FACTOR: &'static str = "a number, something measured, or `(`";
+    const AFTER: &'static str = "`and`, `or` or the end";
+
+    fn refusal(&self, _: &Token<'_>) -> Option<FormulaProblem> {
+        None
     }
 
-    fn span(&self) -> Range<usize> {
-        let start = self.text.len() - self.text[self.at..].trim_start().len();
-        start..start + self.peek().len()
+    fn number(&self, digits: &str) -> Result<Sum, FormulaProblem> {
+        decimal(digits).map(Sum::Number).ok_or_else(|| FormulaProblem::Decimal(digits.to_owned()))
     }
 
-    fn advance(&mut self) {
-        self.at = self.span().end;
+    fn quantity(&self, name: &str) -> Result<Sum, FormulaProblem> {
+        let found = Quantity::ALL.into_iter().find(|(_, known)| *known == name);
+        found.map(|(quantity, _)| Sum::Quantity(quantity)).ok_or_else(|| FormulaProblem::NotMeasured {
+            name: name.to_owned(),
+            known: Quantity::ALL.into_iter().map(|(_, known)| known).collect(),
+        })
     }
 
-    fn take(&mut self, token: &str) -> bool {
-        let found = self.peek() == token;
-        if found {
-            self.advance();
-        }
-        found
+    fn negated(number: Sum) -> Sum {
+        Self::difference(Sum::Number(Rate::from_integer(0)), number)
     }
 
-    fn unexpected(&self, expected: &str) -> PromiseError {
-        let found = match self.peek() {
-            "" => "the end".to_owned(),
-            token => format!("`{token}`"),
-        };
-        PromiseError { message: format!("expected {expected}, found {found}"), span: self.span() }
+    fn sum(left: Sum, right: Sum) -> Sum {
+        Sum::Join(Box::new(left), Operator::Plus, Box::new(right))
     }
 
-    fn deeper<T>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, PromiseError>,
-    ) -> Result<T, PromiseError> {
-        if self.depth == MAX_NESTING {
-            let message = format!("a promise is nested at most {MAX_NESTING} deep");
-            return Err(PromiseError { message, span: self.span() });
-        }
-        self.depth += 1;
-        let read = read(self);
-        self.depth -= 1;
-        read
+    fn difference(left: Sum, right: Sum) -> Sum {
+        Sum::Join(Box::new(left), Operator::Minus, Box::new(right))
     }
 
-    fn disjunction(&mut self) -> Result<Condition, PromiseError> {
-        let mut left = self.conjunction()?;
-        while self.take("or") {
-            left = Condition::Or(Box::new(left), Box::new(self.conjunction()?));
-        }
-        Ok(left)
+    fn product(
+        (left, _): (Sum, Range<usize>),
+        operator: Operator,
+        (right, _): (Sum, Range<usize>),
+    ) -> Result<Sum, FormulaError> {
+        Ok(Sum::Join(Box::new(left), operator, Box::new(right)))
     }
 
-    fn conjunction(&mut self) -> Result<Condition, PromiseError> {
-        let mut left = self.relation()?;
-        while self.take("and") {
-            left = Condition::And(Box::new(left), Box::new(self.relation()?));
-        }
-        Ok(left)
+    fn compared(left: Sum, comparison: Comparison, right: Sum) -> Condition {
+        Condition::Compare(left, comparison, right)
     }
 
-    fn relation(&mut self) -> Result<Condition, PromiseError> {
-        // A parenthesis may enclose a condition or begin a sum: whichever can be read.
-        if self.peek() == "(" {
-            let mut inside = self.clone();
-            inside.advance();
-            let condition = inside.deeper(Self::disjunction);
-            if let Ok(condition) = condition
-                && inside.take(")")
-            {
-                self.at = inside.at;
-                return Ok(condition);
-            }
-        }
-        let left = self.sum()?;
-        let token = self.peek();
-        let Some(comparison) = Comparison::ALL.into_iter().find(|comparison| comparison.symbol() == token)
-        else {
-            return Err(self.unexpected("a comparison"));
-        };
-        self.advance();
-        Ok(Condition::Compare(left, comparison, self.sum()?))
+    fn both(left: Condition, right: Condition) -> Condition {
+        Condition::And(Box::new(left), Box::new(right))
     }
 
-    fn sum(&mut self) -> Result<Sum, PromiseError> {
-        let mut left = self.product()?;
-        loop {
-            let operator = match self.peek() {
-                "+" => '+',
-                "-" => '-',
-                _ => return Ok(left),
-            };
-            self.advance();
-            left = Sum::Join(Box::new(left), operator, Box::new(self.product()?));
-        }
-    }
-
-    fn product(&mut self) -> Result<Sum, PromiseError> {
-        let mut left = self.factor()?;
-        loop {
-            let operator = match self.peek() {
-                "*" => '*',
-                "/" => '/',
-                _ => return Ok(left),
-            };
-            self.advance();
-            left = Sum::Join(Box::new(left), operator, Box::new(self.factor()?));
-        }
-    }
-
-    fn factor(&mut self) -> Result<Sum, PromiseError> {
-        let (token, span) = (self.peek(), self.span());
-        if token.starts_with(|first: char| first.is_ascii_digit()) {
-            self.advance();
-            let number = decimal(token);
-            let message =
-                || format!("`{token}` is no number with at most nine digits on either side of its point");
-            return number.map(Sum::Number).ok_or_else(|| PromiseError { message: message(), span });
-        }
-        if self.take("-") {
-            let zero = Sum::Number(Rate::from_integer(0));
-            return Ok(Sum::Join(Box::new(zero), '-', Box::new(self.deeper(Self::factor)?)));
-        }
-        if self.take("(") {
-            let inner = self.deeper(Self::sum)?;
-            return if self.take(")") { Ok(inner) } else { Err(self.unexpected("`)`")) };
-        }
-        if token.starts_with(|first: char| first.is_ascii_alphabetic()) && !["and", "or"].contains(&token) {
-            let Some((quantity, _)) = Quantity::ALL.into_iter().find(|(_, name)| *name == token) else {
-                let known: Vec<&str> = Quantity::ALL.into_iter().map(|(_, name)| name).collect();
-                let message = format!("`{token}` is not measured; there are {}", known.join(", "));
-                return Err(PromiseError { message, span });
-            };
-            self.advance();
-            return Ok(Sum::Quantity(quantity));
-        }
-        Err(self.unexpected("a number, something measured, or `(`"))
+    fn either(left: Condition, right: Condition) -> Condition {
+        Condition::Or(Box::new(left), Box::new(right))
     }
 }
 
@@ -431,5 +321,33 @@ mod tests {
         let promise = Measurable::parse("makespan <= 2*bound or d = 1").expect("a promise");
         let names: Vec<&str> = promise.quantities().into_iter().map(|(_, name)| name).collect();
         assert_eq!(names, ["makespan", "bound", "d"]);
+    }
+
+    #[test]
+    fn what_both_languages_can_say_means_the_same_in_both() {
+        use crate::block::family::{Promise, Variable, parse_promise};
+        for (text, expected) in [
+            ("d + 2*3 - 4 = interval", true),
+            ("d - 1 - 1 = 1", true),
+            ("-(d - 1) <= -2 and interval != 4 or d > 9", true),
+            ("d = 1 and d = 2 or d = 3", true),
+            ("d = 3 or d = 2 and d = 1", true),
+            ("(d = 3 or d = 2) and d = 1", false),
+            ("((d)) >= 2*(interval - d)", false),
+            ("--d < 3*(2)", true),
+        ] {
+            let measured = Measurable::parse(text).expect(text).holds(&|quantity| match quantity {
+                Quantity::Devices => Some(Rate::from_integer(3)),
+                Quantity::Interval => Some(Rate::from_integer(5)),
+                _ => None,
+            });
+            let Ok(Promise::Everywhere(formal)) = parse_promise(text) else { panic!("{text}") };
+            let formal = formal.evaluate(&|variable| match variable {
+                Variable::Devices => Some(3),
+                Variable::Interval => Some(5),
+                _ => None,
+            });
+            assert_eq!((measured, formal), (Some(expected), Ok(expected)), "{text}");
+        }
     }
 }

@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::profiler::{Recording, Timing};
-use crate::model::{Device, Microbatch, Pass, Stage, Ticks};
+use super::recording::{Recording, Timing};
+use crate::model::{Device, Pass, Ticks};
 use crate::schedule::{Schedule, prerequisites};
 
 /// The offsets of all clocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Clocks {
     /// How the offsets were found.
-    pub method: Method,
+    pub method: ClockMethod,
     /// By rank.
     pub ranks: Vec<Clock>,
     /// What messages say against all offsets, those that were given too; then no clock has an interval.
@@ -39,7 +39,7 @@ pub struct Contradiction {
 /// How offsets were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum ClockMethod {
     /// Nothing contradicts that the clocks agree: no offsets.
     Agree,
     /// They were given.
@@ -61,7 +61,7 @@ pub struct Clock {
 
 /// Which offsets to take.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum OffsetChoice {
     /// None if messages allow that, else what they say.
     #[default]
     Auto,
@@ -104,7 +104,7 @@ pub enum ClockError {
 pub fn reconcile(
     recordings: &[Recording],
     schedule: &Schedule,
-    choice: &Choice,
+    choice: &OffsetChoice,
 ) -> Result<Clocks, ClockError> {
     let ranks = recordings.len();
     let bounds = bounds(recordings, schedule);
@@ -120,12 +120,12 @@ pub fn reconcile(
         Ok(Clocks { method, ranks: clocks, contradiction: paths.as_ref().err().copied() })
     };
     match choice {
-        Choice::Given(offsets) if offsets.len() == ranks => of(Method::Given, offsets.clone()),
-        Choice::Given(offsets) => Err(ClockError::Count { offsets: offsets.len(), ranks }),
-        Choice::Auto if bounds.iter().flatten().flatten().all(|&bound| bound >= 0) => {
-            of(Method::Agree, vec![0; ranks])
+        OffsetChoice::Given(offsets) if offsets.len() == ranks => of(ClockMethod::Given, offsets.clone()),
+        OffsetChoice::Given(offsets) => Err(ClockError::Count { offsets: offsets.len(), ranks }),
+        OffsetChoice::Auto if bounds.iter().flatten().flatten().all(|&bound| bound >= 0) => {
+            of(ClockMethod::Agree, vec![0; ranks])
         }
-        Choice::Auto | Choice::Estimate => {
+        OffsetChoice::Auto | OffsetChoice::Estimate => {
             let paths = paths.as_ref().map_err(|&found| ClockError::Contradiction(found))?;
             let middle = |rank: usize| -> Result<i64, ClockError> {
                 let (most, least) = paths[0][rank]
@@ -133,7 +133,7 @@ pub fn reconcile(
                     .ok_or(ClockError::Unconnected(Device::at(rank)))?;
                 i64::try_from((most + least).div_euclid(2)).map_err(|_| ClockError::TooFar)
             };
-            of(Method::Estimated, (0..ranks).map(middle).collect::<Result<_, _>>()?)
+            of(ClockMethod::Estimated, (0..ranks).map(middle).collect::<Result<_, _>>()?)
         }
     }
 }
@@ -197,9 +197,4 @@ fn shortest(bounds: &Bounds) -> Result<Bounds, Contradiction> {
         }
     }
     Ok(paths)
-}
-
-/// Whether a schedule has this pass.
-pub(super) fn knows(schedule: &Schedule, pass: Pass) -> bool {
-    pass.stage < Stage(schedule.placement().stages()) && pass.microbatch < Microbatch(schedule.microbatches())
 }

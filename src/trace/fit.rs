@@ -1,13 +1,22 @@
 //! A model from traces: medians of what was measured, with their spread.
 
-use std::collections::BTreeMap;
-use std::fmt;
+mod latency;
+mod memory;
+mod note;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+pub use latency::{Latency, LatencyMethod};
+pub use memory::Held;
+pub use note::Note;
+
+use self::latency::latencies;
+use self::memory::memory;
 use super::statistics::Spread;
-use super::{Origin, Trace, activation, gaps};
-use crate::model::{Costs, Device, Kind, Memory, Model, ModelError, Placement, Stage, Ticks, Units};
+use super::{Origin, Trace};
+use crate::model::{Costs, Device, Kind, Model, ModelError, Pass, Placement, Stage, Ticks};
 
 /// A model and what it was taken from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +24,7 @@ pub struct Profile {
     /// The model: times in nanoseconds, memory in bytes where it was measured.
     pub model: Model,
     /// How long passes took, by stage and kind.
-    pub durations: Vec<Duration>,
+    pub durations: Vec<StageDuration>,
     /// What messages took, by boundary between devices.
     pub latencies: Vec<Latency>,
     /// What passes held, by stage; empty where no trace has samples of memory.
@@ -26,7 +35,7 @@ pub struct Profile {
 
 /// The durations of the passes of a stage that are of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Duration {
+pub struct StageDuration {
     /// The stage.
     pub stage: Stage,
     /// The kind.
@@ -40,109 +49,6 @@ pub struct Duration {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn letter<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_char(kind.letter())
-}
-
-/// The latency of a boundary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Latency {
-    /// The stage before the boundary.
-    pub after_stage: Stage,
-    /// What the model takes, in nanoseconds.
-    pub latency: Ticks,
-    /// How it was found.
-    pub method: Method,
-    /// What it was found from, in nanoseconds; nothing where there was nothing.
-    pub spread: Option<Spread>,
-}
-
-/// How a latency was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// The median, over passes that found their device idle, of the time from the end of the pass that
-    /// sends to the start of the one that needs it. That is what a latency means to replay.
-    Waits,
-    /// The median time from the end of a pass to the arrival of its message.
-    Messages,
-    /// The least time between such passes, for no device waited: the latency is at most that.
-    AtMost,
-    /// Nothing was measured.
-    None,
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Waits => "waits",
-            Self::Messages => "messages",
-            Self::AtMost => "at most",
-            Self::None => "none",
-        })
-    }
-}
-
-/// What the passes of a stage acquire and release, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Held {
-    /// The stage.
-    pub stage: Stage,
-    /// What F acquires.
-    pub acquired: Spread,
-    /// What I leaves for W to release, where the backward is split.
-    pub retained: Option<Spread>,
-}
-
-/// What a fitted model does not say, or says without having seen it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Note {
-    /// Stages whose backward ran as one.
-    #[error(
-        "the backward of {} ran as one pass (B): the model has all of it as the input gradient and none as the weight gradient, so it says nothing of schedules that split it",
-        listed(.0)
-    )]
-    Fused(Vec<Stage>),
-    /// No samples of memory.
-    #[error("no trace has samples of memory: the model counts activations of stages")]
-    NoMemory,
-    /// Samples that contradict the split of an activation.
-    #[error("stage {stage} released {released} bytes after acquiring {acquired}: the samples miss a part")]
-    Unbalanced {
-        /// The stage.
-        stage: Stage,
-        /// The median of what F acquires.
-        acquired: Units,
-        /// The median of what its backward releases.
-        released: Units,
-    },
-    /// An input gradient that acquires more than it releases.
-    #[error(
-        "stage {stage} holds {by} bytes more after I than after F, which a model cannot say: its peaks are too low"
-    )]
-    Grown {
-        /// The stage.
-        stage: Stage,
-        /// By how much.
-        by: Units,
-    },
-    /// Nothing that shows a latency.
-    #[error("nothing shows the latency after stage {0}: the model has none there")]
-    NoLatency(Stage),
-    /// Clocks that disagree, or passes that read what was not there.
-    #[error(
-        "after stage {stage} the median message arrives {by} ns before it is sent: the clocks disagree, and the model has no latency there"
-    )]
-    Backwards {
-        /// The stage.
-        stage: Stage,
-        /// By how much.
-        by: Ticks,
-    },
-}
-
-/// Stages in words.
-fn listed(stages: &[Stage]) -> String {
-    let numbers: Vec<String> = stages.iter().map(ToString::to_string).collect();
-    format!("stage{} {}", if numbers.len() == 1 { "" } else { "s" }, numbers.join(", "))
 }
 
 /// Why traces make no model.
@@ -236,8 +142,7 @@ fn source(traces: &[Trace]) -> String {
     on.extend(machine.torch.as_ref().map(|torch| format!("PyTorch {torch}")));
     let iterations: usize = traces.iter().map(|trace| trace.iterations.len()).sum();
     let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let names: std::collections::BTreeSet<&str> =
-        traces.iter().filter_map(|trace| trace.schedule.name.as_deref()).collect();
+    let names: BTreeSet<&str> = traces.iter().filter_map(|trace| trace.schedule.name.as_deref()).collect();
     let of = if names.is_empty() {
         String::new()
     } else {
@@ -253,7 +158,7 @@ fn source(traces: &[Trace]) -> String {
 
 /// The spread of durations by stage and kind. The two passes of an overlapped pair share their device, so
 /// that neither tells its own duration.
-fn durations(traces: &[Trace]) -> Vec<Duration> {
+fn durations(traces: &[Trace]) -> Vec<StageDuration> {
     let mut found: BTreeMap<(Stage, Kind), Vec<i64>> = BTreeMap::new();
     for trace in traces {
         let paired = paired(trace);
@@ -264,12 +169,12 @@ fn durations(traces: &[Trace]) -> Vec<Duration> {
             }
         }
     }
-    let of = |((stage, kind), values)| Some(Duration { stage, kind, spread: Spread::of(values)? });
+    let of = |((stage, kind), values)| Some(StageDuration { stage, kind, spread: Spread::of(values)? });
     found.into_iter().filter_map(of).collect()
 }
 
 /// The passes that the schedule overlaps.
-pub(super) fn paired(trace: &Trace) -> std::collections::BTreeSet<crate::model::Pass> {
+pub(super) fn paired(trace: &Trace) -> BTreeSet<Pass> {
     let devices = Device::all(trace.schedule.devices());
     devices
         .flat_map(|device| {
@@ -282,7 +187,7 @@ pub(super) fn paired(trace: &Trace) -> std::collections::BTreeSet<crate::model::
 /// Durations of F, I and W by stage.
 fn times(
     placement: &Placement,
-    durations: &[Duration],
+    durations: &[StageDuration],
     notes: &mut Vec<Note>,
 ) -> Result<[Vec<Ticks>; 3], FitError> {
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
@@ -312,116 +217,4 @@ fn times(
         notes.push(Note::Fused(fused));
     }
     Ok(times)
-}
-
-/// The latency of every boundary between two devices.
-fn latencies(traces: &[Trace], placement: &Placement, notes: &mut Vec<Note>) -> Vec<Latency> {
-    let stages = placement.stages() as usize;
-    let (mut waits, mut all) = (vec![Vec::new(); stages], vec![Vec::new(); stages]);
-    let mut messages = vec![Vec::new(); stages];
-    for trace in traces {
-        for iteration in &trace.iterations {
-            for arrival in gaps::arrivals(&trace.schedule, iteration) {
-                all[arrival.boundary.index()].push(arrival.gap.0);
-                if arrival.waited {
-                    waits[arrival.boundary.index()].push(arrival.gap.0);
-                }
-            }
-            for (boundary, taken) in gaps::messages(&trace.schedule, iteration) {
-                messages[boundary.index()].push(taken.0);
-            }
-        }
-    }
-    let apart = |stage: &Stage| {
-        placement
-            .stage_after(*stage)
-            .is_some_and(|next| placement.device_of(next) != placement.device_of(*stage))
-    };
-    let found = Stage::all(placement.stages()).filter(apart).map(|stage| {
-        let of = |lists: &[Vec<i64>]| Spread::of(lists[stage.index()].iter().copied());
-        let (waits, messages, all) = (of(&waits), of(&messages), of(&all));
-        let (method, spread, value) = match (waits, messages, all) {
-            (Some(waits), _, _) => (Method::Waits, Some(waits), waits.median),
-            (None, Some(messages), _) => (Method::Messages, Some(messages), messages.median),
-            (None, None, Some(all)) => (Method::AtMost, Some(all), all.least),
-            (None, None, None) => {
-                notes.push(Note::NoLatency(stage));
-                (Method::None, None, 0)
-            }
-        };
-        if value < 0 {
-            notes.push(Note::Backwards { stage, by: Ticks(-value) });
-        }
-        Latency { after_stage: stage, latency: Ticks(value.max(0)), method, spread }
-    });
-    found.collect()
-}
-
-/// What passes hold. Where a stage is recomputed, its checkpoint too.
-fn memory(traces: &[Trace], placement: &Placement, notes: &mut Vec<Note>) -> (Vec<Held>, Memory) {
-    let stages = placement.stages() as usize;
-    let changes = changes(traces);
-    let median = |stage: Stage, kind: Kind| {
-        changes.get(&(stage, kind)).and_then(|values| Spread::of(values.iter().copied()))
-    };
-    let mut memory = Memory {
-        unit: "stage-activation".to_owned(),
-        activation: vec![Units(1); stages],
-        retained_for_weight: vec![Units(1); stages],
-        checkpoint: None,
-        weights: vec![Units::ZERO; stages],
-        capacity: vec![None; placement.devices() as usize],
-    };
-    let acquired: Option<Vec<Spread>> =
-        Stage::all(placement.stages()).map(|stage| median(stage, Kind::F)).collect();
-    let Some(acquired) = acquired else {
-        notes.push(Note::NoMemory);
-        return (Vec::new(), memory);
-    };
-    "byte".clone_into(&mut memory.unit);
-    let mut held = Vec::new();
-    let mut checkpoints = Vec::new();
-    for (stage, spread) in Stage::all(placement.stages()).zip(acquired) {
-        let at = stage.index();
-        let again = median(stage, Kind::R).map_or(0, |spread| spread.median);
-        let whole = (spread.median + again).max(0);
-        checkpoints.push(Units(if again > 0 { spread.median.clamp(0, whole) } else { whole }));
-        let released = |kind| {
-            let values = changes.get(&(stage, kind))?;
-            Spread::of(values.iter().map(|change| -change))
-        };
-        let retained = released(Kind::W);
-        memory.activation[at] = Units(whole);
-        memory.retained_for_weight[at] =
-            Units(retained.map_or(whole, |spread| spread.median.clamp(0, whole)));
-        let given_back = match (released(Kind::I), retained, released(Kind::B)) {
-            (Some(input), Some(weight), _) => Some(input.median + weight.median),
-            (_, _, both) => both.map(|both| both.median),
-        };
-        if let Some(retained) = retained.filter(|retained| retained.median > whole) {
-            notes.push(Note::Grown { stage, by: Units(retained.median - whole) });
-        }
-        if let Some(given_back) = given_back.filter(|&given_back| given_back != whole) {
-            let (acquired, released) = (Units(whole), Units(given_back));
-            notes.push(Note::Unbalanced { stage, acquired, released });
-        }
-        held.push(Held { stage, acquired: spread, retained });
-    }
-    if checkpoints != memory.activation {
-        memory.checkpoint = Some(checkpoints);
-    }
-    (held, memory)
-}
-
-/// By stage and kind: what is live after a pass less what was before.
-fn changes(traces: &[Trace]) -> BTreeMap<(Stage, Kind), Vec<i64>> {
-    let mut found: BTreeMap<(Stage, Kind), Vec<i64>> = BTreeMap::new();
-    for iteration in traces.iter().flat_map(|trace| &trace.iterations) {
-        for (spans, samples) in iteration.passes.iter().zip(iteration.memory.iter().flatten()) {
-            for (pass, change) in activation::changes(spans, samples) {
-                found.entry((pass.stage, pass.kind)).or_default().push(change.0);
-            }
-        }
-    }
-    found
 }

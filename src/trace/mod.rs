@@ -2,8 +2,8 @@
 //!
 //! A [`Trace`] says when every pass of a schedule really ran, on one clock for all devices, in integer
 //! nanoseconds; where they were recorded, also the messages and what every device held. It comes from a
-//! [trace file](mod@file) or from the files of `torch.profiler` ([`profiler`], [`clocks`]). [`fit`] takes
-//! medians and makes a model of them, [`matching`] tells whether the passes ran in the declared order, and
+//! [trace file](mod@file) or from the files of `torch.profiler`, which [`profiler`] reads, one [`recording`] for each
+//! rank; [`clocks`] brings their clocks to one, and [`gather`] makes a trace of them. [`fit`] takes medians and makes a model of them, [`matching`] tells whether the passes ran in the declared order, and
 //! [`compare`] says how far replay's prediction is from what was measured. What replay does not know, launch
 //! gaps and devices that slow each other down, is in [`terms`], and only there.
 //!
@@ -13,8 +13,10 @@ pub mod clocks;
 pub mod compare;
 pub mod file;
 pub mod fit;
+pub mod gather;
 pub mod matching;
 pub mod profiler;
+pub mod recording;
 pub mod run;
 pub mod statistics;
 pub mod synthetic;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use bubbleproof::block::family::SHIPPED;
 use bubbleproof::catalog;
 use bubbleproof::prove::HAS_SOLVER;
-use bubbleproof::regress::{Options, Severity, Subject, Suite};
+use bubbleproof::regress::{CheckOptions, Severity, Subject, Suite};
+use bubbleproof::stop::Stop;
 
 fn ours() -> Suite {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/regress");
@@ -16,7 +17,7 @@ fn ours() -> Suite {
 
 #[test]
 fn the_catalogue_is_exactly_as_it_was_recorded() {
-    let options = Options { cache: None, limit: Duration::from_secs(120) };
+    let options = CheckOptions { cache: None, limit: Duration::from_secs(120), stop: Stop::default() };
     let report = ours().check(&options, &|_| ()).unwrap_or_else(|error| panic!("{error}"));
     let mut told = Vec::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/regress/records");

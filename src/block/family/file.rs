@@ -1,6 +1,6 @@
 //! The block family file (TOML): reading with located errors, and printing back.
 
-use super::syntax::{FormulaError, Promise, parse_condition, parse_formula, parse_promise};
+use super::syntax::{FormulaError, FormulaProblem, Promise, parse_condition, parse_formula, parse_promise};
 use super::{Comparison, Condition, Durations, Family, Formula, Layout, Offset, Variable};
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ pub enum FormulaFileError {
     #[error(transparent)]
     File(#[from] FileError),
     /// A formula in it.
-    #[error("`{key}`: {message}")]
+    #[error("`{key}`: {problem}")]
     Formula {
         /// The key of the formula.
         key: String,
         /// What is wrong with it.
-        message: String,
+        problem: FormulaProblem,
         /// The bytes of the file it is about.
         span: Range<usize>,
     },
@@ -33,6 +33,20 @@ impl FormulaFileError {
             Self::File(error) => error.span.clone(),
             Self::Formula { span, .. } => span.clone(),
         }
+    }
+
+    /// An error of the formula that is a value of a file, placed in the file.
+    pub(crate) fn located(file: &str, value: &Value<'_>, error: FormulaError) -> Self {
+        let FormulaError { problem, span: inside } = error;
+        let whole = value.span();
+        let formula = value.as_text().unwrap_or_default();
+        // If the file has the text between quotes as it is, the error is inside it; if characters are escaped,
+        // positions differ, and the whole value is marked.
+        let span = match file.get(whole.clone()).and_then(|raw| raw.find(formula)) {
+            Some(at) => whole.start + at + inside.start..whole.start + at + inside.end,
+            None => whole,
+        };
+        Self::Formula { key: value.key(), problem, span }
     }
 }
 
@@ -64,7 +78,8 @@ pub fn parse(text: &str) -> Result<Family, FormulaFileError> {
     let (mut promises, mut bubble_free) = (Vec::new(), Vec::new());
     let mut said: Vec<String> = Vec::new();
     for value in file.get("promise").map_or_else(Vec::new, Value::one_or_many) {
-        let promise = parse_promise(value.text()?).map_err(|error| located(text, &value, &error))?;
+        let promise =
+            parse_promise(value.text()?).map_err(|error| FormulaFileError::located(text, &value, error))?;
         if said.contains(&promise.to_string()) {
             let found = format!("\"{}\"", value.text()?);
             let other = "that is promised already".to_owned();
@@ -137,23 +152,7 @@ fn ticks(value: &Value<'_>, least: i64) -> Result<Ticks, FileError> {
 }
 
 fn condition(file: &str, value: &Value<'_>, variables: &[Variable]) -> Result<Condition, FormulaFileError> {
-    parse_condition(value.text()?, variables).map_err(|error| located(file, value, &error))
-}
-
-/// Places an error of a formula in the file.
-fn located(file: &str, value: &Value<'_>, error: &FormulaError) -> FormulaFileError {
-    let whole = value.span();
-    let formula = value.as_text().unwrap_or_default();
-    // Where the text stands as it is between its quotes, the error is inside it; where characters
-    // are escaped, positions differ, and the whole value is marked.
-    let span = match file.get(whole.clone()).and_then(|raw| raw.find(formula)) {
-        Some(at) => {
-            let start = whole.start + at;
-            start + error.span.start..start + error.span.end
-        }
-        None => whole,
-    };
-    FormulaFileError::Formula { key: value.key(), message: error.to_string(), span }
+    parse_condition(value.text()?, variables).map_err(|error| FormulaFileError::located(file, value, error))
 }
 
 fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>, FormulaFileError> {
@@ -194,7 +193,7 @@ fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>
         }
         let at = table.require("at")?;
         let formula = parse_formula(at.text()?, &[Variable::Device, Variable::Devices])
-            .map_err(|error| located(file, &at, &error))?;
+            .map_err(|error| FormulaFileError::located(file, &at, error))?;
         if let Some(before) = passes.iter().position(|pass| pass.kind == kind && pass.chunk == chunk) {
             let what = format!("{kind} of chunk {chunk}");
             return Err(contradiction(entry, what, format!("so is pass[{before}]")).into());

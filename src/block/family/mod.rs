@@ -19,6 +19,7 @@ pub use syntax::{
     FormulaError, FormulaProblem, MAX_LENGTH, MAX_NESTING, Promise, parse_condition, parse_formula,
     parse_promise,
 };
+pub(crate) use syntax::{Language, Parser, Token, Vocabulary};
 
 use crate::model::{
     Costs, Device, Kind, Model, ModelError, Pass, Placement, PlacementError, Stage, Ticks, Units,

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::Checked;
+use super::CheckedSuite;
 use super::human::{sentence, undecided};
 use crate::regress::{Change, Severity};
 
-pub(super) struct Annotations<'a>(pub &'a Checked<'a>);
+pub(super) struct Annotations<'a>(pub &'a CheckedSuite<'a>);
 
 impl fmt::Display for Annotations<'_> {
     /// A command for every change: an error for what fails, a notice for the rest. What they are about is the

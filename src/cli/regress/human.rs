@@ -4,9 +4,9 @@ use std::fmt;
 
 use itertools::Itertools;
 
-use super::{Checked, word};
+use super::{CheckedSuite, word};
 use crate::cli::violations::count;
-use crate::regress::{Change, Outcome, Place, Report, Severity, Tally};
+use crate::regress::{Change, DesignOutcome, Place, Severity, SuiteReport, Tally};
 
 /// So many figures of one kind are told, and one where nothing is worse or better; of the others, where they are.
 const SHOWN: usize = 4;
@@ -14,11 +14,11 @@ const SHOWN: usize = 4;
 /// So many of those places are listed, and the others counted.
 const LISTED: usize = 12;
 
-pub(super) struct Text<'a>(pub &'a Checked<'a>);
+pub(super) struct Text<'a>(pub &'a CheckedSuite<'a>);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Checked { report, directory, accepted, .. } = self.0;
+        let CheckedSuite { report, directory, accepted, .. } = self.0;
         for result in &report.results {
             if result.changes.is_empty() {
                 continue;
@@ -114,12 +114,12 @@ fn summary(tally: Tally) -> String {
     let Tally { new, vanished, worse, better, changed, unchanged, .. } = tally;
     let all = new + vanished + worse + better + changed + unchanged;
     let parts = [
-        (worse, Outcome::Worse),
-        (new, Outcome::New),
-        (vanished, Outcome::Vanished),
-        (better, Outcome::Better),
-        (changed, Outcome::Changed),
-        (unchanged, Outcome::Unchanged),
+        (worse, DesignOutcome::Worse),
+        (new, DesignOutcome::New),
+        (vanished, DesignOutcome::Vanished),
+        (better, DesignOutcome::Better),
+        (changed, DesignOutcome::Changed),
+        (unchanged, DesignOutcome::Unchanged),
     ];
     let parts = parts.into_iter().filter(|(number, _)| *number > 0);
     let parts = parts.map(|(number, outcome)| format!("{number} {}", outcome.word())).join(", ");
@@ -131,7 +131,7 @@ fn summary(tally: Tally) -> String {
 }
 
 /// That this build has not decided everything, if so.
-pub(super) fn undecided(report: &Report) -> Option<String> {
+pub(super) fn undecided(report: &SuiteReport) -> Option<String> {
     let undecided = report.tally().undecided;
     let lost = report.results.iter().flat_map(|result| &result.changes);
     let proved = lost.filter(|change| change.severity == Severity::Undecided).count();

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-use super::{Checked, word};
-use crate::regress::{Change, Checked as Design, Initialised, Tally};
+use super::{CheckedSuite, word};
+use crate::regress::{Change, CheckedDesign, Initialised, Tally};
 
 #[derive(Serialize)]
 pub(super) struct Object<'a> {
@@ -64,8 +64,8 @@ struct Files {
 }
 
 /// The report as an object.
-pub(super) fn object<'a>(checked: &'a Checked<'a>) -> Object<'a> {
-    let row = |design: &'a Design| Row {
+pub(super) fn object<'a>(checked: &'a CheckedSuite<'a>) -> Object<'a> {
+    let row = |design: &'a CheckedDesign| Row {
         name: &design.design,
         kind: design.kind,
         outcome: design.outcome.word(),

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use super::human::{sentence, undecided};
-use super::{Checked, remark};
-use crate::regress::{Change, Checked as Design, Severity};
+use super::{CheckedSuite, remark};
+use crate::regress::{Change, CheckedDesign, Severity};
 
 /// A suite with a case for every design.
-pub(super) fn report(checked: &Checked<'_>) -> Result<String, SerializeError> {
+pub(super) fn report(checked: &CheckedSuite<'_>) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(checked.directory.display().to_string());
     for design in &checked.report.results {
         let fails = match checked.accepted {
@@ -32,7 +32,7 @@ pub(super) fn report(checked: &Checked<'_>) -> Result<String, SerializeError> {
     report.to_string()
 }
 
-fn status(design: &Design, fails: bool) -> TestCaseStatus {
+fn status(design: &CheckedDesign, fails: bool) -> TestCaseStatus {
     if !fails {
         return TestCaseStatus::success();
     }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 
 use super::profile::mended;
-use super::report::{Basis, Found, Report, Reports, TermsReport, Variant};
+use super::report::{Basis, ComparisonReport, TermsReport, TraceFindings, TraceReport, Variant};
 use super::shown::{self, Form};
 use super::source::{Named, SourceArgs};
 use crate::cli::error::{Error, Status};
@@ -111,7 +111,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         target.write(|out| out.write_all(text.as_bytes()))?;
         written = args.output.as_ref().map(|path| path.display().to_string());
     }
-    let reports = Reports::of(reports, tolerance, drawing.filter(|_| target.is_none()), written);
+    let reports = ComparisonReport::of(reports, tolerance, drawing.filter(|_| target.is_none()), written);
     if target != Some(Target::Stdout) {
         output.print(&reports)?;
     }
@@ -195,7 +195,7 @@ impl<'a> Subject<'a> {
         shown::draw(model, &trace.schedule, &ran::of(trace, iteration), how)
     }
 
-    fn report(self) -> Report {
+    fn report(self) -> TraceReport {
         let trace = &self.named.trace;
         let within = match (&self.outcome, &self.model) {
             (Ok((_, Some(comparison))), Some(model)) => {
@@ -203,8 +203,9 @@ impl<'a> Subject<'a> {
             }
             _ => None,
         };
-        let found = Found { findings: findings(trace), early: early(trace), within, terms: self.terms };
-        Report::of(self.named, &self.basis, self.outcome, found)
+        let found =
+            TraceFindings { findings: findings(trace), early: early(trace), within, terms: self.terms };
+        TraceReport::of(self.named, &self.basis, self.outcome, found)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::cli::progress::Progress;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::model::print;
-use crate::trace::fit::{Duration, FitError, Held, Latency, Profile, profile};
+use crate::trace::fit::{FitError, Held, Latency, Profile, StageDuration, profile};
 use crate::trace::{Origin, Trace};
 
 /// The options of `trace profile`.
@@ -42,7 +42,7 @@ struct Fitted<'a> {
     traces: usize,
     iterations: usize,
     /// By stage and kind.
-    durations: &'a [Duration],
+    durations: &'a [StageDuration],
     /// By boundary between devices.
     latencies: &'a [Latency],
     /// By stage.
@@ -116,7 +116,7 @@ impl fmt::Display for Fitted<'_> {
         )?;
         let headings = ["pass", "passes", "median ns", "deviation", "quartiles", "least", "most"];
         let mut table = Table::new(headings);
-        for Duration { stage, kind, spread } in self.durations {
+        for StageDuration { stage, kind, spread } in self.durations {
             table.row([
                 format!("{stage}{kind}"),
                 spread.count.to_string(),

@@ -74,10 +74,10 @@ impl fmt::Display for Basis {
 
 /// What was found of all traces.
 #[derive(Serialize)]
-pub struct Reports {
+pub struct ComparisonReport {
     /// Whether everything ran as declared, and was predicted within the tolerance.
     holds: bool,
-    traces: Vec<Report>,
+    traces: Vec<TraceReport>,
     /// Over all traces of which there are several: how far the predicted makespan is from the measured one.
     #[serde(skip_serializing_if = "Option::is_none")]
     makespan_errors: Option<Spans>,
@@ -101,7 +101,7 @@ struct Spans {
 
 /// What was found of one trace.
 #[derive(Serialize)]
-pub struct Report {
+pub struct TraceReport {
     file: String,
     schedule: Option<String>,
     origin: Origin,
@@ -256,7 +256,7 @@ impl Variant {
 }
 
 /// What was found of a trace beside the errors of its prediction.
-pub struct Found {
+pub struct TraceFindings {
     /// What ran otherwise than declared.
     pub findings: Vec<Finding>,
     /// What started too early by the clock.
@@ -267,13 +267,13 @@ pub struct Found {
     pub terms: Option<TermsReport>,
 }
 
-impl Report {
+impl TraceReport {
     /// The report of a trace.
     pub fn of(
         Named { name, trace, clocks }: &Named,
         basis: &Basis,
         outcome: Result<(Prediction, Option<Comparison>), PredictionError>,
-        Found { findings, early, within, terms }: Found,
+        TraceFindings { findings, early, within, terms }: TraceFindings,
     ) -> Self {
         let findings = findings.iter().map(|finding| {
             let (iteration, device, pass) = finding.place();
@@ -367,10 +367,10 @@ impl Figures {
     }
 }
 
-impl Reports {
+impl ComparisonReport {
     /// The reports of all traces. A makespan further off than the tolerance is a no.
     pub fn of(
-        traces: Vec<Report>,
+        traces: Vec<TraceReport>,
         tolerance: Option<Rate>,
         drawing: Option<String>,
         written: Option<String>,

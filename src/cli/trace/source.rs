@@ -11,8 +11,9 @@ use crate::cli::input::{Input, Measurement};
 use crate::cli::output::note;
 use crate::schedule::Schedule;
 use crate::trace::Trace;
-use crate::trace::clocks::{Choice, ClockError, Clocks};
-use crate::trace::profiler::{GatherError, Recording, Timing, gather};
+use crate::trace::clocks::{ClockError, Clocks, OffsetChoice};
+use crate::trace::gather::{GatherError, gather};
+use crate::trace::recording::{Recording, Timing};
 
 /// Traces with the options that say how to read them.
 #[derive(Debug, Clone, Args)]
@@ -46,18 +47,18 @@ pub struct SourceArgs {
 
 /// What `--offsets` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Offsets(Choice);
+struct Offsets(OffsetChoice);
 
 impl FromStr for Offsets {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "estimate" {
-            return Ok(Self(Choice::Estimate));
+            return Ok(Self(OffsetChoice::Estimate));
         }
         let offsets = text.split(',').map(|offset| offset.trim().parse()).collect::<Result<_, _>>();
         offsets
-            .map(|offsets| Self(Choice::Given(offsets)))
+            .map(|offsets| Self(OffsetChoice::Given(offsets)))
             .map_err(|_| format!("`{text}` is neither a list of integers, such as 0,-1200, nor `estimate`"))
     }
 }
@@ -117,7 +118,11 @@ fn read_schedule(path: &Path) -> Result<Schedule, Error> {
     Ok(Input::read(path)?.schedule()?.schedule)
 }
 
-fn read(paths: &[PathBuf], schedule: Option<Schedule>, choice: Option<Choice>) -> Result<Vec<Named>, Error> {
+fn read(
+    paths: &[PathBuf],
+    schedule: Option<Schedule>,
+    choice: Option<OffsetChoice>,
+) -> Result<Vec<Named>, Error> {
     let (mut traces, mut recordings): (Vec<Named>, Vec<Recording>) = (Vec::new(), Vec::new());
     for path in paths {
         let input = Input::read(path)?;

@@ -107,3 +107,8 @@ pub(super) struct Solved {
     /// No solution has a smaller objective.
     pub bound: f64,
 }
+
+/// How many seconds a solver has. The solvers cannot take all that a clock can: without a limit, decades.
+fn seconds(stop: &Stop) -> f64 {
+    stop.remaining().as_secs_f64().min(1e9)
+}

@@ -4,19 +4,19 @@ use super::{BlockObjective, BlockOutcome, BlockSolveError};
 use crate::model::Model;
 use crate::optimize::Stop;
 
-/// Whether there is an engine for integer programmes.
+/// Whether there is an engine for integer programs.
 pub(super) const HAS_MILP: bool = cfg!(feature = "milp");
 
-/// What solves integer programmes.
+/// What solves integer programs.
 #[cfg(feature = "milp")]
 pub(super) const MILP_SOLVER: &str = crate::encode::milp::Solver::BEST.name();
 #[cfg(not(feature = "milp"))]
-pub(super) const MILP_SOLVER: &str = "none";
+pub(super) const MILP_SOLVER: &str = "";
 
 /// Whether there is an SMT engine.
 pub(super) const HAS_SMT: bool = cfg!(feature = "smt");
 
-/// Asks the integer programme. It cannot be interrupted, so it runs beside; once `leave` says so it is left
+/// Asks the integer program. It cannot be interrupted, so it runs beside; once `leave` says so it is left
 /// to end by itself, and nothing is known.
 #[cfg(feature = "milp")]
 pub(super) fn by_milp(

@@ -1,27 +1,30 @@
-//! Block families: their theorems, their blocks, and the schedules that repeat those.
+//! Block families: what they are, their blocks, and the schedules that repeat those.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use itertools::Itertools;
 use sha2::{Digest, Sha256};
 
+use super::error::{MeasureError, go_on};
+use super::facts::Facts;
 use super::run::{Detail, run};
-use super::{Facts, MeasureError};
+use super::theorems;
 use crate::block::Block;
 use crate::block::family::{self, Durations, Family, FamilyError};
 use crate::model::{Device, Microbatch, Model, Pass, Ticks};
-use crate::prove::{self, BubbleFreedom, Counterexample, Irregular, Judgement, Reason, Subject, Witness};
-use crate::regress::fact::{Place, Value, Verdict, What};
+use crate::regress::fact::{Place, Value, What};
 use crate::regress::inputs::Inputs;
 use crate::regress::manifest::{self, Design, Promise};
 use crate::replay::replay;
+use crate::stop::Stop;
 
 /// A family at all sizes that its design names.
 pub(super) fn measure(
     design: &Design,
     inputs: &Inputs,
     limit: Duration,
+    stop: &Stop,
     facts: &mut Facts,
 ) -> Result<(), MeasureError> {
     let Some(family) = &inputs.family else { return Ok(()) };
@@ -39,13 +42,13 @@ pub(super) fn measure(
     facts.whole(What::Problem, Value::Text(problem));
     facts.whole(What::Formulas, Value::Text(formulas(&family)));
     facts.whole(What::Interval, Value::Fraction(i128::from(family.interval.0).into()));
-    theorems(&family, limit, facts)?;
+    theorems::record(&family, &theorems::decide(&family, limit, stop)?, facts);
     let devices = match devices {
         Some(devices) => devices.clone(),
         None => manifest::DEVICES.into_iter().filter(|&devices| is_inside(&family, devices)).collect(),
     };
     for devices in devices {
-        at(&family, devices, microbatches, inputs, facts)?;
+        at(&family, devices, microbatches, inputs, stop, facts)?;
     }
     Ok(())
 }
@@ -92,118 +95,13 @@ fn is_inside(family: &Family, devices: u32) -> bool {
     !matches!(family.model(devices, 1), Err(FamilyError::OutsideDomain { .. }))
 }
 
-/// The verdicts about every theorem and every promise.
-fn theorems(family: &Family, limit: Duration, facts: &mut Facts) -> Result<(), MeasureError> {
-    let mut is_block = true;
-    for Judgement { theorem, verdict, .. } in prove::prove(family, limit, |_| ())? {
-        let short =
-            theorem.name.strip_prefix(&format!("{}.", family.name)).unwrap_or(&theorem.name).to_owned();
-        let (name, what) = match &theorem.subject {
-            Subject::Promise(position) => {
-                let promise = family.promises[*position].to_string();
-                (promise.clone(), What::Promise(promise))
-            }
-            _ => (short.clone(), What::Theorem(short)),
-        };
-        let (word, rest) = match &verdict {
-            prove::Verdict::Proved => (Verdict::Proved, String::new()),
-            prove::Verdict::Refuted(_) => (Verdict::Refuted, String::new()),
-            prove::Verdict::Unknown(reason) => {
-                facts.timed_out |= *reason == Reason::Time;
-                match open(reason) {
-                    Verdict::Undecided => (Verdict::Undecided, format!("holds for d <= {}", prove::SURVEYED)),
-                    verdict => (verdict, reason.to_string()),
-                }
-            }
-        };
-        facts.whole(what, Value::Verdict(word, rest));
-        if matches!(theorem.subject, Subject::Delay { .. }) {
-            facts.whole(What::Claim(name.clone()), Value::Text(theorem.statement.clone()));
-        }
-        if let prove::Verdict::Refuted(counterexample) = &verdict {
-            let of_block = [Subject::Room, Subject::Dependencies, Subject::Collisions];
-            is_block &= !of_block.contains(&theorem.subject);
-            refuted(facts, &name, counterexample);
-        }
-    }
-    if is_block {
-        squeezed(family, limit, facts)?;
-    } else {
-        for promise in &family.bubble_free {
-            let why = "there is no block that could be squeezed".to_owned();
-            facts.whole(What::Promise(promise.to_string()), Value::Verdict(Verdict::Refuted, why));
-        }
-    }
-    Ok(())
-}
-
-/// What an open question is called: whether this build could have answered it.
-fn open(reason: &Reason) -> Verdict {
-    match reason {
-        Reason::NoSolver => Verdict::Undecided,
-        // What it rests on is open for want of a solver too.
-        Reason::Premise(_) if !prove::HAS_SOLVER => Verdict::Undecided,
-        _ => Verdict::Unknown,
-    }
-}
-
-fn refuted(facts: &mut Facts, name: &str, counterexample: &Counterexample) {
-    let passes: Vec<String> = counterexample.violation.passes().iter().map(ToString::to_string).collect();
-    let passes = if passes.is_empty() { String::new() } else { format!(", passes {}", passes.join(" ")) };
-    let fewest = if counterexample.smallest { "" } else { " (perhaps not the fewest devices)" };
-    let (devices, device) = (counterexample.devices, counterexample.device);
-    let text = format!("d = {devices}, i = {device}{passes}{fewest}: {}", counterexample.violation);
-    facts.whole(What::Counterexample(name.to_owned()), Value::Text(text));
-    if let Some(drawing) = counterexample.drawing() {
-        let text = format!("device {device} modulo {}: {drawing}", counterexample.interval());
-        facts.whole(What::Drawing(name.to_owned()), Value::Text(text));
-    }
-}
-
-/// What is proved of the squeezed order without a solver, and the promises about all durations.
-fn squeezed(family: &Family, limit: Duration, facts: &mut Facts) -> Result<(), MeasureError> {
-    let witness = match Witness::of(family, Instant::now().checked_add(limit)) {
-        Ok(witness) => witness,
-        Err(reason) => {
-            facts.timed_out |= reason == Irregular::Time;
-            let unknown = || Value::Verdict(Verdict::Unknown, reason.to_string());
-            facts.whole(What::Theorem("period".to_owned()), unknown());
-            for promise in &family.bubble_free {
-                facts.whole(What::Promise(promise.to_string()), unknown());
-            }
-            return Ok(());
-        }
-    };
-    let claims = witness.check().map_err(|error| MeasureError::Disagreement {
-        place: "every d".to_owned(),
-        what: format!("the witness about its squeezed order is rejected: {error}"),
-    })?;
-    for claim in claims {
-        facts.whole(What::Theorem(claim.name.to_owned()), Value::Verdict(Verdict::Proved, String::new()));
-        facts.whole(What::Claim(claim.name.to_owned()), Value::Text(claim.statement));
-    }
-    for promise in &family.bubble_free {
-        let name = promise.to_string();
-        let (verdict, rest) = match prove::bubble_freedom(family, promise, &witness.periods()[0])? {
-            BubbleFreedom::Proved => (Verdict::Proved, String::new()),
-            BubbleFreedom::Refuted(slow) => {
-                let text = format!("d = {}: {slow}", slow.devices);
-                facts.whole(What::Counterexample(name.clone()), Value::Text(text));
-                (Verdict::Refuted, String::new())
-            }
-            BubbleFreedom::Unknown(rate) => (Verdict::Unknown, format!("no cycle is known to take {rate}")),
-        };
-        facts.whole(What::Promise(name), Value::Verdict(verdict, rest));
-    }
-    Ok(())
-}
-
 /// The block at one number of devices, and its schedules.
 fn at(
     family: &Family,
     devices: u32,
     microbatches: &[u32],
     inputs: &Inputs,
+    stop: &Stop,
     facts: &mut Facts,
 ) -> Result<(), MeasureError> {
     let place = Place::devices(devices);
@@ -239,6 +137,7 @@ fn at(
     agreed(&block, &model, &place)?;
     facts.add(&place, What::PeakMemory, Value::Integers(peaks.iter().map(|peak| peak.0).collect()));
     for &microbatches in microbatches {
+        go_on(stop)?;
         let place = place.with_microbatches(microbatches);
         let wrong = |error| MeasureError::Model { place: place.to_string(), error };
         let model = model.with_microbatches(microbatches).map_err(wrong)?;
@@ -247,6 +146,7 @@ fn at(
         confirm(&block, &model, &verdict, &place)?;
     }
     for ((name, other), &microbatches) in inputs.models.iter().cartesian_product(microbatches) {
+        go_on(stop)?;
         let place = Place { model: Some(name.clone()), ..place.with_microbatches(microbatches) };
         let wrong = |error| MeasureError::Model { place: place.to_string(), error };
         let other = other.resized(devices).and_then(|other| other.with_microbatches(microbatches));

@@ -1,7 +1,8 @@
 //! Schedule files, schedules of the catalogue, and models.
 
-use super::run::{Detail, run};
-use super::{BOUND_STEPS, Facts, MeasureError};
+use super::error::{MeasureError, go_on};
+use super::facts::Facts;
+use super::run::{BOUND_STEPS, Detail, run};
 use crate::catalog::{self, CatalogError, Entry};
 use crate::certificate::{Objective, lower_bound_within, problem_digest, steady_bound};
 use crate::model::Model;
@@ -9,13 +10,16 @@ use crate::regress::fact::{Place, Value, What};
 use crate::regress::inputs::Inputs;
 use crate::regress::manifest::Sizes;
 use crate::replay::{Rate, replay};
+use crate::stop::Stop;
 
 /// A schedule file.
-pub(super) fn schedule(inputs: &Inputs, facts: &mut Facts) {
-    let Some((read, model)) = &inputs.schedule else { return };
+pub(super) fn schedule(inputs: &Inputs, stop: &Stop, facts: &mut Facts) -> Result<(), MeasureError> {
+    let Some((read, model)) = &inputs.schedule else { return Ok(()) };
+    go_on(stop)?;
     facts.whole(What::Problem, Value::Text(problem(model)));
     let programme = read.csv.as_ref().and_then(crate::interchange::pytorch::File::programme);
     run(facts, &Place::default(), model, &read.schedule, programme, Detail::All);
+    Ok(())
 }
 
 /// Schedules of the catalogue at some sizes of a model.
@@ -23,6 +27,7 @@ pub(super) fn named(
     names: Option<&[String]>,
     sizes: &Sizes,
     inputs: &Inputs,
+    stop: &Stop,
     facts: &mut Facts,
 ) -> Result<(), MeasureError> {
     let Some(model) = &inputs.model else { return Ok(()) };
@@ -33,6 +38,7 @@ pub(super) fn named(
     });
     for entry in entries {
         for (place, model) in sized(model, sizes)? {
+            go_on(stop)?;
             let place = Place { schedule: Some(entry.name.to_owned()), ..place };
             match entry.generate(&model) {
                 Ok(schedule) => _ = run(facts, &place, &model, &schedule, None, Detail::All),
@@ -46,10 +52,16 @@ pub(super) fn named(
 }
 
 /// A model: what bounds every schedule of it, and the best one of the catalogue.
-pub(super) fn model(sizes: &Sizes, inputs: &Inputs, facts: &mut Facts) -> Result<(), MeasureError> {
+pub(super) fn model(
+    sizes: &Sizes,
+    inputs: &Inputs,
+    stop: &Stop,
+    facts: &mut Facts,
+) -> Result<(), MeasureError> {
     let Some(model) = &inputs.model else { return Ok(()) };
     facts.whole(What::Problem, Value::Text(problem(model)));
     for (place, model) in sized(model, sizes)? {
+        go_on(stop)?;
         let bound = lower_bound_within(&model, Objective::Makespan, BOUND_STEPS).value;
         let pace = steady_bound(&model, BOUND_STEPS);
         let pace = Rate::new(i128::from(*pace.numer()), i128::from(*pace.denom()));

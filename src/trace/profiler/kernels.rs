@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Event, File, ProfilerError};
+use super::error::ProfilerError;
+use super::event::{Event, File};
 use crate::model::Ticks;
 use crate::trace::Span;
 

@@ -1,19 +1,25 @@
 //! Every way in which a design can change, and what is said of it.
 
+use std::fmt::Write as _;
+use std::fs;
+use std::time::Duration;
+
 use bubbleproof::prove::HAS_SOLVER;
 use bubbleproof::regress::{
-    Allowances, Cache, Change, Checked, Outcome, Record, Severity, Value, Verdict, What,
+    Allowances, Cache, Change, CheckOptions, CheckedDesign, DesignOutcome, Record, RegressError, Severity,
+    Value, Verdict, What,
 };
+use bubbleproof::stop::{Interrupt, Stop};
 
 use crate::regress::scene::{SCHEDULE, Scene, slower};
 
 /// The changes of a severity, as topic and message.
-fn changes(checked: &Checked, severity: Severity) -> Vec<(&str, &str)> {
+fn changes(checked: &CheckedDesign, severity: Severity) -> Vec<(&str, &str)> {
     let of = checked.changes.iter().filter(|change| change.severity == severity);
     of.map(|change: &Change| (change.topic.as_str(), change.message.as_str())).collect()
 }
 
-fn topics(checked: &Checked, severity: Severity) -> Vec<&str> {
+fn topics(checked: &CheckedDesign, severity: Severity) -> Vec<&str> {
     let mut topics: Vec<&str> = changes(checked, severity).into_iter().map(|(topic, _)| topic).collect();
     topics.dedup();
     topics
@@ -33,7 +39,7 @@ fn a_broken_v_half_is_caught() {
     assert_eq!(run.status, 1);
     insta::assert_snapshot!(name("broken_v_half"), run.transcript());
     let checked = scene.checked();
-    assert_eq!(checked.outcome, Outcome::Worse);
+    assert_eq!(checked.outcome, DesignOutcome::Worse);
     assert!(topics(&checked, Severity::Worse).contains(&"invalid"));
     assert!(topics(&checked, Severity::Changed).contains(&"moved"));
 }
@@ -67,7 +73,7 @@ fn what_is_better_is_no_regression_and_asks_to_be_accepted() {
     assert_eq!(scene.accept(), ["v-half.record"]);
     scene.replace("v-half.toml", slow, good);
     let checked = scene.checked();
-    assert_eq!(checked.outcome, Outcome::Better);
+    assert_eq!(checked.outcome, DesignOutcome::Better);
     assert_eq!(changes(&checked, Severity::Worse), []);
     assert!(topics(&checked, Severity::Better).contains(&"makespan"));
     assert!(!checked.fails(false) && checked.fails(true));
@@ -76,7 +82,7 @@ fn what_is_better_is_no_regression_and_asks_to_be_accepted() {
     assert!(run.out.contains("`bubbleproof regress . --accept` records it"), "{}", run.out);
     assert_eq!(scene.run(&[".", "--no-cache", "--strict"]).status, 1);
     assert_eq!(scene.accept(), ["v-half.record"]);
-    assert_eq!(scene.checked().outcome, Outcome::Unchanged);
+    assert_eq!(scene.checked().outcome, DesignOutcome::Unchanged);
     assert_eq!(scene.accept(), [] as [&str; 0]);
 }
 
@@ -93,7 +99,7 @@ fn passes_that_move_and_cost_nothing_are_told_and_no_regression() {
         scene.replace("v-half.toml", from, to);
     }
     let checked = scene.checked();
-    assert_eq!((checked.outcome, changes(&checked, Severity::Worse)), (Outcome::Changed, vec![]));
+    assert_eq!((checked.outcome, changes(&checked, Severity::Worse)), (DesignOutcome::Changed, vec![]));
     let first = changes(&checked, Severity::Changed)[0];
     assert_eq!(
         first,
@@ -110,9 +116,9 @@ fn a_design_without_a_record_and_a_record_without_a_design_are_regressions() {
     let scene = Scene::of_schedule("");
     scene.replace("regress.toml", "name = \"ours\"", "name = \"theirs\"");
     let report = scene.check();
-    let outcomes: Vec<(&str, Outcome)> =
+    let outcomes: Vec<(&str, DesignOutcome)> =
         report.results.iter().map(|result| (result.design.as_str(), result.outcome)).collect();
-    assert_eq!(outcomes, [("theirs", Outcome::New), ("ours", Outcome::Vanished)]);
+    assert_eq!(outcomes, [("theirs", DesignOutcome::New), ("ours", DesignOutcome::Vanished)]);
     assert!(report.fails(false));
     assert_eq!(scene.accept(), ["theirs.record", "ours.record"]);
     assert!(!scene.path("records/ours.record").exists());
@@ -122,16 +128,19 @@ fn a_design_without_a_record_and_a_record_without_a_design_are_regressions() {
 #[test]
 fn thresholds_are_kept_or_exceeded() {
     for (allow, outcome) in [
-        ("", Outcome::Worse),
-        ("allow = { makespan = 1 }", Outcome::Changed),
-        ("allow = { makespan = \"12.5%\" }", Outcome::Changed),
-        ("allow = { makespan = \"12.4%\", device_span = \"any\", bubble_rate = \"any\" }", Outcome::Worse),
-        ("allow = { makespan = 1, bubble_rate = \"8%\" }", Outcome::Worse),
-        ("allow = { makespan = 1, bubble_rate = \"8.4%\" }", Outcome::Changed),
-        ("allow = { makespan = \"any\", device_span = 0 }", Outcome::Worse),
-        ("allow = { makespan = \"any\", lifespan = 0 }", Outcome::Worse),
-        ("allow = { makespan = \"any\" }", Outcome::Changed),
-        ("\n[allow]\nmakespan = 1", Outcome::Changed),
+        ("", DesignOutcome::Worse),
+        ("allow = { makespan = 1 }", DesignOutcome::Changed),
+        ("allow = { makespan = \"12.5%\" }", DesignOutcome::Changed),
+        (
+            "allow = { makespan = \"12.4%\", device_span = \"any\", bubble_rate = \"any\" }",
+            DesignOutcome::Worse,
+        ),
+        ("allow = { makespan = 1, bubble_rate = \"8%\" }", DesignOutcome::Worse),
+        ("allow = { makespan = 1, bubble_rate = \"8.4%\" }", DesignOutcome::Changed),
+        ("allow = { makespan = \"any\", device_span = 0 }", DesignOutcome::Worse),
+        ("allow = { makespan = \"any\", lifespan = 0 }", DesignOutcome::Worse),
+        ("allow = { makespan = \"any\" }", DesignOutcome::Changed),
+        ("\n[allow]\nmakespan = 1", DesignOutcome::Changed),
     ] {
         let scene = Scene::of_schedule(allow);
         scene.write("ours.json", &slower());
@@ -161,7 +170,7 @@ fn an_invalid_schedule_is_told_with_its_place() {
 #[test]
 fn a_broken_promise_is_a_regression_until_it_is_kept_or_withdrawn() {
     let scene = Scene::of_schedule("promise = [\"peak_memory <= 2\", \"makespan <= 1.5 * bound\"]");
-    assert_eq!(scene.checked().outcome, Outcome::Unchanged);
+    assert_eq!(scene.checked().outcome, DesignOutcome::Unchanged);
     let (kept, broken) = ("makespan <= 1.5 * bound", "bubble_rate <= 1/10 and m = 2");
     scene.replace("regress.toml", kept, broken);
     let checked = scene.checked();
@@ -174,7 +183,7 @@ fn a_broken_promise_is_a_regression_until_it_is_kept_or_withdrawn() {
     );
     let accepted = scene.run(&[".", "--accept"]);
     assert_eq!(accepted.status, 1, "{}", accepted.out);
-    assert_eq!(scene.checked().outcome, Outcome::Worse);
+    assert_eq!(scene.checked().outcome, DesignOutcome::Worse);
     scene.replace("regress.toml", broken, "m = 2");
     assert_eq!(scene.run(&[".", "--accept"]).status, 0);
     assert_eq!(scene.run(&[".", "--strict"]).status, 0);
@@ -219,7 +228,7 @@ fn without_a_solver_what_was_proved_is_neither_passed_nor_lost() {
     let proved = scene.read(path).replace("undecided holds for d <= 64", "proved");
     scene.write(path, &proved);
     let checked = scene.checked();
-    assert_eq!(checked.outcome, Outcome::Unchanged);
+    assert_eq!(checked.outcome, DesignOutcome::Unchanged);
     assert_eq!(checked.undecided > 0, !HAS_SOLVER);
     assert_eq!(checked.fails(true), !HAS_SOLVER);
     assert_eq!(topics(&checked, Severity::Undecided).is_empty(), HAS_SOLVER);
@@ -247,10 +256,10 @@ fn what_is_recorded_as_false_is_not_undecided_afterwards() {
     let recorded = scene.read("records/v-half.record");
     let checked = scene.checked();
     if HAS_SOLVER {
-        assert_eq!(checked.outcome, Outcome::Better);
+        assert_eq!(checked.outcome, DesignOutcome::Better);
         return;
     }
-    assert_eq!(checked.outcome, Outcome::Worse);
+    assert_eq!(checked.outcome, DesignOutcome::Worse);
     assert_eq!(topics(&checked, Severity::Worse), ["promise"]);
     assert!(checked.breaks_a_promise());
     assert_eq!(scene.run(&[".", "--no-cache"]).status, 1);
@@ -275,7 +284,7 @@ fn a_record_that_says_the_same_in_other_words_is_not_exactly_as_recorded() {
         let checked = scene.checked();
         assert_eq!(
             (checked.outcome, changes(&checked, Severity::Changed)),
-            (Outcome::Changed, vec![("record", "its text is another one: --accept writes it")]),
+            (DesignOutcome::Changed, vec![("record", "its text is another one: --accept writes it")]),
             "{other}"
         );
         assert!(!checked.fails(false) && checked.fails(true));
@@ -283,7 +292,7 @@ fn a_record_that_says_the_same_in_other_words_is_not_exactly_as_recorded() {
     assert_eq!(scene.accept(), ["ours.record"]);
     assert_eq!(scene.read(path), good);
     scene.write(path, &good.replace('\n', "\r\n"));
-    assert_eq!(scene.checked().outcome, Outcome::Unchanged, "ends of lines are for git");
+    assert_eq!(scene.checked().outcome, DesignOutcome::Unchanged, "ends of lines are for git");
 }
 
 #[test]
@@ -297,7 +306,7 @@ fn figures_as_large_as_records_have_them_are_compared() {
         scene.replace("records/ours.record", from, to);
     }
     let checked = scene.checked();
-    assert_eq!(checked.outcome, Outcome::Worse, "{:?}", checked.changes);
+    assert_eq!(checked.outcome, DesignOutcome::Worse, "{:?}", checked.changes);
     assert!(topics(&checked, Severity::Better).contains(&"bubble_rate"));
 }
 
@@ -341,7 +350,10 @@ fn fewer_places_are_a_regression_and_more_are_not() {
     scene.accept();
     scene.replace("regress.toml", "[1, 2, 3, 4, 8]", "[1, 2, 3, 4, 6, 8]");
     let checked = scene.checked();
-    assert_eq!((checked.outcome, topics(&checked, Severity::Changed)), (Outcome::Changed, vec!["coverage"]));
+    assert_eq!(
+        (checked.outcome, topics(&checked, Severity::Changed)),
+        (DesignOutcome::Changed, vec!["coverage"])
+    );
 }
 
 #[test]
@@ -381,4 +393,32 @@ fn a_record_reads_as_what_was_printed() {
     let record = Record::parse(&text).expect("a record");
     assert_eq!(record.to_string(), text);
     assert!(text.contains("\nd=4 i=3 offsets: F0@6 F1@7 I1@20 I0@22 W0@"), "{text}");
+}
+
+#[test]
+fn a_check_that_is_asked_to_end_gives_no_report_and_keeps_what_it_has_found() {
+    const DESIGNS: usize = 200;
+    let manifest = (0..DESIGNS).fold(String::new(), |mut text, number| {
+        writeln!(text, "[[schedule]]\nname = \"s{number}\"\nfile = \"ours.json\"").expect("texts grow");
+        text
+    });
+    let scene = Scene::new(&manifest, &[("ours.json", SCHEDULE)]);
+    let interrupt = Interrupt::default();
+    let options = CheckOptions {
+        cache: Cache::at(scene.path("kept")),
+        limit: Duration::from_secs(60),
+        stop: Stop::on(interrupt.clone()),
+    };
+    let stopped = scene.suite().check(&options, &|_| interrupt.raise());
+    assert!(matches!(stopped, Err(RegressError::Stopped)), "{stopped:?}");
+    let kept = fs::read_dir(scene.path("kept")).expect("it was made").filter(|entry| {
+        entry.as_ref().expect("an entry").path().extension().is_some_and(|ending| ending == "cache")
+    });
+    let kept = kept.count();
+    assert!(0 < kept && kept < DESIGNS, "{kept}");
+
+    let options = CheckOptions { stop: Stop::default(), ..options };
+    let report = scene.suite().check(&options, &|_| ()).expect("nothing ends it");
+    assert_eq!(report.results.len(), DESIGNS);
+    assert_eq!(report.results.iter().filter(|result| result.cached).count(), kept);
 }

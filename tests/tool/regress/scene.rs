@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use bubbleproof::regress::{Cache, Checked, Options, Report, Suite};
+use bubbleproof::regress::{Cache, CheckOptions, CheckedDesign, Suite, SuiteReport};
+use bubbleproof::stop::Stop;
 use tempfile::TempDir;
 
 pub const V_HALF: &str = include_str!("../../../models/blocks/v-half.toml");
@@ -87,17 +88,17 @@ impl Scene {
     }
 
     /// Everything, found anew.
-    pub fn check(&self) -> Report {
+    pub fn check(&self) -> SuiteReport {
         self.check_with(None)
     }
 
-    pub fn check_with(&self, cache: Option<Cache>) -> Report {
-        let options = Options { cache, limit: Duration::from_secs(60) };
+    pub fn check_with(&self, cache: Option<Cache>) -> SuiteReport {
+        let options = CheckOptions { cache, limit: Duration::from_secs(60), stop: Stop::default() };
         self.suite().check(&options, &|_| ()).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The only design, found anew.
-    pub fn checked(&self) -> Checked {
+    pub fn checked(&self) -> CheckedDesign {
         let mut results = self.check().results;
         assert_eq!(results.len(), 1);
         results.remove(0)

@@ -1,8 +1,10 @@
 //! Clocks that were moved, and found again.
 
 use bubbleproof::model::Ticks;
-use bubbleproof::trace::clocks::{Choice, ClockError, Contradiction, Method};
-use bubbleproof::trace::profiler::{self, GatherError, Recording, Timing, gather};
+use bubbleproof::trace::clocks::{ClockError, ClockMethod, Contradiction, OffsetChoice};
+use bubbleproof::trace::gather::{GatherError, gather};
+use bubbleproof::trace::profiler;
+use bubbleproof::trace::recording::{Recording, Timing};
 use bubbleproof::trace::{Origin, Span, Trace};
 use proptest::prelude::*;
 
@@ -29,8 +31,8 @@ proptest! {
     fn clocks_that_agree_are_left_alone((model, schedule) in pipeline()) {
         let trace = traced(&model, &schedule);
         let ahead = vec![0; trace.iterations[0].passes.len()];
-        let (again, clocks) = gather(recorded(&trace, &ahead, 2), None, &Choice::Auto).expect("a trace");
-        prop_assert_eq!(clocks.method, Method::Agree);
+        let (again, clocks) = gather(recorded(&trace, &ahead, 2), None, &OffsetChoice::Auto).expect("a trace");
+        prop_assert_eq!(clocks.method, ClockMethod::Agree);
         prop_assert_eq!(again.origin, Origin::Cpu);
         prop_assert_eq!(again.schedule.orders(), schedule.orders(), "the order is that of the first step");
         for iteration in &again.iterations {
@@ -47,7 +49,7 @@ proptest! {
         let ahead: Vec<i64> = ahead.into_iter().take(trace.iterations[0].passes.len()).collect();
         let recordings = recorded(&trace, &ahead, 1);
         let (again, clocks) =
-            gather(recordings.clone(), Some(schedule.clone()), &Choice::Estimate).expect("a trace");
+            gather(recordings.clone(), Some(schedule.clone()), &OffsetChoice::Estimate).expect("a trace");
         for (clock, ahead_by) in clocks.ranks.iter().zip(&ahead) {
             let (least, most) = clock.least.zip(clock.most).expect("messages go both ways");
             let truth = ahead[0] - ahead_by;
@@ -58,7 +60,7 @@ proptest! {
         // No pass starts before its input is there any more.
         prop_assert_eq!(bubbleproof::trace::matching::early(&again), []);
         let given = ahead.iter().map(|ahead| -ahead).collect();
-        let (exact, _) = gather(recordings, Some(schedule), &Choice::Given(given)).expect("a trace");
+        let (exact, _) = gather(recordings, Some(schedule), &OffsetChoice::Given(given)).expect("a trace");
         prop_assert_eq!(&exact.iterations[0].passes, &trace.iterations[0].passes);
     }
 }
@@ -78,17 +80,17 @@ fn clocks_that_no_offset_explains_are_refused() {
         Recording::new(None, Timing::Operators, spans(&[("0F0", 0, 100), ("0B0", 195, 300)])),
         Recording::new(None, Timing::Operators, spans(&[("1F0", 90, 150), ("1B0", 150, 200)])),
     ];
-    let refused = gather(recordings.clone(), None, &Choice::Auto).expect_err("a contradiction");
+    let refused = gather(recordings.clone(), None, &OffsetChoice::Auto).expect_err("a contradiction");
     let GatherError::Clocks(ClockError::Contradiction(found)) = refused else { panic!("{refused}") };
     assert_eq!(found.by, 15);
     // Given offsets are taken all the same, but no interval is claimed for them.
-    let given = Choice::Given(vec![0, 10]);
+    let given = OffsetChoice::Given(vec![0, 10]);
     let (_, clocks) = gather(recordings.clone(), None, &given).expect("a trace");
-    assert_eq!((clocks.method, clocks.contradiction), (Method::Given, Some(found)));
+    assert_eq!((clocks.method, clocks.contradiction), (ClockMethod::Given, Some(found)));
     for (clock, offset) in clocks.ranks.iter().zip([0, 10]) {
         assert_eq!((clock.offset, clock.least, clock.most), (offset, None, None));
     }
-    let count = gather(recordings, None, &Choice::Given(vec![0])).expect_err("one offset too few");
+    let count = gather(recordings, None, &OffsetChoice::Given(vec![0])).expect_err("one offset too few");
     assert_eq!(count.to_string(), "there are 1 offsets, but 2 ranks");
 }
 
@@ -110,10 +112,10 @@ fn many_clocks_that_contradict_each_other_are_refused_with_what_two_of_them_are_
                 Recording::new(None, Timing::Operators, spans)
             })
             .collect();
-        let refused = gather(recordings.clone(), None, &Choice::Auto).expect_err("a contradiction");
+        let refused = gather(recordings.clone(), None, &OffsetChoice::Auto).expect_err("a contradiction");
         let GatherError::Clocks(ClockError::Contradiction(found)) = refused else { panic!("{refused}") };
         assert_eq!(found.by, 1_000_000, "{ranks} ranks");
-        let given = Choice::Given(vec![0; recordings.len()]);
+        let given = OffsetChoice::Given(vec![0; recordings.len()]);
         let (_, clocks) = gather(recordings, None, &given).expect("a trace");
         assert_eq!(clocks.contradiction, Some(Contradiction { by: 1_000_000, ..found }));
         assert!(clocks.ranks.iter().all(|clock| clock.least.is_none() && clock.most.is_none()));

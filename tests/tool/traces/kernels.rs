@@ -4,8 +4,10 @@ use std::fs;
 
 use assert_cmd::Command;
 use bubbleproof::trace::Origin;
-use bubbleproof::trace::clocks::Choice;
-use bubbleproof::trace::profiler::{GatherError, ProfilerError, Recording, Timing, gather, parse};
+use bubbleproof::trace::clocks::OffsetChoice;
+use bubbleproof::trace::gather::{GatherError, gather};
+use bubbleproof::trace::profiler::{ProfilerError, parse};
+use bubbleproof::trace::recording::{Recording, Timing};
 
 /// An event: category, name, process, thread, start and duration in microseconds, and arguments.
 fn event(cat: &str, name: &str, lane: (u32, u32), times: (i64, i64), args: &str) -> String {
@@ -132,7 +134,7 @@ fn times_of_devices_and_of_hosts_make_no_trace_together() {
     let passes = [range("PP:1F0", 5, 5), range("PP:1B0", 10, 5)];
     let host = parse(&file(1, &passes)).expect("a recording");
     assert_eq!(host.timing, Timing::HostRanges);
-    let refused = gather(vec![device.clone(), host], None, &Choice::Auto).expect_err("a mix");
+    let refused = gather(vec![device.clone(), host], None, &OffsetChoice::Auto).expect_err("a mix");
     assert!(
         matches!(refused, GatherError::Timings { device, host } if device.0 == 0 && host.0 == 1),
         "{refused}"
@@ -140,7 +142,7 @@ fn times_of_devices_and_of_hosts_make_no_trace_together() {
     let own = passes.map(|range| range.replace("\"cat\": \"user", "\"cat\": \"gpu_user"));
     let ranges = parse(&file(1, &own)).expect("a recording");
     assert_eq!(ranges.timing, Timing::DeviceRanges);
-    let (trace, _) = gather(vec![device, ranges], None, &Choice::Auto).expect("a trace");
+    let (trace, _) = gather(vec![device, ranges], None, &OffsetChoice::Auto).expect("a trace");
     assert_eq!(trace.origin, Origin::Cuda);
 }
 

@@ -2,7 +2,7 @@
 
 use bubbleproof::model::{Device, Kind, Model, Stage, Ticks};
 use bubbleproof::trace::compare::{compare, predict};
-use bubbleproof::trace::fit::{Method, profile};
+use bubbleproof::trace::fit::{LatencyMethod, profile};
 use bubbleproof::trace::matching::{Finding, early, findings};
 use bubbleproof::trace::run;
 use bubbleproof::trace::terms::{Terms, simulate};
@@ -49,7 +49,7 @@ proptest! {
         same(&found.model, &model, split)?;
         for latency in &found.latencies {
             let stated = model.latency_after(latency.after_stage);
-            if latency.method == Method::AtMost {
+            if latency.method == LatencyMethod::AtMost {
                 prop_assert!(latency.latency >= stated);
             } else {
                 prop_assert_eq!(latency.latency, stated, "after stage {}", latency.after_stage);

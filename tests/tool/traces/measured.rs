@@ -182,9 +182,9 @@ fn the_order_of_the_profilers_ranges_is_the_schedule_that_was_run() {
             bubbleproof::trace::profiler::parse(&read(&format!("{name}-rank{rank}.json")))
                 .expect("a recording")
         });
-        let choice = bubbleproof::trace::clocks::Choice::Auto;
+        let choice = bubbleproof::trace::clocks::OffsetChoice::Auto;
         let (trace, _) =
-            bubbleproof::trace::profiler::gather(recordings.collect(), None, &choice).expect("a trace");
+            bubbleproof::trace::gather::gather(recordings.collect(), None, &choice).expect("a trace");
         let model = Model::unit(placement.expect("a placement"), 4).expect("a model");
         let declared = catalog::find(name).expect("a known name").generate(&model).expect("no cap");
         assert_eq!(trace.schedule.placement(), declared.placement(), "{name}");

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::{EarlyPass, ErrorsReport, Figures, Report, Reports, Spans, TermsReport};
+use super::{ComparisonReport, EarlyPass, ErrorsReport, Figures, Spans, TermsReport, TraceReport};
 use crate::cli::figures::percentage;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::replay::Rate;
-use crate::trace::clocks::{Clocks, Method};
+use crate::trace::clocks::{ClockMethod, Clocks};
 
 /// A share with its sign.
 fn signed(rate: Rate) -> String {
@@ -29,7 +29,7 @@ fn list(out: &mut fmt::Formatter<'_>, lines: impl ExactSizeIterator<Item = Strin
     Ok(())
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for TraceReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.schedule.as_deref().unwrap_or("schedule");
         writeln!(
@@ -68,7 +68,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl Report {
+impl TraceReport {
     fn order_lines(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.findings.is_empty() {
             writeln!(out, "all passes ran once, in the declared order, one at a time")?;
@@ -90,9 +90,9 @@ impl Report {
 
 fn clock_lines(out: &mut fmt::Formatter<'_>, clocks: &Clocks) -> fmt::Result {
     let how = match clocks.method {
-        Method::Agree => "clocks: no message contradicts that they agree",
-        Method::Given => "clocks: offsets as given",
-        Method::Estimated => "clocks: offsets in the middle of what messages allow",
+        ClockMethod::Agree => "clocks: no message contradicts that they agree",
+        ClockMethod::Given => "clocks: offsets as given",
+        ClockMethod::Estimated => "clocks: offsets in the middle of what messages allow",
     };
     writeln!(out, "{how}")?;
     for (rank, clock) in clocks.ranks.iter().enumerate().skip(1) {
@@ -221,7 +221,7 @@ impl fmt::Display for WithTerms<'_> {
     }
 }
 
-impl fmt::Display for Reports {
+impl fmt::Display for ComparisonReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, report) in self.traces.iter().enumerate() {
             write!(out, "{}{report}", if at == 0 { "" } else { "\n" })?;

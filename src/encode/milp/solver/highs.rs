@@ -2,11 +2,12 @@
 //! tolerances of 1e-9, and with a first solution offered to it. Its tolerances are therefore left alone,
 //! and it starts from nothing.
 
-use good_lp::{SolverModel, highs};
 use std::fmt::Debug;
 
+use good_lp::{SolverModel, highs};
+
 use super::super::floor;
-use super::{Posed, Solution, Solved, Solver};
+use super::{Posed, Solution, Solved, Solver, seconds};
 use crate::encode::EncodeError;
 use crate::stop::Stop;
 
@@ -26,9 +27,7 @@ pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
     }
     let mut model = problem.try_into_inner().map_err(|error| failure(&error))?;
     model.make_quiet();
-    for (option, value) in
-        [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", stop.remaining().as_secs_f64())]
-    {
+    for (option, value) in [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", seconds(stop))] {
         model.try_set_option(option, value).map_err(|error| failure(&error))?;
     }
     for (option, value) in [("threads", 1), ("random_seed", 0)] {

@@ -5,7 +5,7 @@ use good_lp::solvers::{SolutionStatus, WithTimeLimit};
 use good_lp::{ResolutionError, Solution as _, SolverModel, microlp};
 
 use super::super::floor;
-use super::{Posed, Solution, Solved, Solver};
+use super::{Posed, Solution, Solved, Solver, seconds};
 use crate::encode::EncodeError;
 use crate::stop::Stop;
 
@@ -20,7 +20,7 @@ pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
     for row in rows {
         problem.add_constraint(row);
     }
-    let found = match problem.with_time_limit(stop.remaining().as_secs_f64()).solve() {
+    let found = match problem.with_time_limit(seconds(stop)).solve() {
         Ok(found) => found,
         Err(ResolutionError::Infeasible) => {
             return Ok(Solved { solution: Solution::Infeasible, optimal: false, bound: f64::INFINITY });

@@ -1,0 +1,259 @@
+//! Writing files so that none is ever seen half written.
+//!
+//! The content goes to a temporary file beside the target, which is then renamed: whoever reads the target
+//! sees the old content or the new one, and when writing fails the old content stays and nothing is left
+//! beside it. What is at the path keeps its nature: a symbolic link is followed to the file that it points to,
+//! which is made if it does not exist; a pipe or a device is written to; and a file keeps its permissions.
+//!
+//! ```
+//! let directory = tempfile::tempdir()?;
+//! let path = directory.path().join("schedule.json");
+//! bubbleproof::files::write(&path, "{}")?;
+//! bubbleproof::files::write_with(&path, |out| writeln!(out, "[{}]", 1 + 2))?;
+//! assert_eq!(std::fs::read_to_string(&path)?, "[3]\n");
+//!
+//! let error = bubbleproof::files::write(directory.path(), "").expect_err("a directory");
+//! assert!(error.to_string().ends_with("is a directory"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// How many symbolic links are followed, one after another; systems follow no more.
+const MOST_LINKS: usize = 40;
+
+/// Why a file was not written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub struct WriteError {
+    /// The file that was to be written, as it was named.
+    pub path: PathBuf,
+    /// Why not.
+    pub source: io::Error,
+}
+
+/// Writes a file all at once.
+///
+/// # Errors
+/// When it cannot be written; an old file is then as it was.
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), WriteError> {
+    write_with(path, |out| out.write_all(content.as_ref()))
+}
+
+/// Writes a file piece by piece. It changes when `content` has ended without an error.
+///
+/// # Errors
+/// When it cannot be written, or `content` fails; an old file is then as it was. Of a pipe or a device, a part
+/// may have been written.
+pub fn write_with(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    replace(path, content).map_err(|source| WriteError { path: path.to_owned(), source })
+}
+
+fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let old = fs::metadata(path).ok();
+    match &old {
+        Some(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        // A pipe or a device such as /dev/null must not be replaced by a file.
+        Some(old) if !old.is_file() => return fill(OpenOptions::new().write(true).open(path)?, content),
+        _ => {}
+    }
+    let target = without_links(path)?;
+    let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    // It removes itself unless it is renamed. Made here, so that no error names it.
+    let mut beside = tempfile::Builder::new()
+        .prefix(".bubbleproof-")
+        .make_in(directory.unwrap_or_else(|| Path::new(".")), |path| {
+            OpenOptions::new().write(true).create_new(true).open(path)
+        })?;
+    if let Some(old) = old {
+        beside.as_file().set_permissions(kept(&old))?;
+    }
+    fill(beside.as_file_mut(), content)?;
+    beside.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The permissions that a new file takes over from the old one: those to read, to write and to run it, but not to
+/// run it as its owner, who may be another one now.
+fn kept(old: &fs::Metadata) -> fs::Permissions {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::Permissions::from_mode(old.permissions().mode() & 0o777)
+    }
+    #[cfg(not(unix))]
+    old.permissions()
+}
+
+fn fill(file: impl Write, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    content(&mut out)?;
+    out.flush()
+}
+
+/// The path to which a path leads through symbolic links: itself if it is none.
+fn without_links(path: &Path) -> io::Result<PathBuf> {
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&at) {
+            // From the directory of the link on, unless it is absolute.
+            Ok(target) => at = at.parent().unwrap_or(Path::new("")).join(target),
+            // No link, or nothing at all.
+            Err(_) => return Ok(at),
+        }
+    }
+    // The system says why in its own words.
+    Err(File::open(path).err().unwrap_or_else(|| io::ErrorKind::InvalidInput.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names in a directory, in order: nothing but these was left there.
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).expect("a directory");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"))
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn content(path: &Path) -> String {
+        fs::read_to_string(path).expect("a file")
+    }
+
+    #[test]
+    fn a_new_file_is_made_and_an_old_one_is_replaced() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("file");
+        for text in ["first, and longer", "second"] {
+            write(&path, text).expect("written");
+            assert_eq!(content(&path), text);
+        }
+        write(&directory.path().join("empty"), "").expect("written");
+        assert_eq!(names(directory.path()), ["empty", "file"]);
+    }
+
+    #[test]
+    fn a_failure_leaves_the_old_file_and_nothing_beside_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (old, new) = (directory.path().join("old"), directory.path().join("new"));
+        write(&old, "old").expect("written");
+        for path in [&old, &new] {
+            let failed = write_with(path, |out| {
+                out.write_all(&[b'x'; 100_000])?;
+                Err(io::Error::other("the disk is full"))
+            });
+            let error = failed.expect_err("it failed");
+            assert_eq!(error.to_string(), format!("cannot write {}: the disk is full", path.display()));
+        }
+        assert_eq!(content(&old), "old");
+        assert_eq!(names(directory.path()), ["old"]);
+    }
+
+    #[test]
+    fn errors_name_the_target_and_never_the_temporary_file() {
+        let directory = tempfile::tempdir().expect("a directory");
+        write(&directory.path().join("file"), "").expect("written");
+        let cases = [
+            (directory.path().to_owned(), io::ErrorKind::IsADirectory),
+            (directory.path().join("missing/file"), io::ErrorKind::NotFound),
+            (directory.path().join("file/file"), io::ErrorKind::NotADirectory),
+        ];
+        for (path, kind) in cases {
+            let error = write(&path, "x").expect_err("it cannot be written");
+            assert_eq!(error.source.kind(), kind, "{error}");
+            assert_eq!(error.path, path);
+            let text = error.to_string();
+            assert!(text.starts_with(&format!("cannot write {}: ", path.display())), "{text}");
+            assert!(!text.contains(".bubbleproof"), "{text}");
+        }
+        assert_eq!(names(directory.path()), ["file"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_has_the_usual_permissions_and_an_old_one_keeps_its_own() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().expect("a directory");
+        let (path, plain) = (directory.path().join("file"), directory.path().join("plain"));
+        fs::write(&plain, "").expect("written");
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o7777;
+        write(&path, "1").expect("written");
+        assert_eq!(mode(&path), mode(&plain));
+        // What the mask of the process would take from a new file is kept as well.
+        for kept in [0o600, 0o666, 0o755, 0o444] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(kept)).expect("set");
+            write(&path, "2").expect("written");
+            assert_eq!(mode(&path), kept);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_links_and_the_file_they_lead_to_is_written() {
+        use std::os::unix::fs::symlink;
+        let directory = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| directory.path().join(name);
+        fs::create_dir(at("folder")).expect("made");
+        write(&at("folder/file"), "old").expect("written");
+        symlink("folder/file", at("relative")).expect("linked");
+        symlink(at("folder/file"), at("absolute")).expect("linked");
+        symlink("relative", at("twice")).expect("linked");
+        symlink("../nowhere", at("folder/dangling")).expect("linked");
+        symlink("folder/dangling", at("dangling twice")).expect("linked");
+        symlink("folder", at("linked folder")).expect("linked");
+        for (link, target) in [
+            ("relative", "folder/file"),
+            ("absolute", "folder/file"),
+            ("twice", "folder/file"),
+            ("folder/dangling", "nowhere"),
+            ("dangling twice", "nowhere"),
+            ("linked folder/file", "folder/file"),
+        ] {
+            if target == "nowhere" {
+                _ = fs::remove_file(at(target));
+            }
+            write(&at(link), link).expect("written");
+            assert_eq!(content(&at(target)), link);
+            let is_link = fs::symlink_metadata(at(link)).expect("there").is_symlink();
+            assert_eq!(is_link, link != "linked folder/file", "{link}");
+        }
+        assert_eq!(names(&at("folder")), ["dangling", "file"]);
+        let all = ["absolute", "dangling twice", "folder", "linked folder", "nowhere", "relative", "twice"];
+        assert_eq!(names(directory.path()), all);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_nowhere_at_all_are_refused() {
+        use std::os::unix::fs::symlink;
+        let directory = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| directory.path().join(name);
+        symlink("round", at("and")).expect("linked");
+        symlink("and", at("round")).expect("linked");
+        symlink("missing/file", at("into nothing")).expect("linked");
+        symlink(directory.path(), at("back")).expect("linked");
+        for (link, said) in
+            [("round", "symbolic links"), ("into nothing", "No such file"), ("back", "directory")]
+        {
+            let error = write(&at(link), "x").expect_err("no file").to_string();
+            assert!(error.contains(said) && error.contains(link), "{error}");
+        }
+        assert_eq!(names(directory.path()), ["and", "back", "into nothing", "round"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_to_and_stays_one() {
+        write(Path::new("/dev/null"), "x").expect("written");
+        assert!(!fs::metadata("/dev/null").expect("there").is_file());
+    }
+}

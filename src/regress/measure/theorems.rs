@@ -1,0 +1,175 @@
+//! The theorems and the promises of a block family: decided for every number of devices, and then stated as facts.
+
+use std::time::{Duration, Instant};
+
+use super::error::{MeasureError, go_on};
+use super::facts::Facts;
+use crate::block::family::Family;
+use crate::prove::{
+    self, BubbleFreedom, Claim, Counterexample, Irregular, Judgement, Reason, Subject, Witness,
+};
+use crate::regress::fact::{Value, Verdict, What};
+use crate::stop::Stop;
+
+/// What is known of a family for every number of devices in its domain.
+pub(super) struct FamilyVerdict {
+    /// The theorems about its block, in the order in which they were decided.
+    judgements: Vec<Judgement>,
+    /// What is known of the order of the block, left-shifted.
+    order: OrderVerdict,
+}
+
+/// What is known of the order of a block whose passes all run as soon as they can.
+enum OrderVerdict {
+    /// A theorem that makes a block of the offsets is false.
+    NoBlock,
+    /// Nothing is derived, and why.
+    Irregular(Irregular),
+    /// What was derived, and checked again from its witness.
+    Derived {
+        /// What is proved.
+        claims: Vec<Claim>,
+        /// Whether each promise about all durations holds.
+        bubble_free: Vec<BubbleFreedom>,
+    },
+}
+
+/// Decides every theorem of a family and every promise, each within a time limit. Everything here that proves
+/// anything is in this function.
+///
+/// # Errors
+/// When the theorems cannot be stated, this program contradicts itself, or it is asked to end.
+pub(super) fn decide(family: &Family, limit: Duration, stop: &Stop) -> Result<FamilyVerdict, MeasureError> {
+    go_on(stop)?;
+    let judgements = prove::prove(family, limit.min(stop.remaining()), |_| ())?;
+    let order = if judgements.iter().any(unmakes_the_block) {
+        OrderVerdict::NoBlock
+    } else {
+        go_on(stop)?;
+        decide_order(family, limit.min(stop.remaining()))?
+    };
+    Ok(FamilyVerdict { judgements, order })
+}
+
+/// Whether a judgement says that the offsets are no block.
+fn unmakes_the_block(judgement: &Judgement) -> bool {
+    let of_block = [Subject::Room, Subject::Dependencies, Subject::Collisions];
+    of_block.contains(&judgement.theorem.subject) && matches!(judgement.verdict, prove::Verdict::Refuted(_))
+}
+
+fn decide_order(family: &Family, limit: Duration) -> Result<OrderVerdict, MeasureError> {
+    let witness = match Witness::of(family, Instant::now().checked_add(limit)) {
+        Ok(witness) => witness,
+        Err(reason) => return Ok(OrderVerdict::Irregular(reason)),
+    };
+    let claims = witness.check().map_err(|error| MeasureError::Disagreement {
+        place: "every d".to_owned(),
+        what: format!("the witness about its squeezed order is rejected: {error}"),
+    })?;
+    let promises = family.bubble_free.iter();
+    let bubble_free = promises.map(|promise| prove::bubble_freedom(family, promise, &witness.periods()[0]));
+    Ok(OrderVerdict::Derived { claims, bubble_free: bubble_free.collect::<Result<_, _>>()? })
+}
+
+/// States what is known of a family as facts.
+pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts) {
+    for judgement in &verdict.judgements {
+        record_judgement(family, judgement, facts);
+    }
+    let promised = |promise: &dyn ToString| What::Promise(promise.to_string());
+    match &verdict.order {
+        OrderVerdict::NoBlock => {
+            for promise in &family.bubble_free {
+                let why = "there is no block that could be squeezed".to_owned();
+                facts.whole(promised(promise), Value::Verdict(Verdict::Refuted, why));
+            }
+        }
+        OrderVerdict::Irregular(reason) => {
+            facts.timed_out |= *reason == Irregular::Time;
+            let unknown = || Value::Verdict(Verdict::Unknown, reason.to_string());
+            facts.whole(What::Theorem("period".to_owned()), unknown());
+            for promise in &family.bubble_free {
+                facts.whole(promised(promise), unknown());
+            }
+        }
+        OrderVerdict::Derived { claims, bubble_free } => {
+            for Claim { name, statement } in claims {
+                let name = (*name).to_owned();
+                let proved = Value::Verdict(Verdict::Proved, String::new());
+                facts.whole(What::Theorem(name.clone()), proved);
+                facts.whole(What::Claim(name), Value::Text(statement.clone()));
+            }
+            for (promise, found) in family.bubble_free.iter().zip(bubble_free) {
+                record_bubble_freedom(&promise.to_string(), found, facts);
+            }
+        }
+    }
+}
+
+fn record_judgement(family: &Family, Judgement { theorem, verdict, .. }: &Judgement, facts: &mut Facts) {
+    let (name, what) = match &theorem.subject {
+        Subject::Promise(position) => {
+            let promise = family.promises[*position].to_string();
+            (promise.clone(), What::Promise(promise))
+        }
+        _ => {
+            let prefix = format!("{}.", family.name);
+            let short = theorem.name.strip_prefix(&prefix).unwrap_or(&theorem.name).to_owned();
+            (short.clone(), What::Theorem(short))
+        }
+    };
+    let (word, rest) = match verdict {
+        prove::Verdict::Proved => (Verdict::Proved, String::new()),
+        prove::Verdict::Refuted(_) => (Verdict::Refuted, String::new()),
+        prove::Verdict::Unknown(reason) => {
+            facts.timed_out |= *reason == Reason::Time;
+            match open(reason) {
+                Verdict::Undecided => (Verdict::Undecided, format!("holds for d <= {}", prove::SURVEYED)),
+                verdict => (verdict, reason.to_string()),
+            }
+        }
+    };
+    facts.whole(what, Value::Verdict(word, rest));
+    if matches!(theorem.subject, Subject::Delay { .. }) {
+        facts.whole(What::Claim(name.clone()), Value::Text(theorem.statement.clone()));
+    }
+    if let prove::Verdict::Refuted(counterexample) = verdict {
+        record_counterexample(&name, counterexample, facts);
+    }
+}
+
+/// What an open question is called: whether this build could have answered it.
+fn open(reason: &Reason) -> Verdict {
+    match reason {
+        Reason::NoSolver => Verdict::Undecided,
+        // What it rests on is open for want of a solver too.
+        Reason::Premise(_) if !prove::HAS_SOLVER => Verdict::Undecided,
+        _ => Verdict::Unknown,
+    }
+}
+
+fn record_counterexample(name: &str, counterexample: &Counterexample, facts: &mut Facts) {
+    let passes: Vec<String> = counterexample.violation.passes().iter().map(ToString::to_string).collect();
+    let passes = if passes.is_empty() { String::new() } else { format!(", passes {}", passes.join(" ")) };
+    let fewest = if counterexample.smallest { "" } else { " (perhaps not the fewest devices)" };
+    let (devices, device) = (counterexample.devices, counterexample.device);
+    let text = format!("d = {devices}, i = {device}{passes}{fewest}: {}", counterexample.violation);
+    facts.whole(What::Counterexample(name.to_owned()), Value::Text(text));
+    if let Some(drawing) = counterexample.drawing() {
+        let text = format!("device {device} modulo {}: {drawing}", counterexample.interval());
+        facts.whole(What::Drawing(name.to_owned()), Value::Text(text));
+    }
+}
+
+fn record_bubble_freedom(promise: &str, found: &BubbleFreedom, facts: &mut Facts) {
+    let (verdict, rest) = match found {
+        BubbleFreedom::Proved => (Verdict::Proved, String::new()),
+        BubbleFreedom::Refuted(slow) => {
+            let text = format!("d = {}: {slow}", slow.devices);
+            facts.whole(What::Counterexample(promise.to_owned()), Value::Text(text));
+            (Verdict::Refuted, String::new())
+        }
+        BubbleFreedom::Unknown(rate) => (Verdict::Unknown, format!("no cycle is known to take {rate}")),
+    };
+    facts.whole(What::Promise(promise.to_owned()), Value::Verdict(verdict, rest));
+}

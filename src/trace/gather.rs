@@ -1,0 +1,168 @@
+//! The recordings of all ranks as one trace, on one clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::clocks::{ClockError, Clocks, OffsetChoice, reconcile};
+use super::recording::Recording;
+use super::{Iteration, MAX_INSTANT, Machine, Origin, Span, Trace, TraceError};
+use crate::model::{Device, Microbatch, Pass, Placement, PlacementError, Stage, Ticks};
+use crate::schedule::{Schedule, ScheduleError};
+
+/// Why recordings are no trace.
+#[derive(Debug, thiserror::Error)]
+pub enum GatherError {
+    /// Ranks that are not those from 0 on, once each.
+    #[error("the files are of ranks {0:?}: one of each is needed, from 0 on")]
+    Ranks(Vec<u32>),
+    /// Not as many files as devices.
+    #[error("there are {files} files, but the schedule has {devices} devices: one file for each is needed")]
+    Devices {
+        /// How many files.
+        files: usize,
+        /// How many devices.
+        devices: u32,
+    },
+    /// Times of devices beside times of hosts, which cannot be compared.
+    #[error(
+        "rank {device} is timed by its device, but rank {host}, in whose file are no kernels, by its host"
+    )]
+    Timings {
+        /// A rank that is timed by its device.
+        device: Device,
+        /// One that is timed by its host.
+        host: Device,
+    },
+    /// A pass that the given schedule has not.
+    #[error("rank {rank} ran `{pass}`, which the schedule has not: it is of another run")]
+    UnknownPass {
+        /// The rank.
+        rank: Device,
+        /// The pass.
+        pass: Pass,
+    },
+    /// Stages that are not placed as stages can be.
+    #[error("the stages that ran are no pipeline: {0}")]
+    Placement(#[from] PlacementError),
+    /// Orders that are no schedule.
+    #[error("the passes that ran are no schedule: {0}")]
+    Schedule(#[from] ScheduleError),
+    /// Clocks that do not agree.
+    #[error(transparent)]
+    Clocks(#[from] ClockError),
+    /// An iteration too long to count.
+    #[error("an iteration lasts more than {MAX_INSTANT} ns: the clocks are not of the same time")]
+    TooLong,
+    /// No trace all the same.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// Makes one trace of the recordings of all ranks. Without a schedule, the order in which the passes of the
+/// first iteration ran is taken for the declared one.
+///
+/// # Errors
+/// When they are not all there, are of another schedule, or their clocks cannot be brought together.
+pub fn gather(
+    recordings: Vec<Recording>,
+    schedule: Option<Schedule>,
+    choice: &OffsetChoice,
+) -> Result<(Trace, Clocks), GatherError> {
+    let recordings = by_rank(recordings)?;
+    let origin = origin(&recordings)?;
+    let schedule = match schedule {
+        Some(schedule) => schedule,
+        None => derived(&recordings)?,
+    };
+    if schedule.devices() as usize != recordings.len() {
+        return Err(GatherError::Devices { files: recordings.len(), devices: schedule.devices() });
+    }
+    for (rank, recording) in recordings.iter().enumerate() {
+        if let Some(span) = recording.spans().iter().find(|span| !knows(&schedule, span.pass)) {
+            return Err(GatherError::UnknownPass { rank: Device::at(rank), pass: span.pass });
+        }
+    }
+    let clocks = reconcile(&recordings, &schedule, choice)?;
+    let mut iterations: Vec<Vec<Vec<(Pass, i128, i128)>>> = Vec::new();
+    for (rank, (recording, clock)) in recordings.iter().zip(&clocks.ranks).enumerate() {
+        let mut times: BTreeMap<Pass, usize> = BTreeMap::new();
+        for span in recording.spans() {
+            let count = times.entry(span.pass).or_default();
+            if iterations.len() == *count {
+                iterations.push(vec![Vec::new(); recordings.len()]);
+            }
+            let moved = |at: Ticks| i128::from(at.0) + i128::from(clock.offset);
+            iterations[*count][rank].push((span.pass, moved(span.start), moved(span.end)));
+            *count += 1;
+        }
+    }
+    let iterations = iterations.into_iter().map(|devices| {
+        let begun = devices.iter().flatten().map(|&(_, start, _)| start).min().unwrap_or(0);
+        let from_begin = |at: i128| {
+            let at = i64::try_from(at - begun).ok().filter(|&at| at <= MAX_INSTANT);
+            at.map(Ticks).ok_or(GatherError::TooLong)
+        };
+        let span = |(pass, start, end)| Ok(Span { pass, start: from_begin(start)?, end: from_begin(end)? });
+        let rows = devices.into_iter().map(|row| row.into_iter().map(span).collect());
+        Ok(Iteration { passes: rows.collect::<Result<_, GatherError>>()?, messages: None, memory: None })
+    });
+    let trace = Trace {
+        origin,
+        machine: Machine { name: "torch.profiler".to_owned(), ..Machine::default() },
+        sizes: None,
+        gradient_error: None,
+        host_overhead: None,
+        iterations: iterations.collect::<Result<_, GatherError>>()?,
+        schedule,
+    };
+    Ok((trace.checked()?, clocks))
+}
+
+/// Whose times they all are.
+fn origin(recordings: &[Recording]) -> Result<Origin, GatherError> {
+    let first = |device: bool| {
+        let rank = recordings.iter().position(|recording| recording.timing.is_of_device() == device);
+        rank.map(Device::at)
+    };
+    match (first(true), first(false)) {
+        (Some(device), Some(host)) => Err(GatherError::Timings { device, host }),
+        (Some(_), None) => Ok(Origin::Cuda),
+        (None, _) => Ok(Origin::Cpu),
+    }
+}
+
+/// Recordings in the order of their ranks; where no file says its rank, in the order given.
+fn by_rank(mut recordings: Vec<Recording>) -> Result<Vec<Recording>, GatherError> {
+    if recordings.iter().all(|recording| recording.rank.is_none()) {
+        return Ok(recordings);
+    }
+    recordings.sort_by_key(|recording| recording.rank);
+    let complete = (0..).zip(&recordings).all(|(rank, recording)| recording.rank == Some(rank));
+    if complete {
+        return Ok(recordings);
+    }
+    Err(GatherError::Ranks(recordings.iter().filter_map(|recording| recording.rank).collect()))
+}
+
+/// The schedule that the first iteration ran.
+fn derived(recordings: &[Recording]) -> Result<Schedule, GatherError> {
+    let orders: Vec<Vec<Pass>> = recordings
+        .iter()
+        .map(|recording| {
+            let mut seen = BTreeSet::new();
+            let spans = recording.spans().iter();
+            spans.map(|span| span.pass).filter(|&pass| seen.insert(pass)).collect()
+        })
+        .collect();
+    let stages = |order: &Vec<Pass>| -> Vec<Stage> {
+        order.iter().map(|pass| pass.stage).collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let placement = Placement::new(orders.iter().map(stages).collect())?;
+    let microbatches =
+        orders.iter().flatten().map(|pass| pass.microbatch.0).max().map_or(0, |last| last.saturating_add(1));
+    Ok(Schedule::new(placement, microbatches, orders)?)
+}
+
+/// Whether a schedule has this pass.
+fn knows(schedule: &Schedule, pass: Pass) -> bool {
+    pass.stage < Stage(schedule.placement().stages()) && pass.microbatch < Microbatch(schedule.microbatches())
+}

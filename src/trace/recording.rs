@@ -1,0 +1,49 @@
+//! What one rank of a run recorded of its passes, on a clock of its own.
+
+use super::Span;
+
+/// What one rank recorded. Times are nanoseconds of its own clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recording {
+    /// Its rank, where the file says it.
+    pub rank: Option<u32>,
+    /// What its passes were timed by.
+    pub timing: Timing,
+    spans: Vec<Span>,
+}
+
+/// What the passes of a recording were timed by, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timing {
+    /// The device: the kernels that were launched within them.
+    Kernels,
+    /// The device: the profiler's own ranges of it, which may be too short for backwards.
+    DeviceRanges,
+    /// The host: from their first operator to the end of their range.
+    Operators,
+    /// The host: whole ranges, which begin with the wait for what the pass receives.
+    HostRanges,
+}
+
+impl Timing {
+    /// Whether the times are the device's, not the host's.
+    #[must_use]
+    pub fn is_of_device(self) -> bool {
+        matches!(self, Self::Kernels | Self::DeviceRanges)
+    }
+}
+
+impl Recording {
+    /// A recording of these passes, which are put in the order in which they started.
+    #[must_use]
+    pub fn new(rank: Option<u32>, timing: Timing, mut spans: Vec<Span>) -> Self {
+        spans.sort_by_key(|span| (span.start, span.end));
+        Self { rank, timing, spans }
+    }
+
+    /// The passes in the order in which they started.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+}
