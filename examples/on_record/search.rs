@@ -17,9 +17,6 @@ use bubbleproof::replay::replay;
 /// The most time that a search may take.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The most time that a search may take.
-const LIMIT: Duration = Duration::from_secs(60);
-
 /// Devices, microbatches, cap, best makespan on record.
 type Problem = (u32, u32, i64, Option<i64>);
 
