@@ -1,10 +1,13 @@
-# Two commands for a newcomer: `make demo` and `make test`. Both install what is missing inside this
-# checkout (into .deps) and nothing anywhere else.
-#
-# Needed beforehand: Rust, a C++ compiler, make, python3 with pip.
+# Two commands for a newcomer: `make demo` and `make test`. The demonstration needs Rust and make alone. The tests
+# also need a C++ compiler and python3 with pip; what else they want is installed inside this checkout (into .deps)
+# and nothing anywhere else.
 
 CARGO  ?= cargo
 PYTHON ?= python3
+
+# What the tests, the lints and the measurements turn on: the same everywhere, so that the library is compiled once
+# for all of them. The defaults are tested by .ci/install, a build without any feature by `make test-plain`.
+TESTED := --features highs,smt
 
 # HiGHS is built from source, with cmake and libclang; Z3 comes ready-made. All three are wheels of PyPI.
 # `.cargo/config.toml` tells cargo where they are.
@@ -14,6 +17,8 @@ space  := $(empty) $(empty)
 STAMP  := .deps/installed-$(subst $(space),+,$(strip $(WHEELS)))
 
 PROFILE := models/profiles/zb-1.5b-p8-m24-v.toml
+BUILT   := $(or $(CARGO_TARGET_DIR),target)/debug
+TOOL    := $(BUILT)/bubbleproof
 RESULT  := target/demo/schedule.json
 TABLE   := target/bench-table
 SECONDS := 3
@@ -44,12 +49,13 @@ MEASURED  := $(if $(SCHEDULE),$(SCHEDULE) -o $(TRACE),--standard-set $(SCHEDULES
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
-.PHONY: help setup build demo test browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
+.PHONY: help setup build demo test test-plain browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
         measure measure-test schedules bench bench-table
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
-	@echo 'make test         run all tests'
+	@echo 'make test         run all tests (with BUBBLEPROOF_LONG=1, every law on many more random cases)'
+	@echo 'make test-plain   run what holds without any feature: no solver, no tool'
 	@echo 'make browser      look at the pages of render in a headless Chromium (installs it, if root on Debian)'
 	@echo 'make gallery      draw docs/gallery.md and its drawings anew'
 	@echo 'make build        build target/release/bubbleproof'
@@ -63,7 +69,7 @@ help:
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
 	@echo 'make certify      prove optima and have two outside checkers check the proofs'
-	@echo 'make setup        install the native parts into .deps (the others do this by themselves)'
+	@echo 'make setup        install what HiGHS and the tests need into .deps (the others do this by themselves)'
 
 setup: $(STAMP)
 
@@ -76,39 +82,45 @@ $(STAMP):
 	@mv .deps/py.part .deps/py
 	@touch $@
 
-build: setup
+build:
 	$(CARGO) build --release
 
-demo: build
+# Built as the tests are, which then find its dependencies compiled.
+demo:
+	$(CARGO) build
 	@mkdir -p $(dir $(RESULT))
-	target/release/bubbleproof optimize $(PROFILE) --memory 75% --time-limit 20 -o $(RESULT)
-	target/release/bubbleproof verify $(RESULT) --model $(PROFILE) --memory 75%
-	target/release/bubbleproof render $(RESULT) --model $(PROFILE) --memory 75%
+	$(TOOL) optimize $(PROFILE) --memory 75% --time-limit 20 -o $(RESULT)
+	$(TOOL) verify $(RESULT) --model $(PROFILE) --memory 75%
+	$(TOOL) render $(RESULT) --model $(PROFILE) --memory 75%
 
 test: setup
-	$(CARGO) test
+	$(CARGO) test --workspace $(TESTED)
 
-# Without solvers: pages need none. Screenshots and pages stay in target/browser.
+test-plain:
+	$(CARGO) test --no-default-features --test files --test architecture
+
+# With the defaults: pages need no solver. Screenshots and pages stay in target/browser.
 browser:
 	tests/browser/install.sh
-	$(CARGO) build --no-default-features --bin bubbleproof --example named_schedule
-	$(PYTHON) tests/browser/check.py $(or $(CARGO_TARGET_DIR),target)/debug target/browser
+	$(CARGO) build --bin bubbleproof --example named_schedule
+	$(PYTHON) tests/browser/check.py $(BUILT) target/browser
 
 gallery:
-	$(CARGO) run --no-default-features --example gallery
+	$(CARGO) run --example gallery
 
 # What has changed is shown, and then recorded; `git diff models/regress` is what is left to be reviewed.
 regress: setup
-	$(CARGO) run --no-default-features --features smt -- regress models/regress --accept
+	$(CARGO) run $(TESTED) -- regress models/regress --accept
 
 lint: setup
 	$(CARGO) fmt --check
-	$(CARGO) clippy --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets $(TESTED) -- -D warnings
+	$(CARGO) clippy -- -D warnings
 	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --lib
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --lib $(TESTED)
 
 proofs: setup
-	$(CARGO) run --release --example proofs -- proofs
+	$(CARGO) run --release $(TESTED) --example proofs -- proofs
 
 proofs-cvc5: $(CVC5)
 	PYTHONPATH=$(CVC5) $(PYTHON) proofs/second_solver.py
@@ -120,9 +132,9 @@ $(CVC5):
 	    --target $@.part $(subst -,==,$(notdir $@))
 	@mv $@.part $@
 
-interop: setup $(PYTORCH)
+interop: $(PYTORCH)
 	$(CARGO) build
-	PYTHONPATH=$(PYTORCH) $(PYTHON) tests/interop/run.py target/debug/bubbleproof
+	PYTHONPATH=$(PYTORCH) $(PYTHON) tests/interop/run.py $(TOOL)
 
 # The schedules that PyTorch makes itself, as the tests read them.
 dumps: $(PYTORCH)
@@ -135,15 +147,15 @@ measure-test: $(PYTORCH)
 	PYTHONPATH=$(PYTORCH) $(PYTHON) -m unittest discover -s $(MEASURE)
 
 # The schedules that are measured, made anew.
-schedules: setup
+schedules:
 	$(CARGO) build
 	@for each in $(SET); do \
 	    case $$each in v-*) shape=v;; *) shape=linear;; esac; \
-	    target/debug/bubbleproof convert models/profiles/unit-$$shape.toml --schedule $${each%-d*} \
+	    $(TOOL) convert models/profiles/unit-$$shape.toml --schedule $${each%-d*} \
 	        --devices $${each##*-d} --microbatches 16 -o $(SCHEDULES)/$$each-m16.json || exit 1; \
 	done
 	@for d in 2 4; do \
-	    target/debug/bubbleproof optimize models/profiles/unit-v.toml --devices $$d --microbatches 16 --memory 75% \
+	    $(TOOL) optimize models/profiles/unit-v.toml --devices $$d --microbatches 16 --memory 75% \
 	        --time-limit 20 -o $(SCHEDULES)/optimised-d$$d-m16.json > /dev/null || exit 1; \
 	done
 
@@ -156,14 +168,14 @@ $(PYTORCH):
 	@mv $@.part $@
 
 bench: setup
-	$(CARGO) bench
+	$(CARGO) bench $(TESTED)
 
 # The table goes to $(TABLE)/table.md. The certificates are checked by a build that has no solver in it.
 bench-table: setup
 	@rm -rf $(TABLE) && mkdir -p $(TABLE)
-	$(CARGO) run --release --example bench_table -- $(TABLE) $(SECONDS) > $(TABLE)/table.md
+	$(CARGO) run --release $(TESTED) --example bench_table -- $(TABLE) $(SECONDS) > $(TABLE)/table.md
 	@cat $(TABLE)/table.md
-	$(CARGO) build --release --no-default-features --target-dir target/solver-free
+	$(CARGO) build --release --no-default-features --features cli --target-dir target/solver-free
 	@for schedule in $(TABLE)/*.json; do \
 	    target/solver-free/release/bubbleproof check $$schedule > $$schedule.txt || { cat $$schedule.txt; exit 1; }; \
 	done
@@ -171,7 +183,7 @@ bench-table: setup
 	    "the optimality of $$(grep -l '^  not checked' $(TABLE)/*.txt | wc -l) rests on a search, which is not checked"
 
 certify: setup $(CHECKERS)
-	$(CARGO) run --example certify -- .deps/checkers/bin $(OPTIMA)
+	$(CARGO) run $(TESTED) --example certify -- .deps/checkers/bin $(OPTIMA)
 
 # Without link-time optimisation: they run for moments, and are built for longer.
 $(CHECKERS): $(STAMP)
@@ -180,4 +192,5 @@ $(CHECKERS): $(STAMP)
 	    pumpkin-checker --version '=$(PUMPKIN_CHECKER)'
 	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
 	    veripb --version '=$(VERIPB)'
+	@rm -rf target/checkers
 	@touch $@

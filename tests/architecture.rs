@@ -262,3 +262,51 @@ fn this_test_sees_every_form_of_import() {
         sources("crates/core/src").iter().any(|source| source.path == "crates/core/src/replay/execute.rs")
     );
 }
+
+/// The packages that the library is built from, beside itself, with these features and what these edges reach.
+fn packages(features: &[&str], edges: &str) -> BTreeSet<String> {
+    let tree = std::process::Command::new(env!("CARGO"))
+        .args(["tree", "--frozen", "--package", "bubbleproof", "--prefix", "none", "--format", "{p}"])
+        .args(["--edges", edges])
+        .args(features)
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let text = String::from_utf8(tree.stdout).expect("names are text");
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_library_alone_has_nothing_of_the_tool() {
+    let tool = [
+        "clap",
+        "clap_builder",
+        "clap_complete",
+        "ctrlc",
+        "indicatif",
+        "miette",
+        "quick-junit",
+        "terminal_size",
+    ];
+    // Neither without features nor with the engines.
+    for features in [&["--no-default-features"][..], &["--no-default-features", "--features", "lcg,milp"]] {
+        let found = packages(features, "normal");
+        assert!(found.contains("bubbleproof-core"), "{found:?}");
+        for package in tool {
+            assert!(!found.contains(package), "the library depends on {package} with {features:?}");
+        }
+    }
+}
+
+#[test]
+fn the_defaults_are_built_without_native_tools() {
+    let found = packages(&[], "normal,build");
+    assert!(
+        found.contains("clap") && found.contains("microlp") && found.contains("pumpkin-core"),
+        "{found:?}"
+    );
+    for package in ["bindgen", "cc", "clang-sys", "cmake", "highs-sys", "pkg-config", "vcpkg", "z3-sys"] {
+        assert!(!found.contains(package), "the defaults depend on {package}");
+    }
+}

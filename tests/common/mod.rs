@@ -1,21 +1,25 @@
-//! What the test binaries share.
+//! What the test binaries share: how much is tried. `tests/README.md` says when it is less.
 
 use proptest::test_runner::Config;
 
 /// Fewer cases than this say little about a law.
 const FEWEST: u32 = 16;
 
-/// On how many random cases a law is tried that takes long: on `long`, where `BUBBLEPROOF_LONG` is set, else on
-/// a quarter of them, but on no fewer than 16. `PROPTEST_CASES` goes before both.
-pub fn cases(long: u32) -> Config {
+/// Whether tests are to take long, for more that is tried: `BUBBLEPROOF_LONG` is set.
+pub fn long() -> bool {
+    std::env::var_os("BUBBLEPROOF_LONG").is_some()
+}
+
+/// How many random cases a law that takes long is tried on: `all`, or where tests are not to take long, a quarter
+/// of them and at least 16. `PROPTEST_CASES` overrides both.
+pub fn cases(all: u32) -> Config {
     let config = Config::default();
-    let asked = |variable| std::env::var_os(variable).is_some();
-    let cases = if asked("PROPTEST_CASES") {
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() {
         config.cases
-    } else if asked("BUBBLEPROOF_LONG") {
-        long
+    } else if long() {
+        all
     } else {
-        long.min(FEWEST.max(long / 4))
+        all.min(FEWEST.max(all / 4))
     };
     Config { cases, ..config }
 }

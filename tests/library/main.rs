@@ -15,4 +15,4 @@ mod prove;
 mod published;
 mod records;
 
-use common::cases;
+use common::{cases, long};

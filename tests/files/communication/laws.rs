@@ -175,7 +175,7 @@ fn the_laws_meet_every_kind_of_harm() {
 }
 
 proptest! {
-    #![proptest_config(cases(400))]
+    #![proptest_config(crate::cases(400))]
 
     #[test]
     fn every_schedule_is_lowered_to_a_programme_that_is_safe_everywhere(seed: u64) {

@@ -188,6 +188,9 @@ proptest! {
 fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
     let placements = [Placement::v(4), Placement::v(8), Placement::linear(5), Placement::looped(3, 2)];
     for placement in placements.map(|placement| placement.expect("a placement")) {
+        if placement.stages() > 8 && !crate::long() {
+            continue;
+        }
         for (times, microbatches) in [([1, 1, 1, 0], 16), ([3, 4, 2, 0], 11), ([5, 2, 7, 3], 80)] {
             let model = Model::equal_stages(placement.clone(), microbatches, times).expect("a model");
             for objective in [Objective::Makespan, Objective::DeviceSpan] {
