@@ -240,7 +240,7 @@ impl<'a> Program<'a> {
 }
 
 impl Ready<'_> {
-    /// Runs a solver for as long as there is left.
+    /// Runs a solver for as long as there is left. An interrupt does not end it.
     pub fn solve(self, solver: Solver, stop: &Stop) -> Result<Solved, EncodeError> {
         let Self { program: Program { variables, offsets, shifts, largest, rows, .. }, objective } = self;
         let wanted = offsets.len()..offsets.len() + shifts.len();
