@@ -2,10 +2,12 @@
 //!
 //! The schedules are those of V-Min (arXiv 2405.15362, Table 8) for 4d microbatches.
 
-use bubbleproof::block::{Block, reorder, squeeze};
+use bubbleproof::block::Block;
+use bubbleproof::kernel::{asap, fill_gaps};
 use bubbleproof::model::{Kind, Model, Placement, Stage, Ticks};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::{self, Schedule};
+use bubbleproof::stop::Stop;
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{AllocProfiler, Bencher};
 
@@ -73,16 +75,18 @@ fn replaying(bencher: Bencher, devices: u32) {
 }
 
 #[divan::bench(args = DEVICES)]
-fn squeezing(bencher: Bencher, devices: u32) {
+fn asap_pass(bencher: Bencher, devices: u32) {
     let Case { model, schedule, .. } = case(devices);
-    bencher.counter(ItemsCount::new(schedule.len())).bench_local(|| squeeze(&model, &schedule));
+    bencher.counter(ItemsCount::new(schedule.len())).bench_local(|| asap(&model, &schedule));
 }
 
 #[divan::bench(args = [8, 32, 128], sample_count = 10)]
-fn reordering(bencher: Bencher, devices: u32) {
+fn gap_filling(bencher: Bencher, devices: u32) {
     let Case { block, model, schedule, .. } = case(devices);
     let limits = block.steady_peak(&model);
-    bencher.counter(ItemsCount::new(schedule.len())).bench_local(|| reorder(&model, &schedule, &limits));
+    bencher
+        .counter(ItemsCount::new(schedule.len()))
+        .bench_local(|| fill_gaps(&model, &schedule, &limits, &Stop::default()));
 }
 
 #[divan::bench(args = DEVICES)]

@@ -8,11 +8,13 @@
 use std::error::Error;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use bubbleproof::catalog;
 use bubbleproof::files;
 use bubbleproof::model;
 use bubbleproof::schedule;
+use bubbleproof::stop::Stop;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let entry = catalog::find(name).ok_or_else(|| format!("there is no schedule of the name {name}"))?;
     let model = model::parse(&fs::read_to_string(model)?)?;
     let model = model.resized(devices.parse()?)?.with_microbatches(microbatches.parse()?)?;
-    let mut schedule = entry.generate_until(&model, &|| true)?;
+    let mut schedule = entry.generate_until(&model, &Stop::after(Duration::ZERO))?;
     if let Some(provenance) = &mut schedule.provenance {
         provenance.devices = Some(model.devices());
         provenance.microbatches = Some(model.microbatches());

@@ -12,6 +12,7 @@ pub mod draw;
 pub mod encode;
 pub mod files;
 pub mod interchange;
+pub mod kernel;
 pub mod optimize;
 pub mod prove;
 pub mod regress;

@@ -3,7 +3,7 @@
 use num_integer::Integer;
 
 use super::Block;
-use super::memory::{acquired, released};
+use crate::kernel::{acquired, released};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::prerequisites;
 

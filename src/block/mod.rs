@@ -6,21 +6,13 @@
 //! count its offsets in those.
 
 mod algebra;
-mod direction;
 mod expand;
 pub mod family;
-mod memory;
 mod passes;
-mod reorder;
-mod squeeze;
-mod stretch;
 
+pub use crate::kernel::{acquired, device_peak, order_peak, released};
 pub use algebra::Fault;
-pub use memory::{acquired, device_peak, order_peak, released};
 pub use passes::Passes;
-pub use reorder::{justify, reorder, reorder_until};
-pub use squeeze::{Stuck, Timeline, squeeze};
-pub(crate) use stretch::{Piece, Recurring, fewer, piece, stretch, stretched};
 
 use num_rational::Ratio;
 

@@ -1,7 +1,9 @@
 use super::*;
-use crate::model::{Costs, Device, Model, Units};
+use crate::kernel::{asap, fill_gaps};
+use crate::model::{Device, Model, Units};
 use crate::replay::replay;
 use crate::schedule::{Schedule, ScheduleError};
+use crate::stop::Stop;
 
 /// V-Min of the paper's Table 8 for `d` devices: chunk 0 is stage i, chunk 1 stage 2d-1-i.
 fn v_min(devices: u32) -> Block {
@@ -48,9 +50,10 @@ fn v_min_is_sound_and_holds_what_its_formula_says() {
         assert_eq!(verdict.violations, []);
         assert_eq!(Some(verdict.peak_memory_max()), peak);
         let timing = verdict.timing.expect("it is valid");
-        assert_eq!(timing.starts, squeeze(&model, &schedule).expect("it runs").starts);
+        assert_eq!(timing.starts, asap(&model, &schedule).expect("it runs").starts);
 
-        let (better, timeline) = reorder(&model, &schedule, &verdict.peak_memory).expect("it runs");
+        let (better, timeline) =
+            fill_gaps(&model, &schedule, &verdict.peak_memory, &Stop::default()).expect("it runs");
         let after = replay(&model, &better);
         assert_eq!(after.violations, []);
         let metrics = after.timing.expect("it is valid").metrics;
@@ -224,62 +227,6 @@ fn expanding_leaves_out_what_is_past_the_last_microbatch() {
 }
 
 #[test]
-fn squeezing_what_cannot_run_is_an_error() {
-    let one = Placement::linear(1).expect("a placement");
-    let two = Placement::linear(2).expect("a placement");
-    for (placement, orders, stuck) in [
-        (&one, vec!["0F0 0F0 0B0"], 1),
-        (&one, vec!["0F0 0B0 1F0"], 1),
-        (&one, vec!["0B0 0F0"], 2),
-        (&one, vec!["0F0 0W0"], 1),
-        (&two, vec!["0F0 0B0", "1B0"], 2),
-        (&two, vec!["0F0 0B0 0F1 0B1", "1F0 1F1 1B0 1B1"], 6),
-    ] {
-        let schedule = schedule(placement, 2, &orders);
-        let model = Model::unit(placement.clone(), 2).expect("a model");
-        assert_eq!(squeeze(&model, &schedule), Err(Stuck(stuck)), "{orders:?}");
-    }
-}
-
-#[test]
-fn squeezing_a_backward_that_stands_there_both_whole_and_in_parts_does_not_count_it_twice() {
-    let placement = Placement::linear(2).expect("a placement");
-    let schedule = schedule(&placement, 1, &["0F0 0B0", "1F0 1B0 1I0 1W0"]);
-    let model = Model::unit(placement, 1).expect("a model");
-    let timeline = squeeze(&model, &schedule).expect("it runs");
-    assert_eq!(timeline.starts, [[0, 4].map(Ticks).to_vec(), [1, 2, 4, 5].map(Ticks).to_vec()]);
-}
-
-#[test]
-fn reordering_passes_without_duration_comes_to_an_end() {
-    // After the gap of device 0 two weight gradients of no duration follow at the same instant.
-    let placement = Placement::looped(2, 2).expect("a placement");
-    let model = uniform(&placement, 1, [1, 1, 0]);
-    let schedule = schedule(&placement, 1, &["0F0 2F0 2I0 0I0 2W0 0W0", "1F0 3F0 3I0 1I0 3W0 1W0"]);
-    let before = replay(&model, &schedule);
-    let (after, timeline) = reorder(&model, &schedule, &before.peak_memory).expect("it runs");
-    let verdict = replay(&model, &after);
-    assert_eq!(verdict.violations, []);
-    assert_eq!(verdict.timing.expect("it is valid").metrics.makespan, timeline.makespan(&model));
-}
-
-#[test]
-fn reordering_keeps_a_pass_behind_one_without_duration_that_it_needs() {
-    // 1F0 arrives after a gap and takes no time; 1B0 takes none either and needs it.
-    let placement = Placement::linear(2).expect("a placement");
-    let unit = uniform(&placement, 2, [1, 1, 0]);
-    let mut costs = unit.costs().clone();
-    costs.forward[1] = Ticks(0);
-    costs.backward_input[1] = Ticks(0);
-    costs.backward_weight[1] = Ticks(1);
-    let model = Model::new("test".to_owned(), None, placement.clone(), 2, costs, unit.memory().clone())
-        .expect("a model");
-    let schedule = schedule(&placement, 2, &["0F0 0F1 0B0 0B1", "1F0 1I0 1W0 1F1 1I1 1W1"]);
-    let (after, _) = reorder(&model, &schedule, &[Units(2), Units(2)]).expect("it runs");
-    assert_eq!(replay(&model, &after).violations, []);
-}
-
-#[test]
 fn of_passes_without_duration_those_of_earlier_microbatches_come_first() {
     // W of one copy and F of the next start together and take no time.
     let placement = Placement::linear(1).expect("a placement");
@@ -319,24 +266,4 @@ fn memory_beyond_64_bits_is_given_as_the_most_that_fits() {
         (block.steady_peak(&model), block.paper_bound(&model)),
         (vec![Units(i64::MAX)], vec![Units(i64::MAX)])
     );
-}
-
-#[test]
-fn reordering_ends_where_passes_take_no_time() {
-    let placement = Placement::v(4).expect("a placement");
-    let unit = Model::unit(placement.clone(), 12).expect("a model");
-    let costs = Costs {
-        forward: vec![Ticks::ZERO; 8],
-        backward_weight: vec![Ticks(4); 8],
-        communication: vec![Ticks(7); 7],
-        ..unit.costs().clone()
-    };
-    let model = Model::new("instant".to_owned(), None, placement, 12, costs, unit.memory().clone());
-    let model = model.expect("a model");
-    let schedule = v_min(4).expand(&model, 12).expect("a schedule");
-    let limits = replay(&model, &schedule).peak_memory;
-    let (better, timeline) = reorder(&model, &schedule, &limits).expect("it runs");
-    let verdict = replay(&model, &better);
-    assert_eq!(verdict.violations, []);
-    assert_eq!(verdict.timing.expect("it is valid").metrics.makespan, timeline.makespan(&model));
 }

@@ -2,67 +2,132 @@
 
 use std::collections::VecDeque;
 
-use super::Due;
-use super::floor::{Floor, Rule};
-use super::schedule;
-use crate::block::{Timeline, reorder_until, squeeze};
-use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
-use crate::schedule::Schedule;
+use itertools::iproduct;
+
+use crate::kernel::{
+    EndTimes, GapFiller, IndexedOrders, IndexedPass, Lookahead, PartialSchedule, Policy, Problem, class,
+    list_schedule,
+};
+use crate::model::Kind;
+use crate::stop::Stop;
 
 /// How often floating and filling alternate at most.
 const ROUNDS: usize = 3;
 
-const RUNS: &str = "orders of the catalogue follow the dependencies";
+pub(super) const RUNS: &str = "orders of the catalogue follow the dependencies";
 
-/// How long a schedule is: device span, then makespan.
-pub(super) type Length = (Ticks, Ticks);
+/// How long a schedule is: device span, then makespan, in ticks.
+pub(super) type Length = (i64, i64);
 
-/// The shortest of what a schedule becomes by letting its Ws float and by filling its gaps. The
-/// schedule must keep to the limits, and what is returned does, and is never longer. `due` ends it
-/// with the shortest so far.
-pub(super) fn improved(
-    model: &Model,
-    before: Schedule,
-    limits: &[Units],
-    due: Due<'_>,
-) -> (Schedule, Length) {
-    let mut best = measured(model, before);
-    for _ in 0..ROUNDS {
-        if due() {
-            break;
-        }
-        let floated = shortest_float(model, &best.0, limits);
-        let [filled, floated_and_filled] = [&best.0, &floated.0].map(|candidate| {
-            let (filled, timeline) = reorder_until(model, candidate, limits, due).expect(RUNS);
-            (filled, length(model, &timeline))
-        });
-        let next = [filled, floated, floated_and_filled].into_iter().min_by_key(|(_, length)| *length);
-        match next {
-            Some(next) if next.1 < best.1 => best = next,
-            _ => break,
-        }
-    }
-    best
+/// Orders with their length.
+#[derive(Debug, Clone)]
+pub(super) struct Measured {
+    pub orders: IndexedOrders,
+    pub length: Length,
 }
 
-/// The schedule with floating Ws under the rule that makes it shortest.
-///
-/// How much the Ws of a device may hold up the device before it depends on what both have to do
-/// afterwards, so several rules are tried: Ws in every gap or only in long ones, and with none, the
-/// last, or all passes of the cool-down undisturbed.
-pub(super) fn shortest_float(model: &Model, before: &Schedule, limits: &[Units]) -> (Schedule, Length) {
-    let float = |gaps, ending| measured(model, float(model, before, limits, gaps, ending));
-    [Gaps::Long, Gaps::Any]
-        .into_iter()
-        .flat_map(|gaps| {
-            let undisturbed = [1, usize::MAX].map(|last| (last, float(gaps, Ending::Last(last))));
-            let expecting = undisturbed.map(|(last, (schedule, _))| {
-                float(gaps, Ending::Expect(last, firm_starts(model, &schedule)))
-            });
-            expecting.into_iter().chain([float(gaps, Ending::Alike)])
-        })
-        .min_by_key(|(_, length)| *length)
-        .expect("there are several rules")
+/// Makes schedules of a problem shorter, within its limits.
+pub(super) struct Improver<'a> {
+    problem: &'a Problem,
+    stop: &'a Stop,
+    times: EndTimes,
+    filler: GapFiller,
+}
+
+impl<'a> Improver<'a> {
+    pub fn new(problem: &'a Problem, stop: &'a Stop) -> Self {
+        let filler = GapFiller::new(problem, Lookahead::NAMED);
+        Self { problem, stop, times: EndTimes::default(), filler }
+    }
+
+    /// The shortest of what orders become by letting their Ws float and by filling their gaps. They must keep to
+    /// the limits, and what is returned does, and is never longer. When it is time to stop, it is the shortest so
+    /// far.
+    pub fn improved(&mut self, orders: IndexedOrders) -> Measured {
+        let mut best = self.measured(orders);
+        for _ in 0..ROUNDS {
+            if self.stop.is_due() {
+                break;
+            }
+            let floated = self.shortest_float(&best.orders);
+            let [filled, floated_and_filled] =
+                [&best.orders, &floated.orders].map(|orders| self.filled(orders.clone()));
+            let next =
+                [filled, floated, floated_and_filled].into_iter().min_by_key(|candidate| candidate.length);
+            match next {
+                Some(next) if next.length < best.length => best = next,
+                _ => break,
+            }
+        }
+        best
+    }
+
+    /// The orders with floating Ws under the rule that makes them shortest, of those for which there is time.
+    ///
+    /// How much the Ws of a device may hold up the device before it depends on what both have to do
+    /// afterwards, so several rules are tried: Ws in every gap or only in long ones, and with none, the
+    /// last, or all passes of the cool-down undisturbed.
+    pub fn shortest_float(&mut self, before: &IndexedOrders) -> Measured {
+        let mut shortest: Option<Measured> = None;
+        for (gaps, undisturbed) in iproduct!([Gaps::Long, Gaps::Any], [Some(1), Some(usize::MAX), None]) {
+            if shortest.is_some() && self.stop.is_due() {
+                break;
+            }
+            let ending = match undisturbed {
+                Some(last) => {
+                    let orders = self.floated(before, gaps, Ending::Last(last)).orders;
+                    Ending::Expect(last, self.firm_starts(&orders))
+                }
+                None => Ending::Alike,
+            };
+            let next = self.floated(before, gaps, ending);
+            // Of equals the first stays.
+            if shortest.as_ref().is_none_or(|known| next.length < known.length) {
+                shortest = Some(next);
+            }
+        }
+        shortest.expect("there are several rules")
+    }
+
+    /// Orders with their length.
+    pub fn measured(&mut self, orders: IndexedOrders) -> Measured {
+        assert!(self.problem.asap(&orders, &mut self.times), "{RUNS}");
+        let (makespan, span) = self.problem.makespan_and_span(&orders, &self.times);
+        Measured { orders, length: (span, makespan) }
+    }
+
+    fn filled(&mut self, mut orders: IndexedOrders) -> Measured {
+        self.filler.fill_all(self.problem, &mut orders, self.stop);
+        self.measured(orders)
+    }
+
+    /// Keeps the order of all passes but W; a W runs where its device would wait, and where the next
+    /// forward finds no room.
+    ///
+    /// That can always go on: a forward that finds no room had it in the schedule before, after Ws that
+    /// come before it there and can all run now.
+    fn floated(&mut self, before: &IndexedOrders, gaps: Gaps, ending: Ending) -> Measured {
+        let problem = self.problem;
+        let is_firm = |pass: &IndexedPass| problem.class_of(*pass).kind != Kind::W;
+        let firm: Vec<VecDeque<IndexedPass>> =
+            before.iter().map(|order| order.iter().copied().filter(is_firm).collect()).collect();
+        let is_forward = |pass: &&IndexedPass| problem.class_of(**pass).kind == Kind::F;
+        let forwards = firm.iter().map(|firm| firm.iter().filter(is_forward).count()).collect();
+        let weights = vec![VecDeque::new(); firm.len()];
+        let mut policy = Floating { gaps, ending, firm, forwards, weights };
+        let orders =
+            list_schedule(problem, &mut policy).expect("a floating W never keeps a pass from running");
+        self.measured(orders)
+    }
+
+    /// The starts of all passes but W, by device, in the orders that were measured last.
+    fn firm_starts(&self, measured: &IndexedOrders) -> Vec<VecDeque<i64>> {
+        let start = |&pass: &IndexedPass| {
+            let class = self.problem.class_of(pass);
+            (class.kind != Kind::W).then(|| self.times.ends[class.cell(pass.microbatch)] - class.duration)
+        };
+        measured.iter().map(|order| order.iter().filter_map(start).collect()).collect()
+    }
 }
 
 /// The gaps in which a W runs.
@@ -82,83 +147,48 @@ enum Ending {
     /// Before so many passes, Ws wait until all of those have run.
     Last(usize),
     /// Before so many passes, a W runs where it ends before the next pass is expected to start.
-    Expect(usize, Vec<VecDeque<Ticks>>),
+    Expect(usize, Vec<VecDeque<i64>>),
 }
 
-/// The starts of all passes but W, by device.
-fn firm_starts(model: &Model, schedule: &Schedule) -> Vec<VecDeque<Ticks>> {
-    let timeline = squeeze(model, schedule).expect(RUNS);
-    let rows = timeline.orders.iter().zip(&timeline.starts);
-    rows.map(|(order, starts)| {
-        order.iter().zip(starts).filter(|(pass, _)| pass.kind != Kind::W).map(|(_, &start)| start).collect()
-    })
-    .collect()
-}
-
-/// A schedule with its length.
-pub(super) fn measured(model: &Model, schedule: Schedule) -> (Schedule, Length) {
-    let length = length(model, &squeeze(model, &schedule).expect(RUNS));
-    (schedule, length)
-}
-
-fn length(model: &Model, timeline: &Timeline) -> Length {
-    (timeline.device_span(model), timeline.makespan(model))
-}
-
-/// Keeps the order of all passes but W; a W runs where its device would wait, and where the next
-/// forward finds no room.
-///
-/// That can always go on: a forward that finds no room had it in the schedule before, after Ws that
-/// come before it there and can all run now.
-fn float(model: &Model, before: &Schedule, limits: &[Units], gaps: Gaps, ending: Ending) -> Schedule {
-    let floor = Floor::new(model, before.orders().iter().flatten().copied());
-    let firm: Vec<VecDeque<Pass>> = before
-        .orders()
-        .iter()
-        .map(|order| order.iter().copied().filter(|pass| pass.kind != Kind::W).collect())
-        .collect();
-    let forwards = firm.iter().map(|firm| firm.iter().filter(|pass| pass.kind == Kind::F).count()).collect();
-    let weights = vec![VecDeque::new(); limits.len()];
-    let mut rule = Floating { limits, gaps, ending, firm, forwards, weights };
-    schedule(model, floor.run(&mut rule))
-}
-
-/// The rule of [`float`].
-struct Floating<'a> {
-    limits: &'a [Units],
+/// The policy of [`Improver::floated`].
+struct Floating {
     gaps: Gaps,
     ending: Ending,
     /// What each device has yet to run in this order.
-    firm: Vec<VecDeque<Pass>>,
+    firm: Vec<VecDeque<IndexedPass>>,
     /// How many of it are forwards.
     forwards: Vec<usize>,
     /// The Ws that each device can run.
-    weights: Vec<VecDeque<Pass>>,
+    weights: Vec<VecDeque<IndexedPass>>,
 }
 
-impl Floating<'_> {
+impl Floating {
     /// Takes the next pass in order.
-    fn advance(&mut self, index: usize) -> Option<Pass> {
-        let pass = self.firm[index].pop_front()?;
-        match pass.kind {
-            Kind::F => self.forwards[index] -= 1,
-            Kind::I => self.weights[index].push_back(pass.with_kind(Kind::W)),
+    fn advance(&mut self, problem: &Problem, device: usize) -> Option<IndexedPass> {
+        let pass = self.firm[device].pop_front()?;
+        let of = problem.class_of(pass);
+        match of.kind {
+            Kind::F => self.forwards[device] -= 1,
+            Kind::I => {
+                let weight = IndexedPass { class: class(of.stage.0, Kind::W), ..pass };
+                self.weights[device].push_back(weight);
+            }
             Kind::R | Kind::W | Kind::B => {}
         }
         if let Ending::Expect(_, starts) = &mut self.ending {
-            starts[index].pop_front();
+            starts[device].pop_front();
         }
         Some(pass)
     }
 
     /// Whether a W that ends at `end` may run before the next pass in order, which arrives at
     /// `arrival` as far as that is known.
-    fn suits(&self, index: usize, end: Ticks, arrival: Option<Ticks>) -> bool {
-        let among = |last| self.forwards[index] == 0 && self.firm[index].len() <= last;
+    fn suits(&self, device: usize, end: i64, arrival: Option<i64>) -> bool {
+        let among = |last| self.forwards[device] == 0 && self.firm[device].len() <= last;
         match (&self.ending, self.gaps) {
             (&Ending::Last(last), _) if among(last) => false,
             (&Ending::Expect(last, ref starts), _) if among(last) => {
-                starts[index].front().is_none_or(|&start| end <= start)
+                starts[device].front().is_none_or(|&start| end <= start)
             }
             (_, Gaps::Long) => arrival.is_none_or(|arrival| end <= arrival),
             (_, Gaps::Any) => true,
@@ -166,17 +196,17 @@ impl Floating<'_> {
     }
 }
 
-impl Rule for Floating<'_> {
-    fn choose(&mut self, floor: &Floor<'_>, device: Device, now: Ticks) -> Option<Pass> {
-        let index = device.index();
-        let Some(&next) = self.firm[index].front() else { return self.weights[index].pop_front() };
-        let arrival = floor.arrival(next);
-        let fits = floor.fits(device, next, self.limits[index]);
+impl Policy for Floating {
+    fn choose(&mut self, so_far: &PartialSchedule<'_>, device: usize, now: i64) -> Option<IndexedPass> {
+        let problem = so_far.problem;
+        let Some(&next) = self.firm[device].front() else { return self.weights[device].pop_front() };
+        let arrival = so_far.arrival(next);
+        let fits = so_far.has_room(device, problem.class_of(next).held, problem.limits[device]);
         if fits && arrival.is_some_and(|arrival| arrival <= now) {
-            return self.advance(index);
+            return self.advance(problem, device);
         }
-        let weight = self.weights[index].front()?;
-        let end = now + floor.model.duration(weight.stage, Kind::W);
-        if !fits || self.suits(index, end, arrival) { self.weights[index].pop_front() } else { None }
+        let weight = *self.weights[device].front()?;
+        let end = now + problem.class_of(weight).duration;
+        if !fits || self.suits(device, end, arrival) { self.weights[device].pop_front() } else { None }
     }
 }

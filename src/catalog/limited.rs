@@ -4,12 +4,14 @@
 //! scheduling answers the first in a few ways; [`improve`](super::improve) answers the second for
 //! each of them, and the shortest is kept.
 
-use super::floor::{Floor, Rule};
-use super::improve::{Length, improved, measured, shortest_float};
-use super::{CatalogError, Due, Needs, linear, one_f_one_b_memory, schedule};
-use crate::block::order_peak;
-use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
+use super::improve::{Improver, Measured};
+use super::{CatalogError, Needs, linear, one_f_one_b_memory};
+use crate::kernel::{
+    IndexedOrders, IndexedPass, IndexedSchedule, PartialSchedule, Policy, Problem, class, list_schedule,
+};
+use crate::model::{Device, Kind, Model, Stage, Units};
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// How many candidates are improved to the end.
 const FINALISTS: usize = 2;
@@ -19,24 +21,29 @@ const FINALISTS: usize = 2;
 ///
 /// # Errors
 /// When some device has not the room for one microbatch.
-pub(super) fn zb_1p(model: &Model, due: Due<'_>) -> Result<Schedule, CatalogError> {
-    within(model, "zb-1p", 1, due)
+pub(super) fn zb_1p(model: &Model, stop: &Stop) -> Result<IndexedSchedule, CatalogError> {
+    within(model, "zb-1p", 1, stop)
 }
 
 /// ZB-2p (arXiv 2401.10241, section 3.1): as ZB-1p, with twice the memory.
 ///
 /// # Errors
 /// When some device has not the room for one microbatch.
-pub(super) fn zb_2p(model: &Model, due: Due<'_>) -> Result<Schedule, CatalogError> {
-    within(model, "zb-2p", 2, due)
+pub(super) fn zb_2p(model: &Model, stop: &Stop) -> Result<IndexedSchedule, CatalogError> {
+    within(model, "zb-2p", 2, stop)
 }
 
-fn within(model: &Model, name: &'static str, factor: i64, due: Due<'_>) -> Result<Schedule, CatalogError> {
+fn within(
+    model: &Model,
+    name: &'static str,
+    factor: i64,
+    stop: &Stop,
+) -> Result<IndexedSchedule, CatalogError> {
     let limit = one_f_one_b_memory(model) * factor;
     let limits: Vec<Units> = Device::all(model.devices())
         .map(|device| model.capacity(device).map_or(limit, |capacity| capacity.min(limit)))
         .collect();
-    scheduled(model, name, &limits, due)
+    scheduled(model, name, &limits, stop)
 }
 
 /// The schedule that the heuristic behind `zb-1p` and `zb-2p` finds within these limits, one per
@@ -54,106 +61,108 @@ pub fn memory_limited(model: &Model, limits: &[Units]) -> Result<Schedule, Catal
     if limits.len() != model.devices() as usize {
         return Err(CatalogError::Limits { found: limits.len(), devices: model.devices() });
     }
-    scheduled(model, name, limits, &|| false)
+    Ok(scheduled(model, name, limits, &Stop::default())?.schedule(model))
 }
 
 fn scheduled(
     model: &Model,
     name: &'static str,
     limits: &[Units],
-    due: Due<'_>,
-) -> Result<Schedule, CatalogError> {
+    stop: &Stop,
+) -> Result<IndexedSchedule, CatalogError> {
     for (device, &limit) in Device::all(model.devices()).zip(limits) {
         let activation = model.activation(Stage(device.0));
         if activation > limit {
             return Err(CatalogError::NoRoom { name, device, limit, activation });
         }
     }
-    let within = |schedule: &Schedule| {
-        schedule.orders().iter().zip(limits).all(|(order, &limit)| order_peak(model, order) <= limit)
-    };
-    let published = [linear::zb_h1(model), linear::zb_h2(model)].into_iter().filter(within);
-    let listed = [Some(1), Some(2), None].map(|lead| listed(model, limits, lead));
-    let mut candidates: Vec<(Schedule, Length)> = Vec::new();
-    for candidate in published.chain(listed) {
-        if due() && !candidates.is_empty() {
+    let problem = Problem::split(model, &vec![false; model.stages() as usize]).within(limits);
+    let published = [linear::zb_h1(model), linear::zb_h2(model)];
+    let published =
+        published.iter().map(|schedule| problem.split_orders(schedule).expect("nothing is recomputed"));
+    let listed = [Some(1), Some(2), None].map(|lead| listed(model, &problem, lead));
+    let mut improver = Improver::new(&problem, stop);
+    let mut candidates: Vec<Measured> = Vec::new();
+    for candidate in published.filter(|orders| problem.fits(orders)).chain(listed) {
+        if stop.is_due() && !candidates.is_empty() {
             break;
         }
-        candidates.push(shortest_float(model, &candidate, limits));
-        candidates.push(measured(model, candidate));
+        candidates.push(improver.shortest_float(&candidate));
+        candidates.push(improver.measured(candidate));
     }
-    candidates.sort_by_key(|(_, length)| *length);
-    candidates.dedup_by(|second, first| second.0.orders() == first.0.orders());
+    candidates.sort_by_key(|candidate| candidate.length);
+    candidates.dedup_by(|second, first| second.orders == first.orders);
     candidates.truncate(FINALISTS);
-    let (best, _) = candidates
+    let best = candidates
         .into_iter()
-        .map(|(candidate, _)| improved(model, candidate, limits, due))
-        .min_by_key(|(_, length)| *length)
+        .map(|candidate| improver.improved(candidate.orders))
+        .min_by_key(|candidate| candidate.length)
         .expect("list scheduling always gives candidates");
-    Ok(best)
+    Ok(IndexedSchedule { orders: best.orders, problem })
 }
 
-/// The schedule in which a free device runs I before F before W. `lead` says how many forwards may be
+/// The orders in which a free device runs I before F before W. `lead` says how many forwards may be
 /// ahead of the Is, beside the one that runs, for each device after this one; without it as many as
 /// there is room for.
-fn listed(model: &Model, limits: &[Units], lead: Option<u32>) -> Schedule {
-    let passes = Stage::all(model.stages()).flat_map(|stage| {
-        Microbatch::all(model.microbatches()).flat_map(move |microbatch| {
-            [Kind::F, Kind::I, Kind::W].map(|kind| Pass::new(stage, kind, microbatch))
-        })
-    });
-    let next = vec![[0; 3]; limits.len()];
-    schedule(model, Floor::new(model, passes).run(&mut Listing { limits, lead, next }))
+fn listed(model: &Model, problem: &Problem, lead: Option<u32>) -> IndexedOrders {
+    // Once the forwards are over, Ws go on to make room as if for one more, of which no more than a checkpoint need
+    // be kept.
+    let beyond = Stage::all(model.stages())
+        .map(|stage| model.checkpoint(stage).unwrap_or_else(|| model.activation(stage)).0)
+        .collect();
+    let mut policy = Listing { lead, beyond, next: vec![[0; 3]; problem.limits.len()] };
+    list_schedule(problem, &mut policy).expect("every device has room for one microbatch")
 }
 
-/// The rule of [`listed`].
-struct Listing<'a> {
-    limits: &'a [Units],
+/// The policy of [`listed`].
+struct Listing {
     lead: Option<u32>,
+    /// What a forward beyond the last would hold on each device, in units.
+    beyond: Vec<i64>,
     /// The next microbatch of F, I and W on each device.
     next: Vec<[u32; 3]>,
 }
 
-impl Rule for Listing<'_> {
-    fn choose(&mut self, floor: &Floor<'_>, device: Device, now: Ticks) -> Option<Pass> {
-        let model = floor.model;
-        let index = device.index();
-        let [forward, input, weight] = self.next[index];
-        let pass = |kind, microbatch| Pass::new(Stage(device.0), kind, Microbatch(microbatch));
+impl Policy for Listing {
+    fn choose(&mut self, so_far: &PartialSchedule<'_>, device: usize, now: i64) -> Option<IndexedPass> {
+        let problem = so_far.problem;
+        let [forward, input, weight] = self.next[device];
+        let stage = Device::at(device).0;
+        let pass = |kind, microbatch| IndexedPass { class: class(stage, kind), microbatch };
         let arrival = |kind, microbatch| {
-            (microbatch < model.microbatches()).then(|| floor.arrival(pass(kind, microbatch))).flatten()
+            (microbatch < problem.microbatches()).then(|| so_far.arrival(pass(kind, microbatch))).flatten()
         };
-        let arrived = |arrival: Option<Ticks>| arrival.is_some_and(|arrival| arrival <= now);
+        let arrived = |arrival: Option<i64>| arrival.is_some_and(|arrival| arrival <= now);
 
         let forward_arrival = arrival(Kind::F, forward);
-        let room = floor.fits(device, pass(Kind::F, forward), self.limits[index]);
-        let behind = model.devices() - 1 - device.0;
+        let held = if forward < problem.microbatches() {
+            problem.class(class(stage, Kind::F)).held
+        } else {
+            self.beyond[device]
+        };
+        let room = so_far.has_room(device, held, problem.limits[device]);
+        let behind = Device::at(self.next.len()).0 - 1 - stage;
         let ahead = self.lead.is_some_and(|lead| forward - input > lead * behind);
         let forward_ready = room && !ahead && arrived(forward_arrival);
         let input_arrival = arrival(Kind::I, input);
         let input_ready = arrived(input_arrival);
 
         // A W runs where it delays nothing that is already on its way, or makes room.
-        let end = now + model.duration(Stage(device.0), Kind::W);
+        let end = now + problem.class(class(stage, Kind::W)).duration;
         let awaited = [input_arrival, forward_arrival.filter(|_| !ahead)];
         let in_time = awaited.into_iter().flatten().all(|arrival| end <= arrival);
 
-        let chosen = if input_ready {
-            Kind::I
+        let (slot, kind) = if input_ready {
+            (1, Kind::I)
         } else if forward_ready {
-            Kind::F
+            (0, Kind::F)
         } else if weight < input && (!room || in_time) {
-            Kind::W
+            (2, Kind::W)
         } else {
             return None;
         };
-        let slot = match chosen {
-            Kind::F => 0,
-            Kind::I => 1,
-            _ => 2,
-        };
-        let microbatch = self.next[index][slot];
-        self.next[index][slot] += 1;
-        Some(pass(chosen, microbatch))
+        let microbatch = self.next[device][slot];
+        self.next[device][slot] += 1;
+        Some(pass(kind, microbatch))
     }
 }

@@ -1,9 +1,11 @@
 //! Schedules for looped placement: stage s on device s mod d, v chunks per device.
 
 use super::v::from_block;
-use super::{Due, blocks, schedule};
+use super::{blocks, schedule};
+use crate::kernel::IndexedSchedule;
 use crate::model::{Device, Kind, Microbatch, Model, Pass};
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// Interleaved 1F1B in Megatron-LM's order (Narayanan et al., arXiv 2104.04473): microbatches go in
 /// groups of d through chunk 0, then the same group through chunk 1, and so on; device i runs
@@ -58,8 +60,8 @@ fn group_slots(devices: u32, chunks: u32) -> u64 {
 ///
 /// Block: T = 3v at unit times, see [`block`](super::block). Memory: at most that of the block,
 /// about (v+1)d chunk activations on device 0.
-pub(super) fn uniform(model: &Model, due: Due<'_>) -> Schedule {
-    from_block(model, &blocks::interleaved(model.placement()), due)
+pub(super) fn uniform(model: &Model, stop: &Stop) -> IndexedSchedule {
+    from_block(model, &blocks::interleaved(model.placement()), stop)
 }
 
 /// Looped breadth-first (Lamy-Poirier, arXiv 2211.05953): every chunk runs all microbatches before

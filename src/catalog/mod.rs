@@ -26,7 +26,6 @@
 
 mod blocks;
 mod entries;
-mod floor;
 mod improve;
 mod limited;
 mod linear;
@@ -40,9 +39,10 @@ pub use limited::memory_limited;
 
 use std::fmt;
 
-use crate::block::{device_peak, fewer, squeeze, stretch};
+use crate::kernel::{IndexedOrders, IndexedSchedule, Problem, device_peak, fewer_microbatches};
 use crate::model::{Device, Model, Pass, Placement, Units};
 use crate::schedule::{Provenance, Schedule};
+use crate::stop::Stop;
 
 /// A named schedule.
 #[derive(Debug, Clone, Copy)]
@@ -69,14 +69,47 @@ enum Build {
     Always(fn(&Model) -> Schedule),
     /// Some models of the right placement have none.
     Where(fn(&Model) -> Result<Schedule, CatalogError>),
-    /// Any model of the right placement has them, and they take some improving.
-    Improved(fn(&Model, Due<'_>) -> Schedule),
+    /// Any model of the right placement has them, and they take some improving, which may be stopped.
+    Improved(fn(&Model, &Stop) -> IndexedSchedule),
     /// As `Improved`, where there is room.
-    Within(fn(&Model, Due<'_>) -> Result<Schedule, CatalogError>),
+    Within(fn(&Model, &Stop) -> Result<IndexedSchedule, CatalogError>),
 }
 
-/// Tells whether it is time to end improving.
-type Due<'a> = &'a dyn Fn() -> bool;
+/// What an entry makes of a model: passes as they are written down, or indexed where they have been improved.
+#[derive(Debug, Clone)]
+pub(crate) enum Proposal {
+    /// As written down.
+    Written(Schedule),
+    /// As improved.
+    Improved(IndexedSchedule),
+}
+
+impl Proposal {
+    /// The number of passes.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Written(schedule) => schedule.len(),
+            Self::Improved(indexed) => indexed.len(),
+        }
+    }
+
+    /// The same in the numbers of a split problem, if it recomputes just what the problem does.
+    pub(crate) fn split(&self, problem: &Problem) -> Option<IndexedOrders> {
+        match self {
+            Self::Written(schedule) => problem.split_orders(schedule),
+            Self::Improved(indexed) => problem.split_indexed(indexed),
+        }
+    }
+
+    fn peak(&self, model: &Model, device: Device) -> Units {
+        match self {
+            Self::Written(schedule) => device_peak(model, schedule, device),
+            Self::Improved(IndexedSchedule { problem, orders }) => {
+                Units(problem.peak_of(&orders[device.index()]))
+            }
+        }
+    }
+}
 
 /// The placement that a schedule is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,52 +221,57 @@ impl Entry {
     /// When it is made for another placement, does not fit the caps of the model, or recomputes
     /// under a model that knows no checkpoints.
     pub fn generate(&self, model: &Model) -> Result<Schedule, CatalogError> {
-        self.generate_until(model, &|| false)
+        self.generate_until(model, &Stop::default())
     }
 
-    /// As [`generate`](Self::generate), but the improvement of warm-up and cool-down ends once `due`
-    /// says so: the schedule is then a longer one of the same memory.
+    /// As [`generate`](Self::generate), but the improvement of warm-up and cool-down ends when it is time to
+    /// stop: the schedule is then a longer one of the same memory.
     ///
     /// # Errors
     /// As [`generate`](Self::generate).
-    pub fn generate_until(&self, model: &Model, due: &dyn Fn() -> bool) -> Result<Schedule, CatalogError> {
-        self.generate_from(model, None, due)
+    pub fn generate_until(&self, model: &Model, stop: &Stop) -> Result<Schedule, CatalogError> {
+        let mut schedule = match self.propose(model, None, stop)? {
+            Proposal::Written(schedule) => schedule,
+            Proposal::Improved(indexed) => indexed.schedule(model),
+        };
+        schedule.name = Some(self.name.to_owned());
+        schedule.model = Some(model.name().to_owned());
+        schedule.provenance = Some(Provenance {
+            tool: concat!("bubbleproof ", env!("CARGO_PKG_VERSION")).to_owned(),
+            engine: self.name.to_owned(),
+            ..Provenance::default()
+        });
+        Ok(schedule)
     }
 
-    /// As [`generate_until`](Self::generate_until), where the schedule that it has for
-    /// [fewer](crate::block::fewer) microbatches of the model may be known already.
-    pub(crate) fn generate_from(
+    /// As [`generate_until`](Self::generate_until), without a name; what it proposes for
+    /// [fewer](fewer_microbatches) microbatches of the model may be known already.
+    pub(crate) fn propose(
         &self,
         model: &Model,
-        few: Option<&Schedule>,
-        due: &dyn Fn() -> bool,
-    ) -> Result<Schedule, CatalogError> {
+        few: Option<&Proposal>,
+        stop: &Stop,
+    ) -> Result<Proposal, CatalogError> {
         let (name, needs) = (self.name, self.needs);
         if !needs.met_by(model.placement()) {
             return Err(CatalogError::NotThisPlacement { name, needs, has: model.placement().shape() });
         }
-        let mut schedule = match self.build {
-            Build::Always(build) => build(model),
-            Build::Where(build) => build(model)?,
-            Build::Improved(build) => on_few(model, few, |model| Ok(build(model, due)))?,
-            Build::Within(build) => on_few(model, few, |model| build(model, due))?,
+        let proposal = match self.build {
+            Build::Always(build) => Proposal::Written(build(model)),
+            Build::Where(build) => Proposal::Written(build(model)?),
+            Build::Improved(build) => unrolled(model, few, |model| Ok(build(model, stop)))?,
+            Build::Within(build) => unrolled(model, few, |model| build(model, stop))?,
         };
         for device in Device::all(model.devices()) {
-            let holds = device_peak(model, &schedule, device);
-            if let Some(capacity) = model.capacity(device).filter(|&capacity| capacity < holds) {
+            let Some(capacity) = model.capacity(device) else { continue };
+            let holds = proposal.peak(model, device);
+            if capacity < holds {
                 let weights = model.resident(device);
                 let (holds, capacity) = (holds + weights, capacity + weights);
                 return Err(CatalogError::OverCapacity { name, device, holds, capacity });
             }
         }
-        schedule.name = Some(name.to_owned());
-        schedule.model = Some(model.name().to_owned());
-        schedule.provenance = Some(Provenance {
-            tool: concat!("bubbleproof ", env!("CARGO_PKG_VERSION")).to_owned(),
-            engine: name.to_owned(),
-            ..Provenance::default()
-        });
-        Ok(schedule)
+        Ok(proposal)
     }
 }
 
@@ -263,20 +301,23 @@ pub fn one_f_one_b_memory(model: &Model) -> Units {
 
 /// What improves warm-up and cool-down takes long for many microbatches, and the steady phase between
 /// them is always the same: the schedule is made of fewer, if those have such a phase to be repeated.
-fn on_few(
+fn unrolled(
     model: &Model,
-    known: Option<&Schedule>,
-    build: impl Fn(&Model) -> Result<Schedule, CatalogError>,
-) -> Result<Schedule, CatalogError> {
-    if let Some(few) = fewer(model).and_then(|fewer| model.with_microbatches(fewer).ok()) {
-        let known = known.filter(|known| known.microbatches() == few.microbatches());
-        let schedule = known.map_or_else(|| build(&few), |known| Ok(known.clone()))?;
-        let timeline = squeeze(&few, &schedule).expect("orders of the catalogue follow the dependencies");
-        if let Some(schedule) = stretch(model, &schedule, &timeline) {
-            return Ok(schedule);
+    known: Option<&Proposal>,
+    build: impl Fn(&Model) -> Result<IndexedSchedule, CatalogError>,
+) -> Result<Proposal, CatalogError> {
+    if let Some(few) = fewer_microbatches(model).and_then(|fewer| model.with_microbatches(fewer).ok()) {
+        let unrolled = match known {
+            Some(Proposal::Improved(known)) if known.problem.microbatches() == few.microbatches() => {
+                known.unrolled(model.microbatches())
+            }
+            _ => build(&few)?.unrolled(model.microbatches()),
+        };
+        if let Some(unrolled) = unrolled {
+            return Ok(Proposal::Improved(unrolled));
         }
     }
-    build(model)
+    build(model).map(Proposal::Improved)
 }
 
 /// A schedule of orders that were made for the model.

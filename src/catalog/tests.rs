@@ -1,5 +1,6 @@
 use super::*;
-use crate::block::{Fault, device_peak, squeeze};
+use crate::block::{Fault, device_peak};
+use crate::kernel::asap;
 use crate::model::{Costs, Kind, Memory, Stage, Ticks};
 use crate::replay::replay;
 
@@ -261,14 +262,14 @@ fn equal_durations_leave_the_bubbles_that_the_papers_state() {
 }
 
 #[test]
-fn improving_is_never_worse_than_squeezing_the_copies_of_the_block() {
+fn improving_is_never_worse_than_left_shifting_the_copies_of_the_block() {
     for devices in 1..=8 {
         for costs in COSTS {
             let placement = Placement::v(devices).expect("a placement");
             let model = model(placement.clone(), 3 * devices, costs);
             for name in ["1f1b-v", "v-min", "v-half", "v-zb"] {
                 let block = block(name, &placement).expect("a block");
-                let plain = squeeze(&model, &block.expand(&model, model.microbatches()).expect("a schedule"))
+                let plain = asap(&model, &block.expand(&model, model.microbatches()).expect("a schedule"))
                     .expect("it runs");
                 let schedule = find(name).expect("a known name").generate(&model).expect(name);
                 let metrics = replay(&model, &schedule).timing.expect("it runs").metrics;

@@ -1,20 +1,21 @@
-//! Annealing: small moves where a schedule is critical, each judged by squeezing.
+//! Annealing: small moves where a schedule is critical, each judged by its ASAP times.
 //!
 //! A schedule gets shorter only when some pair of passes that follow each other on a device without
 //! idle time, on a longest chain, changes. So moves are drawn from there: one of the two goes a few
 //! places ahead or back. Moves that make it no longer are taken, longer ones with a probability that
 //! falls as the work goes on (Kirkpatrick, Gelatt and Vecchi, 1983).
 
-use super::dense::{Dense, Item, Orders, Times};
+use crate::kernel::{EndTimes, IndexedOrders, IndexedPass, Problem};
+use crate::stop::Stop;
 
 /// How far a pass is moved at most.
 const REACH: usize = 12;
 
 /// Orders being annealed.
 pub(super) struct Annealing<'a> {
-    dense: &'a Dense,
-    orders: Orders,
-    times: Times,
+    problem: &'a Problem,
+    orders: IndexedOrders,
+    times: EndTimes,
     /// By cell: the place of the pass in the order of its device.
     places: Vec<u32>,
     /// Pairs of neighbours on a longest chain: device and place of the second.
@@ -27,12 +28,12 @@ pub(super) struct Annealing<'a> {
 }
 
 impl<'a> Annealing<'a> {
-    pub(super) fn new(dense: &'a Dense, orders: Orders, heat: f64, seed: u64) -> Self {
+    pub(super) fn new(problem: &'a Problem, orders: IndexedOrders, heat: f64, seed: u64) -> Self {
         let mut annealing = Self {
-            dense,
+            problem,
             orders,
-            times: Times::default(),
-            places: vec![0; dense.classes.len() * dense.microbatches as usize],
+            times: EndTimes::default(),
+            places: vec![0; problem.cells()],
             critical: Vec::new(),
             random: fastrand::Rng::with_seed(seed),
             heat,
@@ -46,38 +47,38 @@ impl<'a> Annealing<'a> {
 
     fn place(&mut self, device: usize, from: usize, to: usize) {
         for at in from..to {
-            let cell = self.dense.cell(self.orders[device][at]);
+            let cell = self.problem.cell(self.orders[device][at]);
             self.places[cell] = u32::try_from(at).expect("places are counted in 32 bits");
         }
     }
 
-    /// Anneals for so much work, until `target` is reached, or until `due`; the shortest orders met,
+    /// Anneals for so much work, until `target` is reached, or until it is time to stop; the shortest orders met,
     /// by `value` of makespan and span.
     pub(super) fn run(
         &mut self,
         work: usize,
         value: impl Fn(i64, i64) -> i64,
         target: i64,
-        due: &dyn Fn() -> bool,
-    ) -> Orders {
-        let passes = self.dense.passes();
+        stop: &Stop,
+    ) -> IndexedOrders {
+        let passes = self.problem.passes();
         let mut best = self.orders.clone();
-        if !self.dense.squeeze(&self.orders, &mut self.times) {
+        if !self.problem.asap(&self.orders, &mut self.times) {
             return best;
         }
         let measure = |this: &Self| {
-            let (makespan, span) = this.dense.length(&this.orders, &this.times);
+            let (makespan, span) = this.problem.makespan_and_span(&this.orders, &this.times);
             (value(makespan, span), makespan)
         };
         let (mut now, mut makespan) = measure(self);
         let mut least = now;
         self.find_critical(makespan);
-        let typical = self.dense.typical_duration();
-        while self.placed < work && least > target && !due() {
+        let typical = typical_duration(self.problem);
+        while self.placed < work && least > target && !stop.is_due() {
             self.placed += passes / 8 + 1;
             let Some((device, from, to)) = self.draw() else {
                 // Nothing is left to draw from: look at another longest chain.
-                self.dense.squeeze(&self.orders, &mut self.times);
+                self.problem.asap(&self.orders, &mut self.times);
                 self.placed += passes;
                 self.find_critical(makespan);
                 continue;
@@ -89,7 +90,7 @@ impl<'a> Annealing<'a> {
             let worse = (-self.random.f64().max(1e-9).ln() * temperature) as i64;
             self.shift(device, from, to);
             let limit = if now == makespan { now + worse } else { i64::MAX };
-            let mut runs = self.dense.squeeze_within(&self.orders, &mut self.times, limit);
+            let mut runs = self.problem.asap_within(&self.orders, &mut self.times, limit);
             self.placed += passes / 2;
             let mut reached = (0, 0);
             if runs {
@@ -136,30 +137,30 @@ impl<'a> Annealing<'a> {
         let order = &self.orders[device];
         let item = order[from];
         let crossed = if to < from { &order[to..from] } else { &order[from + 1..=to] };
-        let bars = |other: &Item| {
-            other.class == item.class
-                || (other.class / 4 == item.class / 4 && other.microbatch == item.microbatch)
+        let stage = |pass: IndexedPass| self.problem.class_of(pass).stage;
+        let bars = |other: &IndexedPass| {
+            other.class == item.class || (other.microbatch == item.microbatch && stage(*other) == stage(item))
         };
         if crossed.iter().any(bars) {
             return false;
         }
         // Only a pass that acquires and comes earlier, or one that releases and comes later, lifts the
         // memory, and only of the passes that it crosses.
-        let held = self.dense.class_of(item).held;
+        let held = self.problem.class_of(item).held;
         let lifts = if to < from { held > 0 } else { held < 0 };
         if !lifts {
             return true;
         }
         let begin = to.min(from);
-        let mut live: i64 = order[..begin].iter().map(|&item| self.dense.class_of(item).held).sum();
-        let limit = self.dense.limits[device];
+        let mut live: i64 = order[..begin].iter().map(|&pass| self.problem.class_of(pass).held).sum();
+        let limit = self.problem.limits[device];
         if to < from {
             live += held;
         }
         let within = |live: i64| live <= limit;
         within(live)
             && crossed.iter().all(|&other| {
-                live += self.dense.class_of(other).held;
+                live += self.problem.class_of(other).held;
                 within(live)
             })
     }
@@ -179,21 +180,21 @@ impl<'a> Annealing<'a> {
     /// of neighbours on it.
     fn find_critical(&mut self, makespan: i64) {
         self.critical.clear();
-        let dense = self.dense;
-        let ends = |item: Item| self.times.ends[dense.cell(item)];
-        let last: Vec<Item> = self.orders.iter().filter_map(|order| order.last().copied()).collect();
-        let latest: Vec<Item> = last.into_iter().filter(|&item| ends(item) == makespan).collect();
+        let problem = self.problem;
+        let ends = |item: IndexedPass| self.times.ends[problem.cell(item)];
+        let last: Vec<IndexedPass> = self.orders.iter().filter_map(|order| order.last().copied()).collect();
+        let latest: Vec<IndexedPass> = last.into_iter().filter(|&pass| ends(pass) == makespan).collect();
         let Some(&first) = latest.get(self.random.usize(..latest.len().max(1))) else { return };
         let mut at = first;
         loop {
-            let class = dense.class_of(at);
+            let class = problem.class_of(at);
             let start = ends(at) - class.duration;
-            let place = self.places[dense.cell(at)] as usize;
+            let place = self.places[problem.cell(at)] as usize;
             let neighbour = place.checked_sub(1).map(|before| self.orders[class.device][before]);
             let tight = neighbour.filter(|&before| ends(before) == start);
-            let need = class.needs.iter().find_map(|&(need, lag)| {
-                let item = Item { class: need, ..at };
-                (ends(item) + lag == start).then_some(item)
+            let need = class.needs.iter().find_map(|need| {
+                let pass = IndexedPass { class: need.class, ..at };
+                (self.times.ends[need.cell(at.microbatch)] + need.latency == start).then_some(pass)
             });
             let next = match (tight, need) {
                 (Some(before), Some(_)) if self.random.bool() => Some(before),
@@ -210,4 +211,10 @@ impl<'a> Annealing<'a> {
             }
         }
     }
+}
+
+/// The mean duration of a pass, in ticks.
+#[expect(clippy::cast_precision_loss, reason = "steers the search, decides nothing")]
+fn typical_duration(problem: &Problem) -> f64 {
+    problem.work().iter().sum::<i64>() as f64 / problem.passes() as f64
 }

@@ -8,17 +8,16 @@
 
 mod anneal;
 pub mod block;
-mod crew;
-mod dense;
+mod dispatch;
 pub mod explain;
 mod feasible;
-mod fill;
 pub mod finite;
 pub mod frontier;
-mod list;
+mod justify;
+mod parallel;
 pub mod periodic;
-mod plan;
 mod search;
+mod starting_points;
 pub mod zone;
 
 use std::num::NonZeroUsize;

@@ -1,14 +1,14 @@
-//! The dense engines against those of `block`, and what stretching promises.
+//! The search in numbers against replay, and what unrolling promises.
 
 use super::anneal::Annealing;
-use super::dense::{Dense, Orders, Times};
-use super::fill::Justifier;
-use super::list::{list_schedule, plan_of, rules};
-use crate::block::{order_peak, squeeze, stretched};
+use super::dispatch::{dispatch, forwards_of, rules};
+use super::justify::Justifier;
 use crate::catalog;
+use crate::kernel::{EndTimes, IndexedOrders, Problem, asap, order_peak, unroll};
 use crate::model::{Device, Model, Placement};
 use crate::replay::replay;
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// Models of all placements, with latency and without.
 fn models() -> Vec<Model> {
@@ -23,34 +23,34 @@ fn models() -> Vec<Model> {
         .collect()
 }
 
-/// Every named schedule of the model in dense numbers, with the problem it solves.
-fn named(model: &Model) -> Vec<(Schedule, Dense, Orders)> {
-    let dense = Dense::new(model, vec![false; model.stages() as usize]);
+/// Every named schedule of the model in indexed form, with the problem it solves.
+fn named(model: &Model) -> Vec<(Schedule, Problem, IndexedOrders)> {
+    let problem = Problem::split(model, &vec![false; model.stages() as usize]);
     let entries = catalog::entries().iter().filter_map(|entry| entry.generate(model).ok());
     entries
         .filter_map(|schedule| {
-            let orders = dense.orders_of(&schedule)?;
-            Some((schedule, dense.clone(), orders))
+            let orders = problem.split_orders(&schedule)?;
+            Some((schedule, problem.clone(), orders))
         })
         .collect()
 }
 
-fn length(dense: &Dense, orders: &Orders) -> (i64, i64) {
-    let mut times = Times::default();
-    assert!(dense.squeeze(orders, &mut times), "the orders run");
-    dense.length(orders, &times)
+fn length(problem: &Problem, orders: &IndexedOrders) -> (i64, i64) {
+    let mut times = EndTimes::default();
+    assert!(problem.asap(orders, &mut times), "the orders run");
+    problem.makespan_and_span(orders, &times)
 }
 
 #[test]
-fn dense_orders_have_the_times_and_the_peak_that_replay_finds() {
+fn indexed_orders_have_the_times_and_the_peak_that_replay_finds() {
     for model in models() {
-        for (_, dense, orders) in named(&model) {
-            let schedule = dense.schedule(&model, &orders);
+        for (_, problem, orders) in named(&model) {
+            let schedule = problem.schedule(&model, &orders);
             let verdict = replay(&model, &schedule);
             let peak = verdict.peak_memory_max().0;
             let metrics = verdict.timing.expect("it runs").metrics;
-            assert_eq!(length(&dense, &orders), (metrics.makespan.0, metrics.device_span.0));
-            assert_eq!(dense.peak(&orders), peak);
+            assert_eq!(length(&problem, &orders), (metrics.makespan.0, metrics.device_span.0));
+            assert_eq!(problem.peak(&orders), peak);
         }
     }
 }
@@ -58,10 +58,10 @@ fn dense_orders_have_the_times_and_the_peak_that_replay_finds() {
 #[test]
 fn splitting_a_full_backward_makes_no_schedule_longer_and_lifts_no_peak() {
     for model in models() {
-        for (schedule, dense, orders) in named(&model) {
-            let timeline = squeeze(&model, &schedule).expect("a named schedule runs");
-            assert!(length(&dense, &orders).0 <= timeline.makespan(&model).0);
-            let split = dense.schedule(&model, &orders);
+        for (schedule, problem, orders) in named(&model) {
+            let timeline = asap(&model, &schedule).expect("a named schedule runs");
+            assert!(length(&problem, &orders).0 <= timeline.makespan(&model).0);
+            let split = problem.schedule(&model, &orders);
             for device in Device::all(model.devices()) {
                 let (before, after) = (schedule.order(device), split.order(device));
                 assert!(order_peak(&model, after) <= order_peak(&model, before));
@@ -71,43 +71,43 @@ fn splitting_a_full_backward_makes_no_schedule_longer_and_lifts_no_peak() {
 }
 
 #[test]
-fn a_squeeze_within_a_limit_gives_up_only_beyond_it() {
+fn an_asap_pass_within_a_limit_gives_up_only_beyond_it() {
     for model in models() {
-        for (_, dense, orders) in named(&model) {
-            let (makespan, _) = length(&dense, &orders);
-            let mut times = Times::default();
-            assert!(dense.squeeze_within(&orders, &mut times, makespan));
+        for (_, problem, orders) in named(&model) {
+            let (makespan, _) = length(&problem, &orders);
+            let mut times = EndTimes::default();
+            assert!(problem.asap_within(&orders, &mut times, makespan));
             let work = model.most_work().0 * i64::from(model.microbatches());
-            assert!(!dense.squeeze_within(&orders, &mut times, work - 1));
+            assert!(!problem.asap_within(&orders, &mut times, work - 1));
         }
     }
 }
 
 /// The problem with the caps that a schedule just keeps to.
-fn tight(dense: &Dense, model: &Model, orders: &Orders) -> Dense {
-    let schedule = dense.schedule(model, orders);
-    let peaks = Device::all(model.devices()).map(|device| order_peak(model, schedule.order(device)).0);
-    Dense { limits: peaks.collect(), ..dense.clone() }
+fn tight(problem: &Problem, model: &Model, orders: &IndexedOrders) -> Problem {
+    let schedule = problem.schedule(model, orders);
+    let peaks = Device::all(model.devices()).map(|device| order_peak(model, schedule.order(device)));
+    problem.clone().within(&peaks.collect::<Vec<_>>())
 }
 
 #[test]
 fn filling_and_annealing_keep_to_the_limits_and_never_make_a_schedule_longer() {
     for model in models() {
-        for (_, dense, orders) in named(&model) {
-            let dense = tight(&dense, &model, &orders);
-            let before = length(&dense, &orders);
-            let backward = dense.reversed();
+        for (_, problem, orders) in named(&model) {
+            let problem = tight(&problem, &model, &orders);
+            let before = length(&problem, &orders);
+            let backward = problem.reversed();
             let mut filled = orders.clone();
             let value = |makespan, span| (makespan, span);
-            let reached = Justifier::new(&dense, &backward).justify(&mut filled, value, &|| false);
-            assert_eq!(reached, Some(length(&dense, &filled)));
+            let reached = Justifier::new(&problem, &backward).justify(&mut filled, value, &Stop::default());
+            assert_eq!(reached, Some(length(&problem, &filled)));
             assert!(reached <= Some(before));
-            let mut annealing = Annealing::new(&dense, orders, 0.4, 1);
-            let annealed = annealing.run(20_000, |makespan, _| makespan, 0, &|| false);
-            assert!(length(&dense, &annealed).0 <= before.0);
+            let mut annealing = Annealing::new(&problem, orders, 0.4, 1);
+            let annealed = annealing.run(20_000, |makespan, _| makespan, 0, &Stop::default());
+            assert!(length(&problem, &annealed).0 <= before.0);
             for found in [filled, annealed] {
-                assert!(replay(&model, &dense.schedule(&model, &found)).is_valid());
-                assert!(found.iter().enumerate().all(|(device, order)| dense.fits(device, order)));
+                assert!(replay(&model, &problem.schedule(&model, &found)).is_valid());
+                assert!(problem.fits(&found));
             }
         }
     }
@@ -116,36 +116,36 @@ fn filling_and_annealing_keep_to_the_limits_and_never_make_a_schedule_longer() {
 #[test]
 fn list_scheduling_along_the_forwards_of_a_schedule_always_ends_within_its_peaks() {
     for model in models() {
-        for (_, dense, orders) in named(&model) {
-            let dense = tight(&dense, &model, &orders);
+        for (_, problem, orders) in named(&model) {
+            let problem = tight(&problem, &model, &orders);
             for rule in rules() {
-                let listed =
-                    list_schedule(&dense, &plan_of(&orders), &dense.limits, rule).expect("it goes on");
-                assert!(replay(&model, &dense.schedule(&model, &listed)).is_valid());
-                assert!(listed.iter().enumerate().all(|(device, order)| dense.fits(device, order)));
+                let listed = dispatch(&problem, &forwards_of(&problem, &orders), &problem.limits, rule)
+                    .expect("it goes on");
+                assert!(replay(&model, &problem.schedule(&model, &listed)).is_valid());
+                assert!(problem.fits(&listed));
             }
         }
     }
 }
 
 #[test]
-fn a_stretched_schedule_has_the_same_peak_and_one_interval_more_for_each_microbatch() {
+fn an_unrolled_schedule_has_the_same_peak_and_one_interval_more_for_each_microbatch() {
     let model =
         Model::equal_stages(Placement::v(4).expect("a placement"), 24, [1, 1, 1, 0]).expect("a model");
     let long = model.with_microbatches(60).expect("more");
     for name in ["v-min", "v-half", "v-zb"] {
         let schedule = catalog::find(name).expect("a name").generate(&model).expect("a V");
         let stages = vec![false; model.stages() as usize];
-        let dense = Dense::new(&model, stages.clone());
-        let orders = dense.orders_of(&schedule).expect("nothing is recomputed");
-        let mut times = Times::default();
-        assert!(dense.squeeze(&orders, &mut times));
-        let piece = dense.piece(&orders, &times).expect("a steady phase");
-        assert_eq!((piece.time, piece.period), (6, 1), "{name}");
-        let more = stretched(&orders, &piece, 36).expect("first in, first out");
-        let longer = Dense::new(&long, stages);
-        assert_eq!(longer.peak(&more), dense.peak(&orders));
-        assert_eq!(length(&longer, &more).0, length(&dense, &orders).0 + 36 * 6, "{name}");
+        let problem = Problem::split(&model, &stages);
+        let orders = problem.split_orders(&schedule).expect("nothing is recomputed");
+        let mut times = EndTimes::default();
+        assert!(problem.asap(&orders, &mut times));
+        let segment = problem.steady_segment(&orders, &times).expect("a steady phase");
+        assert_eq!((segment.time, segment.period), (6, 1), "{name}");
+        let more = unroll(&orders, &segment, 36).expect("first in, first out");
+        let longer = Problem::split(&long, &stages);
+        assert_eq!(longer.peak(&more), problem.peak(&orders));
+        assert_eq!(length(&longer, &more).0, length(&problem, &orders).0 + 36 * 6, "{name}");
         assert!(replay(&long, &longer.schedule(&long, &more)).is_valid());
     }
 }

@@ -9,7 +9,7 @@ pub use conflict::{Conflict, Limit};
 use super::block::{self, BlockEngine, BlockObjective, BlockOutcome, BlockRequest};
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
-use super::{Stop, plan};
+use super::{Stop, starting_points};
 use crate::analysis::{Section, critical_path, sections};
 use crate::block::Passes;
 use crate::certificate::{STEPS, steady_bound};
@@ -51,7 +51,9 @@ const EFFORT: Effort = Effort { seed: 0, steps: 60_000 };
 #[must_use]
 pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let (_, block) =
-        plan::blocks(model, &plan::SHARES[..1], &stop.within(stop.remaining() / 2)).into_iter().next()?;
+        starting_points::blocks(model, &starting_points::SHARES[..1], &stop.within(stop.remaining() / 2))
+            .into_iter()
+            .next()?;
     let per_microbatch = block.interval() / i64::from(block.period());
     let work = model.most_work();
     let lossless = Ratio::from_integer(work.0);
@@ -65,9 +67,9 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
         (None, None)
     };
     let bound = steady_bound(model, STEPS);
-    let several = if per_microbatch > bound && model.stages() <= plan::MOST_PERIODIC_STAGES {
+    let several = if per_microbatch > bound && model.stages() <= starting_points::MOST_PERIODIC_STAGES {
         let stop = stop.within(stop.remaining() / 2);
-        let found = periodic::shorter(model, per_microbatch, plan::MOST_PERIOD, EFFORT, &stop);
+        let found = periodic::shorter(model, per_microbatch, starting_points::MOST_PERIOD, EFFORT, &stop);
         found.last().map(|answer| {
             let period = answer.block.period();
             (period, answer.interval / i64::from(period))

@@ -3,10 +3,11 @@
 use itertools::Itertools as _;
 
 use super::super::Objective;
-use super::super::dense::{Dense, Orders, Times};
-use super::super::fill::Justifier;
+use super::super::justify::Justifier;
+use crate::kernel::{EndTimes, IndexedOrders, Problem};
 use crate::model::{Device, Model, Stage};
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// How many of the candidates are kept to be improved.
 const KEPT: usize = 8;
@@ -28,7 +29,7 @@ pub(super) struct Origin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub score: Score,
-    pub orders: Orders,
+    pub orders: IndexedOrders,
     pub origin: Origin,
 }
 
@@ -66,13 +67,13 @@ impl Pool {
 
 /// A problem in both directions of time, with some stages recomputed.
 pub(super) struct Variant {
-    pub forward: Dense,
-    pub backward: Dense,
+    pub forward: Problem,
+    pub backward: Problem,
 }
 
 impl Variant {
-    pub(super) fn new(model: &Model, recomputed: Vec<bool>) -> Self {
-        let forward = Dense::new(model, recomputed);
+    pub(super) fn new(model: &Model, recomputed: &[bool]) -> Self {
+        let forward = Problem::split(model, recomputed);
         Self { backward: forward.reversed(), forward }
     }
 }
@@ -82,14 +83,14 @@ pub(super) struct Arena {
     pub model: Model,
     pub variants: Vec<Variant>,
     pub pool: Pool,
-    /// How many microbatches will be added by stretching.
+    /// How many microbatches will be added by unrolling.
     pub missing: u32,
     pub objective: Objective,
 }
 
 impl Arena {
     pub(super) fn new(model: Model, missing: u32, objective: Objective) -> Self {
-        let variants = recomputations(&model).into_iter().map(|set| Variant::new(&model, set)).collect();
+        let variants = recomputations(&model).into_iter().map(|set| Variant::new(&model, &set)).collect();
         Self { model, variants, pool: Pool::default(), missing, objective }
     }
 
@@ -100,44 +101,48 @@ impl Arena {
         }
     }
 
-    /// How good orders are once stretched; nothing when they cannot run or cannot be stretched.
-    pub(super) fn score(&self, variant: usize, orders: &Orders) -> Option<Score> {
-        let dense = &self.variants[variant].forward;
-        let mut times = Times::default();
-        if !dense.squeeze(orders, &mut times) {
+    /// How good orders are once unrolled; nothing when they cannot run or cannot be unrolled.
+    pub(super) fn score(&self, variant: usize, orders: &IndexedOrders) -> Option<Score> {
+        let problem = &self.variants[variant].forward;
+        let mut times = EndTimes::default();
+        if !problem.asap(orders, &mut times) {
             return None;
         }
-        let (makespan, span) = dense.length(orders, &times);
+        let (makespan, span) = problem.makespan_and_span(orders, &times);
         let more = if self.missing == 0 {
             0
         } else {
-            let piece = dense.piece(orders, &times)?;
-            i128::from(piece.time) * i128::from(self.missing / piece.period)
+            let segment = problem.steady_segment(orders, &times)?;
+            i128::from(segment.time) * i128::from(self.missing / segment.period)
         };
         let more = i64::try_from(more).ok()?;
         let (value, other) = self.value(makespan, span);
-        Some((value + more, other + more, dense.peak(orders)))
+        Some((value + more, other + more, problem.peak(orders)))
     }
 
-    /// The candidate that a schedule is, with the first variant that recomputes what it does; nothing
-    /// when it goes over a cap or cannot run.
+    /// The first variant in which something can be expressed, and its orders there.
+    pub(super) fn variant_of(
+        &self,
+        split: impl Fn(&Problem) -> Option<IndexedOrders>,
+    ) -> Option<(usize, IndexedOrders)> {
+        let mut variants = self.variants.iter().enumerate();
+        variants.find_map(|(variant, problem)| Some((variant, split(&problem.forward)?)))
+    }
+
+    /// The candidate that a schedule is, in the first variant that recomputes what it does; nothing when it
+    /// goes over a capacity or cannot run.
     pub(super) fn candidate(
         &self,
         schedule: &Schedule,
         engine: &str,
         block: Option<usize>,
     ) -> Option<Candidate> {
-        let (variant, orders) = self
-            .variants
-            .iter()
-            .enumerate()
-            .find_map(|(variant, problem)| Some((variant, problem.forward.orders_of(schedule)?)))?;
+        let (variant, orders) = self.variant_of(|problem| problem.split_orders(schedule))?;
         self.judged(orders, Origin { engine: engine.to_owned(), block, variant })
     }
 
-    pub(super) fn judged(&self, orders: Orders, origin: Origin) -> Option<Candidate> {
-        let dense = &self.variants[origin.variant].forward;
-        if !orders.iter().enumerate().all(|(device, order)| dense.fits(device, order)) {
+    pub(super) fn judged(&self, orders: IndexedOrders, origin: Origin) -> Option<Candidate> {
+        if !self.variants[origin.variant].forward.fits(&orders) {
             return None;
         }
         let score = self.score(origin.variant, &orders)?;
@@ -145,15 +150,11 @@ impl Arena {
     }
 
     /// The candidate with its gaps filled, and how many passes were placed for it.
-    pub(super) fn justified(
-        &self,
-        candidate: &Candidate,
-        due: &dyn Fn() -> bool,
-    ) -> (Option<Candidate>, usize) {
+    pub(super) fn justified(&self, candidate: &Candidate, stop: &Stop) -> (Option<Candidate>, usize) {
         let variant = &self.variants[candidate.origin.variant];
         let mut justifier = Justifier::new(&variant.forward, &variant.backward);
         let mut orders = candidate.orders.clone();
-        let reached = justifier.justify(&mut orders, |makespan, span| self.value(makespan, span), due);
+        let reached = justifier.justify(&mut orders, |makespan, span| self.value(makespan, span), stop);
         let better = reached.and_then(|_| self.judged(orders, candidate.origin.improved()));
         (better, justifier.placed)
     }

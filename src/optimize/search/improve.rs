@@ -1,18 +1,19 @@
-//! Improvement: the best candidates annealed, and planned anew with their forwards disturbed.
+//! Improvement: the best candidates annealed, and scheduled anew with their forwards disturbed.
 
 use super::super::anneal::Annealing;
-use super::super::crew::divided;
-use super::super::dense::Orders;
-use super::super::list::{list_schedule, plan_of, rules};
+use super::super::dispatch::{dispatch, forwards_of, rules};
+use super::super::parallel;
 use super::arena::{Arena, Candidate};
 use super::{BATCH, Search};
+use crate::kernel::IndexedOrders;
 use crate::model::Ticks;
+use crate::stop::Stop;
 
 impl Search<'_> {
     /// Improves the best candidates until so many passes have been placed in all.
     pub(in crate::optimize) fn improve(&mut self, effort: usize) {
         self.anneal(effort);
-        self.stretch();
+        self.unroll();
     }
 
     /// Anneals and fills the best candidates in turn, as long as the effort lasts.
@@ -41,8 +42,8 @@ impl Search<'_> {
                     Piece { parent, heat: HEATS.get(at).copied(), seed: random.u64(..) }
                 })
                 .collect();
-            let found = divided(self.options.threads, &pieces, |piece| {
-                arena.improved(piece, share.min(left), target, &|| stop.is_due())
+            let found = parallel::map(self.options.threads, &pieces, |piece| {
+                arena.improved(piece, share.min(left), target, &stop)
             });
             for (candidates, placed) in found {
                 self.placed += placed;
@@ -63,17 +64,11 @@ impl Arena {
     }
 
     /// What a piece of work makes of its parent, and how many passes were placed for it.
-    fn improved(
-        &self,
-        piece: &Piece,
-        work: usize,
-        target: i64,
-        due: &dyn Fn() -> bool,
-    ) -> (Vec<Candidate>, usize) {
+    fn improved(&self, piece: &Piece, work: usize, target: i64, stop: &Stop) -> (Vec<Candidate>, usize) {
         let parent = &self.pool.0[piece.parent];
         match piece.heat {
-            Some(heat) => self.annealed(parent, heat, piece.seed, work, target, due),
-            None => self.replanned(parent, piece.seed, work, target, due),
+            Some(heat) => self.annealed(parent, heat, piece.seed, work, target, stop),
+            None => self.rescheduled(parent, piece.seed, work, target, stop),
         }
     }
 
@@ -84,44 +79,44 @@ impl Arena {
         seed: u64,
         work: usize,
         target: i64,
-        due: &dyn Fn() -> bool,
+        stop: &Stop,
     ) -> (Vec<Candidate>, usize) {
-        let dense = &self.variants[parent.origin.variant].forward;
-        let mut annealing = Annealing::new(dense, parent.orders.clone(), heat, seed);
-        let orders = annealing.run(work, |makespan, span| self.value(makespan, span).0, target, due);
+        let problem = &self.variants[parent.origin.variant].forward;
+        let mut annealing = Annealing::new(problem, parent.orders.clone(), heat, seed);
+        let orders = annealing.run(work, |makespan, span| self.value(makespan, span).0, target, stop);
         let annealed = self.judged(orders, parent.origin.improved());
-        let filled = annealed.as_ref().map(|candidate| self.justified(candidate, due));
+        let filled = annealed.as_ref().map(|candidate| self.justified(candidate, stop));
         let (filled, placed) = filled.unwrap_or((None, 0));
         (annealed.into_iter().chain(filled).collect(), placed + annealing.placed)
     }
 
     /// Schedules anew along the forwards of a candidate, a few of them out of turn, and goes on from
     /// what is no worse.
-    fn replanned(
+    fn rescheduled(
         &self,
         parent: &Candidate,
         seed: u64,
         work: usize,
         target: i64,
-        due: &dyn Fn() -> bool,
+        stop: &Stop,
     ) -> (Vec<Candidate>, usize) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let dense = &self.variants[parent.origin.variant].forward;
+        let problem = &self.variants[parent.origin.variant].forward;
         let rules = rules();
         let mut placed = 0;
         let mut best: Option<Candidate> = None;
-        while placed < work && !due() {
+        while placed < work && !stop.is_due() {
             let from = best.as_ref().unwrap_or(parent);
             if from.score.0 <= target {
                 break;
             }
-            let mut plan = plan_of(&from.orders);
-            disturb(&mut plan, &mut random);
+            let mut forwards = forwards_of(problem, &from.orders);
+            disturb(&mut forwards, &mut random);
             let rule = rules[random.usize(..rules.len())];
-            placed += 4 * dense.passes();
-            let Some(orders) = list_schedule(dense, &plan, &dense.limits, rule) else { continue };
+            placed += 4 * problem.passes();
+            let Some(orders) = dispatch(problem, &forwards, &problem.limits, rule) else { continue };
             let Some(candidate) = self.judged(orders, parent.origin.improved()) else { continue };
-            let (filled, more) = self.justified(&candidate, due);
+            let (filled, more) = self.justified(&candidate, stop);
             placed += more;
             let reached = filled.unwrap_or(candidate);
             if best.as_ref().is_none_or(|best| reached.score <= best.score) {
@@ -133,9 +128,9 @@ impl Arena {
 }
 
 /// Moves a few forwards of one device before others of another stage.
-fn disturb(plan: &mut Orders, random: &mut fastrand::Rng) {
-    let device = random.usize(..plan.len());
-    let order = &mut plan[device];
+fn disturb(forwards: &mut IndexedOrders, random: &mut fastrand::Rng) {
+    let device = random.usize(..forwards.len());
+    let order = &mut forwards[device];
     for _ in 0..=random.usize(..3) {
         let from = random.usize(..order.len());
         let to = from.saturating_sub(1 + random.usize(..4));
@@ -150,7 +145,7 @@ fn disturb(plan: &mut Orders, random: &mut fastrand::Rng) {
 struct Piece {
     /// Which candidate.
     parent: usize,
-    /// How hot the annealing begins; without, forwards are planned anew.
+    /// How hot the annealing begins; without, it is scheduled anew along its forwards.
     heat: Option<f64>,
     seed: u64,
 }

@@ -1,7 +1,7 @@
 //! The search: candidates, the best of them, and their improvement.
 //!
 //! With many microbatches all of it happens on fewer, whose best schedules are then
-//! [stretched](crate::block). The work is divided into pieces that know nothing of each other and
+//! [unrolled](crate::kernel). The work is divided into pieces that know nothing of each other and
 //! are the same for any number of threads.
 
 mod arena;
@@ -9,9 +9,10 @@ mod improve;
 mod propose;
 
 use self::arena::Arena;
-use super::dense::Times;
 use super::{Options, Progress, Stop};
-use crate::block::{Block, fewer, stretched};
+use crate::block::Block;
+use crate::catalog::Proposal;
+use crate::kernel::{EndTimes, fewer_microbatches, unroll};
 use crate::model::{Model, Ticks};
 use crate::schedule::Schedule;
 
@@ -33,7 +34,7 @@ pub(super) struct Search<'a> {
     progress: &'a mut dyn FnMut(&Progress),
     blocks: Vec<Block>,
     /// The named schedules that keep to the caps, where most of the work is done.
-    named: Vec<Schedule>,
+    named: Vec<(&'static str, Proposal)>,
     /// The problem, and the one with fewer microbatches in its place.
     whole: Arena,
     few: Option<Arena>,
@@ -50,7 +51,7 @@ impl<'a> Search<'a> {
         stop: Stop,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Self {
-        let few = fewer(model)
+        let few = fewer_microbatches(model)
             .and_then(|fewer| model.with_microbatches(fewer).ok())
             .map(|few| (model.microbatches() - few.microbatches(), few))
             .map(|(missing, few)| Arena::new(few, missing, options.objective));
@@ -103,16 +104,16 @@ impl<'a> Search<'a> {
     }
 
     /// Makes the best schedules of few microbatches ones of all.
-    fn stretch(&mut self) {
+    fn unroll(&mut self) {
         let Some(few) = &self.few else { return };
+        let mut times = EndTimes::default();
         for candidate in &few.pool.0 {
-            let dense = &few.variants[candidate.origin.variant].forward;
-            let mut times = Times::default();
-            if !dense.squeeze(&candidate.orders, &mut times) {
+            let problem = &few.variants[candidate.origin.variant].forward;
+            if !problem.asap(&candidate.orders, &mut times) {
                 continue;
             }
-            let Some(piece) = dense.piece(&candidate.orders, &times) else { continue };
-            let Some(orders) = stretched(&candidate.orders, &piece, few.missing / piece.period) else {
+            let Some(segment) = problem.steady_segment(&candidate.orders, &times) else { continue };
+            let Some(orders) = unroll(&candidate.orders, &segment, few.missing / segment.period) else {
                 continue;
             };
             if let Some(candidate) = self.whole.judged(orders, candidate.origin.clone()) {

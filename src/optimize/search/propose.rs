@@ -2,18 +2,16 @@
 
 use std::ops::Range;
 
-use super::super::crew::divided;
-use super::super::dense::Orders;
+use super::super::dispatch::{Rule, dispatch, forwards_of, rules};
 use super::super::feasible::serial;
-use super::super::list::{Rule, list_schedule, plan_of, rules};
 use super::super::periodic::Effort;
-use super::super::plan;
-use super::arena::Origin;
+use super::super::{parallel, starting_points};
+use super::arena::{Candidate, Origin};
 use super::{BATCH, Search};
 use crate::block::Block;
 use crate::catalog;
+use crate::kernel::{IndexedOrders, Problem};
 use crate::model::Model;
-use crate::schedule::Schedule;
 
 /// The effort for one swap in the search for a block of several microbatches per interval.
 const EFFORT_PER_SWAP: usize = 2000;
@@ -21,17 +19,11 @@ const EFFORT_PER_SWAP: usize = 2000;
 /// Blocks within tighter caps are looked for up to so many devices.
 const FEW_DEVICES: u32 = 16;
 
-/// Where the forwards of a list schedule come from.
-struct Plan {
-    forwards: Orders,
+/// Forwards to schedule along.
+struct Guide {
+    forwards: IndexedOrders,
     engine: String,
     block: Option<usize>,
-}
-
-impl Plan {
-    fn new(forwards: Orders, engine: &str) -> Self {
-        Self { forwards, engine: engine.to_owned(), block: None }
-    }
 }
 
 impl Search<'_> {
@@ -47,61 +39,69 @@ impl Search<'_> {
             }
         }
         // What is found at once comes first: it may be as good as can be.
-        let mut plans = Vec::new();
-        self.blocks(&mut plans, &plan::SHARES[..1]);
+        let mut guides = Vec::new();
+        self.blocks(&mut guides, &starting_points::SHARES[..1]);
         let arena = self.arena();
-        let uniform = plan::uniform(&arena.model, &arena.variants[0].forward);
-        plans.extend(uniform.into_iter().map(|forwards| Plan::new(forwards, "uniform offsets")));
-        self.list(&plans, 0..1);
+        let uniform = starting_points::uniform(&arena.model, &arena.variants[0].forward);
+        let guide = |forwards| Guide { forwards, engine: "uniform offsets".to_owned(), block: None };
+        guides.extend(uniform.into_iter().map(guide));
+        self.list(&guides, 0..1);
         self.justify();
-        self.stretch();
-        self.catalogue(&mut plans);
-        self.periodic_blocks(&mut plans);
+        self.unroll();
+        self.catalogue(&mut guides);
+        self.periodic_blocks(&mut guides);
         if self.arena().model.devices() <= FEW_DEVICES {
-            self.blocks(&mut plans, &plan::SHARES[1..]);
+            self.blocks(&mut guides, &starting_points::SHARES[1..]);
         }
-        self.list(&plans, 0..usize::MAX);
+        self.list(&guides, 0..usize::MAX);
         self.justify();
-        self.stretch();
+        self.unroll();
         self.complete();
     }
 
-    /// Takes a schedule as a candidate, and its forwards as a plan.
-    fn add(&mut self, plans: &mut Vec<Plan>, schedule: &Schedule, engine: &str, block: Option<usize>) {
-        self.placed += schedule.len();
+    /// Takes a proposal of so many passes as a candidate, and its forwards to schedule along. `split` gives its
+    /// orders in the numbers of a problem.
+    fn add(
+        &mut self,
+        guides: &mut Vec<Guide>,
+        passes: usize,
+        split: impl Fn(&Problem) -> Option<IndexedOrders>,
+        engine: &str,
+        block: Option<usize>,
+    ) {
+        self.placed += passes;
         let arena = self.arena();
-        let orders = arena.variants.iter().find_map(|variant| variant.forward.orders_of(schedule));
-        if let Some(orders) = &orders {
-            plans.push(Plan { block, ..Plan::new(plan_of(orders), engine) });
-        }
-        let candidate = arena.candidate(schedule, engine, block);
+        let Some((variant, orders)) = arena.variant_of(split) else { return };
+        let forwards = forwards_of(&arena.variants[variant].forward, &orders);
+        guides.push(Guide { forwards, engine: engine.to_owned(), block });
+        let candidate = arena.judged(orders, Origin { engine: engine.to_owned(), block, variant });
         arena.pool.extend(candidate);
     }
 
     /// Blocks of least interval within shares of the caps.
-    fn blocks(&mut self, plans: &mut Vec<Plan>, shares: &[plan::Share]) {
+    fn blocks(&mut self, guides: &mut Vec<Guide>, shares: &[starting_points::Share]) {
         if self.is_done() {
             return;
         }
         self.tell("building blocks");
         let model = self.arena().model.clone();
         let stop = self.stop.within(self.stop.remaining() / 4);
-        let blocks = plan::blocks(&model, shares, &stop);
-        self.add_blocks(plans, &model, blocks);
+        let blocks = starting_points::blocks(&model, shares, &stop);
+        self.add_blocks(guides, &model, blocks);
     }
 
     /// Blocks of several microbatches per interval, where they need less time for each.
-    fn periodic_blocks(&mut self, plans: &mut Vec<Plan>) {
+    fn periodic_blocks(&mut self, guides: &mut Vec<Guide>) {
         let Some(of_one) = self.blocks.first().cloned().filter(|_| !self.is_done()) else { return };
         self.tell("blocks of several microbatches");
         let model = self.arena().model.clone();
         let effort = Effort { seed: self.options.seed, steps: self.options.effort / EFFORT_PER_SWAP };
         let stop = self.stop.within(self.stop.remaining() / 4);
-        let blocks = plan::periodic_blocks(&model, &of_one, effort, &stop);
-        self.add_blocks(plans, &model, blocks);
+        let blocks = starting_points::periodic_blocks(&model, &of_one, effort, &stop);
+        self.add_blocks(guides, &model, blocks);
     }
 
-    fn add_blocks(&mut self, plans: &mut Vec<Plan>, model: &Model, blocks: Vec<(String, Block)>) {
+    fn add_blocks(&mut self, guides: &mut Vec<Guide>, model: &Model, blocks: Vec<(String, Block)>) {
         for (engine, block) in blocks {
             let Ok(schedule) = block.expand(model, model.microbatches()) else { continue };
             if self.blocks.contains(&block) {
@@ -109,12 +109,13 @@ impl Search<'_> {
             }
             self.blocks.push(block);
             let block = self.blocks.len() - 1;
-            self.add(plans, &schedule, &format!("{engine} block"), Some(block));
+            let split = |problem: &Problem| problem.split_orders(&schedule);
+            self.add(guides, schedule.len(), split, &format!("{engine} block"), Some(block));
         }
     }
 
     /// The named schedules.
-    fn catalogue(&mut self, plans: &mut Vec<Plan>) {
+    fn catalogue(&mut self, guides: &mut Vec<Guide>) {
         self.tell("catalogue");
         let model = self.arena().model.clone();
         let stop = self.stop.clone();
@@ -124,12 +125,12 @@ impl Search<'_> {
             if self.is_done() {
                 return;
             }
-            if let Ok(schedule) = entry.generate_until(&model, &|| stop.is_due()) {
+            if let Ok(proposal) = entry.propose(&model, None, &stop) {
                 let before = self.arena().pool.best();
-                self.add(plans, &schedule, entry.name, None);
-                self.named.push(schedule);
+                self.add(guides, proposal.len(), |problem| proposal.split(problem), entry.name, None);
+                self.named.push((entry.name, proposal));
                 if self.arena().pool.best() != before {
-                    self.stretch();
+                    self.unroll();
                 }
             }
         }
@@ -156,30 +157,34 @@ impl Search<'_> {
             if self.is_done() {
                 return;
             }
-            let stop = &self.stop;
-            let few = self.named.iter().find(|few| few.name.as_deref() == Some(entry.name));
-            let made = entry.generate_from(&self.whole.model, few, &|| stop.is_due());
-            let Ok(schedule) = made else { continue };
-            let candidate = self.whole.candidate(&schedule, entry.name, None);
+            let few = self.named.iter().find(|(name, _)| *name == entry.name).map(|(_, few)| few);
+            let Ok(proposal) = entry.propose(&self.whole.model, few, &self.stop) else { continue };
+            let split = self.whole.variant_of(|problem| proposal.split(problem));
+            let candidate = split.and_then(|(variant, orders)| {
+                self.whole.judged(orders, Origin { engine: entry.name.to_owned(), block: None, variant })
+            });
             self.whole.pool.extend(candidate);
         }
     }
 
-    /// List scheduling along every plan by every rule within some sets of limits, as far as a part of
+    /// List scheduling along all forwards by every rule within some sets of limits, as far as a part of
     /// the effort goes.
-    fn list(&mut self, plans: &[Plan], sets: Range<usize>) {
+    fn list(&mut self, guides: &[Guide], sets: Range<usize>) {
         self.tell("list scheduling");
         let share = self.placed + self.options.effort / 8;
         let arena = self.few.as_ref().unwrap_or(&self.whole);
-        let limits: Vec<Vec<Vec<i64>>> =
-            arena.variants.iter().map(|variant| plan::limits(&arena.model, &variant.forward)).collect();
+        let limits: Vec<Vec<Vec<i64>>> = arena
+            .variants
+            .iter()
+            .map(|variant| starting_points::limits(&arena.model, &variant.forward))
+            .collect();
         let most = limits.iter().map(Vec::len).max().unwrap_or(0);
         let mut pieces: Vec<(usize, &[i64], Rule, usize)> = Vec::new();
         for at in sets.start..sets.end.min(most) {
             for rule in rules() {
                 for (variant, limits) in limits.iter().enumerate() {
                     let Some(limits) = limits.get(at) else { continue };
-                    pieces.extend((0..plans.len()).map(|plan| (variant, limits.as_slice(), rule, plan)));
+                    pieces.extend((0..guides.len()).map(|guide| (variant, limits.as_slice(), rule, guide)));
                 }
             }
         }
@@ -189,9 +194,9 @@ impl Search<'_> {
             }
             let arena = self.few.as_ref().unwrap_or(&self.whole);
             let threshold = arena.pool.threshold();
-            let found = divided(self.options.threads, batch, |&(variant, limits, rule, plan)| {
-                let Plan { forwards, engine, block } = &plans[plan];
-                let orders = list_schedule(&arena.variants[variant].forward, forwards, limits, rule)?;
+            let found = parallel::map(self.options.threads, batch, |&(variant, limits, rule, guide)| {
+                let Guide { forwards, engine, block } = &guides[guide];
+                let orders = dispatch(&arena.variants[variant].forward, forwards, limits, rule)?;
                 let engine = format!("list scheduling along {engine}");
                 let candidate = arena.judged(orders, Origin { engine, block: *block, variant })?;
                 threshold.is_none_or(|worst| candidate.score < worst).then_some(candidate)
@@ -210,9 +215,8 @@ impl Search<'_> {
         }
         let stop = self.stop.clone();
         let arena = self.few.as_ref().unwrap_or(&self.whole);
-        let found = divided(self.options.threads, &arena.pool.0, |candidate| {
-            arena.justified(candidate, &|| stop.is_due())
-        });
+        let justify = |candidate: &Candidate| arena.justified(candidate, &stop);
+        let found = parallel::map(self.options.threads, &arena.pool.0, justify);
         for (candidate, placed) in found {
             self.placed += placed;
             self.arena().pool.extend(candidate);

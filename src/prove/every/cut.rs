@@ -1,6 +1,6 @@
 //! Cuts of a schedule: how many passes of each device stand before it.
 
-use crate::block::Recurring as _;
+use super::recurring::Recurring as _;
 use crate::model::{Device, Kind, Pass};
 use crate::schedule::{Schedule, prerequisites};
 

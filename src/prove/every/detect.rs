@@ -6,9 +6,9 @@ use itertools::Itertools as _;
 
 use super::cut::{Places, closed};
 use super::growing::{Growing, Irregular, Tail};
+use super::recurring::Recurring as _;
 use super::survey::Survey;
 use super::{EveryError, EveryM, Reason};
-use crate::block::Recurring as _;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;

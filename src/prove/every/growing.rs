@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use num_integer::Integer;
 
-use crate::block::Recurring as _;
+use super::recurring::Recurring as _;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage, Ticks};
 use crate::schedule::{Schedule, ScheduleError, prerequisites};
 

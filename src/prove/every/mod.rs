@@ -88,6 +88,7 @@ mod cycle;
 mod detect;
 mod formula;
 mod growing;
+mod recurring;
 mod survey;
 
 use crate::model::{Device, Model, ModelError, Pass, Ticks, Units};

@@ -1,6 +1,6 @@
-//! Laws of replay and squeeze.
+//! Laws of replay and the ASAP pass.
 
-use bubbleproof::block::squeeze;
+use bubbleproof::kernel::asap;
 use bubbleproof::model::{Costs, Device, Memory, Model, Pass, Placement, Ticks, Units};
 use bubbleproof::replay::{Timing, Violation, Wait, replay};
 use bubbleproof::schedule::Schedule;
@@ -39,14 +39,14 @@ fn times(costs: &mut Costs) -> impl Iterator<Item = &mut Ticks> {
 
 proptest! {
     #[test]
-    fn replay_squeeze_and_a_naive_executor_agree((model, schedule) in schedules(0)) {
+    fn replay_the_asap_pass_and_a_naive_executor_agree((model, schedule) in schedules(0)) {
         let naive = naive::run(&model, &schedule).expect("it was made to run");
-        let squeezed = squeeze(&model, &schedule).expect("it was made to run");
+        let shifted = asap(&model, &schedule).expect("it was made to run");
         let Timing { starts, metrics } = timing(&model, &schedule);
         prop_assert_eq!(&starts, &naive);
-        prop_assert_eq!(&squeezed.starts, &naive);
-        prop_assert_eq!(metrics.makespan, squeezed.makespan(&model));
-        prop_assert_eq!(metrics.device_span, squeezed.device_span(&model));
+        prop_assert_eq!(&shifted.starts, &naive);
+        prop_assert_eq!(metrics.makespan, shifted.makespan(&model));
+        prop_assert_eq!(metrics.device_span, shifted.device_span(&model));
 
         let spans: Vec<(i64, i64)> = schedule
             .orders()
@@ -72,7 +72,7 @@ proptest! {
     fn schedules_in_two_directions_run_as_a_naive_executor_says((model, schedule) in two_way_schedules(0)) {
         let naive = naive::run(&model, &schedule).expect("it was made to run");
         prop_assert_eq!(&timing(&model, &schedule).starts, &naive);
-        prop_assert_eq!(&squeeze(&model, &schedule).expect("it was made to run").starts, &naive);
+        prop_assert_eq!(&asap(&model, &schedule).expect("it was made to run").starts, &naive);
         let peaks = replay(&model, &schedule).peak_memory;
         for ((order, starts), peak) in schedule.orders().iter().zip(&naive).zip(peaks) {
             prop_assert_eq!(naive::peak_of_order(&model, order), peak.0);
@@ -162,7 +162,7 @@ proptest! {
         let verdict = replay(&model, &shuffled);
         let naive = naive::run(&model, &shuffled);
         prop_assert_eq!(verdict.is_valid(), naive.is_some(), "{:?}", verdict.violations);
-        prop_assert_eq!(squeeze(&model, &shuffled).is_ok(), naive.is_some());
+        prop_assert_eq!(asap(&model, &shuffled).is_ok(), naive.is_some());
         prop_assert_eq!(verdict.timing.map(|timing| timing.starts), naive);
         for violation in &verdict.violations {
             let Violation::Deadlock(cycle) = violation else {
@@ -189,13 +189,13 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_orders_replay_and_squeeze_come_to_an_end((model, schedule) in schedules(0), seed: u64) {
+    fn whatever_the_orders_replay_and_the_asap_pass_come_to_an_end((model, schedule) in schedules(0), seed: u64) {
         let broken = vandalised(&schedule, seed);
         let verdict = replay(&model, &broken);
-        let squeezed = squeeze(&model, &broken);
+        let shifted = asap(&model, &broken);
         if verdict.is_valid() {
             prop_assert!(naive::run(&model, &broken).is_some());
-            prop_assert!(squeezed.is_ok());
+            prop_assert!(shifted.is_ok());
         }
         let mut places: Vec<_> =
             verdict.violations.iter().map(|found| (found.device(), found.place().map(|at| at.position))).collect();

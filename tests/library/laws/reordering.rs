@@ -1,9 +1,10 @@
 //! Laws of reordering.
 
-use bubbleproof::block::{reorder, squeeze};
+use bubbleproof::kernel::{asap, fill_gaps};
 use bubbleproof::model::{Pass, Units};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
+use bubbleproof::stop::Stop;
 use proptest::prelude::*;
 
 use crate::laws::random::{blocks, schedules};
@@ -24,7 +25,7 @@ proptest! {
     ) {
         let before = replay(&model, &schedule);
         let limits: Vec<Units> = before.peak_memory.iter().map(|&peak| peak + Units(room)).collect();
-        let (better, timeline) = reorder(&model, &schedule, &limits).expect("it can run");
+        let (better, timeline) = fill_gaps(&model, &schedule, &limits, &Stop::default()).expect("it can run");
         let after = replay(&model, &better);
         prop_assert_eq!(&after.violations, &[]);
         prop_assert_eq!(sorted(&schedule), sorted(&better));
@@ -33,7 +34,7 @@ proptest! {
         prop_assert!(after.metrics.makespan <= before.metrics.makespan);
         prop_assert_eq!(&timeline.starts, &after.starts);
         prop_assert_eq!(&timeline.orders, better.orders());
-        prop_assert_eq!(squeeze(&model, &better), Ok(timeline));
+        prop_assert_eq!(asap(&model, &better), Ok(timeline));
     }
 
     #[test]
@@ -41,11 +42,11 @@ proptest! {
         let model = model.with_microbatches(microbatches).expect("a model");
         let schedule = block.expand(&model, microbatches).expect("a schedule");
         let limits = block.steady_peak(&model);
-        let (better, timeline) = reorder(&model, &schedule, &limits).expect("it can run");
+        let (better, timeline) = fill_gaps(&model, &schedule, &limits, &Stop::default()).expect("it can run");
         let after = replay(&model, &better);
         prop_assert_eq!(&after.violations, &[]);
         prop_assert!(after.peak_memory.iter().zip(&limits).all(|(peak, limit)| peak <= limit));
-        let before = squeeze(&model, &schedule).expect("it can run").makespan(&model);
+        let before = asap(&model, &schedule).expect("it can run").makespan(&model);
         prop_assert!(timeline.makespan(&model) <= before);
     }
 }

@@ -1,15 +1,15 @@
-//! Plans: where the forwards of a list schedule come from, and within which limits it is made.
+//! What the search starts from: building blocks, orders of forwards to schedule along, and limits to do it in.
 
 use std::time::Duration;
 
 use num_rational::Ratio;
 
 use super::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, CheckedBlock, solve_unless};
-use super::dense::{Dense, Item, Orders, class};
 use super::periodic::{self, Effort};
 use super::{Stop, zone};
 use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
+use crate::kernel::{IndexedOrders, IndexedPass, Problem, class};
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
 /// Blocks of one microbatch per interval and least interval within shares of the caps, with what found
@@ -79,10 +79,10 @@ pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
 /// `growth` times as long as it must, so that the lifespans of the stages of a device grow with it. For
 /// V placement these are the paper's families: V-Min at 1, V-Half at 3/2, V-ZB at 3 (arXiv 2405.15362,
 /// Table 1).
-pub(super) fn uniform(model: &Model, dense: &Dense) -> Vec<Orders> {
+pub(super) fn uniform(model: &Model, problem: &Problem) -> Vec<IndexedOrders> {
     if model.placement().shape() == Shape::Linear {
         // The forwards of a single stage have one order.
-        return vec![forwards(model, dense, 1, Ratio::from_integer(1))];
+        return vec![forwards(model, problem, 1, Ratio::from_integer(1))];
     }
     let interval = interval_bound(model).ceil().to_integer();
     // A family holds a share of 1F1B's memory in proportion to its growth, all of it at three: those
@@ -96,10 +96,10 @@ pub(super) fn uniform(model: &Model, dense: &Dense) -> Vec<Orders> {
     };
     let mut growths: Vec<i64> = (4..=16).collect();
     growths.sort_by_key(|quarters| (quarters - fitting).abs());
-    growths.into_iter().map(|quarters| forwards(model, dense, interval, Ratio::new(quarters, 4))).collect()
+    growths.into_iter().map(|quarters| forwards(model, problem, interval, Ratio::new(quarters, 4))).collect()
 }
 
-fn forwards(model: &Model, dense: &Dense, interval: i64, growth: Ratio<i64>) -> Orders {
+fn forwards(model: &Model, problem: &Problem, interval: i64, growth: Ratio<i64>) -> IndexedOrders {
     // When the forward of each stage starts; a turn within a device takes no longer than it must.
     let mut starts = vec![0_i128; model.stages() as usize];
     for stage in Stage::all(model.stages() - 1) {
@@ -114,11 +114,11 @@ fn forwards(model: &Model, dense: &Dense, interval: i64, growth: Ratio<i64>) -> 
         starts[stage.index() + 1] = starts[stage.index()] + step;
     }
     let order = |device| {
-        let mut timed: Vec<(i128, Item)> = Vec::new();
+        let mut timed: Vec<(i128, IndexedPass)> = Vec::new();
         for &stage in model.placement().stages_of(device) {
-            timed.extend((0..dense.microbatches).map(|microbatch| {
+            timed.extend((0..problem.microbatches()).map(|microbatch| {
                 let start = starts[stage.index()] + 4 * i128::from(microbatch) * i128::from(interval);
-                (start, Item { class: class(stage.0, Kind::F), microbatch })
+                (start, IndexedPass { class: class(stage.0, Kind::F), microbatch })
             }));
         }
         timed.sort_unstable();
@@ -129,14 +129,14 @@ fn forwards(model: &Model, dense: &Dense, interval: i64, growth: Ratio<i64>) -> 
 
 /// Limits to list schedules in, one per device: the caps first, then less, the same for all devices
 /// or less and less towards the last one, which needs the least.
-pub(super) fn limits(model: &Model, dense: &Dense) -> Vec<Vec<i64>> {
+pub(super) fn limits(model: &Model, problem: &Problem) -> Vec<Vec<i64>> {
     let devices = i64::from(model.devices());
     let held = |device: usize| -> i64 {
-        dense.on_device[device].iter().map(|&class| dense.classes[class as usize].held.max(0)).sum()
+        problem.on_device(device).iter().map(|&class| problem.class(class).held.max(0)).sum()
     };
     // More than twice what 1F1B holds is never of use.
-    let most: Vec<i64> = (0..dense.limits.len())
-        .map(|device| dense.limits[device].min(held(device).saturating_mul(2 * devices)))
+    let most: Vec<i64> = (0..problem.limits.len())
+        .map(|device| problem.limits[device].min(held(device).saturating_mul(2 * devices)))
         .collect();
     let profiles = [(8, 8), (7, 8), (6, 8), (5, 8), (4, 8), (8, 4), (6, 3), (4, 2), (4, 1)];
     let mut all: Vec<Vec<i64>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Work divided among threads with one and the same result for any number of them: pieces of work
+//! Work divided among threads, with one and the same result for any number of them: pieces of work
 //! that know nothing of each other, and results in the order of the pieces.
 
 use std::num::NonZeroUsize;
@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// What `work` makes of every piece, in the order of the pieces.
-pub(super) fn divided<P: Sync, R: Send>(
+pub(super) fn map<P: Sync, R: Send>(
     threads: NonZeroUsize,
     pieces: &[P],
     work: impl Fn(&P) -> R + Sync,
 ) -> Vec<R> {
-    let hands = threads.get().min(pieces.len());
-    if hands <= 1 {
+    let workers = threads.get().min(pieces.len());
+    if workers <= 1 {
         return pieces.iter().map(work).collect();
     }
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<R>>> = pieces.iter().map(|_| Mutex::new(None)).collect();
     thread::scope(|scope| {
-        for _ in 0..hands {
+        for _ in 0..workers {
             scope.spawn(|| {
                 while let Some((piece, place)) = {
                     let at = next.fetch_add(1, Ordering::Relaxed);
@@ -50,8 +50,8 @@ mod tests {
         let expected: Vec<u64> = pieces.iter().map(|piece| piece * piece).collect();
         for threads in [1, 2, 3, 200] {
             let threads = NonZeroUsize::new(threads).expect("positive");
-            assert_eq!(divided(threads, &pieces, |piece| piece * piece), expected, "{threads}");
+            assert_eq!(map(threads, &pieces, |piece| piece * piece), expected, "{threads}");
         }
-        assert!(divided(NonZeroUsize::MIN, &[0_u8; 0], |_| ()).is_empty());
+        assert!(map(NonZeroUsize::MIN, &[0_u8; 0], |_| ()).is_empty());
     }
 }

@@ -1,0 +1,96 @@
+//! The ASAP pass and the gap filler for schedules as files have them.
+
+use super::asap::EndTimes;
+use super::convert::IndexedSchedule;
+use super::gaps::{GapFiller, Lookahead};
+use crate::model::{Model, Pass, Ticks, Units};
+use crate::schedule::Schedule;
+use crate::stop::Stop;
+
+/// A schedule with the earliest start of every pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeline {
+    /// The order of every device.
+    pub orders: Vec<Vec<Pass>>,
+    /// The start of every pass, in the same arrangement.
+    pub starts: Vec<Vec<Ticks>>,
+}
+
+/// The orders cannot run: some pass is missing, double, on a device that does not hold its stage, or waits for
+/// itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} passes of the orders can never start")]
+pub struct Stuck(pub usize);
+
+/// The earliest start of every pass under the schedule's orders.
+///
+/// # Errors
+/// When not every pass can start.
+pub fn asap(model: &Model, schedule: &Schedule) -> Result<Timeline, Stuck> {
+    IndexedSchedule::of(model, schedule)?.timeline(schedule)
+}
+
+/// The schedule with its gaps filled, and the times it then has.
+///
+/// Idle time before a pass is filled, from the first to the last, with a later pass of the same device that is
+/// ready there, fits, and does not lift the memory above the limit; all others keep their times. Then the ASAP pass
+/// draws everything forward, which opens new gaps, until nothing moves (the reordering of arXiv 2405.15362,
+/// section 3.3). So the result is never longer.
+///
+/// `limits` are the most that activations may hold on each device; the schedule must keep to them for the result
+/// to do so. `stop` is looked at between rounds.
+///
+/// # Errors
+/// When the schedule cannot run.
+pub fn fill_gaps(
+    model: &Model,
+    schedule: &Schedule,
+    limits: &[Units],
+    stop: &Stop,
+) -> Result<(Schedule, Timeline), Stuck> {
+    let IndexedSchedule { problem, mut orders } = IndexedSchedule::of(model, schedule)?;
+    let problem = problem.within(limits);
+    let mut filler = GapFiller::new(&problem, Lookahead::NAMED);
+    // Orders that cannot run stay as they are, and have no times below.
+    filler.fill_all(&problem, &mut orders, stop);
+    let filled = IndexedSchedule { problem, orders };
+    let schedule = filled.schedule(model);
+    let timeline = filled.timeline(&schedule)?;
+    Ok((schedule, timeline))
+}
+
+impl IndexedSchedule {
+    /// The earliest start of every pass; `schedule` is the same in passes.
+    fn timeline(&self, schedule: &Schedule) -> Result<Timeline, Stuck> {
+        let Self { problem, orders } = self;
+        let mut times = EndTimes::default();
+        if !problem.asap(orders, &mut times) {
+            return Err(Stuck(self.len() - times.known()));
+        }
+        let start = |&pass| Ticks(times.ends[problem.cell(pass)] - problem.class_of(pass).duration);
+        let starts = orders.iter().map(|order| order.iter().map(start).collect()).collect();
+        Ok(Timeline { orders: schedule.orders().to_vec(), starts })
+    }
+}
+
+impl Timeline {
+    /// The last end over all devices.
+    #[must_use]
+    pub fn makespan(&self, model: &Model) -> Ticks {
+        self.spans(model).map(|(_, end)| end).max().unwrap_or_default()
+    }
+
+    /// The largest, over devices, of last end minus first start.
+    #[must_use]
+    pub fn device_span(&self, model: &Model) -> Ticks {
+        self.spans(model).map(|(start, end)| end - start).max().unwrap_or_default()
+    }
+
+    /// First start and last end of every device.
+    fn spans(&self, model: &Model) -> impl Iterator<Item = (Ticks, Ticks)> {
+        self.orders.iter().zip(&self.starts).filter_map(|(order, starts)| {
+            let last = order.last()?;
+            Some((*starts.first()?, *starts.last()? + model.duration(last.stage, last.kind)))
+        })
+    }
+}

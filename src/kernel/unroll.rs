@@ -1,0 +1,137 @@
+//! Unrolling: a schedule of few microbatches made one of many, by repeating its steady phase.
+//!
+//! Cut every device's order at one instant and at a later one such that each device runs every one of its classes
+//! equally often, K times, in between. Repeating that segment with the microbatches counted on gives an order of K
+//! microbatches more: what a device holds at the end of a segment is what it held at the beginning, so the peak
+//! stays the same. When the segment is an interval of a steady phase, each repetition takes as long as it.
+
+use super::asap::EndTimes;
+use super::convert::IndexedSchedule;
+use super::problem::{IndexedOrders, IndexedPass, Problem, class};
+use crate::model::{Kind, Model};
+
+/// The numbers of microbatches that a segment may have.
+const PERIODS: [u32; 5] = [1, 2, 3, 4, 6];
+
+/// Microbatches are left out in multiples of this, so that segments of every period fill the place.
+const STEP: u32 = 12;
+
+/// How many microbatches stand for all of a model's: enough for warm-up, some steady phase and
+/// cool-down. Nothing where that is hardly fewer.
+pub(crate) fn fewer_microbatches(model: &Model) -> Option<u32> {
+    let enough = model.devices().saturating_mul(3).max(24);
+    let microbatches = model.microbatches();
+    (microbatches / 2 > enough).then(|| enough + (microbatches - enough) % STEP)
+}
+
+/// A segment of a schedule that can be repeated: where it begins and ends in the order of each device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Segment {
+    cuts: Vec<(usize, usize)>,
+    /// How many microbatches it has.
+    pub period: u32,
+    /// How long it takes, in ticks.
+    pub time: i64,
+}
+
+impl IndexedSchedule {
+    /// The schedule of few microbatches as one of so many: its steady phase is repeated. Nothing when it has none,
+    /// or when its microbatches are not first in, first out.
+    pub fn unrolled(&self, microbatches: u32) -> Option<Self> {
+        let Self { problem, orders } = self;
+        let mut times = EndTimes::default();
+        if !problem.asap(orders, &mut times) {
+            return None;
+        }
+        let segment = problem.steady_segment(orders, &times)?;
+        let missing = microbatches.checked_sub(problem.microbatches())?;
+        if missing % segment.period != 0 {
+            return None;
+        }
+        let orders = unroll(orders, &segment, missing / segment.period)?;
+        Some(Self { problem: problem.clone().with_microbatches(microbatches), orders })
+    }
+}
+
+impl Problem {
+    /// The segment of least time per microbatch, near the middle of orders with their ASAP times.
+    pub fn steady_segment(&self, orders: &IndexedOrders, times: &EndTimes) -> Option<Segment> {
+        let start = |pass: IndexedPass| times.ends[self.cell(pass)] - self.class_of(pass).duration;
+        let entry = |microbatch| start(IndexedPass { class: class(0, Kind::F), microbatch });
+        let microbatches = self.microbatches();
+        let middle = microbatches / 2;
+        let reach = microbatches / 6;
+        let begins = (0..=reach).flat_map(|off| [middle - off, middle + off]).skip(1);
+        let mut best: Option<Segment> = None;
+        for from in begins {
+            for period in PERIODS {
+                if from + period >= microbatches {
+                    continue;
+                }
+                let instants = (entry(from), entry(from + period));
+                let time = instants.1 - instants.0;
+                let shorter = |known: &Segment| {
+                    i128::from(time) * i128::from(known.period) < i128::from(known.time) * i128::from(period)
+                };
+                if !best.as_ref().is_none_or(shorter) {
+                    continue;
+                }
+                let cut = |order: &Vec<IndexedPass>| {
+                    let before = |instant| order.partition_point(|&pass| start(pass) < instant);
+                    (before(instants.0), before(instants.1))
+                };
+                let cuts: Vec<(usize, usize)> = orders.iter().map(cut).collect();
+                if self.is_even(orders, &cuts, period) {
+                    best = Some(Segment { cuts, period, time });
+                }
+            }
+        }
+        best
+    }
+
+    /// Whether every device runs each of its classes equally often between its cuts.
+    fn is_even(&self, orders: &IndexedOrders, cuts: &[(usize, usize)], period: u32) -> bool {
+        let mut count = vec![0_u32; self.classes()];
+        orders.iter().zip(cuts).all(|(order, &(begin, end))| {
+            // Every class of the device has all the microbatches.
+            let on_device = order.len() / self.microbatches() as usize;
+            end.saturating_sub(begin) == on_device * period as usize
+                && order[begin..end].iter().all(|pass| {
+                    let count = &mut count[pass.class as usize];
+                    *count += 1;
+                    *count <= period
+                })
+        })
+    }
+}
+
+/// The orders with the segment repeated so often more. Microbatches must be first in, first out in each
+/// class; nothing when they are not.
+pub(crate) fn unroll(orders: &IndexedOrders, segment: &Segment, repetitions: u32) -> Option<IndexedOrders> {
+    orders
+        .iter()
+        .zip(&segment.cuts)
+        .map(|(order, &(begin, end))| {
+            let later =
+                |by| move |pass: &IndexedPass| IndexedPass { microbatch: pass.microbatch + by, ..*pass };
+            let mut longer = Vec::with_capacity(order.len() + (end - begin) * repetitions as usize);
+            longer.extend_from_slice(&order[..end]);
+            for repetition in 1..=repetitions {
+                longer.extend(order[begin..end].iter().map(later(repetition * segment.period)));
+            }
+            longer.extend(order[end..].iter().map(later(repetitions * segment.period)));
+            first_in_first_out(&longer).then_some(longer)
+        })
+        .collect()
+}
+
+/// Whether each class runs its microbatches from 0 on, one after the other.
+fn first_in_first_out(order: &[IndexedPass]) -> bool {
+    let classes = order.iter().map(|pass| pass.class as usize + 1).max().unwrap_or(0);
+    let mut next = vec![0; classes];
+    order.iter().all(|pass| {
+        let next = &mut next[pass.class as usize];
+        *next += 1;
+        *next == pass.microbatch + 1
+    })
+}
