@@ -65,7 +65,6 @@ fn least_interval_by_the_integer_programme(bencher: Bencher, devices: u32) {
     });
 }
 
-#[cfg(feature = "smt")]
 #[divan::bench(args = [2, 4, 6, 8], sample_count = 3)]
 fn least_interval_by_smt(bencher: Bencher, devices: u32) {
     use bubbleproof::encode::{BlockObjective, smt};

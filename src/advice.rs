@@ -51,8 +51,10 @@ mod tests {
     use crate::model;
 
     #[test]
-    fn a_misspelt_key_is_told_the_one_it_is_probably_meant_to_be() {
-        let error = model::parse("name = \"a\"\n[time]\nfoward = 3\n").expect_err("no such key");
+    fn advice_for_a_misspelt_key_names_the_nearest_one() {
+        let text = "name = \"a\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 2\n\
+                    [time]\nfoward = 3\n";
+        let error = model::parse(text).expect_err("no such key");
         assert_eq!(
             for_file(&error.problem).as_deref(),
             Some(

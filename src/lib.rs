@@ -16,5 +16,6 @@ pub mod kernel;
 pub mod optimize;
 pub mod prove;
 pub mod regress;
+pub mod smt;
 pub mod stop;
 pub mod trace;

@@ -1,29 +1,29 @@
 //! `block`: a building block of a model, as good as can be proved, or what a block family gives.
 
+mod report;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use num_rational::Ratio;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
+use self::report::{BlockReport, BoundValue};
 use super::block_words::{EngineName, Praise, infeasible, microbatches, refused};
 use super::cap::Cap;
 use super::error::{Error, Status};
 use super::input::Input;
 use super::interrupt::on_ctrl_c;
-use super::number::Interval;
 use super::optimize::{Infeasible, seconds};
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::size::{activations_only, one_way, resized};
-use super::table::Table;
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
-use crate::model::{Device, Model, Stage, Ticks, Units};
+use crate::model::{Model, Ticks, Units};
 use crate::optimize::Stop;
-use crate::optimize::block::{BlockBound, BlockEngine, BlockObjective, BlockOutcome, BlockRequest, solve};
+use crate::optimize::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, solve};
 use crate::replay::replay;
 
 /// The options of `block`.
@@ -157,7 +157,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let request = BlockRequest { passes, objective, period: args.search.microbatches_per_interval };
     let engine = match args.search.engine {
         Some(name) => name.into(),
-        None => BlockEngine::default_for(&model, request).map_err(|error| refused(&error))?,
+        None => BlockEngine::default_for(&model, request),
     };
     let work = passes.most_work(&model);
     if let BlockObjective::LeastMemory { interval } = objective
@@ -337,140 +337,5 @@ struct Undecided {
 impl fmt::Display for Undecided {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "gave up: {}", self.reason)
-    }
-}
-
-/// A block, as it is printed. Times are in ticks, exact.
-#[derive(Serialize)]
-struct BlockReport<'a> {
-    interval: Interval,
-    interval_per_microbatch: Interval,
-    peak_memory: Vec<i64>,
-    peak_memory_max: Option<i64>,
-    /// By device: what lifespans alone would allow (arXiv 2405.15362, Eq. 1).
-    paper_bound: Vec<i64>,
-    paper_bound_max: Option<i64>,
-    /// By stage: from the start of F to the end of the last backward.
-    lifespans: Vec<Interval>,
-    offsets: Offsets<'a>,
-    proven: bool,
-    /// What no block is better than, in what was minimised.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bound: Option<BoundValue>,
-    /// How good the block is, in words; nothing for a block that was not looked for.
-    #[serde(skip)]
-    optimality: Option<String>,
-    engine: String,
-    /// The name of the model or of the family.
-    name: Option<&'a str>,
-    devices: u32,
-    /// How many microbatches start in an interval.
-    period: u32,
-    time_unit: &'a str,
-    memory_unit: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    faults: Option<Vec<String>>,
-    notes: Vec<String>,
-}
-
-/// A bound as a number: memory in units, or an interval in ticks.
-struct BoundValue(BlockBound);
-
-impl Serialize for BoundValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            BlockBound::Memory(units) => units.0.serialize(serializer),
-            BlockBound::Interval(ticks) => Interval(ticks).serialize(serializer),
-        }
-    }
-}
-
-/// The offset of every pass, by its text form.
-struct Offsets<'a>(&'a Block);
-
-impl Serialize for Offsets<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.passes().map(|(pass, at)| (pass.to_string(), in_ticks(self.0, at))))
-    }
-}
-
-fn in_ticks(block: &Block, parts: Ticks) -> Interval {
-    Interval(Ratio::new(parts.0, block.parts()))
-}
-
-impl<'a> BlockReport<'a> {
-    fn of(block: &'a Block, model: &'a Model, peak: Vec<Units>, engine: String) -> Self {
-        let amounts = |units: Vec<Units>| -> Vec<i64> { units.into_iter().map(|units| units.0).collect() };
-        let (peak_memory, paper_bound) = (amounts(peak), amounts(block.paper_bound(model)));
-        Self {
-            interval: Interval(block.interval()),
-            interval_per_microbatch: Interval(block.interval() / i64::from(block.period())),
-            peak_memory_max: peak_memory.iter().max().copied(),
-            peak_memory,
-            paper_bound_max: paper_bound.iter().max().copied(),
-            paper_bound,
-            lifespans: Stage::all(model.stages())
-                .map(|stage| in_ticks(block, block.lifespan(model, stage)))
-                .collect(),
-            offsets: Offsets(block),
-            proven: false,
-            bound: None,
-            optimality: None,
-            engine,
-            name: Some(model.name()),
-            devices: model.devices(),
-            period: block.period(),
-            time_unit: &model.costs().unit,
-            memory_unit: &model.memory().unit,
-            faults: None,
-            notes: Vec::new(),
-        }
-    }
-
-    /// The offsets of a device, in the order in which it runs the passes of one microbatch.
-    fn order(&self, device: Device) -> String {
-        let block = self.offsets.0;
-        let mut passes: Vec<_> =
-            block.passes().filter(|(pass, _)| block.placement().device_of(pass.stage) == device).collect();
-        passes.sort_by_key(|&(pass, at)| (at, pass));
-        let text = |(pass, at): &(crate::model::Pass, Ticks)| {
-            let copy = if block.period() == 1 { String::new() } else { pass.microbatch.to_string() };
-            format!("{}{}{copy}@{}", pass.stage, pass.kind, in_ticks(block, *at))
-        };
-        passes.iter().map(text).collect::<Vec<_>>().join(" ")
-    }
-}
-
-impl fmt::Display for BlockReport<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (time, memory) = (self.time_unit, self.memory_unit);
-        let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
-        line("block", format!("{}, {} devices", self.name.unwrap_or("unnamed"), self.devices))?;
-        let each = match self.period {
-            1 => String::new(),
-            _ => format!(" for {}, {} for each", microbatches(self.period), self.interval_per_microbatch),
-        };
-        line("interval", format!("{} {time}{each}", self.interval))?;
-        if let Some(peak) = self.peak_memory_max {
-            let bound = self.paper_bound_max.unwrap_or_default();
-            line("peak memory", format!("{peak} {memory}; from lifespans alone: {bound}"))?;
-        }
-        if let Some(optimality) = &self.optimality {
-            line("optimality", optimality.clone())?;
-        }
-        line("engine", self.engine.clone())?;
-        let mut table = Table::new(["device", "peak memory", "from lifespans"]);
-        for (device, bound) in self.paper_bound.iter().enumerate() {
-            let peak = self.peak_memory.get(device).map_or_else(|| "-".to_owned(), ToString::to_string);
-            table.row([device.to_string(), peak, bound.to_string()]);
-        }
-        write!(out, "\n{table}\noffsets, as stage, kind @ {time}:\n")?;
-        for device in Device::all(self.devices) {
-            writeln!(out, "  device {device}: {}", self.order(device))?;
-        }
-        for fault in self.faults.iter().flatten() {
-            writeln!(out, "fault: {fault}")?;
-        }
-        Ok(())
     }
 }

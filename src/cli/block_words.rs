@@ -15,7 +15,8 @@ use crate::optimize::zone::ZoneError;
 pub enum EngineName {
     /// A dynamic programme over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
-    /// An integer programme, solved by HiGHS in floating point; any placement
+    /// An integer program, solved in floating point by HiGHS, or by microlp in a build without it; any
+    /// placement
     Milp,
     /// An SMT problem, decided by Z3 in exact arithmetic; any placement
     Smt,
@@ -116,7 +117,6 @@ pub fn refused(error: &BlockSolveError) -> Error {
             let names: Vec<&str> = there.map(BlockEngine::name).collect();
             Some(format!("the engines of this build: {}", names.join(", ")))
         }
-        BlockSolveError::NoEngine { .. } => Some("build it with the feature milp or smt".to_owned()),
         BlockSolveError::Passes(_) => Some(
             "--fused and --recompute need `--engine exact`, and a placement that it can follow".to_owned(),
         ),

@@ -79,9 +79,6 @@ pub enum FrontierError {
     /// What the fastest block holds is more than a cap may be, so no less can be asked for.
     #[error("the fastest block holds {0} units, more than a cap may be; choose a coarser unit")]
     Memory(Units),
-    /// The placement needs a solver that this build lacks.
-    #[error("the exact programme cannot follow this placement, and this build has no solver")]
-    NoEngine,
 }
 
 /// A block found under a cap, and the interval that no block under that cap is below.
@@ -127,8 +124,7 @@ pub fn frontier(
     if !exact && passes != Passes::SPLIT {
         return Err(FrontierError::Passes);
     }
-    let engine =
-        if exact { BlockEngine::Exact } else { BlockEngine::solver().ok_or(FrontierError::NoEngine)? };
+    let engine = if exact { BlockEngine::Exact } else { BlockEngine::solver() };
     let known_under = |cap: Option<Units>| {
         // In the long run more microbatches may be under way than the model has.
         let over = || FrontierError::Memory(cap.unwrap_or_default() + Units(1));

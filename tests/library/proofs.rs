@@ -1,5 +1,4 @@
-//! The library of theorems: the folder `proofs/`, and what Z3 says to every file in it.
-#![cfg(feature = "smt")]
+//! The library of theorems: the folder `proofs/`, and what the solver says to every file in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,6 +13,7 @@ use bubbleproof::model::{Model, Placement, Units};
 use bubbleproof::optimize::{Stop, zone};
 use bubbleproof::prove::{Expected, ProofFile, index, library, named};
 use bubbleproof::replay::replay;
+use bubbleproof::smt::Solver;
 use num_rational::Ratio;
 
 /// Far more than any file takes.
@@ -65,8 +65,11 @@ fn z3_gives_every_file_the_answer_that_it_expects() {
     let wrong = Mutex::new(Vec::new());
     let take = || next.lock().expect("no thread panics here").next();
     let work = || {
+        let mut solver = Solver::find().unwrap_or_else(|error| panic!("{error}"));
         while let Some(file) = take() {
-            let answer = file.answer(LIMIT).unwrap_or_else(|error| panic!("{}: {error}", file.name));
+            let answer = file
+                .answer(&mut solver, &Stop::after(LIMIT))
+                .unwrap_or_else(|error| panic!("{}: {error}", file.name));
             if answer != file.expected {
                 wrong.lock().expect("no thread panics here").push((file.name.clone(), answer));
             }

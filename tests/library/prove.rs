@@ -1,5 +1,4 @@
 //! The theorems of block families: those that are shipped, and those that nobody prepared.
-#![cfg(feature = "smt")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,6 +7,7 @@ use std::time::Duration;
 
 use bubbleproof::block::family::{self, Family, SHIPPED};
 use bubbleproof::prove::{Judgement, Verdict, prove};
+use bubbleproof::stop::Stop;
 use serde::Deserialize;
 
 /// Far more than any theorem here takes.
@@ -36,7 +36,7 @@ fn folder() -> PathBuf {
 }
 
 fn decide(family: &Family) -> Vec<Judgement> {
-    prove(family, LIMIT, |_| ()).unwrap_or_else(|error| panic!("{}: {error}", family.name))
+    prove(family, &Stop::default(), LIMIT, |_| ()).unwrap_or_else(|error| panic!("{}: {error}", family.name))
 }
 
 #[test]

@@ -240,7 +240,7 @@ impl<'a> Program<'a> {
 }
 
 impl Ready<'_> {
-    /// Runs a solver for as long as there is left.
+    /// Runs a solver for as long as there is left. An interrupt does not end it.
     pub fn solve(self, solver: Solver, stop: &Stop) -> Result<Solved, EncodeError> {
         let Self { program: Program { variables, offsets, shifts, largest, rows, .. }, objective } = self;
         let wanted = offsets.len()..offsets.len() + shifts.len();
@@ -249,7 +249,7 @@ impl Ready<'_> {
 }
 
 /// The most that a shift can be in amount, or the memory of a device where shifts lie in these ranges.
-fn largest(problem: &Problem, ranges: &Ranges) -> f64 {
+fn largest(problem: &BlockProblem, ranges: &Ranges) -> f64 {
     let shifts = ranges.shifts.iter().map(|&(least, most)| as_float(least).abs().max(as_float(most).abs()));
     let size = peak_unit(problem).size;
     let peaks =

@@ -44,7 +44,7 @@ impl Solver {
         }
     }
 
-    /// Solves a program for as long as there is left: on one thread, and without a gap.
+    /// Solves a program in the time that there is: on one thread, and without a gap.
     pub(super) fn solve(self, posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
         match self {
             #[cfg(feature = "highs")]

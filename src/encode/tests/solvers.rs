@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::cases::small_models;
 use super::milp::{Solver, solve_by};
 use super::*;
+use crate::stop::Stop;
 
 const AMPLE: Duration = Duration::from_secs(60);
 
@@ -16,14 +17,14 @@ fn solvers() -> impl Iterator<Item = Solver> {
 }
 
 /// The optimum that a solver proves; nothing where no block is feasible.
-fn optimum(solver: Solver, model: &Model, period: u32, objective: Objective) -> Option<Ratio<i64>> {
-    match solve_by(solver, model, period, objective, AMPLE).expect("an outcome") {
-        Outcome::Optimal(answer) => Some(match objective {
-            Objective::LeastInterval => answer.interval,
-            Objective::LeastMemory { .. } => Ratio::from_integer(answer.peak_max().0),
+fn optimum(solver: Solver, model: &Model, period: u32, objective: BlockObjective) -> Option<Ratio<i64>> {
+    match solve_by(solver, model, period, objective, &Stop::after(AMPLE)).expect("an outcome") {
+        BlockOutcome::Optimal(answer) => Some(match objective {
+            BlockObjective::LeastInterval => answer.interval,
+            BlockObjective::LeastMemory { .. } => Ratio::from_integer(answer.peak_max().0),
         }),
-        Outcome::Infeasible => None,
-        outcome @ Outcome::Bounded { .. } => panic!("{solver}: there is time enough: {outcome:?}"),
+        BlockOutcome::Infeasible => None,
+        outcome @ BlockOutcome::Bounded { .. } => panic!("{solver}: there is time enough: {outcome:?}"),
     }
 }
 
@@ -33,7 +34,7 @@ proptest! {
     #[test]
     fn every_solver_finds_the_least_memory_that_enumeration_finds(model in small_models(), spare in 0..=1_i64) {
         let interval = model.most_work().0 + spare;
-        let objective = Objective::LeastMemory { interval: Ticks(interval) };
+        let objective = BlockObjective::LeastMemory { interval: Ticks(interval) };
         let found: Vec<_> = solvers().map(|solver| optimum(solver, &model, 1, objective)).collect();
         prop_assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{:?}", found);
         if brute::is_affordable(&model, 1, interval) {
@@ -45,7 +46,7 @@ proptest! {
     #[test]
     fn every_solver_finds_the_least_interval_that_enumeration_finds(model in small_models()) {
         let found: Vec<_> =
-            solvers().map(|solver| optimum(solver, &model, 1, Objective::LeastInterval)).collect();
+            solvers().map(|solver| optimum(solver, &model, 1, BlockObjective::LeastInterval)).collect();
         prop_assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{:?}", found);
         let least = found[0].map_or(model.most_work().0, |interval| interval.ceil().to_integer());
         // A whole interval is feasible from the least one on, and no earlier.
@@ -65,7 +66,7 @@ fn every_solver_proves_the_least_memory_of_v_placement() {
     for solver in solvers() {
         for (devices, least) in [(2, 3), (3, 4), (4, 4)] {
             let model = uniform(&Placement::v(devices).expect("a placement"), [1, 1, 1, 0]);
-            let objective = Objective::LeastMemory { interval: model.most_work() };
+            let objective = BlockObjective::LeastMemory { interval: model.most_work() };
             let expected = Some(Ratio::from_integer(least));
             assert_eq!(optimum(solver, &model, 1, objective), expected, "{solver} {devices}");
         }
@@ -79,7 +80,7 @@ fn every_solver_finds_a_least_interval_that_is_not_whole() {
             let model = uniform(&Placement::linear(devices).expect("a placement"), times);
             let model = model.with_uniform_capacity(Some(Units(cap))).expect("a model");
             let expected = Ratio::new(expected.0, expected.1);
-            assert_eq!(optimum(solver, &model, 1, Objective::LeastInterval), Some(expected), "{solver}");
+            assert_eq!(optimum(solver, &model, 1, BlockObjective::LeastInterval), Some(expected), "{solver}");
         }
     }
 }
@@ -89,7 +90,7 @@ fn every_solver_takes_several_microbatches_per_interval() {
     for solver in solvers() {
         let model = uniform(&Placement::linear(2).expect("a placement"), [1, 1, 1, 0]);
         let interval = model.most_work().0 * 2;
-        let objective = Objective::LeastMemory { interval: Ticks(interval) };
+        let objective = BlockObjective::LeastMemory { interval: Ticks(interval) };
         let expected = brute::least_memory(&model, 2, interval).map(Ratio::from_integer);
         assert_eq!(optimum(solver, &model, 2, objective), expected, "{solver}");
     }
@@ -102,9 +103,10 @@ fn every_solver_keeps_to_its_time_limit() {
     for solver in solvers() {
         let start = Instant::now();
         let limit = Duration::from_millis(200);
-        let outcome = solve_by(solver, &model, 1, Objective::LeastInterval, limit).expect("an outcome");
+        let outcome = solve_by(solver, &model, 1, BlockObjective::LeastInterval, &Stop::after(limit))
+            .expect("an outcome");
         assert!(start.elapsed() < Duration::from_secs(20), "{solver} took {:?}", start.elapsed());
-        if let Outcome::Bounded { answer: Some(answer), bound: Bound::Interval(bound) } = outcome {
+        if let BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Interval(bound) } = outcome {
             assert!(bound <= answer.interval, "{solver}");
         }
     }
@@ -117,15 +119,15 @@ fn every_solver_counts_bytes() {
     let retained = sizes.iter().map(|size| size - 7).collect();
     let times = [vec![1; 4], vec![1; 4], vec![1; 4], vec![1; 3]];
     let model = model(Placement::v(2).expect("a placement"), times, [sizes, retained], vec![None; 2]);
-    let objective = Objective::LeastMemory { interval: Ticks(6) };
+    let objective = BlockObjective::LeastMemory { interval: Ticks(6) };
     let expected = brute::least_memory(&model, 1, 6).expect("a block");
     for solver in solvers() {
         // They cannot tell such sizes apart to the byte, and say so.
-        match solve_by(solver, &model, 1, objective, AMPLE).expect("an outcome") {
-            Outcome::Bounded { answer: Some(answer), bound: Bound::Memory(bound) } => {
+        match solve_by(solver, &model, 1, objective, &Stop::after(AMPLE)).expect("an outcome") {
+            BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Memory(bound) } => {
                 assert!(bound.0 <= expected && expected <= answer.peak_max().0, "{solver}");
             }
-            Outcome::Optimal(answer) => assert_eq!(answer.peak_max(), Units(expected), "{solver}"),
+            BlockOutcome::Optimal(answer) => assert_eq!(answer.peak_max(), Units(expected), "{solver}"),
             other => panic!("{solver}: {other:?}"),
         }
     }
@@ -135,7 +137,7 @@ fn every_solver_counts_bytes() {
 fn a_solver_that_this_build_lacks_says_so() {
     let model = uniform(&Placement::linear(2).expect("a placement"), [1, 1, 1, 0]);
     for solver in [Solver::Highs, Solver::Microlp].into_iter().filter(|solver| !solver.is_there()) {
-        let refused = solve_by(solver, &model, 1, Objective::LeastInterval, AMPLE);
+        let refused = solve_by(solver, &model, 1, BlockObjective::LeastInterval, &Stop::after(AMPLE));
         assert!(matches!(refused, Err(EncodeError::Solver { engine: "HiGHS", .. })), "{refused:?}");
     }
 }

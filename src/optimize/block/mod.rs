@@ -9,7 +9,7 @@
 //! let model = Model::equal_stages(Placement::v(4)?, 1, [3, 4, 2, 0])?;
 //! let model = model.with_uniform_capacity(Some(Units(4)))?;
 //! let request = BlockRequest::of_one(BlockObjective::LeastInterval);
-//! let engine = BlockEngine::default_for(&model, request)?;
+//! let engine = BlockEngine::default_for(&model, request);
 //! let BlockOutcome::Optimal(best) = solve(&model, engine, request, &Stop::default())? else {
 //!     panic!("there is a block, and time enough to prove it optimal");
 //! };
@@ -29,8 +29,8 @@ use super::Stop;
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use crate::block::Passes;
-use crate::encode::EncodeError;
-use crate::model::{Model, Shape, Units};
+use crate::encode::{EncodeError, smt};
+use crate::model::{Model, Units};
 
 /// What finds a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ pub enum BlockEngine {
     /// The [exact programme](zone) over the devices, for one microbatch per interval and placement along a
     /// chain of devices, such as linear and V.
     Exact,
-    /// An integer programme, solved in floating point; any placement.
+    /// An integer program, solved in floating point; any placement.
     Milp,
     /// An SMT problem, decided in exact arithmetic; any placement.
     Smt,
@@ -67,9 +67,8 @@ impl BlockEngine {
     #[must_use]
     pub const fn is_available(self) -> bool {
         match self {
-            Self::Exact | Self::Search => true,
+            Self::Exact | Self::Search | Self::Smt => true,
             Self::Milp => solvers::HAS_MILP,
-            Self::Smt => solvers::HAS_SMT,
         }
     }
 
@@ -88,27 +87,24 @@ impl BlockEngine {
         self.floating_point_solver().is_none()
     }
 
-    /// The solver to take for a placement that the exact programme cannot follow, if this build has one.
+    /// The solver to take for a placement that the exact programme cannot follow.
     #[must_use]
-    pub fn solver() -> Option<Self> {
-        [Self::Milp, Self::Smt].into_iter().find(|engine| engine.is_available())
+    pub const fn solver() -> Self {
+        if solvers::HAS_MILP { Self::Milp } else { Self::Smt }
     }
 
     /// The engine to take for a model: the exact programme where it can follow the placement, otherwise the
     /// local search for the least interval of several microbatches, and a solver for the rest.
-    ///
-    /// # Errors
-    /// [`BlockSolveError::NoEngine`] when this build has none.
-    pub fn default_for(model: &Model, request: BlockRequest) -> Result<Self, BlockSolveError> {
+    #[must_use]
+    pub fn default_for(model: &Model, request: BlockRequest) -> Self {
         let BlockRequest { objective, period, .. } = request;
         if period == 1 && zone::is_applicable(model.placement()) {
-            return Ok(Self::Exact);
+            return Self::Exact;
         }
         if period > 1 && objective == BlockObjective::LeastInterval {
-            return Ok(Self::Search);
+            return Self::Search;
         }
-        let shape = model.placement().shape();
-        Self::solver().ok_or(BlockSolveError::NoEngine { shape, objective })
+        Self::solver()
     }
 }
 
@@ -155,14 +151,6 @@ pub enum BlockSolveError {
     /// This build lacks the engine.
     #[error("this build was made without the engine `{0}`")]
     NotBuilt(BlockEngine),
-    /// This build has no engine at all that can take the model and what is asked.
-    #[error("this build has no engine for {shape} placement and {objective}")]
-    NoEngine {
-        /// The shape of the placement.
-        shape: Shape,
-        /// What was asked for.
-        objective: BlockObjective,
-    },
     /// Only [`BlockEngine::Exact`] takes full backwards and recomputation.
     #[error("the engine {0} finds blocks of F, I and W only")]
     Passes(BlockEngine),
@@ -233,7 +221,7 @@ pub(super) fn solve_unless(
             // Nobody has waited for the end.
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }
-        BlockEngine::Smt => solvers::by_smt(model, period, objective, stop),
+        BlockEngine::Smt => Ok(smt::solve_periodic(model, period, objective, stop)?),
         BlockEngine::Search if objective != BlockObjective::LeastInterval => {
             Err(BlockSolveError::Objective(objective))
         }

@@ -13,9 +13,6 @@ pub(super) const MILP_SOLVER: &str = crate::encode::milp::Solver::BEST.name();
 #[cfg(not(feature = "milp"))]
 pub(super) const MILP_SOLVER: &str = "";
 
-/// Whether there is an SMT engine.
-pub(super) const HAS_SMT: bool = cfg!(feature = "smt");
-
 /// Asks the integer program. It cannot be interrupted, so it runs beside; once `leave` says so it is left
 /// to end by itself, and nothing is known.
 #[cfg(feature = "milp")]
@@ -41,27 +38,6 @@ pub(super) fn by_milp(
     _: &dyn Fn() -> bool,
 ) -> Result<Option<BlockOutcome>, BlockSolveError> {
     Err(BlockSolveError::NotBuilt(super::BlockEngine::Milp))
-}
-
-/// Asks the SMT engine.
-#[cfg(feature = "smt")]
-pub(super) fn by_smt(
-    model: &Model,
-    period: u32,
-    objective: BlockObjective,
-    stop: &Stop,
-) -> Result<BlockOutcome, BlockSolveError> {
-    Ok(crate::encode::smt::solve_periodic(model, period, objective, stop)?)
-}
-
-#[cfg(not(feature = "smt"))]
-pub(super) fn by_smt(
-    _: &Model,
-    _: u32,
-    _: BlockObjective,
-    _: &Stop,
-) -> Result<BlockOutcome, BlockSolveError> {
-    Err(BlockSolveError::NotBuilt(super::BlockEngine::Smt))
 }
 
 /// What `run` says on a thread of its own, unless `leave` comes first.

@@ -24,16 +24,13 @@ fn every_placement_and_objective_has_its_default_engine() {
     let memory = BlockObjective::LeastMemory { interval: Ticks(18) };
     let two = |objective| BlockRequest { period: 2, ..BlockRequest::of_one(objective) };
     for (model, request, expected) in [
-        (v(4), LEAST_INTERVAL, Some(BlockEngine::Exact)),
-        (v(4), BlockRequest::of_one(memory), Some(BlockEngine::Exact)),
-        (v(4), two(BlockObjective::LeastInterval), Some(BlockEngine::Search)),
+        (v(4), LEAST_INTERVAL, BlockEngine::Exact),
+        (v(4), BlockRequest::of_one(memory), BlockEngine::Exact),
+        (v(4), two(BlockObjective::LeastInterval), BlockEngine::Search),
         (v(4), two(memory), BlockEngine::solver()),
         (looped(4), LEAST_INTERVAL, BlockEngine::solver()),
     ] {
-        let engine = BlockEngine::default_for(&model, request);
-        let none =
-            BlockSolveError::NoEngine { shape: model.placement().shape(), objective: request.objective };
-        assert_eq!(engine, expected.ok_or(none), "{request:?}");
+        assert_eq!(BlockEngine::default_for(&model, request), expected, "{request:?}");
     }
 }
 

@@ -5,10 +5,11 @@ use crate::block::family::{Comparison, Condition, Family, Formula, SHIPPED, pars
 use crate::model::{Device, Kind, Ticks};
 use crate::prove::ProveError;
 use crate::prove::decide::theorems;
-use crate::prove::survey::{Delay, Delays};
+use crate::prove::expected::Expected;
+use crate::prove::subject::{Delay, Delays, Subject};
 use crate::prove::term::Fact;
 use crate::prove::text::script;
-use crate::prove::theorem::{Expected, Subject, Theorem, Theorems};
+use crate::prove::theorem::{Theorem, Theorems};
 
 pub(super) const VALIDITY: NamedTheorem = NamedTheorem {
     name: "A",

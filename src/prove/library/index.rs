@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{NamedTheorem, ProofFile, named};
-use crate::prove::theorem::Expected;
+use crate::prove::expected::Expected;
 
 /// `proofs/README.md`: every theorem with its files.
 #[must_use]

@@ -15,13 +15,13 @@ mod v_half;
 mod v_min;
 mod window;
 
-use std::time::Duration;
-
 pub use index::index;
 
 use super::ProveError;
+use super::expected::Expected;
 use super::script::Script;
-use super::theorem::Expected;
+use crate::smt::{SmtError, Solver};
+use crate::stop::Stop;
 
 /// A theorem of the library, for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,23 +68,12 @@ impl ProofFile {
         self.expected == Expected::Sat
     }
 
-    /// What the solver of this build answers within a time limit; `Unknown` when it does not, and in a
-    /// build without one.
+    /// What a solver answers before it is time to stop; `Unknown` when it does not.
     ///
     /// # Errors
-    /// When the solver does not take in the whole text, which is a defect.
-    #[cfg(feature = "smt")]
-    pub fn answer(&self, limit: Duration) -> Result<Expected, ProveError> {
-        super::solver::answer(&self.name, self.text.clone(), limit)
-    }
-
-    /// What no solver answers.
-    ///
-    /// # Errors
-    /// Never: with the feature `smt`, when the solver does not take in the whole text.
-    #[cfg(not(feature = "smt"))]
-    pub const fn answer(&self, _: Duration) -> Result<Expected, ProveError> {
-        Ok(Expected::Unknown)
+    /// When the solver fails, or does not understand the text.
+    pub fn answer(&self, solver: &mut Solver, stop: &Stop) -> Result<Expected, SmtError> {
+        super::solver::answer(&self.text, solver, stop)
     }
 }
 

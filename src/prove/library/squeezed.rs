@@ -4,6 +4,7 @@ use super::{NamedTheorem, ProofFile, Question, makespans};
 use crate::block::family::shipped;
 use crate::prove::ProveError;
 use crate::prove::squeeze::{Questions, Twin, Witness, period};
+use crate::stop::Stop;
 
 pub(super) const PERIOD: NamedTheorem = NamedTheorem {
     name: "E",
@@ -58,7 +59,7 @@ const USED_MAKESPAN: &str =
 pub(super) fn makespans() -> Result<Vec<ProofFile>, ProveError> {
     let family = shipped("v-min").expect("it is shipped");
     let questions = Questions::of(&family)?;
-    let witness = Witness::of(&family, None)?;
+    let witness = Witness::of(&family, &Stop::default())?;
     let residues = witness.periods()[0].residues;
     let mut files = Vec::new();
     for makespan in witness.makespans() {
@@ -118,7 +119,7 @@ pub(super) fn periods() -> Result<Vec<ProofFile>, ProveError> {
     for name in FAMILIES {
         let family = shipped(name).expect("it is shipped");
         let questions = Questions::of(&family)?;
-        let periods = period(&family, false, None)?;
+        let periods = period(&family, false, &Stop::default())?;
         for (position, case) in periods.cases.iter().enumerate() {
             for (number, term) in case.terms.iter().enumerate() {
                 let Some(attained) = &term.attained else { continue };
@@ -155,7 +156,7 @@ pub(super) fn latency() -> Result<Vec<ProofFile>, ProveError> {
     for name in FAMILIES {
         let family = shipped(name).expect("it is shipped");
         let questions = Questions::of(&family)?;
-        let periods = period(&family, true, None)?;
+        let periods = period(&family, true, &Stop::default())?;
         for (position, case) in periods.cases.iter().enumerate() {
             let tables = |twin: Twin| Question {
                 theorem: &LATENCY,

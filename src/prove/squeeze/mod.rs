@@ -20,6 +20,7 @@ mod statement;
 mod witness;
 
 use crate::block::family::Variable;
+use crate::stop::Stop;
 use potential::Starts;
 
 pub use bubble_free::{BubbleFreedom, Slow, bubble_freedom};
@@ -66,9 +67,25 @@ pub enum Irregular {
     /// The time limit came first.
     #[error("the time limit came first")]
     Time,
+    /// Somebody asked to end.
+    #[error("interrupted")]
+    Interrupted,
     /// The search for the forms did not come to an end.
     #[error("more than {0} forms limit the period")]
     Forms(usize),
+}
+
+impl Irregular {
+    /// Why it was time to stop.
+    pub(super) fn of(stop: &Stop) -> Self {
+        if stop.is_interrupted() { Self::Interrupted } else { Self::Time }
+    }
+
+    /// Whether more time would have helped.
+    #[must_use]
+    pub const fn is_haste(&self) -> bool {
+        matches!(self, Self::Time | Self::Interrupted)
+    }
 }
 
 #[cfg(test)]

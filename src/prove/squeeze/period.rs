@@ -3,8 +3,6 @@
 
 mod domain;
 
-use std::time::Instant;
-
 use num_integer::Integer;
 use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
@@ -16,6 +14,7 @@ use super::graph::{Classes, Constraint};
 use super::potential::{Obstacle, Starts, forbidding, rate_of, solve};
 use super::quasi::End;
 use crate::block::family::Family;
+use crate::stop::Stop;
 
 pub(super) use domain::occurring;
 
@@ -105,13 +104,13 @@ impl Periods {
 /// Derives the period of a family; with the latency between devices counted or not.
 ///
 /// # Errors
-/// When its formulas are not told by residues, its block is none, or the deadline comes first.
-pub fn period(family: &Family, latency: bool, deadline: Option<Instant>) -> Result<Periods, Irregular> {
+/// When its formulas are not told by residues, its block is none, or it is time to stop.
+pub fn period(family: &Family, latency: bool, stop: &Stop) -> Result<Periods, Irregular> {
     let classes = Classes::of(family)?;
     let quantities = quantities(latency);
     let cases = occurring(&family.domain, classes.residues)?
         .into_iter()
-        .map(|s| of_residue(&classes, s, quantities, deadline))
+        .map(|s| of_residue(&classes, s, quantities, stop))
         .collect::<Result<_, _>>()?;
     Ok(Periods { latency, residues: classes.residues, cases })
 }
@@ -121,12 +120,7 @@ pub(super) const fn quantities(latency: bool) -> usize {
     if latency { 4 } else { 3 }
 }
 
-fn of_residue(
-    classes: &Classes,
-    s: i128,
-    quantities: usize,
-    deadline: Option<Instant>,
-) -> Result<Period, Irregular> {
+fn of_residue(classes: &Classes, s: i128, quantities: usize, stop: &Stop) -> Result<Period, Irregular> {
     let constraints = classes.constraints(s)?;
     let size = (classes.passes.len(), classes.residues);
     let mut rates = vec![work(classes, s)?];
@@ -134,8 +128,8 @@ fn of_residue(
         if rates.len() > MOST_FORMS {
             return Err(Irregular::Forms(MOST_FORMS));
         }
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Irregular::Time);
+        if stop.is_due() {
+            return Err(Irregular::of(stop));
         }
         match prove(&rates, &constraints, size, quantities) {
             Ok(starts) => {

@@ -2,7 +2,6 @@
 //! check in integers.
 
 use std::fmt;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +15,7 @@ use super::potential::Starts;
 use super::quasi::Quasi;
 use super::{Irregular, statement};
 use crate::block::family::{self, Family};
+use crate::stop::Stop;
 
 /// The value of `format` in witnesses of this version.
 pub const WITNESS_FORMAT: &str = "bubbleproof-witness-1";
@@ -133,10 +133,10 @@ impl Witness {
     /// Derives everything about a family.
     ///
     /// # Errors
-    /// When its formulas are not told by residues, its block is none, or the deadline comes first.
-    pub fn of(family: &Family, deadline: Option<Instant>) -> Result<Self, Irregular> {
+    /// When its formulas are not told by residues, its block is none, or it is time to stop.
+    pub fn of(family: &Family, stop: &Stop) -> Result<Self, Irregular> {
         let classes = Classes::of(family)?;
-        let periods = vec![period(family, false, deadline)?, period(family, true, deadline)?];
+        let periods = vec![period(family, false, stop)?, period(family, true, stop)?];
         let makespans = periods[0]
             .cases
             .iter()

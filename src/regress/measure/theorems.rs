@@ -1,6 +1,6 @@
 //! The theorems and the promises of a block family: decided for every number of devices, and then stated as facts.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::error::{MeasureError, go_on};
 use super::facts::Facts;
@@ -41,12 +41,12 @@ enum OrderVerdict {
 /// When the theorems cannot be stated, this program contradicts itself, or it is asked to end.
 pub(super) fn decide(family: &Family, limit: Duration, stop: &Stop) -> Result<FamilyVerdict, MeasureError> {
     go_on(stop)?;
-    let judgements = prove::prove(family, limit.min(stop.remaining()), |_| ())?;
+    let judgements = prove::prove(family, stop, limit, |_| ())?;
     let order = if judgements.iter().any(unmakes_the_block) {
         OrderVerdict::NoBlock
     } else {
         go_on(stop)?;
-        decide_order(family, limit.min(stop.remaining()))?
+        decide_order(family, &stop.within(limit))?
     };
     Ok(FamilyVerdict { judgements, order })
 }
@@ -57,8 +57,8 @@ fn unmakes_the_block(judgement: &Judgement) -> bool {
     of_block.contains(&judgement.theorem.subject) && matches!(judgement.verdict, prove::Verdict::Refuted(_))
 }
 
-fn decide_order(family: &Family, limit: Duration) -> Result<OrderVerdict, MeasureError> {
-    let witness = match Witness::of(family, Instant::now().checked_add(limit)) {
+fn decide_order(family: &Family, stop: &Stop) -> Result<OrderVerdict, MeasureError> {
+    let witness = match Witness::of(family, stop) {
         Ok(witness) => witness,
         Err(reason) => return Ok(OrderVerdict::Irregular(reason)),
     };
@@ -85,7 +85,7 @@ pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts
             }
         }
         OrderVerdict::Irregular(reason) => {
-            facts.timed_out |= *reason == Irregular::Time;
+            facts.timed_out |= reason.is_haste();
             let unknown = || Value::Verdict(Verdict::Unknown, reason.to_string());
             facts.whole(What::Theorem("period".to_owned()), unknown());
             for promise in &family.bubble_free {
@@ -122,7 +122,7 @@ fn record_judgement(family: &Family, Judgement { theorem, verdict, .. }: &Judgem
         prove::Verdict::Proved => (Verdict::Proved, String::new()),
         prove::Verdict::Refuted(_) => (Verdict::Refuted, String::new()),
         prove::Verdict::Unknown(reason) => {
-            facts.timed_out |= *reason == Reason::Time;
+            facts.timed_out |= reason.is_haste();
             match open(reason) {
                 Verdict::Undecided => (Verdict::Undecided, format!("holds for d <= {}", prove::SURVEYED)),
                 verdict => (verdict, reason.to_string()),
@@ -143,7 +143,7 @@ fn open(reason: &Reason) -> Verdict {
     match reason {
         Reason::NoSolver => Verdict::Undecided,
         // What it rests on is open for want of a solver too.
-        Reason::Premise(_) if !prove::HAS_SOLVER => Verdict::Undecided,
+        Reason::Premise(_) if !prove::has_solver() => Verdict::Undecided,
         _ => Verdict::Unknown,
     }
 }
