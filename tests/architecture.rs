@@ -23,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("interchange", &[]),
     ("draw", &[]),
-    ("regress", &["block", "catalog", "optimize", "prove", "interchange"]),
+    ("regress", &["stop", "block", "catalog", "optimize", "prove", "interchange"]),
     (
         "cli",
         &[
