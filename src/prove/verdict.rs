@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::decide::{Judgement, Verdict, prove};
-use super::squeeze::{BubbleFreedom, Claim, Irregular, Witness, bubble_freedom};
+use super::squeeze::{BubbleFreedom, Irregular, Witness, WitnessClaim, bubble_freedom};
 use super::subject::Subject;
 use super::{ProveError, Theorem};
 use crate::block::family::{BubbleFree, Family};
@@ -35,7 +35,7 @@ pub struct SqueezedTheorems {
     /// Everything that the claims rest on.
     pub witness: Witness,
     /// What the witness proves. It has been checked.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<WitnessClaim>,
     /// The promises that there is no bubble for all durations, in the order of the family, and what is known of
     /// them.
     pub bubble_free: Vec<(BubbleFree, BubbleFreedom)>,

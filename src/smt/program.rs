@@ -37,6 +37,14 @@ impl Program {
         Self::among(env::var_os(VARIABLE), env::var_os("PATH"))
     }
 
+    /// The solver with this path, or with this name on the PATH.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn named(name: &OsStr) -> Result<Self, SmtError> {
+        Self::among(Some(name.to_owned()), env::var_os("PATH"))
+    }
+
     /// A program at a path. One whose name contains `cvc5` is started as cvc5 wants it, any other as Z3
     /// does; what it says of itself must agree.
     #[must_use]

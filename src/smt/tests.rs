@@ -22,25 +22,23 @@ fn pretender(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/solvers").join(name)
 }
 
-/// What a pretender says to a question, and the id of its process.
-fn asked(name: &str, stop: &Stop) -> (Result<Answer, SmtError>, Option<u32>) {
+/// What a pretender says to a question. Where that is nothing, no process of it is left.
+fn asked(name: &str, stop: &Stop) -> Result<Answer, SmtError> {
     let mut solver = Solver::new(Program::at(pretender(name)));
-    if let Err(error) = solver.begin(LINEAR, stop) {
-        return (Err(error), solver.process_id());
-    }
+    solver.begin(LINEAR, stop)?;
     let id = solver.process_id();
     solver.tell("(assert true)");
     let answer = solver.check(stop);
     if answer.is_err() || answer == Ok(Answer::Unknown(Unknown::Stopped)) {
         assert_eq!(solver.process_id(), None, "it is not reused");
-        let id = id.expect("it was started");
-        assert!(!Path::new(&format!("/proc/{id}")).exists(), "{name} is a zombie, or still there");
+        let there = id.is_some_and(|id| Path::new(&format!("/proc/{id}")).exists());
+        assert!(!there, "{name} is a zombie, or still there");
     }
-    (answer, id)
+    answer
 }
 
 fn message(name: &str) -> String {
-    let (answer, _) = asked(name, &stop());
+    let answer = asked(name, &stop());
     let message = answer.expect_err("it is no solver").to_string();
     message.replace(pretender(name).to_str().expect("a plain path"), "SOLVER")
 }
@@ -49,7 +47,7 @@ fn message(name: &str) -> String {
 fn solvers() -> Vec<Solver> {
     let mut solvers = vec![Solver::find().unwrap_or_else(|error| panic!("{error}"))];
     if let Some(path) = std::env::var_os("BUBBLEPROOF_TEST_CVC5").filter(|path| !path.is_empty()) {
-        let program = Program::among(Some(path), std::env::var_os("PATH")).expect("the variable names cvc5");
+        let program = Program::named(&path).expect("the variable names cvc5");
         assert_eq!(program.language(), Language::Cvc5);
         solvers.push(Solver::new(program));
     }
@@ -136,7 +134,7 @@ fn what_a_solver_does_not_understand_is_an_error_and_no_answer() {
 fn a_solver_that_hangs_is_ended_at_the_deadline() {
     for name in ["hangs", "deaf", "babbles"] {
         let begun = Instant::now();
-        let (answer, _) = asked(name, &Stop::after(Duration::from_millis(300)));
+        let answer = asked(name, &Stop::after(Duration::from_millis(300)));
         let late = begun.elapsed();
         assert!(late < Duration::from_secs(20), "{name}: {late:?}");
         assert_eq!(answer, Ok(Answer::Unknown(Unknown::Stopped)), "{name}");
@@ -151,10 +149,9 @@ fn an_interrupt_ends_a_solver_in_the_middle_of_a_question() {
         thread::sleep(Duration::from_millis(300));
         raised.raise();
     });
-    let (answer, id) = asked("hangs", &Stop::on(interrupt));
+    let answer = asked("hangs", &Stop::on(interrupt));
     raiser.join().expect("it only sleeps");
     assert_eq!(answer, Ok(Answer::Unknown(Unknown::Stopped)));
-    assert!(id.is_some());
 }
 
 #[test]
@@ -170,13 +167,13 @@ fn a_real_solver_that_is_interrupted_is_replaced_by_another() {
 
 #[test]
 fn a_flood_is_waded_through() {
-    let (answer, _) = asked("floods", &stop());
+    let answer = asked("floods", &stop());
     assert_eq!(answer, Ok(Answer::Unsat));
 }
 
 #[test]
 fn a_solver_that_gives_up_says_why() {
-    let (answer, _) = asked("gives-up", &stop());
+    let answer = asked("gives-up", &stop());
     assert_eq!(answer, Ok(Answer::Unknown(Unknown::GaveUp("incomplete".to_owned()))));
 }
 
