@@ -112,7 +112,7 @@ pub enum ProveError {
         /// The family.
         family: String,
         /// Why.
-        error: WitnessRejection,
+        error: Box<WitnessRejection>,
     },
 }
 

@@ -81,7 +81,7 @@ fn squeezed(family: &Family, stop: &Stop) -> Result<SqueezedOrder, ProveError> {
         Ok(witness) => witness,
         Err(reason) => return Ok(SqueezedOrder::Unknown(reason)),
     };
-    let rejected = |error| ProveError::Witness { family: family.name.clone(), error };
+    let rejected = |error| ProveError::Witness { family: family.name.clone(), error: Box::new(error) };
     let claims = witness.check().map_err(rejected)?;
     let freedom =
         |promise: &BubbleFree| Ok((promise.clone(), bubble_freedom(family, promise, &witness.periods()[0])?));

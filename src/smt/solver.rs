@@ -253,13 +253,11 @@ impl Solver {
             Err(SmtError::Unexpected { said, .. }) => return Err(foreign(said)),
             Err(error) => return Err(error),
         };
-        match reply.value_of(key) {
-            Some(value) => Ok(Some(value.to_owned())),
-            None => {
-                self.process = None;
-                Err(foreign(quoted(&reply)))
-            }
+        if let Some(value) = reply.value_of(key) {
+            return Ok(Some(value.to_owned()));
         }
+        self.process = None;
+        Err(foreign(quoted(&reply)))
     }
 
     fn send(&mut self, text: String) -> Result<(), SmtError> {

@@ -1,6 +1,6 @@
 //! Conversations with solvers: those that are there, and programs that only pretend to be one.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -197,25 +197,24 @@ fn every_failure_says_what_happened() {
 #[test]
 fn the_solver_is_the_one_that_is_named_or_else_found_on_the_path() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = Some(OsString::from(folder.path()));
-    let none: Option<OsString> = None;
-    assert_eq!(Program::among(none.clone(), None), Err(SmtError::NoSolver));
-    assert_eq!(Program::among(none.clone(), path.clone()), Err(SmtError::NoSolver));
+    let path = Some(folder.path().as_os_str());
+    assert_eq!(Program::among(None, None), Err(SmtError::NoSolver));
+    assert_eq!(Program::among(None, path), Err(SmtError::NoSolver));
     let there = |name: &str| std::fs::copy(pretender("hangs"), folder.path().join(name)).expect("a copy");
     there("cvc5");
-    let found = Program::among(none.clone(), path.clone()).expect("cvc5 is there");
+    let found = Program::among(None, path).expect("cvc5 is there");
     assert_eq!((found.path(), found.language()), (&*folder.path().join("cvc5"), Language::Cvc5));
     there("z3");
     std::fs::write(folder.path().join("text"), "no program").expect("a file");
-    let found = Program::among(Some(OsString::new()), path.clone()).expect("z3 comes first");
+    let found = Program::among(Some(OsStr::new("")), path).expect("z3 comes first");
     assert_eq!((found.path(), found.language()), (&*folder.path().join("z3"), Language::Z3));
-    let named = Program::among(Some("cvc5".into()), path.clone()).expect("it is on the path");
+    let named = Program::among(Some(OsStr::new("cvc5")), path).expect("it is on the path");
     assert_eq!(named.language(), Language::Cvc5);
-    let at = Program::among(Some(pretender("hangs").into()), path.clone()).expect("it is a path");
+    let at = Program::among(Some(pretender("hangs").as_os_str()), path).expect("it is a path");
     assert_eq!(at.path(), pretender("hangs"));
     // A wrong name is not made good by another solver.
     for wrong in ["z4", "text", "/no/such/z3", "./z3"] {
-        let missing = Program::among(Some(wrong.into()), path.clone());
+        let missing = Program::among(Some(OsStr::new(wrong)), path);
         assert_eq!(missing, Err(SmtError::Missing { name: wrong.to_owned() }), "{wrong}");
     }
     let errors = [SmtError::NoSolver, SmtError::Missing { name: "z4".to_owned() }];

@@ -46,7 +46,7 @@ impl<'a> Survey<'a> {
     where
         'a: 'b,
     {
-        Survey { make, step, ..self }
+        Survey { step, make, ..self }
     }
 
     /// Replays what is not yet, up to so many microbatches. Nothing, if all of them are valid; else the first
