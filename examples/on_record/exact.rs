@@ -68,8 +68,8 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             "v" => Placement::v(devices)?,
             _ => Placement::linear(devices)?,
         };
-        let model =
-            Model::equal_stages(shape, microbatches, times)?.with_uniform_capacity(Some(Units(cap)))?;
+        let model = Model::equal_stages(shape, microbatches, times)?
+            .with_uniform_activation_capacity(Some(Units(cap)))?;
         let objective = if name.contains("span") { Objective::DeviceSpan } else { Objective::Makespan };
         let options = Options { objective, effort: 2_000_000, exact_effort: 0, ..Options::default() };
         let start = optimize(&model, &options, &mut |_| ())?;

@@ -5,6 +5,20 @@
 //! forwards. Of many microbatches, fewer are searched, and the steady phase of the best schedules is
 //! repeated. All of that only proposes: the answer is what `replay` says of it, and the bound is
 //! `certificate`'s.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use bubbleproof::model::{Model, Placement, Units};
+//! use bubbleproof::optimize::{Options, Stop, optimize};
+//!
+//! // V placement on 3 devices, F = 3, I = 4 and W = 2 ticks, and room for 5 chunks on each device.
+//! let model = Model::equal_stages(Placement::v(3)?, 6, [3, 4, 2, 0])?.with_uniform_capacity(Units(5))?;
+//! let options = Options { stop: Stop::after(Duration::from_secs(20)), ..Options::default() };
+//! let solution = optimize(&model, &options, &mut |progress| eprintln!("{}", progress.step))?;
+//! assert!(solution.bound.value <= solution.value());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod anneal;
 pub mod block;

@@ -90,7 +90,7 @@ impl Problem {
             let stages = model.placement().stages_of(device);
             problem.is_whole &= !stages.iter().any(saves);
             let least: Units = stages.iter().map(|&stage| model.activation(stage)).sum();
-            if model.capacity(device).is_some_and(|cap| cap < least) {
+            if model.activation_capacity(device).is_some_and(|cap| cap < least) {
                 return Err(FiniteError::NeedsRecomputation(device));
             }
         }
@@ -101,7 +101,7 @@ impl Problem {
     fn cap(&self, model: &Model, device: Device) -> Option<i64> {
         let copies = i64::from(model.microbatches());
         let all: i64 = self.devices[device.index()].iter().map(|&row| self.rows[row].acquires * copies).sum();
-        model.capacity(device).map(|cap| cap.0).filter(|&cap| cap < all)
+        model.activation_capacity(device).map(|cap| cap.0).filter(|&cap| cap < all)
     }
 
     fn set_heads_and_tails(&mut self, model: &Model, objective: Objective) -> Result<(), FiniteError> {

@@ -18,7 +18,7 @@ fn unlimited() -> Limits {
 
 fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
 /// What an engine finds from one microbatch after the other. `None` where it is not proved.
@@ -59,7 +59,7 @@ fn the_engines_prove_the_makespans_on_record() {
     }
 }
 
-/// Linear placement under a cap of three stages, found by a mixed-integer programme.
+/// Linear placement under a cap of three stages, found by a mixed-integer program.
 #[test]
 fn every_engine_proves_the_device_spans_on_record() {
     for (times, span) in [([1, 1, 1, 0], 31), ([3, 4, 2, 0], 101), ([6, 3, 7, 2], 184)] {
@@ -192,7 +192,7 @@ fn nothing_is_proved_where_recomputation_could_save_memory() {
     let model = Model::unit(Placement::linear(2).expect("a placement"), 4).expect("a model");
     let free = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("no cap");
     assert_eq!(free.lower, free.value);
-    let model = model.with_uniform_capacity(Some(Units(1))).expect("a cap");
+    let model = model.with_uniform_activation_capacity(Some(Units(1))).expect("a cap");
     let short = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("it fits");
     assert_eq!(short.proved_by, None);
     assert_eq!(short.lower, lower_bound(&model, Objective::Makespan).value);
