@@ -63,7 +63,6 @@ fn least_interval_by_the_integer_programme(bencher: Bencher, devices: u32) {
     bencher.bench(|| milp::solve(&model, Objective::LeastInterval, std::time::Duration::from_secs(60)));
 }
 
-#[cfg(feature = "smt")]
 #[divan::bench(args = [2, 4, 6, 8], sample_count = 3)]
 fn least_interval_by_smt(bencher: Bencher, devices: u32) {
     use bubbleproof::encode::{Objective, smt};

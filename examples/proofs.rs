@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bubbleproof::prove::{ProofFile, index, library};
+use bubbleproof::smt::Solver;
+use bubbleproof::stop::Stop;
 
 /// Far more than any file takes.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -25,11 +27,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(folder.join("README.md"), index(&files))?;
     remove_others(&folder, &written)?;
+    let mut solver = Solver::find()?;
     let mut wrong = 0;
     let mut times = Vec::new();
     for file in &files {
         let start = Instant::now();
-        let answer = file.answer(LIMIT)?;
+        let answer = file.answer(&mut solver, &Stop::after(LIMIT))?;
         times.push(start.elapsed());
         if answer != file.expected {
             wrong += 1;
@@ -64,8 +67,9 @@ fn remove_others(folder: &Path, written: &BTreeSet<PathBuf>) -> Result<(), Box<d
 fn table(files: &[ProofFile], times: &[Duration]) -> Result<String, Box<dyn Error>> {
     let total: Duration = times.iter().sum();
     let mut text = format!(
-        "# Solver times\n\nMeasured by `make proofs` with the linked Z3, one file after another, on a machine with {} cores: \
+        "# Solver times\n\nMeasured by `make proofs` with {}, one file after another, on a machine with {} cores: \
          {} files in {:.1} s. The slowest:\n\n| file | answer | seconds |\n| --- | --- | ---: |\n",
+        bubbleproof::prove::solver_version(),
         std::thread::available_parallelism()?,
         files.len(),
         total.as_secs_f64(),

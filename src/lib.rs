@@ -12,5 +12,6 @@ pub mod interchange;
 pub mod optimize;
 pub mod prove;
 pub mod regress;
+pub mod smt;
 pub mod stop;
 pub mod trace;

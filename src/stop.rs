@@ -58,6 +58,12 @@ impl Stop {
         self.interrupt.is_raised() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Whether somebody has asked to end, whatever the deadline.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.is_raised()
+    }
+
     /// How long there is left, unless interrupted.
     #[must_use]
     pub fn remaining(&self) -> Duration {

@@ -13,20 +13,22 @@ const CORE: &[&str] = &["model", "schedule", "replay", "comm", "certificate"];
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("stop", &[]),
+    ("smt", &["stop"]),
     ("block", &[]),
     ("advice", &["block"]),
     ("catalog", &["block"]),
-    ("encode", &["block"]),
+    ("encode", &["stop", "smt", "block"]),
     ("optimize", &["stop", "block", "catalog", "encode"]),
-    ("prove", &["stop", "block", "encode"]),
+    ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &[]),
     ("interchange", &[]),
     ("draw", &[]),
-    ("regress", &["block", "catalog", "optimize", "prove", "interchange"]),
+    ("regress", &["stop", "block", "catalog", "optimize", "prove", "interchange"]),
     (
         "cli",
         &[
             "stop",
+            "smt",
             "block",
             "advice",
             "catalog",

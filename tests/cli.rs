@@ -162,7 +162,7 @@ fn the_answer_decides_the_exit_status() {
         (&["block", V_MODEL, "--microbatches-per-interval", "0"], 2),
         (&["block", V_MODEL, "--engine", "search", "--minimize", "memory"], 2),
         (&["block", FAMILY, "--devices", "4", "--microbatches-per-interval", "2"], 2),
-        (&["prove", "models/blocks/zb-h1.toml"], if cfg!(feature = "smt") { 0 } else { 3 }),
+        (&["prove", "models/blocks/zb-h1.toml"], 0),
         (&["prove", "models/blocks/zb-h1.toml", "--time-limit", "0"], 2),
         (&["prove", REFUTED], 1),
         (&["prove", REFUTED, "models/blocks/zb-h1.toml"], 1),
@@ -669,7 +669,6 @@ fn what_people_read() {
 }
 
 /// A transcript of `prove` without the seconds that it took.
-#[cfg(feature = "smt")]
 fn without_times(transcript: &str) -> String {
     let time = |line: &str| match line.rsplit_once(" (") {
         Some((text, time)) if time.ends_with(" s)") => text.to_owned(),
@@ -679,7 +678,6 @@ fn without_times(transcript: &str) -> String {
 }
 
 #[test]
-#[cfg(feature = "smt")]
 fn prove_gives_every_theorem_a_verdict() {
     let run = tool(&["prove", "models/blocks/v-min.toml", REFUTED]);
     insta::assert_snapshot!("prove", without_times(&run.transcript()));

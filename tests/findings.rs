@@ -1,7 +1,7 @@
 //! `docs/findings.md` says what the library computes: its tables are computed again, row by row, but for
 //! those that take long, of which only the problems are compared; and what the text says beyond the
 //! tables is tried.
-#![cfg(all(feature = "smt", feature = "lcg"))]
+#![cfg(feature = "lcg")]
 
 #[path = "../examples/findings/tables/mod.rs"]
 mod tables;

@@ -25,7 +25,7 @@ pub enum Engine {
     Exact,
     /// An integer programme, solved by HiGHS in floating point; any placement
     Milp,
-    /// An SMT problem, decided by Z3 in exact arithmetic; any placement
+    /// An SMT problem, decided by Z3 or cvc5 in exact arithmetic; any placement
     Smt,
     /// A local search for the least interval, in exact arithmetic; any placement, and fast where there
     /// are several microbatches per interval, but it proves only what a bound on all schedules shows
@@ -47,9 +47,8 @@ impl Engine {
     /// Whether this build has it.
     const fn is_there(self) -> bool {
         match self {
-            Self::Exact | Self::Search => true,
+            Self::Exact | Self::Search | Self::Smt => true,
             Self::Milp => cfg!(feature = "milp"),
-            Self::Smt => cfg!(feature = "smt"),
         }
     }
 
@@ -66,7 +65,7 @@ impl Engine {
             Some(engine) => Ok(engine),
             None => Err(Error::usage(
                 format!("this build has no engine for {} placement and {goal}", model.placement().shape()),
-                "build it with the feature milp or smt",
+                "build it with the feature milp",
             )),
         }
     }
@@ -251,7 +250,7 @@ fn infeasible(passes: Passes, goal: Goal, period: u32) -> String {
     }
 }
 
-#[cfg(not(all(feature = "milp", feature = "smt")))]
+#[cfg(not(feature = "milp"))]
 fn missing(engine: Engine) -> Error {
     Error::usage(
         format!("this build was made without the engine `{engine}`"),
@@ -262,11 +261,6 @@ fn missing(engine: Engine) -> Error {
 #[cfg(not(feature = "milp"))]
 fn by_milp(_model: &Model, _goal: Goal, _period: u32, _limit: Duration) -> Result<Found, Error> {
     Err(missing(Engine::Milp))
-}
-
-#[cfg(not(feature = "smt"))]
-fn by_smt(_model: &Model, _goal: Goal, _period: u32, _limit: Duration) -> Result<Found, Error> {
-    Err(missing(Engine::Smt))
 }
 
 #[cfg(feature = "milp")]
@@ -283,7 +277,6 @@ fn by_milp(model: &Model, goal: Goal, period: u32, limit: Duration) -> Result<Fo
     Ok(found)
 }
 
-#[cfg(feature = "smt")]
 fn by_smt(model: &Model, goal: Goal, period: u32, limit: Duration) -> Result<Found, Error> {
     let outcome = crate::encode::smt::solve_periodic(model, period, encoded::objective(goal), limit);
     encoded::found(outcome, goal, period)

@@ -80,9 +80,12 @@ impl Input {
         })
     }
 
-    /// Whether the text describes a block family and no model: only families have `[[pass]]`.
+    /// Whether the text describes a block family and no model: only families have `[[pass]]`. JSON is neither,
+    /// and its first letter shows that without reading the rest.
     pub fn is_family(&self) -> bool {
-        reading::document(&self.text).is_ok_and(|document| reading::root(&document).get("pass").is_some())
+        !self.text.trim_start().starts_with('{')
+            && reading::document(&self.text)
+                .is_ok_and(|document| reading::root(&document).get("pass").is_some())
     }
 
     /// The text as a schedule: our own JSON, or PyTorch's CSV.

@@ -6,25 +6,31 @@ use std::time::{Duration, Instant};
 use super::error::Error;
 use super::output::Target;
 use super::progress::Progress;
-use super::prove::{Line, TheoremStatus};
+use super::theorems::{TheoremLine, TheoremStatus};
 use crate::prove::{self, Expected, NamedTheorem, ProofFile};
+use crate::smt::{SmtError, Solver};
+use crate::stop::Stop;
 
-/// Decides every theorem of the library, each of its files within the time limit, and writes the files
-/// where that is asked for.
+/// Decides every theorem of the library, each of its files within the time limit, until it is time to stop, and
+/// writes the files where that is asked for. Without a solver all are unknown.
 ///
 /// # Errors
-/// When a file cannot be written. When the solver gives the opposite of an answer that a file expects,
-/// which is a defect.
-pub(super) fn decide(limit: Duration, emit: Option<&Path>) -> Result<Vec<Line>, Error> {
-    let defect = |error: prove::ProveError| Error::Defect(error.to_string());
+/// When a file cannot be written, or the solver fails. When it gives the opposite of an answer that a file
+/// expects, which is a defect.
+pub(super) fn decide(stop: &Stop, limit: Duration, emit: Option<&Path>) -> Result<Vec<TheoremLine>, Error> {
     let progress = Progress::start("writing the library of theorems".to_owned());
-    let files = prove::library().map_err(defect)?;
+    let files = prove::library().map_err(|error| Error::Defect(error.to_string()))?;
     if let Some(directory) = emit {
         write(directory, "README.md", &prove::index(&files))?;
         for file in &files {
             write(directory, &format!("{}.smt2", file.name), &file.text)?;
         }
     }
+    let mut solver = match Solver::find() {
+        Ok(solver) => Some(solver),
+        Err(SmtError::NoSolver) => None,
+        Err(error) => return Err(Error::Usage { message: error.to_string(), help: None }),
+    };
     let mut lines = Vec::new();
     for theorem in prove::named() {
         let start = Instant::now();
@@ -32,18 +38,27 @@ pub(super) fn decide(limit: Duration, emit: Option<&Path>) -> Result<Vec<Line>, 
         let mut open = Vec::new();
         for file in &own {
             progress.step(format!("proving {}", file.name));
-            match file.answer(limit).map_err(defect)? {
-                Expected::Unknown => open.push(file.name.as_str()),
-                answer if answer == file.expected => {}
-                answer => {
-                    let message = format!("{}: the solver says {answer}, not {}", file.name, file.expected);
-                    return Err(Error::Defect(message));
-                }
+            if !is_answered(file, solver.as_mut(), &stop.within(limit))? {
+                open.push(file.name.as_str());
             }
         }
         lines.push(line(&theorem, &own, &open, start.elapsed(), emit));
     }
     Ok(lines)
+}
+
+/// Whether the solver gives the answer that a file expects, and not none.
+fn is_answered(file: &ProofFile, solver: Option<&mut Solver>, stop: &Stop) -> Result<bool, Error> {
+    let Some(solver) = solver else { return Ok(false) };
+    let failed = |error: SmtError| Error::Usage { message: format!("{}: {error}", file.name), help: None };
+    match file.answer(solver, stop).map_err(failed)? {
+        Expected::Unknown => Ok(false),
+        answer if answer == file.expected => Ok(true),
+        answer => {
+            let message = format!("{}: the solver says {answer}, not {}", file.name, file.expected);
+            Err(Error::Defect(message))
+        }
+    }
 }
 
 fn line(
@@ -52,9 +67,9 @@ fn line(
     open: &[&str],
     spent: Duration,
     emit: Option<&Path>,
-) -> Line {
+) -> TheoremLine {
     let folder = files.first().and_then(|file| Path::new(&file.name).parent());
-    Line {
+    TheoremLine {
         name: theorem.name.to_owned(),
         family: "library".to_owned(),
         statement: format!("{}: {}. {}", theorem.name, theorem.title, theorem.statement),

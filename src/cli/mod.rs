@@ -34,6 +34,7 @@ mod replay;
 mod size;
 mod subject;
 mod table;
+mod theorems;
 mod trace;
 mod verdict;
 mod verify;

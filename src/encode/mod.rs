@@ -12,7 +12,7 @@
 //!
 //! With K microbatches per interval every pass has K copies in the block, and nothing else changes.
 //!
-//! Two engines solve it independently, [`milp`] (`HiGHS`) and [`smt`] (Z3). What either finds counts
+//! Two engines solve it independently, [`milp`] (`HiGHS`) and [`smt`] (an SMT solver). What either finds counts
 //! only after the integers alone have been turned into a block in exact arithmetic.
 
 mod exact;
@@ -20,9 +20,7 @@ pub mod linear;
 #[cfg(feature = "milp")]
 pub mod milp;
 mod problem;
-#[cfg(any(feature = "milp", feature = "smt"))]
 mod ranges;
-#[cfg(feature = "smt")]
 pub mod smt;
 
 pub use exact::{Claim, answer};
@@ -177,6 +175,9 @@ pub enum EncodeError {
     /// The answer of the solver is no block.
     #[error("the solver's answer is no block: {0}")]
     Block(BlockError),
+    /// There is no SMT solver, or it failed.
+    #[error(transparent)]
+    Smt(#[from] crate::smt::SmtError),
     /// The solver itself failed.
     #[error("{engine} failed: {message}")]
     Solver {

@@ -1,4 +1,4 @@
-//! The SMT engine: Z3 over the order of copies.
+//! The SMT engine: a [solver](crate::smt) over the order of copies.
 //!
 //! With T fixed, `k_ab <= v` says that copy `v` of `b` starts after `a` of copy 0 has ended, and its
 //! negation that it has ended before `a` starts. With one Boolean for each such statement a block is
@@ -14,23 +14,23 @@
 //! once replaced by the least interval of its `k`, exactly. Every bound is a proof of
 //! unsatisfiability.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use num_integer::Integer;
 use num_rational::Ratio;
-use z3::ast::{Bool, Int};
-use z3::{Params, SatResult, Solver};
 
 use super::Live;
 use super::ranges::{Ranges, Scale, limits, refuted_limit};
 use super::{Answer, Bound, Claim, EncodeError, Objective, Outcome, Problem, Rejection, answer};
 use crate::model::{Device, Model, Ticks, Units};
+use crate::smt::{self, Language, Question, Solver, Unknown};
+use crate::stop::Stop;
 
 /// An optimal block of one microbatch per interval of the model, within the time limit. Three quarters of
 /// it at most are spent on the objective, the rest on a shortest block.
 ///
 /// # Errors
-/// When the model cannot be encoded, Z3 fails, or its answer does not stand up to the exact check.
+/// When the model cannot be encoded, there is no solver, it fails, or its answer does not stand up to the exact check.
 pub fn solve(model: &Model, objective: Objective, limit: Duration) -> Result<Outcome, EncodeError> {
     solve_periodic(model, 1, objective, limit)
 }
@@ -46,15 +46,28 @@ pub fn solve_periodic(
     objective: Objective,
     limit: Duration,
 ) -> Result<Outcome, EncodeError> {
+    solve_until(model, period, objective, &Stop::after(limit))
+}
+
+/// The same until it is time to stop.
+///
+/// # Errors
+/// As [`solve_periodic`].
+pub fn solve_until(
+    model: &Model,
+    period: u32,
+    objective: Objective,
+    stop: &Stop,
+) -> Result<Outcome, EncodeError> {
     let problem = Problem::periodic(model, period)?;
-    let start = Instant::now();
-    let search = Search { model, problem: &problem, deadline: start + limit * 3 / 4 };
+    let sooner = stop.within(stop.remaining() / 4 * 3);
+    let mut search = Search { model, problem: &problem, stop: sooner, solver: Solver::find()? };
     let outcome = match objective {
         Objective::LeastMemory { interval } => search.least_memory(interval)?,
         Objective::LeastInterval => search.least_interval()?,
     };
     let Outcome::Optimal(best) = outcome else { return Ok(outcome) };
-    let search = Search { deadline: start + limit, ..search };
+    search.stop = stop.clone();
     let peak = match objective {
         Objective::LeastMemory { .. } => Some(best.peak_max()),
         Objective::LeastInterval => None,
@@ -62,7 +75,7 @@ pub fn solve_periodic(
     search.shortest(best, peak).map(Outcome::Optimal)
 }
 
-/// What Z3 says to one question.
+/// What the solver says to one question.
 enum Decision {
     /// There is a block, with these shifts.
     Yes(Vec<i64>),
@@ -75,13 +88,14 @@ enum Decision {
 struct Search<'a> {
     model: &'a Model,
     problem: &'a Problem,
-    deadline: Instant,
+    stop: Stop,
+    solver: Solver,
 }
 
 impl Search<'_> {
     /// Searches upwards from the bound that propagation proves: in steps that double until a block is
     /// found, then between what is refuted and what is found.
-    fn least_memory(&self, interval: Ticks) -> Result<Outcome, EncodeError> {
+    fn least_memory(&mut self, interval: Ticks) -> Result<Outcome, EncodeError> {
         if interval.0 <= 0 {
             return Err(EncodeError::NotPositive(interval));
         }
@@ -148,7 +162,7 @@ impl Search<'_> {
 
     /// Bisects between an interval that is refuted and the best one found, then asks for anything
     /// better than that at all.
-    fn least_interval(&self) -> Result<Outcome, EncodeError> {
+    fn least_interval(&mut self) -> Result<Outcome, EncodeError> {
         if self.problem.overfull().is_some() {
             return Ok(Outcome::Infeasible);
         }
@@ -189,14 +203,14 @@ impl Search<'_> {
     }
 
     /// A shortest block of the same interval and at most the same memory, or the shortest found.
-    fn shortest(&self, best: Answer, peak: Option<Units>) -> Result<Answer, EncodeError> {
+    fn shortest(&mut self, best: Answer, peak: Option<Units>) -> Result<Answer, EncodeError> {
         let interval = wide(best.interval);
         let scale = Scale::at(self.problem, interval)?;
         let limits = limits(self.problem, peak.map(|peak| peak.0));
         let Some(ranges) = Ranges::of(self.problem, scale, &limits) else {
             return Err(Rejection::Interval { claimed: interval }.into());
         };
-        let query = Query::new(self.problem, scale, &ranges, &limits);
+        let mut query = Query::new(self.problem, scale, &ranges, &limits, (&mut self.solver, &self.stop))?;
         let (mut least, mut best) = (ranges.length, best);
         loop {
             let length = i128::from(best.length(self.model).0);
@@ -204,7 +218,7 @@ impl Search<'_> {
                 return Ok(best);
             }
             let trial = Integer::div_floor(&(least + length - 1), &2);
-            match query.decide(Some(trial), self.deadline)? {
+            match query.decide(Some(trial))? {
                 Decision::Yes(shifts) => {
                     let claim = Claim { interval: Some(interval), peak };
                     best = answer(self.model, self.problem, &shifts, claim)?;
@@ -216,10 +230,13 @@ impl Search<'_> {
     }
 
     /// Whether there is a block of this interval under these limits.
-    fn decide(&self, scale: Scale, limits: &[Option<i64>]) -> Result<Decision, EncodeError> {
+    fn decide(&mut self, scale: Scale, limits: &[Option<i64>]) -> Result<Decision, EncodeError> {
         match Ranges::of(self.problem, scale, limits) {
             None => Ok(Decision::No),
-            Some(ranges) => Query::new(self.problem, scale, &ranges, limits).decide(None, self.deadline),
+            Some(ranges) => {
+                let solver = (&mut self.solver, &self.stop);
+                Query::new(self.problem, scale, &ranges, limits, solver)?.decide(None)
+            }
         }
     }
 }
@@ -252,53 +269,48 @@ fn narrow(interval: Ratio<i128>) -> Result<Ratio<i64>, EncodeError> {
 /// A block of a given interval under given limits, as assertions in a solver.
 struct Query<'a> {
     problem: &'a Problem,
-    solver: Solver,
-    offsets: Vec<Int>,
+    solver: &'a mut Solver,
+    stop: &'a Stop,
     scale: Scale,
     /// By pair: its least `k`, and for each value from there to one below the most, whether `k` is at
     /// most that.
-    orders: Vec<(i64, Vec<Bool>)>,
+    orders: Vec<(i64, Vec<String>)>,
 }
 
 impl<'a> Query<'a> {
-    fn new(problem: &'a Problem, scale: Scale, ranges: &Ranges, limits: &[Option<i64>]) -> Self {
-        let memory: Vec<(Live, i128)> = limits
-            .iter()
-            .enumerate()
-            .filter_map(|(position, limit)| Some((Device::at(position), i128::from((*limit)?))))
-            .flat_map(|(device, limit)| problem.live(device).into_iter().map(move |live| (live, limit)))
-            .collect();
-        // The sums of amounts beyond 32 bits are arithmetic, and no longer a matter of differences.
-        let copies = |live: &Live| -> i128 {
-            let spread = |&(pair, coefficient): &(usize, i128)| {
-                let (least, most) = ranges.shifts[pair];
-                coefficient.abs() * i128::from(most - least)
-            };
-            live.terms.iter().map(spread).sum::<i128>() / i128::from(problem.quantum())
-        };
-        let small = memory.iter().all(|(live, _)| copies(live) <= i128::from(i32::MAX));
-        let solver = Solver::new_for_logic(if small { "QF_IDL" } else { "QF_LIA" }).unwrap_or_default();
-        let offsets = (0..problem.passes().len()).map(|pass| Int::new_const(format!("o{pass}"))).collect();
-        let mut query = Self { problem, solver, offsets, scale, orders: Vec::new() };
+    fn new(
+        problem: &'a Problem,
+        scale: Scale,
+        ranges: &Ranges,
+        limits: &[Option<i64>],
+        (solver, stop): (&'a mut Solver, &'a Stop),
+    ) -> Result<Self, EncodeError> {
+        // Sums of amounts are arithmetic, and no matter of differences.
+        solver.begin(Question { logic: "QF_LIA", quotients: false }, stop)?;
+        let mut query = Self { problem, solver, stop, scale, orders: Vec::new() };
+        for pass in 0..problem.passes().len() {
+            query.solver.tell(&format!("(declare-const o{pass} Int)"));
+        }
         query.assert_links();
         for pair in 0..problem.pairs().len() {
             query.assert_order(pair, ranges.shifts[pair]);
         }
-        for (live, limit) in memory {
-            query.assert_memory(&live, limit);
+        for (device, limit) in (0..).map(Device).zip(limits) {
+            for live in limit.iter().flat_map(|_| problem.live(device)) {
+                query.assert_memory(&live, i128::from(limit.unwrap_or_default()));
+            }
         }
-        query
+        Ok(query)
     }
 
-    /// `o_after - o_before >= parts`.
-    fn wait(&self, before: usize, after: usize, parts: i128) -> Bool {
-        (&self.offsets[after] - &self.offsets[before]).ge(Int::from_i128(parts))
+    fn assert(&mut self, fact: &str) {
+        self.solver.tell(&format!("(assert {fact})"));
     }
 
-    fn assert_links(&self) {
-        self.solver.assert(self.offsets[0].eq(Int::from_i64(0)));
+    fn assert_links(&mut self) {
+        self.assert("(= o0 0)");
         for link in self.problem.links() {
-            self.solver.assert(self.wait(link.before, link.after, self.scale.least(link.lag)));
+            self.assert(&wait(link.before, link.after, self.scale.least(link.lag)));
         }
     }
 
@@ -306,27 +318,30 @@ impl<'a> Query<'a> {
     fn assert_order(&mut self, pair: usize, (least, most): (i64, i64)) {
         let (a, b) = self.problem.pairs()[pair];
         let durations = self.problem.durations();
-        let turns = |k: i64| i128::from(k) * self.scale.interval;
-        let after = |k: i64| self.wait(a, b, self.scale.least(durations[a]) - turns(k));
-        let before = |k: i64| self.wait(b, a, self.scale.least(durations[b]) + turns(k));
-        self.solver.assert(after(most));
-        self.solver.assert(before(least - 1));
-        let orders: Vec<Bool> = (least..most).map(|k| Bool::new_const(format!("k{a}_{b}_{k}"))).collect();
+        let (scale, of_a, of_b) = (self.scale, durations[a], durations[b]);
+        let turns = |k: i64| i128::from(k) * scale.interval;
+        let after = |k: i64| wait(a, b, scale.least(of_a) - turns(k));
+        let before = |k: i64| wait(b, a, scale.least(of_b) + turns(k));
+        self.assert(&after(most));
+        self.assert(&before(least - 1));
+        let named = |k: i64| if k < 0 { format!("k{a}_{b}_m{}", -k) } else { format!("k{a}_{b}_{k}") };
+        let orders: Vec<String> = (least..most).map(named).collect();
         for (order, k) in orders.iter().zip(least..most) {
-            self.solver.assert(order.implies(after(k)));
-            self.solver.assert((!order).implies(before(k)));
+            self.solver.tell(&format!("(declare-const {order} Bool)"));
+            self.assert(&format!("(=> {order} {})", after(k)));
+            self.assert(&format!("(or {order} {})", before(k)));
         }
         for ends in orders.windows(2) {
-            self.solver.assert(ends[0].implies(&ends[1]));
+            self.assert(&format!("(=> {} {})", ends[0], ends[1]));
         }
         self.orders.push((least, orders));
     }
 
     /// What is live at the start of an F is at most the limit.
-    fn assert_memory(&self, live: &Live, limit: i128) {
+    fn assert_memory(&mut self, live: &Live, limit: i128) {
         // k = most - (how many of its statements hold)
         let mut room = limit - live.constant;
-        let mut terms: Vec<(Bool, i128)> = Vec::new();
+        let mut terms: Vec<(String, i128)> = Vec::new();
         for &(pair, coefficient) in &live.terms {
             let (least, orders) = &self.orders[pair];
             let most = i128::from(*least) + orders.iter().map(|_| 1).sum::<i128>();
@@ -334,7 +349,7 @@ impl<'a> Query<'a> {
             for order in orders {
                 if coefficient > 0 {
                     room += coefficient;
-                    terms.push((!order, coefficient));
+                    terms.push((format!("(not {order})"), coefficient));
                 } else {
                     terms.push((order.clone(), -coefficient));
                 }
@@ -342,65 +357,68 @@ impl<'a> Query<'a> {
         }
         let quantum = i128::from(self.problem.quantum());
         let room = Integer::div_floor(&room, &quantum);
-        if room >= terms.iter().map(|(_, units)| units / quantum).sum() {
-            return;
+        for (_, units) in &mut terms {
+            *units /= quantum;
         }
-        let small = |units: i128| i32::try_from(units / quantum).ok();
-        let weights: Option<Vec<(&Bool, i32)>> =
-            terms.iter().map(|(order, units)| Some((order, small(*units)?))).collect();
-        let fits = if let (Some(weights), Ok(room)) = (weights, i32::try_from(room)) {
-            Bool::pb_le(&weights, room)
-        } else {
-            let nothing = Int::from_i64(0);
-            let part = |(order, units): &(Bool, i128)| order.ite(&Int::from_i128(units / quantum), &nothing);
-            Int::add(&terms.iter().map(part).collect::<Vec<_>>()).le(Int::from_i128(room))
-        };
-        self.solver.assert(fits);
+        if room < terms.iter().map(|(_, units)| units).sum() {
+            let fits = at_most(&terms, room, self.solver.language());
+            self.assert(&fits);
+        }
     }
 
     /// Asks, with a limit on the length of the block in parts.
-    fn decide(&self, length: Option<i128>, deadline: Instant) -> Result<Decision, EncodeError> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(Decision::Unknown);
-        }
-        let mut params = Params::new();
-        params.set_u32("timeout", u32::try_from(left.as_millis()).unwrap_or(u32::MAX).max(1));
-        params.set_u32("random_seed", 0);
-        self.solver.set_params(&params);
-        self.solver.push();
+    fn decide(&mut self, length: Option<i128>) -> Result<Decision, EncodeError> {
+        self.solver.tell("(push 1)");
         if let Some(length) = length {
             for (pass, &ticks) in self.problem.durations().iter().enumerate() {
-                self.solver.assert(self.wait(pass, 0, self.scale.least(ticks) - length));
+                self.assert(&wait(pass, 0, self.scale.least(ticks) - length));
             }
         }
-        let decision = match self.solver.check() {
-            SatResult::Sat => self.shifts().map(Decision::Yes),
-            SatResult::Unsat => Ok(Decision::No),
-            SatResult::Unknown => self.unknown(),
+        let decision = match self.solver.check(self.stop)? {
+            smt::Answer::Sat => self.shifts()?.map_or(Decision::Unknown, Decision::Yes),
+            smt::Answer::Unsat => Decision::No,
+            smt::Answer::Unknown(Unknown::Stopped) => Decision::Unknown,
+            smt::Answer::Unknown(Unknown::GaveUp(message)) => {
+                return Err(EncodeError::Solver { engine: "the SMT solver", message });
+            }
         };
-        self.solver.pop(1);
-        decision
+        self.solver.tell("(pop 1)");
+        Ok(decision)
     }
 
-    /// Why Z3 does not know: the time is up, or else it has failed.
-    fn unknown(&self) -> Result<Decision, EncodeError> {
-        let message = self.solver.get_reason_unknown().unwrap_or_default();
-        if ["timeout", "canceled"].contains(&message.as_str()) {
-            Ok(Decision::Unknown)
-        } else {
-            Err(EncodeError::Solver { engine: "Z3", message })
-        }
-    }
-
-    /// The shifts of the model that Z3 has found.
-    fn shifts(&self) -> Result<Vec<i64>, EncodeError> {
-        let silent = || EncodeError::Solver { engine: "Z3", message: "no model".to_owned() };
-        let model = self.solver.get_model().ok_or_else(silent)?;
-        let holds = |order: &&Bool| model.eval(*order, true).and_then(|value| value.as_bool()) == Some(true);
-        let shift = |(least, orders): &(i64, Vec<Bool>)| {
-            least + orders.iter().map(|order| i64::from(!holds(&order))).sum::<i64>()
+    /// The shifts of the model that the solver has found; nothing when it was time to stop.
+    fn shifts(&mut self) -> Result<Option<Vec<i64>>, EncodeError> {
+        let names: Vec<String> = self.orders.iter().flat_map(|(_, orders)| orders).cloned().collect();
+        let Some(truths) = self.solver.truths(&names, self.stop)? else { return Ok(None) };
+        let mut truths = truths.into_iter();
+        let shift = |(least, orders): &(i64, Vec<String>)| {
+            let holds = truths.by_ref().take(orders.len());
+            least + holds.map(|holds| i64::from(!holds)).sum::<i64>()
         };
-        Ok(self.orders.iter().map(shift).collect())
+        Ok(Some(self.orders.iter().map(shift).collect()))
     }
+}
+
+/// `o_after - o_before >= parts`.
+fn wait(before: usize, after: usize, parts: i128) -> String {
+    format!("(>= (- o{after} o{before}) {})", integer(parts))
+}
+
+/// An integer in SMT-LIB.
+fn integer(value: i128) -> String {
+    if value < 0 { format!("(- {})", value.unsigned_abs()) } else { value.to_string() }
+}
+
+/// That the amounts of the statements that hold are together at most `room`.
+fn at_most(terms: &[(String, i128)], room: i128, language: Language) -> String {
+    let small = |value: i128| i32::try_from(value).is_ok();
+    if language == Language::Z3 && room >= 0 && small(room) && terms.iter().all(|(_, units)| small(*units)) {
+        let weights: Vec<String> = terms.iter().map(|(_, units)| units.to_string()).collect();
+        let facts: Vec<&str> = terms.iter().map(|(fact, _)| fact.as_str()).collect();
+        return format!("((_ pble {room} {}) {})", weights.join(" "), facts.join(" "));
+    }
+    let parts: Vec<String> =
+        terms.iter().map(|(fact, units)| format!("(ite {fact} {} 0)", integer(*units))).collect();
+    // A sum has two terms at least.
+    format!("(<= (+ 0 0 {}) {})", parts.join(" "), integer(room))
 }

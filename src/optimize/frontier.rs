@@ -69,7 +69,7 @@ pub enum FrontierError {
     /// The exact programme cannot take the model.
     #[error(transparent)]
     Exact(#[from] ZoneError),
-    /// A solver cannot take the model, or failed.
+    /// The placement needs a solver, and there is none, it cannot take the model, or it failed.
     #[error(transparent)]
     Solver(#[from] crate::encode::EncodeError),
     /// Only the exact programme takes other passes than F, I and W.
@@ -78,9 +78,6 @@ pub enum FrontierError {
     /// What the fastest block holds is more than a cap may be, so no less can be asked for.
     #[error("the fastest block holds {0} units, more than a cap may be; choose a coarser unit")]
     Memory(Units),
-    /// The placement needs a solver that this build lacks.
-    #[error("the exact programme cannot follow this placement, and this build has no solver")]
-    NoEngine,
 }
 
 /// A block found under a cap, and the interval that no block under that cap is below.
@@ -180,13 +177,9 @@ fn by_programme(model: &Model, passes: Passes, stop: &Stop) -> Result<Answer, Fr
     }
 }
 
-#[cfg(any(feature = "milp", feature = "smt"))]
 const SOLVER: &str = if cfg!(feature = "milp") { "milp" } else { "smt" };
-#[cfg(not(any(feature = "milp", feature = "smt")))]
-const SOLVER: &str = "none";
 
 /// What a solver finds within a part of the time that is left.
-#[cfg(any(feature = "milp", feature = "smt"))]
 fn by_solver(model: &Model, cap: Option<Units>, stop: &Stop) -> Result<Answer, FrontierError> {
     #[cfg(feature = "milp")]
     use crate::encode::milp::solve;
@@ -225,11 +218,6 @@ fn by_solver(model: &Model, cap: Option<Units>, stop: &Stop) -> Result<Answer, F
         Outcome::Bounded { answer: None, .. } => Answer::Unknown,
         Outcome::Infeasible => Answer::Infeasible,
     })
-}
-
-#[cfg(not(any(feature = "milp", feature = "smt")))]
-fn by_solver(_: &Model, _: Option<Units>, _: &Stop) -> Result<Answer, FrontierError> {
-    Err(FrontierError::NoEngine)
 }
 
 #[cfg(test)]

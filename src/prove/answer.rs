@@ -1,13 +1,18 @@
 //! What is said to the question of a theorem, and why nothing is.
 
+use crate::stop::Stop;
+
 /// Why a theorem is neither proved nor refuted. In any case it holds for up to [`SURVEYED`](super::SURVEYED) devices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The time limit came first.
     #[error("the time limit came first")]
     Time,
-    /// This build has no solver.
-    #[error("this build has no solver")]
+    /// Somebody asked to end.
+    #[error("interrupted")]
+    Interrupted,
+    /// There is no solver.
+    #[error("there is no SMT solver to ask")]
     NoSolver,
     /// The solver gave up by itself.
     #[error("the solver gave up: {0}")]
@@ -20,10 +25,22 @@ pub enum Reason {
     Premise(String),
 }
 
+impl Reason {
+    /// Why it was time to stop.
+    pub(super) fn of(stop: &Stop) -> Self {
+        if stop.is_interrupted() { Self::Interrupted } else { Self::Time }
+    }
+
+    /// Whether more time would have helped: the same question, asked again, may be answered.
+    #[must_use]
+    pub const fn is_haste(&self) -> bool {
+        matches!(self, Self::Time | Self::Interrupted)
+    }
+}
+
 /// What a solver says to the file of a theorem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(not(feature = "smt"), expect(dead_code, reason = "only a solver can say yes or no"))]
-pub(super) enum Answer {
+pub(super) enum SolverAnswer {
     /// There is no counterexample.
     Unsat,
     /// There is one for so many devices.

@@ -3,14 +3,15 @@
 use std::time::{Duration, Instant};
 
 use super::ProveError;
-use super::answer::{Answer, Reason};
+use super::answer::{Reason, SolverAnswer};
 use super::counterexample::Counterexample;
-#[cfg(feature = "smt")]
-use super::solver::ask;
-use super::survey::{Delays, Sample};
-use super::theorem::{Subject, Theorem, Theorems};
+use super::solver::Judge;
+use super::subject::{Delays, Subject};
+use super::survey::Sample;
+use super::theorem::{Theorem, Theorems};
 use crate::block::family::{Family, FamilyError};
 use crate::model::Device;
+use crate::stop::Stop;
 
 /// Up to so many devices a family is evaluated before any solver is asked.
 pub const SURVEYED: u32 = 64;
@@ -50,23 +51,26 @@ pub fn theorems(family: &Family) -> Result<Vec<Theorem>, ProveError> {
     Theorems::new(family)?.all(|chunk| delays(&samples, chunk))
 }
 
-/// Proves or refutes every theorem of a family, each within the time limit. `watch` sees every theorem
-/// before it is decided.
+/// Proves or refutes every theorem of a family, each within the time limit, until it is time to stop: what is
+/// then not decided is unknown. `watch` sees every theorem before it is decided.
 ///
 /// # Errors
-/// As [`theorems`]; also when the solver and the block algebra contradict each other, which is a defect.
+/// As [`theorems`]; also when the solver fails, or it and the block algebra contradict each other, which is a
+/// defect.
 pub fn prove(
     family: &Family,
+    stop: &Stop,
     limit: Duration,
     mut watch: impl FnMut(&Theorem),
 ) -> Result<Vec<Judgement>, ProveError> {
     let samples = survey(family)?;
+    let mut judge = Judge::find()?;
     let theorems = Theorems::new(family)?;
     let mut judgements: Vec<Judgement> = Vec::new();
     for theorem in theorems.all(|chunk| delays(&samples, chunk))? {
         watch(&theorem);
         let start = Instant::now();
-        let deadline = start + limit;
+        let stop = stop.within(limit);
         let room = judgements.iter().find(|judgement| judgement.theorem.subject == Subject::Room);
         let premise = theorem.premise.as_ref().and(room).map(|room| (&room.theorem.name, &room.verdict));
         let (theorem, verdict) = match premise {
@@ -76,7 +80,8 @@ pub fn prove(
             Some((name, Verdict::Unknown(_))) if evaluated(&theorem, &samples).is_none() => {
                 (theorem, Verdict::Unknown(Reason::Premise(name.clone())))
             }
-            _ => decide(family, &theorems, theorem, &samples, deadline)?,
+            _ => Decision { family, theorems: &theorems, samples: &samples, judge: &mut judge, stop: &stop }
+                .on(theorem)?,
         };
         judgements.push(Judgement { theorem, verdict, spent: start.elapsed() });
     }
@@ -110,41 +115,61 @@ fn evaluated(theorem: &Theorem, samples: &[Sample<'_>]) -> Option<Counterexample
     samples.iter().find_map(|sample| sample.violation(&theorem.subject))
 }
 
-/// The verdict, and the theorem that it is about: one about waits of W is widened by every wait that
-/// refutes it, until it is proved.
-fn decide(
-    family: &Family,
-    theorems: &Theorems<'_>,
-    mut theorem: Theorem,
-    samples: &[Sample<'_>],
-    deadline: Instant,
-) -> Result<(Theorem, Verdict), ProveError> {
-    if let Some(counterexample) = evaluated(&theorem, samples) {
-        return Ok((theorem, Verdict::Refuted(counterexample)));
-    }
-    agreed(&theorem, samples)?;
-    loop {
-        let devices = match ask(&theorem, None, deadline)? {
-            Answer::Unsat => return Ok((theorem, Verdict::Proved)),
-            Answer::Unknown(reason) => return Ok((theorem, Verdict::Unknown(reason))),
-            Answer::Sat(devices) => devices,
-        };
-        let (devices, smallest) = least_devices(&theorem, devices, deadline)?;
-        let sample = match sample(family, &theorem, devices)? {
-            Ok(sample) => sample,
-            Err(reason) => return Ok((theorem, Verdict::Unknown(reason))),
-        };
-        let counterexample = Counterexample { smallest, ..confirmed(&theorem, &sample)? };
-        let wider = match theorem.subject {
-            Subject::Delay { chunk, delays } => {
-                sample.delays(chunk).map(|seen| theorems.delay(chunk, delays.and(seen)))
-            }
-            _ => None,
-        };
-        match wider {
-            Some(wider) => theorem = wider,
-            None => return Ok((theorem, Verdict::Refuted(counterexample))),
+/// All that deciding a theorem takes.
+struct Decision<'a> {
+    family: &'a Family,
+    theorems: &'a Theorems<'a>,
+    samples: &'a [Sample<'a>],
+    judge: &'a mut Judge,
+    stop: &'a Stop,
+}
+
+impl Decision<'_> {
+    /// The verdict, and the theorem that it is about: one about waits of W is widened by every wait that
+    /// refutes it, until it is proved.
+    fn on(&mut self, mut theorem: Theorem) -> Result<(Theorem, Verdict), ProveError> {
+        if let Some(counterexample) = evaluated(&theorem, self.samples) {
+            return Ok((theorem, Verdict::Refuted(counterexample)));
         }
+        agreed(&theorem, self.samples)?;
+        loop {
+            let devices = match self.judge.ask(&theorem, None, self.stop)? {
+                SolverAnswer::Unsat => return Ok((theorem, Verdict::Proved)),
+                SolverAnswer::Unknown(reason) => return Ok((theorem, Verdict::Unknown(reason))),
+                SolverAnswer::Sat(devices) => devices,
+            };
+            let (devices, smallest) = self.least_devices(&theorem, devices)?;
+            let sample = match sample(self.family, &theorem, devices)? {
+                Ok(sample) => sample,
+                Err(reason) => return Ok((theorem, Verdict::Unknown(reason))),
+            };
+            let counterexample = Counterexample { smallest, ..confirmed(&theorem, &sample)? };
+            let wider = match theorem.subject {
+                Subject::Delay { chunk, delays } => {
+                    sample.delays(chunk).map(|seen| self.theorems.delay(chunk, delays.and(seen)))
+                }
+                _ => None,
+            };
+            match wider {
+                Some(wider) => theorem = wider,
+                None => return Ok((theorem, Verdict::Refuted(counterexample))),
+            }
+        }
+    }
+
+    /// The smallest number of devices with a counterexample, given one that has one, and whether it is known
+    /// to be that.
+    fn least_devices(&mut self, theorem: &Theorem, devices: i128) -> Result<(i128, bool), ProveError> {
+        let (mut least, mut most) = (i128::from(SURVEYED) + 1, devices);
+        while least < most {
+            let middle = least + (most - least) / 2;
+            match self.judge.ask(theorem, Some(middle), self.stop)? {
+                SolverAnswer::Sat(fewer) => most = fewer,
+                SolverAnswer::Unsat => least = middle + 1,
+                SolverAnswer::Unknown(_) => return Ok((most, false)),
+            }
+        }
+        Ok((most, true))
     }
 }
 
@@ -156,21 +181,6 @@ fn agreed(theorem: &Theorem, samples: &[Sample<'_>]) -> Result<(), ProveError> {
         }
     }
     Ok(())
-}
-
-/// The smallest number of devices with a counterexample, given one that has one, and whether it is known
-/// to be that.
-fn least_devices(theorem: &Theorem, devices: i128, deadline: Instant) -> Result<(i128, bool), ProveError> {
-    let (mut least, mut most) = (i128::from(SURVEYED) + 1, devices);
-    while least < most {
-        let middle = least + (most - least) / 2;
-        match ask(theorem, Some(middle), deadline)? {
-            Answer::Sat(fewer) => most = fewer,
-            Answer::Unsat => least = middle + 1,
-            Answer::Unknown(_) => return Ok((most, false)),
-        }
-    }
-    Ok((most, true))
 }
 
 /// The family at a number of devices that the solver has named.
@@ -192,10 +202,4 @@ fn sample<'a>(
 fn confirmed(theorem: &Theorem, sample: &Sample<'_>) -> Result<Counterexample, ProveError> {
     let unconfirmed = || ProveError::Unconfirmed { theorem: theorem.name.clone(), devices: sample.devices() };
     sample.violation(&theorem.subject).ok_or_else(unconfirmed)
-}
-
-#[cfg(not(feature = "smt"))]
-#[expect(clippy::unnecessary_wraps, reason = "the solver of the other builds can fail")]
-fn ask(_: &Theorem, _: Option<i128>, _: Instant) -> Result<Answer, ProveError> {
-    Ok(Answer::Unknown(Reason::NoSolver))
 }

@@ -6,7 +6,7 @@
 //! family; each is a file of SMT-LIB that any solver for integers can check, made without one.
 //! [`prove`] decides them.
 //!
-//! A proof is the answer `unsat` of Z3 to the very text of the file. A refutation is never taken from
+//! A proof is the answer `unsat` of a [solver](crate::smt) to the text of the file. A refutation is never taken from
 //! the solver: the block algebra, which shares nothing with the files, must find it at that number of
 //! devices too.
 //!
@@ -18,42 +18,48 @@ mod counterexample;
 mod decide;
 mod device;
 pub mod every;
+mod expected;
 mod expression;
 mod library;
 mod linear;
 mod residues;
 mod script;
-#[cfg(feature = "smt")]
 mod solver;
 mod squeeze;
+mod subject;
 mod survey;
 mod term;
 mod text;
 mod theorem;
+mod verdict;
 
 pub use answer::Reason;
 pub use counterexample::{Counterexample, Violation};
 pub use decide::{Judgement, SURVEYED, Verdict, prove, theorems};
+pub use expected::Expected;
 pub use library::{NamedTheorem, ProofFile, index, library, named};
 pub use squeeze::{
-    Attained, BubbleFreedom, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Slow, Term,
-    WITNESS_FORMAT, Witness, bubble_freedom, period,
+    Attained, BubbleFreedom, Irregular, LinearForm, Makespan, Period, PeriodTerm, Periods, Rate, Slow,
+    WITNESS_FORMAT, Witness, WitnessClaim, WitnessRejection, bubble_freedom, period,
 };
-pub use survey::{Delay, Delays};
-pub use theorem::{Expected, Subject, Theorem};
+pub use subject::{Delay, Delays, Subject};
+pub use theorem::Theorem;
+pub use verdict::{FamilyVerdict, SqueezedOrder, SqueezedTheorems, Watched, verdict};
 
 use crate::block::family::{Condition, EvaluationError, FamilyError};
+use crate::smt::{Program, SmtError, Solver};
 
-/// Whether this build has a solver: without one, theorems are refuted but never proved.
-pub const HAS_SOLVER: bool = cfg!(feature = "smt");
-
-/// The solver that is linked, with its version; empty in a build without one.
+/// Whether there is a solver: without one, theorems are refuted but never proved. One that is named and not
+/// there counts, for whoever asks it gets an error.
 #[must_use]
-pub fn solver_version() -> &'static str {
-    #[cfg(feature = "smt")]
-    return z3::full_version();
-    #[cfg(not(feature = "smt"))]
-    return "";
+pub fn has_solver() -> bool {
+    !matches!(Program::find(), Err(SmtError::NoSolver))
+}
+
+/// The solver and its version, by its own account; empty where there is none that says so.
+#[must_use]
+pub fn solver_version() -> String {
+    Solver::find().and_then(|mut solver| solver.version().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Why the theorems of a family cannot be stated or decided.
@@ -97,15 +103,16 @@ pub enum ProveError {
         /// The theorem.
         theorem: String,
     },
-    /// The solver did not take in the whole text.
-    #[error("internal error: the solver reads {read} of the {written} assertions of {theorem}")]
-    Unread {
-        /// The theorem.
-        theorem: String,
-        /// The assertions that it has.
-        written: usize,
-        /// Those that the solver has.
-        read: usize,
+    /// The solver fails.
+    #[error(transparent)]
+    Solver(#[from] SmtError),
+    /// What was derived about a squeezed order does not stand up to its own check.
+    #[error("internal error: the witness about {family} is rejected: {error}")]
+    Witness {
+        /// The family.
+        family: String,
+        /// Why.
+        error: Box<WitnessRejection>,
     },
 }
 

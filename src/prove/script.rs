@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::expected::Expected;
 use super::expression::Expression;
-use super::theorem::Expected;
 
 /// The most characters of a line of the header.
 const WIDTH: usize = 100;

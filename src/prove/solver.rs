@@ -1,71 +1,78 @@
-//! Z3, asked with the text of a theorem's file.
-
-use std::time::{Duration, Instant};
-
-use z3::ast::Int;
-use z3::{Params, SatResult, Solver};
+//! A solver, asked with the text of a theorem's file.
 
 use super::ProveError;
-use super::answer::{Answer, Reason};
-use super::theorem::{Expected, Theorem};
+use super::answer::{Reason, SolverAnswer};
+use super::expected::Expected;
+use super::theorem::Theorem;
+use crate::smt::{self, Question, SmtError, Solver, Unknown};
+use crate::stop::Stop;
 
-/// Asks for a counterexample, of all or with at most so many devices.
-pub(super) fn ask(theorem: &Theorem, at_most: Option<i128>, deadline: Instant) -> Result<Answer, ProveError> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    if left.is_zero() {
-        return Ok(Answer::Unknown(Reason::Time));
-    }
-    let solver = reader(&theorem.name, theorem.smt_lib(Expected::Unknown), left)?;
-    let devices = Int::new_const("d");
-    if let Some(most) = at_most {
-        solver.assert(devices.le(Int::from_i128(most)));
-    }
-    Ok(match solver.check() {
-        SatResult::Unsat => Answer::Unsat,
-        SatResult::Sat => {
-            let value = solver.get_model().and_then(|model| model.eval(&devices, true));
-            match value.and_then(|value| value.to_string().parse().ok()) {
-                Some(devices) => Answer::Sat(devices),
-                None => {
-                    Answer::Unknown(Reason::Solver("its counterexample has no number of devices".to_owned()))
-                }
-            }
+/// Whoever can be asked about theorems: a solver, or nobody where there is none.
+#[derive(Debug)]
+pub(super) struct Judge(Option<Solver>);
+
+impl Judge {
+    /// The solver that is there, or nobody.
+    ///
+    /// # Errors
+    /// When a solver is named that is not there.
+    pub fn find() -> Result<Self, ProveError> {
+        match Solver::find() {
+            Ok(solver) => Ok(Self(Some(solver))),
+            Err(SmtError::NoSolver) => Ok(Self(None)),
+            Err(error) => Err(error.into()),
         }
-        SatResult::Unknown => {
-            let message = solver.get_reason_unknown().unwrap_or_default();
-            let timed_out = ["timeout", "canceled"].contains(&message.as_str());
-            Answer::Unknown(if timed_out { Reason::Time } else { Reason::Solver(message) })
+    }
+
+    /// Asks for a counterexample, of all or with at most so many devices.
+    ///
+    /// # Errors
+    /// When the solver fails.
+    pub fn ask(
+        &mut self,
+        theorem: &Theorem,
+        at_most: Option<i128>,
+        stop: &Stop,
+    ) -> Result<SolverAnswer, ProveError> {
+        let Some(solver) = &mut self.0 else { return Ok(SolverAnswer::Unknown(Reason::NoSolver)) };
+        read(solver, &theorem.smt_lib(Expected::Unknown), stop)?;
+        if let Some(most) = at_most {
+            solver.tell(&format!("(assert (<= d {most}))"));
         }
+        Ok(match solver.check(stop)? {
+            smt::Answer::Unsat => SolverAnswer::Unsat,
+            smt::Answer::Sat => match solver.integer("d", stop)? {
+                Some(devices) => SolverAnswer::Sat(devices),
+                None => SolverAnswer::Unknown(Reason::of(stop)),
+            },
+            smt::Answer::Unknown(Unknown::Stopped) => SolverAnswer::Unknown(Reason::of(stop)),
+            smt::Answer::Unknown(Unknown::GaveUp(why)) => SolverAnswer::Unknown(Reason::Solver(why)),
+        })
+    }
+}
+
+/// What a solver says to a text.
+///
+/// # Errors
+/// When it fails.
+pub(super) fn answer(text: &str, solver: &mut Solver, stop: &Stop) -> Result<Expected, SmtError> {
+    read(solver, text, stop)?;
+    Ok(match solver.check(stop)? {
+        smt::Answer::Unsat => Expected::Unsat,
+        smt::Answer::Sat => Expected::Sat,
+        smt::Answer::Unknown(_) => Expected::Unknown,
     })
 }
 
-/// What the solver says to a text, which has this name.
-pub(super) fn answer(name: &str, text: String, limit: Duration) -> Result<Expected, ProveError> {
-    Ok(match reader(name, text, limit)?.check() {
-        SatResult::Unsat => Expected::Unsat,
-        SatResult::Sat => Expected::Sat,
-        SatResult::Unknown => Expected::Unknown,
-    })
-}
-
-/// A solver that has read the whole text.
-fn reader(name: &str, text: String, limit: Duration) -> Result<Solver, ProveError> {
-    let solver = Solver::new();
-    let mut params = Params::new();
-    params.set_u32("timeout", u32::try_from(limit.as_millis()).unwrap_or(u32::MAX).max(1));
-    params.set_u32("random_seed", 0);
-    // With quotients and remainders the older of its two procedures is many times faster, without them the
-    // newer one.
-    if text.contains("(div ") || text.contains("(mod ") {
-        params.set_u32("arith.solver", 2);
+/// Hands a text over, all but the lines that are not about the question: in which logic it is, what answer is
+/// expected, which the solver must not be told, and that it is to be answered.
+fn read(solver: &mut Solver, text: &str, stop: &Stop) -> Result<(), SmtError> {
+    let logic = text.lines().find_map(|line| line.strip_prefix("(set-logic ")?.strip_suffix(')'));
+    let quotients = text.contains("(div ") || text.contains("(mod ");
+    solver.begin(Question { logic: logic.unwrap_or("ALL"), quotients }, stop)?;
+    let about = ["(set-logic ", "(set-info ", "(check-sat)"];
+    for line in text.lines().filter(|line| !about.iter().any(|start| line.starts_with(start))) {
+        solver.tell(line);
     }
-    solver.set_params(&params);
-    // What cannot be parsed adds nothing, and nothing has a model. Every assertion begins a line.
-    let written = text.lines().filter(|line| line.starts_with("(assert")).count();
-    solver.from_string(text);
-    let read = solver.get_assertions().len();
-    if read != written {
-        return Err(ProveError::Unread { theorem: name.to_owned(), written, read });
-    }
-    Ok(solver)
+    Ok(())
 }

@@ -1,48 +1,10 @@
 //! What the block algebra says of a family at one number of devices: the judge of every refutation.
 
-use std::fmt;
-
 use super::counterexample::{Counterexample, Violation};
-use super::theorem::Subject;
+use super::subject::{Delay, Delays, Subject};
 use crate::block::family::{BrokenPromise, Family, FamilyError};
 use crate::block::{Block, Fault};
-use crate::model::{Device, Kind, Microbatch, Model, Pass, Ticks, Units};
-
-/// A wait that a W was seen to have, and where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delay {
-    /// From the end of its I to its start.
-    pub ticks: Ticks,
-    /// The device.
-    pub device: Device,
-    /// The number of devices.
-    pub devices: u32,
-}
-
-impl fmt::Display for Delay {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "device {} of {}", self.device, self.devices)
-    }
-}
-
-/// The shortest and the longest wait seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delays {
-    /// The shortest.
-    pub least: Delay,
-    /// The longest.
-    pub most: Delay,
-}
-
-impl Delays {
-    /// These and others together; of equals, these stay.
-    pub(super) fn and(self, other: Self) -> Self {
-        Self {
-            least: if other.least.ticks < self.least.ticks { other.least } else { self.least },
-            most: if other.most.ticks > self.most.ticks { other.most } else { self.most },
-        }
-    }
-}
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Units};
 
 /// A family at one number of devices.
 pub(super) struct Sample<'a> {

@@ -12,6 +12,7 @@ use crate::block::family::{
     Durations, Family, Layout, Offset, SHIPPED, Variable, parse, parse_condition, parse_formula, shipped,
 };
 use crate::model::{Device, Kind, Ticks};
+use crate::stop::Stop;
 
 /// Asserts that what the files say is what the block algebra says, for up to so many devices.
 fn assert_agreement(family: &Family, most: u32) {
@@ -70,7 +71,8 @@ fn no_name_escapes_from_the_comments_of_a_file() {
 fn a_family_for_no_number_of_devices_has_no_theorems() {
     let domain = parse_condition("d mod 2 = 0 and d mod 2 = 1", &[Variable::Devices]).expect("a condition");
     let family = Family { domain: domain.clone(), ..shipped("1f1b").expect("it is shipped") };
-    let error = prove(&family, Duration::from_secs(1), |_| ()).expect_err("nothing to prove");
+    let error =
+        prove(&family, &Stop::default(), Duration::from_secs(1), |_| ()).expect_err("nothing to prove");
     assert_eq!(error, ProveError::EmptyDomain { domain, most: 4096 });
 }
 
@@ -86,7 +88,7 @@ fn a_family_that_is_none_is_refused() {
         (at_once, "a block needs a positive interval"),
         (of_peak, "the formula of F0 has no meaning: `peak` has no value here"),
     ] {
-        let error = prove(&family, Duration::from_secs(1), |_| ()).expect_err(message);
+        let error = prove(&family, &Stop::default(), Duration::from_secs(1), |_| ()).expect_err(message);
         assert_eq!(error.to_string(), message);
     }
 }
@@ -102,14 +104,14 @@ fn a_refutation_draws_its_device_modulo_the_interval() {
 #[test]
 fn what_fails_for_few_devices_is_refuted_without_a_solver() {
     let tight = family("tight", &text_of("v-half").replace("if(d mod 2 = 0, 3, 0)", "0"));
-    let judgements = prove(&tight, Duration::from_nanos(1), |_| ()).expect("well formed");
+    let judgements = prove(&tight, &Stop::default(), Duration::from_nanos(1), |_| ()).expect("well formed");
     let verdict = |subject: &Subject| {
         let found = judgements.iter().find(|judgement| judgement.theorem.subject == *subject);
         found.expect("it is there").verdict.clone()
     };
     assert!(matches!(verdict(&Subject::Collisions), Verdict::Refuted(counterexample)
         if (counterexample.devices, counterexample.device.0) == (2, 0)));
-    let reason = if HAS_SOLVER { Reason::Time } else { Reason::NoSolver };
+    let reason = if has_solver() { Reason::Time } else { Reason::NoSolver };
     assert_eq!(verdict(&Subject::Room), Verdict::Unknown(reason));
     // What speaks of a W that was left out rests on its place.
     let rests = Reason::Premise("tight.room".to_owned());

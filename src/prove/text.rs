@@ -1,11 +1,22 @@
 //! The file of a theorem about a family.
 
+use super::expected::Expected;
 use super::expression::Expression;
 use super::residues::{Quotient, Residues};
 use super::script::Script;
 use super::term::{Definition, Fact, Term};
 use super::theorem::Theorem;
 use crate::block::family::Comparison;
+
+impl Theorem {
+    /// The negation of the theorem in SMT-LIB 2 (logic `QF_LIA`): a solver that answers `unsat` has
+    /// proved it, and one that answers `sat` has refuted it. The same theorem always has the same
+    /// text.
+    #[must_use]
+    pub fn smt_lib(&self, expected: Expected) -> String {
+        script(self, &[]).text(expected)
+    }
+}
 
 /// The question whether a theorem has a counterexample; the header has these remarks too.
 pub(super) fn script(theorem: &Theorem, remarks: &[String]) -> Script {

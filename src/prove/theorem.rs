@@ -2,36 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
+use super::ProveError;
 use super::device::{DeviceTerms, Step};
-use super::survey::Delays;
+use super::subject::{Delays, Subject};
 use super::term::{Definition, Fact, Place, Term};
-use super::{ProveError, text};
 use crate::block::family::{Comparison, Condition, Family, Layout, Variable};
 use crate::model::{Device, Kind, Ticks};
-
-/// What a theorem is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// Every W that the family leaves out finds a place.
-    Room,
-    /// No pass starts before what it needs has ended.
-    Dependencies,
-    /// No two passes of a device overlap modulo the interval.
-    Collisions,
-    /// How long the W of a chunk, left out by the family, waits for its place.
-    Delay {
-        /// The chunk.
-        chunk: u32,
-        /// The shortest and the longest waits, which were met.
-        delays: Delays,
-    },
-    /// The exact peak is at most what lifespans allow (arXiv 2405.15362, Eq. 1).
-    Lifespans,
-    /// A promise of the family, by its position there.
-    Promise(usize),
-}
 
 /// A statement about every device of the block of a family, for every number of devices in its domain.
 #[derive(Debug, Clone)]
@@ -51,36 +28,7 @@ pub struct Theorem {
     pub(super) definitions: Vec<Definition>,
 }
 
-/// The answer that a file of SMT-LIB says a solver should give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
-    /// `unsat`: the theorem holds.
-    Unsat,
-    /// `sat`: the theorem is false.
-    Sat,
-    /// `unknown`: nobody knows yet.
-    Unknown,
-}
-
-impl fmt::Display for Expected {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Unsat => "unsat",
-            Self::Sat => "sat",
-            Self::Unknown => "unknown",
-        })
-    }
-}
-
 impl Theorem {
-    /// The negation of the theorem in SMT-LIB 2 (logic `QF_LIA`): a solver that answers `unsat` has
-    /// proved it, and one that answers `sat` has refuted it. The same theorem always has the same
-    /// text.
-    #[must_use]
-    pub fn smt_lib(&self, expected: Expected) -> String {
-        text::script(self, &[]).text(expected)
-    }
-
     /// Whether its text is true of a device, evaluated exactly. Nothing where it says nothing, for want of
     /// a place for a W, and where a number does not fit 128 bits.
     #[must_use]

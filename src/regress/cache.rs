@@ -41,7 +41,7 @@ impl Cache {
             env!("CARGO_PKG_VERSION"),
             prove::solver_version(),
             cfg!(feature = "milp"),
-            prove::HAS_SOLVER,
+            prove::has_solver(),
             cfg!(feature = "lcg"),
             hexadecimal(hash)
         );

@@ -1,6 +1,6 @@
 //! Every way in which a design can change, and what is said of it.
 
-use bubbleproof::prove::HAS_SOLVER;
+use bubbleproof::prove::has_solver;
 use bubbleproof::regress::{
     Allowances, Cache, Change, Checked, Outcome, Record, Severity, Value, Verdict, What,
 };
@@ -21,7 +21,7 @@ fn topics(checked: &Checked, severity: Severity) -> Vec<&str> {
 
 /// A snapshot for this build: what is proved differs between those with a solver and those without.
 fn name(name: &str) -> String {
-    if HAS_SOLVER { name.to_owned() } else { format!("{name}_without_solver") }
+    if has_solver() { name.to_owned() } else { format!("{name}_without_solver") }
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn promises_of_a_family_are_proved_for_all_or_tested_where_it_is_measured() {
         let fact = found.facts.iter().find(|fact| fact.key.what == What::Promise(text.to_owned()));
         fact.unwrap_or_else(|| panic!("{text}")).value.to_string()
     };
-    let proved = if HAS_SOLVER { "proved" } else { "undecided holds for d <= 64" };
+    let proved = if has_solver() { "proved" } else { "undecided holds for d <= 64" };
     assert_eq!(verdict("2*peak <= peak_1f1b + 4"), proved);
     assert_eq!(verdict("2*peak <= peak_1f1b"), "refuted");
     assert_eq!(verdict("makespan <= 6*m + 6*d - 3"), "tested for d = 1, 2, 3, 4, 5, 8; m = 1, 8");
@@ -220,23 +220,23 @@ fn without_a_solver_what_was_proved_is_neither_passed_nor_lost() {
     scene.write(path, &proved);
     let checked = scene.checked();
     assert_eq!(checked.outcome, Outcome::Unchanged);
-    assert_eq!(checked.undecided > 0, !HAS_SOLVER);
-    assert_eq!(checked.fails(true), !HAS_SOLVER);
-    assert_eq!(topics(&checked, Severity::Undecided).is_empty(), HAS_SOLVER);
-    assert_eq!(scene.run(&["."]).out.contains("not decided in this build"), !HAS_SOLVER);
+    assert_eq!(checked.undecided > 0, !has_solver());
+    assert_eq!(checked.fails(true), !has_solver());
+    assert_eq!(topics(&checked, Severity::Undecided).is_empty(), has_solver());
+    assert_eq!(scene.run(&["."]).out.contains("not decided in this build"), !has_solver());
     scene.accept();
     assert_eq!(scene.read(path), proved, "the verdicts are about the same formulas");
     // About other formulas they say nothing.
     scene.replace("v-half.toml", "at = \"2*i\"", "at = \"i + i\"");
     scene.accept();
-    assert_eq!(scene.read(path).contains("undecided"), !HAS_SOLVER);
+    assert_eq!(scene.read(path).contains("undecided"), !has_solver());
 }
 
 #[test]
 fn what_is_recorded_as_false_is_not_undecided_afterwards() {
     let scene = Scene::of_v_half();
     // As a build with a solver would record what is false only for more devices than are tried without one.
-    let verdict = if HAS_SOLVER { "proved" } else { "undecided holds for d <= 64" };
+    let verdict = if has_solver() { "proved" } else { "undecided holds for d <= 64" };
     let promise = "promise 2*peak <= peak_1f1b + 4: ";
     let counterexample = "counterexample 2*peak <= peak_1f1b + 4: d = 99, i = 0: as it was found";
     scene.replace(
@@ -246,7 +246,7 @@ fn what_is_recorded_as_false_is_not_undecided_afterwards() {
     );
     let recorded = scene.read("records/v-half.record");
     let checked = scene.checked();
-    if HAS_SOLVER {
+    if has_solver() {
         assert_eq!(checked.outcome, Outcome::Better);
         return;
     }

@@ -4,12 +4,10 @@ use super::{Found, Goal, Limit, Optimality, infeasible};
 use crate::block::Passes;
 use crate::cli::error::Error;
 use crate::cli::number::Interval;
-#[cfg(any(feature = "milp", feature = "smt"))]
 use crate::encode::Objective;
 use crate::encode::{Bound, EncodeError, Outcome};
 
 /// The goal as the encodings name it.
-#[cfg(any(feature = "milp", feature = "smt"))]
 pub fn objective(goal: Goal) -> Objective {
     match goal {
         Goal::LeastMemory { interval } => Objective::LeastMemory { interval },
@@ -36,7 +34,8 @@ pub fn found(outcome: Result<Outcome, EncodeError>, goal: Goal, period: u32) -> 
             | EncodeError::TooManyStages(_)
             | EncodeError::Period { .. }
             | EncodeError::NotPositive(_)
-            | EncodeError::Overflow),
+            | EncodeError::Overflow
+            | EncodeError::Smt(_)),
         ) => Err(Error::Usage { message: error.to_string(), help: None }),
         Err(error) => Err(Error::Defect(format!("internal error: {error}"))),
     }

@@ -106,19 +106,13 @@ fn is_possible(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool>
     }
 }
 
-#[cfg(feature = "smt")]
 fn by_solver(model: &Model, interval: Ratio<i64>, stop: &Stop) -> Option<bool> {
     use crate::encode::{Objective, Outcome, smt};
     let objective = Objective::LeastMemory { interval: Ticks(interval.to_integer()) };
-    match smt::solve(model, objective, stop.remaining()).ok()? {
+    match smt::solve_until(model, 1, objective, stop).ok()? {
         Outcome::Infeasible => Some(false),
         outcome => outcome.answer().map(|_| true),
     }
-}
-
-#[cfg(not(feature = "smt"))]
-fn by_solver(_model: &Model, _interval: Ratio<i64>, _stop: &Stop) -> Option<bool> {
-    None
 }
 
 #[cfg(test)]

@@ -193,7 +193,6 @@ proptest! {
     }
 }
 
-#[cfg(feature = "smt")]
 #[test]
 fn at_small_sizes_the_search_finds_what_the_solvers_prove() {
     use crate::encode::smt;

@@ -223,7 +223,7 @@ fn enumeration_decides_most_cases_both_ways() {
     }
 }
 
-#[cfg(all(feature = "milp", feature = "smt"))]
+#[cfg(feature = "milp")]
 mod solvers {
     use std::time::Duration;
 

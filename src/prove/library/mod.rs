@@ -1,5 +1,5 @@
 //! The library of theorems: every theorem of the documentation, with the files that prove it and with
-//! controls, mutated twins that must have a counterexample.
+//! negative controls, mutated twins that must have a counterexample.
 //!
 //! Where a theorem rests on a step that no file covers, its entry says so and the documentation has the
 //! proof.
@@ -15,13 +15,13 @@ mod v_half;
 mod v_min;
 mod window;
 
-use std::time::Duration;
-
 pub use index::index;
 
 use super::ProveError;
+use super::expected::Expected;
 use super::script::Script;
-use super::theorem::Expected;
+use crate::smt::{SmtError, Solver};
+use crate::stop::Stop;
 
 /// A theorem of the library, for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,29 +62,18 @@ pub struct ProofFile {
 }
 
 impl ProofFile {
-    /// Whether it is a control: a false statement near a theorem, which must have a counterexample.
+    /// Whether it is a negative control: a false statement near a theorem, which must have a counterexample.
     #[must_use]
-    pub fn is_control(&self) -> bool {
+    pub fn is_negative_control(&self) -> bool {
         self.expected == Expected::Sat
     }
 
-    /// What the solver of this build answers within a time limit; `Unknown` when it does not, and in a
-    /// build without one.
+    /// What a solver answers before it is time to stop; `Unknown` when it does not.
     ///
     /// # Errors
-    /// When the solver does not take in the whole text, which is a defect.
-    #[cfg(feature = "smt")]
-    pub fn answer(&self, limit: Duration) -> Result<Expected, ProveError> {
-        super::solver::answer(&self.name, self.text.clone(), limit)
-    }
-
-    /// What no solver answers.
-    ///
-    /// # Errors
-    /// Never: with the feature `smt`, when the solver does not take in the whole text.
-    #[cfg(not(feature = "smt"))]
-    pub const fn answer(&self, _: Duration) -> Result<Expected, ProveError> {
-        Ok(Expected::Unknown)
+    /// When the solver fails, or does not understand the text.
+    pub fn answer(&self, solver: &mut Solver, stop: &Stop) -> Result<Expected, SmtError> {
+        super::solver::answer(&self.text, solver, stop)
     }
 }
 
@@ -96,7 +85,7 @@ pub(super) struct Question<'a> {
     pub name: String,
     /// The statement: a sentence without its full stop.
     pub statement: String,
-    /// Of a proof, where it is used; of a control, what is false about it. Likewise.
+    /// Of a proof, where it is used; of a negative control, what is false about it. Likewise.
     pub used: &'a str,
     /// For what it holds.
     pub domain: String,
@@ -115,11 +104,14 @@ impl Question<'_> {
     }
 
     /// The file of a false statement: its script has a counterexample.
-    pub fn control(self, script: Script) -> ProofFile {
+    pub fn negative_control(self, script: Script) -> ProofFile {
         let words = [
-            format!("Control of theorem {}, a false statement: {}.", self.theorem.name, self.statement),
+            format!(
+                "Negative control of theorem {}, a false statement: {}.",
+                self.theorem.name, self.statement
+            ),
             format!("Domain: {}.", self.domain),
-            format!("Used as a control: {}.", self.used),
+            format!("Used as a negative control: {}.", self.used),
             "This file asks for a counterexample: the answer sat refutes the statement.".to_owned(),
         ];
         self.file(script, words, Expected::Sat)

@@ -20,15 +20,16 @@ mod statement;
 mod witness;
 
 use crate::block::family::Variable;
+use crate::stop::Stop;
 use potential::Starts;
 
 pub use bubble_free::{BubbleFreedom, Slow, bubble_freedom};
 pub use cycle::Attained;
-pub use form::{Form, Rate};
+pub use form::{LinearForm, Rate};
 pub use makespan::Makespan;
-pub use period::{Period, Periods, Term, period};
+pub use period::{Period, PeriodTerm, Periods, period};
 pub(super) use question::{Questions, Twin};
-pub use witness::{Claim, Rejection, WITNESS_FORMAT, Witness};
+pub use witness::{WITNESS_FORMAT, Witness, WitnessClaim, WitnessRejection};
 
 /// Why nothing can be said about the squeezed order of a family by residues.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -66,9 +67,25 @@ pub enum Irregular {
     /// The time limit came first.
     #[error("the time limit came first")]
     Time,
+    /// Somebody asked to end.
+    #[error("interrupted")]
+    Interrupted,
     /// The search for the forms did not come to an end.
     #[error("more than {0} forms limit the period")]
     Forms(usize),
+}
+
+impl Irregular {
+    /// Why it was time to stop.
+    pub(super) fn of(stop: &Stop) -> Self {
+        if stop.is_interrupted() { Self::Interrupted } else { Self::Time }
+    }
+
+    /// Whether more time would have helped.
+    #[must_use]
+    pub const fn is_haste(&self) -> bool {
+        matches!(self, Self::Time | Self::Interrupted)
+    }
 }
 
 #[cfg(test)]

@@ -3,19 +3,18 @@
 
 mod domain;
 
-use std::time::Instant;
-
 use num_integer::Integer;
 use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
 use super::Irregular;
 use super::cycle::{Attained, on_devices};
-use super::form::{Form, Point, Rate, rays};
+use super::form::{LinearForm, Point, Rate, rays};
 use super::graph::{Classes, Constraint};
 use super::potential::{Obstacle, Starts, forbidding, rate_of, solve};
 use super::quasi::End;
 use crate::block::family::Family;
+use crate::stop::Stop;
 
 pub(super) use domain::occurring;
 
@@ -60,13 +59,13 @@ pub struct Period {
     /// The residue of `d`.
     pub residue: i128,
     /// Each is the largest somewhere; the work of a device, where it is one of them, comes first.
-    pub terms: Vec<Term>,
+    pub terms: Vec<PeriodTerm>,
 }
 
 /// One of the forms of which the largest is the period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Term {
+pub struct PeriodTerm {
     /// The form.
     pub rate: Rate,
     /// Where a cycle has it, if there is one.
@@ -105,13 +104,13 @@ impl Periods {
 /// Derives the period of a family; with the latency between devices counted or not.
 ///
 /// # Errors
-/// When its formulas are not told by residues, its block is none, or the deadline comes first.
-pub fn period(family: &Family, latency: bool, deadline: Option<Instant>) -> Result<Periods, Irregular> {
+/// When its formulas are not told by residues, its block is none, or it is time to stop.
+pub fn period(family: &Family, latency: bool, stop: &Stop) -> Result<Periods, Irregular> {
     let classes = Classes::of(family)?;
     let quantities = quantities(latency);
     let cases = occurring(&family.domain, classes.residues)?
         .into_iter()
-        .map(|s| of_residue(&classes, s, quantities, deadline))
+        .map(|s| of_residue(&classes, s, quantities, stop))
         .collect::<Result<_, _>>()?;
     Ok(Periods { latency, residues: classes.residues, cases })
 }
@@ -121,12 +120,7 @@ pub(super) const fn quantities(latency: bool) -> usize {
     if latency { 4 } else { 3 }
 }
 
-fn of_residue(
-    classes: &Classes,
-    s: i128,
-    quantities: usize,
-    deadline: Option<Instant>,
-) -> Result<Period, Irregular> {
+fn of_residue(classes: &Classes, s: i128, quantities: usize, stop: &Stop) -> Result<Period, Irregular> {
     let constraints = classes.constraints(s)?;
     let size = (classes.passes.len(), classes.residues);
     let mut rates = vec![work(classes, s)?];
@@ -134,8 +128,8 @@ fn of_residue(
         if rates.len() > MOST_FORMS {
             return Err(Irregular::Forms(MOST_FORMS));
         }
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Irregular::Time);
+        if stop.is_due() {
+            return Err(Irregular::of(stop));
         }
         match prove(&rates, &constraints, size, quantities) {
             Ok(starts) => {
@@ -154,7 +148,7 @@ fn of_residue(
     };
     let terms = rates.iter().zip(starts).map(|(&rate, starts)| {
         let middle = inside(&rates, rate, quantities);
-        Term { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
+        PeriodTerm { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
     });
     Ok(Period { residue: s, terms: terms.collect() })
 }
@@ -162,8 +156,8 @@ fn of_residue(
 /// The passes of a device, one after the other.
 fn work(classes: &Classes, s: i128) -> Result<Rate, Irregular> {
     let order = classes.order(s, 0)?;
-    let durations = order.iter().map(|&pass| Form::duration(classes.passes[pass].kind));
-    Ok(Rate { ticks: durations.fold(Form::default(), Form::plus), copies: 1 })
+    let durations = order.iter().map(|&pass| LinearForm::duration(classes.passes[pass].kind));
+    Ok(Rate { ticks: durations.fold(LinearForm::default(), LinearForm::plus), copies: 1 })
 }
 
 /// Start times on every extreme ray of the cone of every term.

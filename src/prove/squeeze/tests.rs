@@ -7,6 +7,7 @@ use super::*;
 use crate::block::family::{Family, Promise, SHIPPED, parse_promise, shipped};
 use crate::model::{Costs, Device, Model, Ticks};
 use crate::replay::replay;
+use crate::stop::Stop;
 
 fn family(name: &str) -> Family {
     shipped(name).expect("it is shipped")
@@ -45,7 +46,8 @@ fn makespan(family: &Family, devices: u32, microbatches: u32, durations: [i64; 4
 fn the_theorems_of_the_shipped_families() {
     let mut text = String::new();
     for (name, _) in SHIPPED {
-        let claims = Witness::of(&family(name), None).expect("regular").check().expect("it holds");
+        let claims =
+            Witness::of(&family(name), &Stop::default()).expect("regular").check().expect("it holds");
         for claim in claims {
             writeln!(text, "{name}: {}: {claim}", claim.name).expect("texts grow");
         }
@@ -73,7 +75,7 @@ fn the_peak_of_the_tables_is_that_of_the_block_algebra() {
 fn no_makespan_is_above_its_bound_and_a_rotor_reaches_it() {
     for (name, _) in SHIPPED {
         let family = family(name);
-        let witness = Witness::of(&family, None).expect("regular");
+        let witness = Witness::of(&family, &Stop::default()).expect("regular");
         let residues = witness.periods()[0].residues;
         for devices in 1..=13_u32 {
             let s = i128::from(devices) % residues;
@@ -108,7 +110,7 @@ proptest! {
         // A device without any work is no model.
         prop_assume!(forward + input + weight > 0);
         let family = family(SHIPPED[which].0);
-        let periods = period(&family, latency > 0, None).expect("regular");
+        let periods = period(&family, latency > 0, &Stop::default()).expect("regular");
         let s = i128::from(devices) % periods.residues;
         let case = periods.cases.iter().find(|case| case.residue == s).expect("it occurs");
         let point = [forward, input, weight, latency];
@@ -119,7 +121,7 @@ proptest! {
         let grown = makespan(&family, devices, from + more, point) - makespan(&family, devices, from, point);
         let rate = Ratio::new(grown, more.into());
         prop_assert!(rate <= largest, "{}: {rate} > {largest}", family.name);
-        let there = |term: &&Term| term.attained.as_ref().is_some_and(|at| at.devices <= devices.into());
+        let there = |term: &&PeriodTerm| term.attained.as_ref().is_some_and(|at| at.devices <= devices.into());
         if let Some(attained) = case.terms.iter().filter(there).map(|term| term.rate.at(wide)).max() {
             prop_assert!(rate >= attained, "{}: {rate} < {attained}", family.name);
         }
@@ -129,7 +131,7 @@ proptest! {
 /// Every change of a number in a witness that a check could be blind to.
 #[test]
 fn altered_witnesses_are_rejected() {
-    let witness = Witness::of(&family("v-min"), None).expect("regular");
+    let witness = Witness::of(&family("v-min"), &Stop::default()).expect("regular");
     let original = serde_json::to_value(&witness).expect("it can be written");
     let mut changed = 0;
     let mut paths = Vec::new();
@@ -184,7 +186,7 @@ fn numbers(value: &serde_json::Value, path: &mut Vec<Step>, paths: &mut Vec<Vec<
 /// What a false claim is rejected for.
 #[test]
 fn a_false_witness_is_rejected_for_the_right_reason() {
-    let original = serde_json::to_value(Witness::of(&family("v-min"), None).expect("regular"))
+    let original = serde_json::to_value(Witness::of(&family("v-min"), &Stop::default()).expect("regular"))
         .expect("it can be written");
     let rejected = |mut altered: serde_json::Value, path: &str, value: serde_json::Value| {
         *altered.pointer_mut(path).expect("it is there") = value;
@@ -252,7 +254,7 @@ fn promises_about_all_durations_are_decided_by_the_periods() {
         let family = family(name);
         let promise = parse_promise(&format!("bubble = 0 when {when}"));
         let Ok(Promise::BubbleFree(promise)) = promise else { panic!("{when}: {promise:?}") };
-        let periods = period(&family, false, None).expect("regular");
+        let periods = period(&family, false, &Stop::default()).expect("regular");
         let found = match bubble_freedom(&family, &promise, &periods).expect("replay agrees") {
             BubbleFreedom::Proved => "proved".to_owned(),
             BubbleFreedom::Refuted(slow) => format!("d = {}: {slow}", slow.devices),

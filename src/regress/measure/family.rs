@@ -1,7 +1,7 @@
 //! Block families: their theorems, their blocks, and the schedules that repeat those.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use itertools::Itertools;
 use sha2::{Digest, Sha256};
@@ -11,11 +11,12 @@ use super::{Facts, MeasureError};
 use crate::block::Block;
 use crate::block::family::{self, Durations, Family, FamilyError};
 use crate::model::{Device, Microbatch, Model, Pass, Ticks};
-use crate::prove::{self, BubbleFreedom, Counterexample, Irregular, Judgement, Reason, Subject, Witness};
+use crate::prove::{self, BubbleFreedom, Counterexample, Judgement, Reason, Subject, Witness};
 use crate::regress::fact::{Place, Value, Verdict, What};
 use crate::regress::inputs::Inputs;
 use crate::regress::manifest::{self, Design, Promise};
 use crate::replay::replay;
+use crate::stop::Stop;
 
 /// A family at all sizes that its design names.
 pub(super) fn measure(
@@ -95,7 +96,7 @@ fn is_inside(family: &Family, devices: u32) -> bool {
 /// The verdicts about every theorem and every promise.
 fn theorems(family: &Family, limit: Duration, facts: &mut Facts) -> Result<(), MeasureError> {
     let mut is_block = true;
-    for Judgement { theorem, verdict, .. } in prove::prove(family, limit, |_| ())? {
+    for Judgement { theorem, verdict, .. } in prove::prove(family, &Stop::default(), limit, |_| ())? {
         let short =
             theorem.name.strip_prefix(&format!("{}.", family.name)).unwrap_or(&theorem.name).to_owned();
         let (name, what) = match &theorem.subject {
@@ -109,7 +110,7 @@ fn theorems(family: &Family, limit: Duration, facts: &mut Facts) -> Result<(), M
             prove::Verdict::Proved => (Verdict::Proved, String::new()),
             prove::Verdict::Refuted(_) => (Verdict::Refuted, String::new()),
             prove::Verdict::Unknown(reason) => {
-                facts.timed_out |= *reason == Reason::Time;
+                facts.timed_out |= reason.is_haste();
                 match open(reason) {
                     Verdict::Undecided => (Verdict::Undecided, format!("holds for d <= {}", prove::SURVEYED)),
                     verdict => (verdict, reason.to_string()),
@@ -142,7 +143,7 @@ fn open(reason: &Reason) -> Verdict {
     match reason {
         Reason::NoSolver => Verdict::Undecided,
         // What it rests on is open for want of a solver too.
-        Reason::Premise(_) if !prove::HAS_SOLVER => Verdict::Undecided,
+        Reason::Premise(_) if !prove::has_solver() => Verdict::Undecided,
         _ => Verdict::Unknown,
     }
 }
@@ -162,10 +163,10 @@ fn refuted(facts: &mut Facts, name: &str, counterexample: &Counterexample) {
 
 /// What is proved of the squeezed order without a solver, and the promises about all durations.
 fn squeezed(family: &Family, limit: Duration, facts: &mut Facts) -> Result<(), MeasureError> {
-    let witness = match Witness::of(family, Instant::now().checked_add(limit)) {
+    let witness = match Witness::of(family, &Stop::after(limit)) {
         Ok(witness) => witness,
         Err(reason) => {
-            facts.timed_out |= reason == Irregular::Time;
+            facts.timed_out |= reason.is_haste();
             let unknown = || Value::Verdict(Verdict::Unknown, reason.to_string());
             facts.whole(What::Theorem("period".to_owned()), unknown());
             for promise in &family.bubble_free {

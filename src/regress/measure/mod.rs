@@ -62,7 +62,9 @@ impl MeasureError {
             self,
             Self::Disagreement { .. }
                 | Self::Prove(
-                    ProveError::Unconfirmed { .. } | ProveError::NoControl { .. } | ProveError::Unread { .. }
+                    ProveError::Unconfirmed { .. }
+                        | ProveError::NoControl { .. }
+                        | ProveError::Witness { .. }
                 )
         )
     }

@@ -174,6 +174,7 @@ mod tests {
     use super::*;
     use crate::block::family::{parse_condition, shipped};
     use crate::prove::squeeze::Witness;
+    use crate::stop::Stop;
 
     fn residues(domain: &str, residues: i128) -> Result<Vec<i128>, Irregular> {
         occurring(&parse_condition(domain, &[Variable::Devices]).expect(domain), residues)
@@ -219,12 +220,12 @@ mod tests {
             let cases = witness.periods()[0].cases.iter();
             cases.map(|case| case.residue.mod_floor(&3)).collect::<BTreeSet<_>>().len()
         };
-        let everywhere = Witness::of(&family, None).expect("regular");
+        let everywhere = Witness::of(&family, &Stop::default()).expect("regular");
         let of = |text: &str| parse_condition(text, &[Variable::Devices]).expect(text);
         family.domain = of("d mod 3 = 1 or d mod 3 = 2");
-        let narrow = Witness::of(&family, None).expect("regular");
+        let narrow = Witness::of(&family, &Stop::default()).expect("regular");
         family.domain = of("d mod 3 = 1 or d mod 3 = 2 or d >= 4098");
-        let late = Witness::of(&family, None).expect("regular");
+        let late = Witness::of(&family, &Stop::default()).expect("regular");
         assert_eq!((cases(&everywhere), cases(&narrow), cases(&late)), (3, 2, 3));
         assert!(late.check().is_ok());
         assert_eq!(late.periods()[0].cases, everywhere.periods()[0].cases);
