@@ -107,16 +107,13 @@ pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts
 }
 
 fn record_judgement(family: &Family, Judgement { theorem, verdict, .. }: &Judgement, facts: &mut Facts) {
-    let (name, what) = match &theorem.subject {
-        Subject::Promise(position) => {
-            let promise = family.promises[*position].to_string();
-            (promise.clone(), What::Promise(promise))
-        }
-        _ => {
-            let prefix = format!("{}.", family.name);
-            let short = theorem.name.strip_prefix(&prefix).unwrap_or(&theorem.name).to_owned();
-            (short.clone(), What::Theorem(short))
-        }
+    let (name, what) = if let Subject::Promise(position) = &theorem.subject {
+        let promise = family.promises[*position].to_string();
+        (promise.clone(), What::Promise(promise))
+    } else {
+        let prefix = format!("{}.", family.name);
+        let short = theorem.name.strip_prefix(&prefix).unwrap_or(&theorem.name).to_owned();
+        (short.clone(), What::Theorem(short))
     };
     let (word, rest) = match verdict {
         prove::Verdict::Proved => (Verdict::Proved, String::new()),
