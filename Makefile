@@ -99,8 +99,9 @@ test: setup
 
 # Asks cvc5, as a program behind a pipe, where the other tests ask Z3. Installs it, if root on Debian.
 test-cvc5: setup
-	command -v cvc5 > /dev/null || apt-get install --quiet --yes --no-install-recommends cvc5
-	BUBBLEPROOF_TEST_CVC5=cvc5 $(CARGO) test $(TESTED) --lib --test library -- cvc5
+	command -v cvc5 > /dev/null || { apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends cvc5 > /dev/null; }
+	BUBBLEPROOF_TEST_CVC5=cvc5 $(CARGO) test $(TESTED) --test library -- cvc5
 
 test-plain:
 	$(CARGO) test --no-default-features --test files --test architecture
