@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use bubbleproof::files;
 use bubbleproof::model::{Model, Placement, Ticks, Units};
-use bubbleproof::optimize::finite::linear::{Binary, LinearProgram};
-use bubbleproof::optimize::finite::proof::{Certified, certify};
+use bubbleproof::optimize::exact::linear::{Binary, LinearProgram};
+use bubbleproof::optimize::exact::proof::{Certified, certify};
 use bubbleproof::optimize::{Options, Stop, optimize};
 use flate2::Compression;
 use flate2::read::GzDecoder;

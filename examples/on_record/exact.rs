@@ -7,7 +7,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use bubbleproof::model::{Model, Placement, Units};
-use bubbleproof::optimize::finite::{Engine, Limits, solve_with};
+use bubbleproof::optimize::exact::{Engine, Limits, solve_with};
 use bubbleproof::optimize::{Objective, Options, Stop, optimize};
 
 /// Name, placement, devices, microbatches, cap, `[F, I, W, latency]`, the optimum on record.

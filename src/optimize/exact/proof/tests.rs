@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::model::{Placement, Units};
+use crate::optimize::exact::{Engine, Limits, solve_with};
 use crate::optimize::feasible::serial;
-use crate::optimize::finite::{Engine, Limits, solve_with};
 use crate::optimize::{Interrupt, Objective};
 
 fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {

@@ -15,7 +15,7 @@
 //! - that the inequalities say "a schedule within the horizon": the module
 //!   [`linear`](super::linear), whose pages are few, and one lemma on paper (microbatches in order).
 //!   No checker of proofs looks at that; tests compare with replay over all orders of small problems, and
-//!   engines that do not know the inequalities ([`finite`](super)) agree on the optima;
+//!   engines that do not know the inequalities ([`exact`](super)) agree on the optima;
 //! - that nothing satisfies them: the checkers. `veripb` shares nothing with the solver, and derives the
 //!   narrowed ranges and the implied inequalities instead of taking them from us. `pumpkin-checker` takes
 //!   them as part of its statement, shares code with the solver, and accepts of a range what is not so (see

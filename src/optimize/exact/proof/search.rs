@@ -18,7 +18,7 @@ use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, TransformableVariable};
 
 use crate::optimize::Stop;
-use crate::optimize::finite::linear::{Derivation, LinearProgram, Origin};
+use crate::optimize::exact::linear::{Derivation, LinearProgram, Origin};
 
 /// What the solver says of the inequalities.
 pub enum Answer {

@@ -25,7 +25,7 @@ use drcp_format::{Conclusion, Deduction, Inference, IntAtomic, IntComparison, St
 use itertools::Itertools as _;
 
 use super::ProofError;
-use crate::optimize::finite::linear::{Binary, Derivation, LinearProgram, Meaning, Origin};
+use crate::optimize::exact::linear::{Binary, Derivation, LinearProgram, Meaning, Origin};
 
 type Atom<N> = IntAtomic<N, i32>;
 

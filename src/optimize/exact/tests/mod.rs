@@ -84,7 +84,7 @@ proptest! {
         let expected = brute::optimum(&model, objective);
         for &engine in Engine::ALL {
             match Problem::new(&model, objective) {
-                Err(FiniteError::FirstStartVaries(_)) => prop_assert!(span),
+                Err(ExactError::FirstStartVaries(_)) => prop_assert!(span),
                 problem => {
                     prop_assert!(problem.is_ok());
                     prop_assert_eq!(proved(engine, &model, objective), Some(expected), "{:?}", engine);
@@ -131,7 +131,7 @@ fn times_of_any_size_are_solved_where_common_factors_leave_little_and_refused_el
     }
     let model = capped(linear(), 8, [3 * hour, 4 * hour + 1, 2 * hour, 0], 3);
     let found = solve(&model, Objective::DeviceSpan, &serial(&model, false), &unlimited());
-    assert!(matches!(found, Err(FiniteError::TooLarge { passes: 96, .. })), "{found:?}");
+    assert!(matches!(found, Err(ExactError::TooLarge { passes: 96, .. })), "{found:?}");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn what_has_no_exact_search_is_refused_for_the_right_reason() {
     let model = linear([1, 1, 1, 0]).expect("a model");
     let other = Schedule::new(model.placement().clone(), 2, vec![Vec::new(); 2]).expect("a schedule");
     let error = solve(&model, Objective::Makespan, &other, &unlimited()).expect_err("nothing runs");
-    assert!(matches!(error, FiniteError::Incumbent(_)), "{error}");
+    assert!(matches!(error, ExactError::Incumbent(_)), "{error}");
 }
 
 #[test]
