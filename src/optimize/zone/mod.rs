@@ -1,7 +1,7 @@
 //! The exact program: the least interval under caps, and the least memory at an interval, over all
 //! blocks of one microbatch per interval, for any durations and latencies and stages of any size.
 //!
-//! It needs a placement along a chain of devices: one stage on each ([linear]), or stages `s` and
+//! It needs a placement along a chain of devices: one stage on each (linear placement), or stages `s` and
 //! `S-1-s` on each (V), whatever the devices are called.
 //!
 //! **State.** With V placement let `x = F1 - F0`, `y = I1 - F1`, `z = I0 - I1` be the distances between
