@@ -11,6 +11,7 @@ use std::time::Duration;
 use bubbleproof::block::Passes;
 use bubbleproof::certificate::{Objective, holds, lower_bound_within, steady_bound};
 use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
+use bubbleproof::optimize::block::BlockSolveError;
 use bubbleproof::optimize::frontier::{FrontierError, frontier};
 use bubbleproof::optimize::zone::{self, ZoneError};
 use bubbleproof::optimize::{Interrupt, OptimizeError, Options, Stop, explain, optimize, periodic};
@@ -109,7 +110,11 @@ proptest! {
                     few.raise();
                 }
             });
-            prop_assert!(!matches!(&drawn, Err(FrontierError::Engine(error)) if error.is_defect()), "{:?}", drawn.err());
+            // A solver in floating point cannot tell such numbers apart; the exact check then refuses its answer.
+            let wrong = |error: &FrontierError| {
+                matches!(error, FrontierError::Engine(BlockSolveError::Exact(ZoneError::Rejected(_))))
+            };
+            prop_assert!(!drawn.as_ref().is_err_and(wrong), "{:?}", drawn.err());
         }
         let effort = periodic::Effort { seed: 1, steps: 200 };
         if let Ok(outcome) = periodic::least_interval(&model, 2, effort, &soon())
