@@ -68,8 +68,9 @@ fn remove_others(folder: &Path, written: &BTreeSet<PathBuf>) -> Result<(), Box<d
 fn table(files: &[ProofFile], times: &[Duration]) -> Result<String, Box<dyn Error>> {
     let total: Duration = times.iter().sum();
     let mut text = format!(
-        "# Solver times\n\nMeasured by `make proofs` with the linked Z3, one file after another, on a machine with {} cores: \
+        "# Solver times\n\nMeasured by `make proofs` with {}, one file after another, on a machine with {} cores: \
          {} files in {:.1} s. The slowest:\n\n| file | answer | seconds |\n| --- | --- | ---: |\n",
+        bubbleproof::prove::solver_version(),
         std::thread::available_parallelism()?,
         files.len(),
         total.as_secs_f64(),

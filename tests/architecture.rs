@@ -216,7 +216,8 @@ fn the_core_depends_on_the_plainest_packages_alone() {
         assert!(of(table).is_empty(), "the core has [{table}]");
     }
     for Source { path, code, .. } in sources("crates/core/src") {
-        for word in ["unsafe", "include", "thread", "Instant", "SystemTime", "println", "eprintln", "static mut"]
+        for word in
+            ["unsafe", "include", "thread", "Instant", "SystemTime", "println", "eprintln", "static mut"]
         {
             assert!(!has_word(&code, word), "{path}: `{word}`");
         }

@@ -1,6 +1,6 @@
 ; Family linear-half: for every d with d >= 1: every W that the family leaves out has a place on its
 ; device.
-; Used as a control of theorem A, which must be refuted: every F takes 1 tick longer.
+; Used as a negative control of theorem A, which must be refuted: every F takes 1 tick longer.
 ; This file asks for a counterexample: a number of devices d and a device i for which it is false.
 ; The answer unsat proves it, sat refutes it.
 ; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the

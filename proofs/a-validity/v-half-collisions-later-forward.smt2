@@ -1,6 +1,7 @@
 ; Family v-half: for every d with d >= 1: no two passes of a device overlap modulo the interval of 6
 ; ticks.
-; Used as a control of theorem A, which must be refuted: every F of chunk 0 starts 1 tick later.
+; Used as a negative control of theorem A, which must be refuted: every F of chunk 0 starts 1 tick
+; later.
 ; This file asks for a counterexample: a number of devices d and a device i for which it is false.
 ; The answer unsat proves it, sat refutes it.
 ; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the

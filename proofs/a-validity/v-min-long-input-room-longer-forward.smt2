@@ -1,6 +1,6 @@
 ; Family v-min-long-input: for every d with d >= 1: every W that the family leaves out has a place
 ; on its device.
-; Used as a control of theorem A, which must be refuted: every F takes 4 ticks longer.
+; Used as a negative control of theorem A, which must be refuted: every F takes 4 ticks longer.
 ; This file asks for a counterexample: a number of devices d and a device i for which it is false.
 ; The answer unsat proves it, sat refutes it.
 ; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the

@@ -1,5 +1,6 @@
 ; Family v-half: for every d with d >= 1: W of chunk 1 starts -1 ticks after its I has ended.
-; Used as a control of theorem B, which must be refuted: the longest wait is one tick shorter.
+; Used as a negative control of theorem B, which must be refuted: the longest wait is one tick
+; shorter.
 ; This file asks for a counterexample: a number of devices d and a device i for which it is false.
 ; The answer unsat proves it, sat refutes it.
 ; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the

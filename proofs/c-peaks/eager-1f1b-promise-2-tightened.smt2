@@ -1,5 +1,5 @@
 ; Family eager-1f1b: for every d with d >= 1: bubble < 0 on every device i.
-; Used as a control of theorem C, which must be refuted: the bound is tightened by one.
+; Used as a negative control of theorem C, which must be refuted: the bound is tightened by one.
 ; This file asks for a counterexample: a number of devices d and a device i for which it is false.
 ; The answer unsat proves it, sat refutes it.
 ; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the

@@ -1,6 +1,6 @@
 ; Family interleaved-1f1b-2: for every d with d >= 1: the peak of a device is at most the sum over
 ; its chunks of their lifespans divided by the interval, rounded up, less 2.
-; Used as a control of theorem C, which must be refuted: the bound is 2 less.
+; Used as a negative control of theorem C, which must be refuted: the bound is 2 less.
 ; This file asks for a counterexample: a number of devices d and a device i for which it is false.
 ; The answer unsat proves it, sat refutes it.
 ; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the

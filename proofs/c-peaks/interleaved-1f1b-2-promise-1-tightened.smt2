@@ -1,6 +1,6 @@
 ; Family interleaved-1f1b-2: for every d with d >= 1: peak < 3*d - if(d mod 3 = 0, 0, 1) - 2*i on
 ; every device i.
-; Used as a control of theorem C, which must be refuted: the bound is tightened by one.
+; Used as a negative control of theorem C, which must be refuted: the bound is tightened by one.
 ; This file asks for a counterexample: a number of devices d and a device i for which it is false.
 ; The answer unsat proves it, sat refutes it.
 ; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the

@@ -1,7 +1,7 @@
 ; Family v-min: for every d with d >= 1: peak = 2*((d + 4) div 3) - if(d mod 3 = 2 and i mod 3 = 0,
 ; 2, 0) on every device i.
-; Used as a control of theorem C, which must be refuted: the gap of 2 ticks at multiples of 3 is
-; dropped.
+; Used as a negative control of theorem C, which must be refuted: the gap of 2 ticks at multiples of
+; 3 is dropped.
 ; This file asks for a counterexample: a number of devices d and a device i for which it is false.
 ; The answer unsat proves it, sat refutes it.
 ; F0 is the offset of F of chunk 0 on device i, F0_div and F0_mod its quotient and remainder by the

@@ -1,7 +1,7 @@
-; Control of theorem D, a false statement: no block holds at most 2*((d+4) div 3) stage activations
-; on device 0.
+; Negative control of theorem D, a false statement: no block holds at most 2*((d+4) div 3) stage
+; activations on device 0.
 ; Domain: d mod 3 = 1, d >= 1.
-; Used as a control: the bound is one more than V-Min holds.
+; Used as a negative control: the bound is one more than V-Min holds.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of
 ; intervals of 6 ticks by which copies of I1 are put off to follow a copy of F0 there, before the

@@ -1,7 +1,7 @@
-; Control of theorem D, a false statement: no block holds less than 2*((d+4) div 3) stage
+; Negative control of theorem D, a false statement: no block holds less than 2*((d+4) div 3) stage
 ; activations on devices 0 and 1.
 ; Domain: d mod 3 = 2, d >= 5.
-; Used as a control: where d mod 3 = 2 the first two devices are not enough.
+; Used as a negative control: where d mod 3 = 2 the first two devices are not enough.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of
 ; intervals of 6 ticks by which copies of I1 are put off to follow a copy of F0 there, before the

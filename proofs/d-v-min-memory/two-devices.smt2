@@ -1,7 +1,7 @@
-; Control of theorem D, a false statement: no block of two devices holds less than 4 stage
+; Negative control of theorem D, a false statement: no block of two devices holds less than 4 stage
 ; activations on each.
 ; Domain: d = 2.
-; Used as a control: two devices do with 3 each.
+; Used as a negative control: two devices do with 3 each.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of
 ; intervals of 6 ticks by which copies of I1 are put off to follow a copy of F0 there, before the

@@ -1,7 +1,8 @@
-; Control of theorem E, a false statement: interleaved-1f1b-4, d = 0 (mod 6): there is a cycle of
-; passes, each of which comes after the one before, that takes 4tF + 4tI + 4tW for each microbatch.
+; Negative control of theorem E, a false statement: interleaved-1f1b-4, d = 0 (mod 6): there is a
+; cycle of passes, each of which comes after the one before, that takes 4tF + 4tI + 4tW for each
+; microbatch.
 ; Domain: d >= 1, d >= 6.
-; Used as a control: the first step of the cycle is denied.
+; Used as a negative control: the first step of the cycle is denied.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; The cycle: F0 on 0, B0 on 0, F1 on 0, B3 on 0, F2 on 0, B2 on 0, F3 on 0, B1 on 0; devices below 0
 ; are counted from the last. A pass comes after another of its device in the same round (offset div

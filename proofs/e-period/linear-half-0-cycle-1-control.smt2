@@ -1,7 +1,7 @@
-; Control of theorem E, a false statement: linear-half, d = 0 (mod 4): there is a cycle of passes,
-; each of which comes after the one before, that takes tF + tI + tW for each microbatch.
+; Negative control of theorem E, a false statement: linear-half, d = 0 (mod 4): there is a cycle of
+; passes, each of which comes after the one before, that takes tF + tI + tW for each microbatch.
 ; Domain: d >= 1, d >= 4.
-; Used as a control: the first step of the cycle is denied.
+; Used as a negative control: the first step of the cycle is denied.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; The cycle: F0 on 0, W0 on 0, I0 on 0; devices below 0 are counted from the last. A pass comes
 ; after another of its device in the same round (offset div T + copy) when its offset modulo T is

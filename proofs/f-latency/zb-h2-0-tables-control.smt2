@@ -1,7 +1,7 @@
-; Control of theorem F, a false statement: zb-h2, d = 0 (mod 3): residues and rounds are those of
-; the tables.
+; Negative control of theorem F, a false statement: zb-h2, d = 0 (mod 3): residues and rounds are
+; those of the tables.
 ; Domain: d >= 1.
-; Used as a control: the first residue is denied.
+; Used as a negative control: the first residue is denied.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; The claim is that the offsets of passes modulo the interval T, and so the order of a device, are
 ; those of the tables, and that a pass comes at least so many rounds (offset div T) after one that

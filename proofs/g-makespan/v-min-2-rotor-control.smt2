@@ -1,7 +1,7 @@
-; Control of theorem G, a false statement: v-min, d = 2 (mod 6): every pass of the rotor comes after
-; the one before.
+; Negative control of theorem G, a false statement: v-min, d = 2 (mod 6): every pass of the rotor
+; comes after the one before.
 ; Domain: d >= 1, d >= 8.
-; Used as a control: the first order of the rotor is denied.
+; Used as a negative control: the first order of the rotor is denied.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; The rotor: F1 on 0, I1 on 0, I1 on 1, I1 on 2, F1 on 2, F1 on 1; devices below 0 are counted from
 ; the last. Where a pass does not need the one before, it comes later in the order of their device,

@@ -1,7 +1,7 @@
-; Control of theorem H, a false statement: the span of a device is at least its work, t1-u1 and
-; t2-u2 together, if it does at most u1 in its first t1 ticks and at most u2 in its last t2.
+; Negative control of theorem H, a false statement: the span of a device is at least its work, t1-u1
+; and t2-u2 together, if it does at most u1 in its first t1 ticks and at most u2 in its last t2.
 ; Domain: real durations.
-; Used as a control: the condition that the work is more than fits the windows is dropped.
+; Used as a negative control: the condition that the work is more than fits the windows is dropped.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; work is all work of a device, M its span, t1 and t2 the lengths of its windows, u1 and u2 the most
 ; work that it can do in them, first and last what it does there.

@@ -1,7 +1,7 @@
-; Control of theorem H, a false statement: if no F of the last stage, 2d-1, starts before 2d-1, no I
-; of that stage starts before 2d.
+; Negative control of theorem H, a false statement: if no F of the last stage, 2d-1, starts before
+; 2d-1, no I of that stage starts before 2d.
 ; Domain: d >= 1, unit times.
-; Used as a control: one tick more is claimed.
+; Used as a negative control: one tick more is claimed.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; f and g are the starts of F and I of the last stage.
 (set-logic QF_LIA)

@@ -1,7 +1,8 @@
-; Control of theorem H, a false statement: if no I of stage s+1 starts before 4d-2-s, no I of stage
-; s starts before 4d-1-s; for stage d, the first of the last device to run an I, that is 3d-1.
+; Negative control of theorem H, a false statement: if no I of stage s+1 starts before 4d-2-s, no I
+; of stage s starts before 4d-1-s; for stage d, the first of the last device to run an I, that is
+; 3d-1.
 ; Domain: d >= 1, unit times.
-; Used as a control: one tick more is claimed.
+; Used as a negative control: one tick more is claimed.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; n and g are the starts of I of stages s+1 and s.
 (set-logic QF_LIA)

@@ -1,6 +1,6 @@
-; Control of theorem H, a false statement: the makespan is at least 6m+6d-3k.
+; Negative control of theorem H, a false statement: the makespan is at least 6m+6d-3k.
 ; Domain: d >= 1, k >= 1, m > k/2, unit times.
-; Used as a control: the bound is one more.
+; Used as a negative control: the bound is one more.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; M is the makespan. first is the work of the last device in the first 3d-1 ticks, in which it can
 ; only run F, at most k of them; last its work in the last 3d ticks, in which it runs no F, and I

@@ -1,6 +1,6 @@
-; Control of theorem H, a false statement: the makespan is at least 6m+6d-3k-1.
+; Negative control of theorem H, a false statement: the makespan is at least 6m+6d-3k-1.
 ; Domain: d = 2, m = 1, k = 2.
-; Used as a control: these numbers have a schedule of 9 ticks, and the formula says 11.
+; Used as a negative control: these numbers have a schedule of 9 ticks, and the formula says 11.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; M is the makespan. first is the work of the last device in the first 3d-1 ticks, in which it can
 ; only run F, at most k of them; last its work in the last 3d ticks, in which it runs no F, and I

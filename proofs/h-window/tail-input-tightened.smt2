@@ -1,7 +1,7 @@
-; Control of theorem H, a false statement: if every I of stage s-1 ends by M-s, every I of stage s
-; ends by M-s-1; I of stage 0 ends by M-1, for its W follows.
+; Negative control of theorem H, a false statement: if every I of stage s-1 ends by M-s, every I of
+; stage s ends by M-s-1; I of stage 0 ends by M-1, for its W follows.
 ; Domain: d >= 1, unit times.
-; Used as a control: one tick more is claimed.
+; Used as a negative control: one tick more is claimed.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; M is the makespan; p and e are the ends of I of stages s-1 and s, w the end of the W of stage 0.
 (set-logic QF_LIA)

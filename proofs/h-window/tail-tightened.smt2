@@ -1,7 +1,8 @@
-; Control of theorem H, a false statement: if every F of stage s+1 ends by M-(4d-1-s), every F of
-; stage s ends by M-(4d-s); for stage d, the last of the last device to run an F, that is M-3d.
+; Negative control of theorem H, a false statement: if every F of stage s+1 ends by M-(4d-1-s),
+; every F of stage s ends by M-(4d-s); for stage d, the last of the last device to run an F, that is
+; M-3d.
 ; Domain: d >= 1, unit times.
-; Used as a control: one tick more is claimed.
+; Used as a negative control: one tick more is claimed.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; M is the makespan; n and e are the ends of F of stages s+1 and s.
 (set-logic QF_LIA)

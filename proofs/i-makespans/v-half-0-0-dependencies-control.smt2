@@ -1,7 +1,7 @@
-; Control of theorem I, a false statement: v-half, squeezed, with the start times below: no pass
-; starts before what it needs has ended.
+; Negative control of theorem I, a false statement: v-half, squeezed, with the start times below: no
+; pass starts before what it needs has ended.
 ; Domain: d >= 2, (>= m (+ (div d 2) 1)), d = (* 2 h), i = (* 2 g).
-; Used as a control: every pass takes a tick longer.
+; Used as a negative control: every pass takes a tick longer.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; F0 is the offset of F of chunk 0 on device i of d, F0_at its start in microbatch j of m, after
 ; which n others come. The passes of a device run in the order of offset + 6 times the microbatch.

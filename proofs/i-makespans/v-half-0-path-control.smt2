@@ -1,7 +1,7 @@
-; Control of theorem I, a false statement: v-half, squeezed: there is a path of as many passes as
-; the makespan has ticks, each of which waits for the one before.
+; Negative control of theorem I, a false statement: v-half, squeezed: there is a path of as many
+; passes as the makespan has ticks, each of which waits for the one before.
 ; Domain: d >= 2, (>= m (+ (div d 2) 1)), d = (* 2 h).
-; Used as a control: the path is a pass longer.
+; Used as a negative control: the path is a pass longer.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; The path goes through stretches of passes; pass k of a stretch is on the device and of the
 ; microbatch that are given by k. A pass waits for another if it needs it, or if both are on one

@@ -1,7 +1,7 @@
-; Control of theorem I, a false statement: v-zb, squeezed, with the start times below: no pass
-; starts before time 0 or ends after the makespan.
+; Negative control of theorem I, a false statement: v-zb, squeezed, with the start times below: no
+; pass starts before time 0 or ends after the makespan.
 ; Domain: d >= 2, (>= m d).
-; Used as a control: the makespan is a tick shorter.
+; Used as a negative control: the makespan is a tick shorter.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; F0 is the offset of F of chunk 0 on device i of d, F0_at its start in microbatch j of m, after
 ; which n others come. The passes of a device run in the order of offset + 6 times the microbatch.

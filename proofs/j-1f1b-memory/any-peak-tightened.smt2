@@ -1,7 +1,7 @@
-; Control of theorem J, a false statement: a device on which I starts at least nS + tF after F holds
-; at least n+2 stage activations: W ends more than (n+1)S after F has started.
+; Negative control of theorem J, a false statement: a device on which I starts at least nS + tF
+; after F holds at least n+2 stage activations: W ends more than (n+1)S after F has started.
 ; Domain: n >= 0, any tW.
-; Used as a control: 1F1B holds one less.
+; Used as a negative control: 1F1B holds one less.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; S is the interval. nS stands for n intervals, where n is the number of devices that follow the
 ; device behind this one. L is the time from the start of F to the start of I on this device, M the

@@ -1,7 +1,7 @@
-; Control of theorem J, a false statement: if I starts at least nS + tF after F on the device
-; behind, it does so more than (n+1)S + tF after F here.
+; Negative control of theorem J, a false statement: if I starts at least nS + tF after F on the
+; device behind, it does so more than (n+1)S + tF after F here.
 ; Domain: n >= 0, tW < tF + tI.
-; Used as a control: 1F1B's I starts just then.
+; Used as a negative control: 1F1B's I starts just then.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; S is the interval. nS stands for n intervals, where n is the number of devices that follow the
 ; device behind this one. L is the time from the start of F to the start of I on this device, M the

@@ -1,7 +1,7 @@
-; Control of theorem J, a false statement: a device on which I starts at least 3n+1 ticks after F
-; holds at least n+2 stage activations.
+; Negative control of theorem J, a false statement: a device on which I starts at least 3n+1 ticks
+; after F holds at least n+2 stage activations.
 ; Domain: n >= 0, unit times.
-; Used as a control: 1F1B holds one less.
+; Used as a negative control: 1F1B holds one less.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of
 ; intervals of 3 ticks by which copies of I1 are put off to follow a copy of F0 there, before the

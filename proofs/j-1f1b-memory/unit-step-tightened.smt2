@@ -1,7 +1,7 @@
-; Control of theorem J, a false statement: if I starts at least 3n-2 ticks after F on the device
-; behind, it does so at least 3n+2 ticks after F here.
+; Negative control of theorem J, a false statement: if I starts at least 3n-2 ticks after F on the
+; device behind, it does so at least 3n+2 ticks after F here.
 ; Domain: n >= 1, unit times.
-; Used as a control: one tick more is claimed.
+; Used as a negative control: one tick more is claimed.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of
 ; intervals of 3 ticks by which copies of I1 are put off to follow a copy of F0 there, before the

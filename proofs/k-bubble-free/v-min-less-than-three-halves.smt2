@@ -1,7 +1,7 @@
-; Control of theorem K, a false statement: V-Min's period is less than three halves of V-Half's, if
-; there is any work.
+; Negative control of theorem K, a false statement: V-Min's period is less than three halves of
+; V-Half's, if there is any work.
 ; Domain: real tF, tI, tW >= 0.
-; Used as a control: with tW = 0 and tI <= tF it is three halves.
+; Used as a negative control: with tW = 0 and tI <= tF it is three halves.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; S is the work of a stage for one microbatch; a device has two, so no period is shorter than 2S.
 ; v_half and v_min are the steady periods of the squeezed orders (E).

@@ -1,7 +1,7 @@
-; Control of theorem L, a false statement: no block with V placement, tF = tI = 1, tW = 0 and T = 4
-; holds at most 2*((d+2) div 2) stage activations on device i.
+; Negative control of theorem L, a false statement: no block with V placement, tF = tI = 1, tW = 0
+; and T = 4 holds at most 2*((d+2) div 2) stage activations on device i.
 ; Domain: d even, i even, 0 <= i < d.
-; Used as a control: the bound is one more than V-Half holds.
+; Used as a negative control: the bound is one more than V-Half holds.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; F0_2 is the offset of F of chunk 0 on device 2 of the window, in ticks. k_F0_I1_2 is the number of
 ; intervals of 4 ticks by which copies of I1 are put off to follow a copy of F0 there, before the

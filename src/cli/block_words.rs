@@ -18,7 +18,7 @@ pub enum EngineName {
     /// An integer program, solved in floating point by HiGHS, or by microlp in a build without it; any
     /// placement
     Milp,
-    /// An SMT problem, decided by Z3 in exact arithmetic; any placement
+    /// An SMT problem, decided by Z3 or cvc5 in exact arithmetic; any placement
     Smt,
     /// A local search for the least interval, in exact arithmetic; any placement, and fast where there
     /// are several microbatches per interval, but it proves only what a bound on all schedules shows

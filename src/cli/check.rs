@@ -108,7 +108,10 @@ struct WitnessReport {
     reason: Option<String>,
 }
 
-fn of_witness(checked: Result<Vec<prove::Claim>, prove::Rejection>, output: Output) -> Result<Status, Error> {
+fn of_witness(
+    checked: Result<Vec<prove::WitnessClaim>, prove::WitnessRejection>,
+    output: Output,
+) -> Result<Status, Error> {
     let answer = match checked {
         Ok(claims) => {
             let claims = claims.into_iter().map(|claim| ClaimLine { checked: true, claim: claim.statement });

@@ -1,6 +1,7 @@
 //! `compare`: the named schedules of a model side by side.
 
 use std::fmt;
+use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
@@ -76,18 +77,18 @@ struct Row {
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the model");
     let model = args.model.read()?;
+    let interrupt = on_ctrl_c();
     let mut notes = Vec::new();
     let contenders = match &args.schedules {
         Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
         None => fitting(&model, &mut notes),
     };
-    let interrupt = on_ctrl_c();
     let mut rows = Vec::new();
     for contender in contenders {
         rows.push(match contender {
             Contender::Named(entry) => {
                 progress.step(entry.name);
-                Row::named(&model, entry)
+                Row::named(&model, entry, &Stop::on(interrupt.clone()))
             }
             Contender::Optimized => {
                 let stop = args.search.stop(interrupt.clone());
@@ -129,9 +130,13 @@ fn find(name: &str) -> Result<Contender, Error> {
 fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
     let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
-    let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) = placed
-        .into_iter()
-        .partition(|entry| !matches!(entry.generate(model), Err(CatalogError::RecomputeUnknown(_))));
+    // Whether there is one at all shows without improving it.
+    let unimproved = Stop::after(Duration::ZERO);
+    let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) =
+        placed.into_iter().partition(|entry| {
+            let made = entry.generate_until(model, &unimproved);
+            !matches!(made, Err(CatalogError::RecomputeUnknown(_)))
+        });
     let shape = model.placement().shape();
     for (reason, entries) in [
         (format!("the placement is {shape}"), elsewhere),
@@ -146,13 +151,13 @@ fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
 }
 
 impl Row {
-    fn named(model: &Model, entry: &Entry) -> Self {
-        let (schedule, error) = match entry.generate(model) {
+    fn named(model: &Model, entry: &Entry, stop: &Stop) -> Self {
+        let (schedule, error) = match entry.generate_until(model, stop) {
             Ok(schedule) => (Some(schedule), None),
             // What it would take is worth knowing where it does not fit.
             Err(error @ CatalogError::OverCapacity { .. }) => {
                 let free = model.with_uniform_capacity(None).ok();
-                (free.and_then(|free| entry.generate(&free).ok()), Some(error.to_string()))
+                (free.and_then(|free| entry.generate_until(&free, stop).ok()), Some(error.to_string()))
             }
             Err(error) => (None, Some(error.to_string())),
         };

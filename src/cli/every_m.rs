@@ -29,7 +29,7 @@ pub fn run(args: &SubjectArgs, stop: &Stop, output: Output) -> Result<Status, Er
         let family = input.family()?;
         let (block, model) = args.block_of(&family)?;
         let answer = every_m_of_block(&block, &model, stop).map_err(|error| refused(&error))?;
-        Report::of(Some(family.name), &model, answer.into())
+        EveryMReport::of(Some(family.name), &model, answer.into())
     } else {
         let subject = args.with_schedule(input.schedule()?)?;
         if subject.csv.as_ref().is_some_and(|file| file.programme().is_some()) {
@@ -41,12 +41,12 @@ pub fn run(args: &SubjectArgs, stop: &Stop, output: Output) -> Result<Status, Er
         let answer = if subject.complaints.is_empty() {
             every_m_of_schedule(schedule, model, stop).map_err(|error| refused(&error))?.into()
         } else {
-            Answer::Refuted(Counterexample {
+            EveryMAnswer::Refuted(InvalidNumber {
                 microbatches: schedule.microbatches(),
                 violations: subject.complaints.clone(),
             })
         };
-        Report::of(schedule.name.clone(), model, answer)
+        EveryMReport::of(schedule.name.clone(), model, answer)
     };
     drop(progress);
     output.print(&report)?;
@@ -66,17 +66,17 @@ fn refused(error: &EveryError) -> Error {
 }
 
 /// What is known, as it is printed.
-enum Answer {
+enum EveryMAnswer {
     Proved(Box<Proof>),
-    Refuted(Counterexample),
+    Refuted(InvalidNumber),
     Unknown(String),
 }
 
-impl From<EveryM> for Answer {
+impl From<EveryM> for EveryMAnswer {
     fn from(answer: EveryM) -> Self {
         match answer {
             EveryM::Proved(proof) => Self::Proved(proof),
-            EveryM::Refuted(refutation) => Self::Refuted(Counterexample {
+            EveryM::Refuted(refutation) => Self::Refuted(InvalidNumber {
                 microbatches: refutation.microbatches,
                 violations: refutation.verdict.violations.iter().map(Complaint::from).collect(),
             }),
@@ -87,30 +87,30 @@ impl From<EveryM> for Answer {
 
 /// A number of microbatches that is not valid: the fewest.
 #[derive(Debug, Serialize)]
-struct Counterexample {
+struct InvalidNumber {
     microbatches: u32,
     violations: Vec<Complaint>,
 }
 
 /// The answer with all that `--json` gives. What is not known is null.
 #[derive(Serialize)]
-struct Report {
+struct EveryMReport {
     status: &'static str,
     /// The least number of microbatches that is proved, and what it grows by.
     first: Option<u32>,
     step: Option<u32>,
-    makespan: Option<Figure>,
-    device_span: Option<Figure>,
+    makespan: Option<FormulaInM>,
+    device_span: Option<FormulaInM>,
     peak_memory: Option<Vec<i64>>,
     peak_memory_max: Option<i64>,
     /// From how many microbatches on every device has its peak.
     peak_memory_from: Option<u32>,
     /// What each further microbatch adds to the makespan in the long run.
     interval: Option<Interval>,
-    repetition: Option<Repeated>,
+    repetition: Option<RepetitionObject>,
     /// Up to how many microbatches every schedule was replayed.
     replayed_to: Option<u32>,
-    counterexample: Option<Counterexample>,
+    counterexample: Option<InvalidNumber>,
     reason: Option<String>,
     /// The name of the family or of the schedule.
     name: Option<String>,
@@ -125,7 +125,7 @@ struct Report {
 
 /// A figure as a formula in m.
 #[derive(Serialize)]
-struct Figure {
+struct FormulaInM {
     /// In words.
     formula: String,
     /// From how many microbatches on it holds that `period` more add `increase`.
@@ -140,14 +140,14 @@ struct Figure {
 
 /// The repetition that the induction rests on.
 #[derive(Serialize)]
-struct Repeated {
+struct RepetitionObject {
     from: u32,
     microbatches: u32,
     ticks: i64,
 }
 
-impl Report {
-    fn of(name: Option<String>, model: &Model, answer: Answer) -> Self {
+impl EveryMReport {
+    fn of(name: Option<String>, model: &Model, answer: EveryMAnswer) -> Self {
         let report = Self {
             status: "unknown",
             first: None,
@@ -171,11 +171,11 @@ impl Report {
             proof: None,
         };
         match answer {
-            Answer::Proved(proof) => report.proved(proof),
-            Answer::Refuted(counterexample) => {
+            EveryMAnswer::Proved(proof) => report.proved(proof),
+            EveryMAnswer::Refuted(counterexample) => {
                 Self { status: "refuted", counterexample: Some(counterexample), ..report }
             }
-            Answer::Unknown(reason) => Self { reason: Some(reason), ..report },
+            EveryMAnswer::Unknown(reason) => Self { reason: Some(reason), ..report },
         }
     }
 
@@ -185,13 +185,13 @@ impl Report {
             status: "proved",
             first: Some(proof.first),
             step: Some(proof.step),
-            makespan: Some(Figure::of(&proof.makespan)),
-            device_span: Some(Figure::of(&proof.device_span)),
+            makespan: Some(FormulaInM::of(&proof.makespan)),
+            device_span: Some(FormulaInM::of(&proof.device_span)),
             peak_memory: Some(proof.peak_memory.iter().map(|units| units.0).collect()),
             peak_memory_max: proof.peak_memory.iter().map(|units| units.0).max(),
             peak_memory_from: Some(proof.peak_from),
             interval: Some(Interval(Ratio::new(ticks.0, i64::from(microbatches)))),
-            repetition: Some(Repeated { from, microbatches, ticks: ticks.0 }),
+            repetition: Some(RepetitionObject { from, microbatches, ticks: ticks.0 }),
             replayed_to: Some(proof.replayed_to),
             proof: Some(proof),
             ..self
@@ -209,7 +209,7 @@ impl Report {
     }
 }
 
-impl Figure {
+impl FormulaInM {
     fn of(formula: &Formula) -> Self {
         let ticks = |values: &[Ticks]| values.iter().map(|value| value.0).collect();
         Self {
@@ -223,7 +223,7 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for EveryMReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = format!(
             "{}, {}, {}",
@@ -233,7 +233,7 @@ impl fmt::Display for Report {
         );
         if let Some(proof) = &self.proof {
             self.fmt_proof(proof, &size, out)
-        } else if let Some(Counterexample { microbatches, violations }) = &self.counterexample {
+        } else if let Some(InvalidNumber { microbatches, violations }) = &self.counterexample {
             let violated = count(violations.len(), "violation", "violations");
             let number = count(*microbatches as usize, "microbatch", "microbatches");
             writeln!(out, "refuted: {size}: invalid with {number}, {violated}")?;
@@ -244,7 +244,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl Report {
+impl EveryMReport {
     fn fmt_proof(&self, proof: &Proof, size: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (time, memory) = (&self.time_unit, &self.memory_unit);
         let all = Numbers::from(proof.first, proof.step);

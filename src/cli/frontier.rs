@@ -130,10 +130,10 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let mut tell = |peak: Units, interval: Ratio<i64>| {
         progress.step(format!("interval {interval} with a peak of {peak}"));
     };
-    let found = frontier(&model, passes, &Stop::on(on_ctrl_c()).within(args.time_limit), &mut tell)
-        .map_err(refused)?;
+    let stop = Stop::on(on_ctrl_c());
+    let found = frontier(&model, passes, &stop.within(args.time_limit), &mut tell).map_err(refused)?;
     progress.step("named schedules");
-    let mut report = FrontierReport::of(&model, passes, &found);
+    let mut report = FrontierReport::of(&model, passes, &found, &stop);
     drop(progress);
     report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots();
@@ -179,7 +179,7 @@ fn refused(error: FrontierError) -> Error {
 }
 
 impl<'a> FrontierReport<'a> {
-    fn of(model: &'a Model, passes: Passes, found: &Frontier) -> Self {
+    fn of(model: &'a Model, passes: Passes, found: &Frontier, stop: &Stop) -> Self {
         let points = found.points.iter().map(|point| {
             let rate = point.bubble_rate(model, passes);
             Row {
@@ -204,7 +204,7 @@ impl<'a> FrontierReport<'a> {
         };
         Self {
             points: points.collect(),
-            schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found)).collect(),
+            schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found, stop)).collect(),
             complete: found.complete,
             engine: found.engine.name(),
             notes: solver.map(note).into_iter().collect(),
@@ -244,11 +244,17 @@ impl<'a> FrontierReport<'a> {
 
 impl Named {
     /// What a schedule of the catalogue measures on a model, if it has one there that runs.
-    fn of(model: &Model, passes: Passes, entry: &catalog::Entry, found: &Frontier) -> Option<Self> {
-        let schedule = entry.generate(model).ok()?;
+    fn of(
+        model: &Model,
+        passes: Passes,
+        entry: &catalog::Entry,
+        found: &Frontier,
+        stop: &Stop,
+    ) -> Option<Self> {
+        let schedule = entry.generate_until(model, stop).ok()?;
         let verdict = replay(model, &schedule);
         let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
-        let (interval, peak) = steady(model, entry)
+        let (interval, peak) = steady(model, entry, stop)
             .map_or_else(|| (None, verdict.peak_memory_max()), |(interval, peak)| (Some(interval), peak));
         let is_alike = runs_like(&schedule, passes);
         let best = found.points.iter().rev().find(|point| is_alike && point.peak <= peak);
@@ -282,12 +288,12 @@ fn runs_like(schedule: &Schedule, passes: Passes) -> bool {
 }
 
 /// The interval of a schedule's steady phase and its peak, with microbatches enough to have one.
-fn steady(model: &Model, entry: &catalog::Entry) -> Option<(Ratio<i64>, Units)> {
+fn steady(model: &Model, entry: &catalog::Entry, stop: &Stop) -> Option<(Ratio<i64>, Units)> {
     // Warm-up and cool-down are over within a few microbatches for each stage.
     const PER_STAGE: u32 = 9;
     let enough = model.stages().saturating_mul(PER_STAGE).max(model.microbatches()).max(30);
     let model = model.with_microbatches(enough).ok()?;
-    let schedule = entry.generate(&model).ok()?;
+    let schedule = entry.generate_until(&model, stop).ok()?;
     let verdict = replay(&model, &schedule);
     let interval = steady_interval(&schedule, verdict.timing.as_ref()?)?;
     Some((interval, verdict.peak_memory_max()))

@@ -168,13 +168,13 @@ impl Problem {
             }
         }
         self.rows = 0;
-        for at in 0..self.classes.len() {
+        for (at, is_used) in used.into_iter().enumerate() {
             let first = primary(&self.classes[at]);
             self.classes[at].first_cell = if first < at {
                 self.classes[first].first_cell
             } else {
                 let row = self.rows;
-                self.rows += usize::from(used[at]);
+                self.rows += usize::from(is_used);
                 row * self.microbatches as usize
             };
         }

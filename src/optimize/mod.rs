@@ -197,20 +197,23 @@ pub fn optimize(
     }
     feasible::check(model)?;
     let stop = &options.stop;
+    let space = search::Space::new(model);
     let given = given(model, options);
-    let mut known: Vec<search::Best> = given.iter().map(|(_, known)| known.clone()).collect();
+    // A search cannot hold a schedule that recomputes some microbatches of a stage and not others.
+    let mut known: Vec<search::Found> =
+        given.iter().filter_map(|given| space.found(&given.schedule, &given.engine)).collect();
     if options.objective == Objective::DeviceSpan {
         let options = Options { objective: Objective::Makespan, ..options.clone() };
-        let shortest = searched(model, &options, &stop.within(stop.remaining() / 2), &known, progress)?;
+        let shortest =
+            searched(model, &space, &options, &stop.within(stop.remaining() / 2), &known, progress)?;
         known.push(shortest.best);
     }
-    let Searched { best, bound, proved_by } = searched(model, options, stop, &known, progress)?;
-    let found = judged(model, options, best)?;
-    // The search cannot hold a schedule that recomputes some microbatches of a stage and not others.
-    let better = given.into_iter().filter(|(value, _)| *value < found.2).min_by_key(|(value, _)| *value);
-    let (search::Best { schedule, engine, block }, verdict, value) = match better {
-        Some((_, known)) => judged(model, options, known)?,
-        None => found,
+    let Searched { best, bound, proved_by } = searched(model, &space, options, stop, &known, progress)?;
+    let found = Judged::new(model, options.objective, space.schedule(&best), best.engine)?;
+    let better = given.into_iter().filter(|given| given.value < found.value).min_by_key(|given| given.value);
+    let (Judged { schedule, verdict, value, engine }, block) = match better {
+        Some(given) => (given, None),
+        None => (found, best.block),
     };
     let mut schedule = schedule.named("optimized");
     schedule.model = Some(model.name().to_owned());
@@ -229,44 +232,51 @@ pub fn optimize(
     Ok(solution.certified(model))
 }
 
-/// A schedule with what replay says of it, and its value.
-fn judged(
-    model: &Model,
-    options: &Options,
-    best: search::Best,
-) -> Result<(search::Best, Verdict, Ticks), OptimizeError> {
-    let verdict = replay(model, &best.schedule);
-    match &verdict.timing {
-        Some(timing) if verdict.is_valid() => {
-            let value = options.objective.of(&timing.metrics);
-            Ok((best, verdict, value))
-        }
-        _ => {
-            let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
-            Err(OptimizeError::Rejected { engine: best.engine, reason })
+/// A valid schedule with what replay says of it, and what found it.
+struct Judged {
+    schedule: Schedule,
+    verdict: Verdict,
+    value: Ticks,
+    engine: String,
+}
+
+impl Judged {
+    fn new(
+        model: &Model,
+        objective: Objective,
+        schedule: Schedule,
+        engine: String,
+    ) -> Result<Self, OptimizeError> {
+        let verdict = replay(model, &schedule);
+        match &verdict.timing {
+            Some(timing) if verdict.is_valid() => {
+                let value = objective.of(&timing.metrics);
+                Ok(Self { schedule, verdict, value, engine })
+            }
+            _ => {
+                let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
+                Err(OptimizeError::Rejected { engine, reason })
+            }
         }
     }
 }
 
-/// The known schedules that are valid, each with its value.
-fn given(model: &Model, options: &Options) -> Vec<(Ticks, search::Best)> {
+/// The known schedules that are valid for the model.
+fn given(model: &Model, options: &Options) -> Vec<Judged> {
     let fitting = options.known.iter().filter(|known| {
         known.placement() == model.placement() && known.microbatches() == model.microbatches()
     });
     fitting
         .filter_map(|known| {
-            let verdict = replay(model, known);
-            let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
             let engine = known.provenance.as_ref().map_or_else(|| "given".to_owned(), |of| of.engine.clone());
-            let best = search::Best { schedule: known.clone(), engine, block: None };
-            Some((options.objective.of(&timing.metrics), best))
+            Judged::new(model, options.objective, known.clone(), engine).ok()
         })
         .collect()
 }
 
 /// What a search ends with.
 struct Searched {
-    best: search::Best,
+    best: search::Found,
     bound: Bound,
     proved_by: Option<finite::Engine>,
 }
@@ -274,17 +284,18 @@ struct Searched {
 /// Searches from what is known.
 fn searched(
     model: &Model,
+    space: &search::Space,
     options: &Options,
     stop: &Stop,
-    known: &[search::Best],
+    known: &[search::Found],
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Searched, OptimizeError> {
     let objective = options.objective;
     // The closed forms cost nothing; the rest only where they leave a gap.
     let mut bound = lower_bound_within(model, objective, 0);
-    let mut search = search::Search::new(model, options, bound.value, stop.clone(), progress);
+    let mut search = search::Search::new(space, options, bound.value, stop.clone(), progress);
     for known in known {
-        search.put(known);
+        search.put(known.clone());
     }
     search.propose();
     if !search.is_done() {
@@ -292,11 +303,11 @@ fn searched(
         search.raise(bound.value);
     }
     search.improve(options.effort / 8);
-    let proved_by = if search.is_done() { None } else { exhaust(model, options, stop, &mut search)? };
+    let proved_by = if search.is_done() { None } else { exhaust(model, space, options, stop, &mut search)? };
     if proved_by.is_none() {
         search.improve(options.effort);
     }
-    Ok(Searched { best: search.into_best(), bound, proved_by })
+    Ok(Searched { best: search.best(), bound, proved_by })
 }
 
 /// At least so much effort goes with every step that the lower bound may spend.
@@ -305,6 +316,7 @@ const EFFORT_PER_STEP: u64 = 100;
 /// Proves the best schedule optimal, or puts a better one in its place, where an exact search can.
 fn exhaust(
     model: &Model,
+    space: &search::Space,
     options: &Options,
     stop: &Stop,
     search: &mut search::Search<'_>,
@@ -314,13 +326,14 @@ fn exhaust(
     }
     search.tell("exhaustive search");
     let limits = finite::Limits { stop: stop.clone(), effort: options.exact_effort };
-    let found = match finite::solve(model, options.objective, &search.best().schedule, &limits) {
+    let best = search.best();
+    let found = match finite::solve(model, options.objective, &space.schedule(&best), &limits) {
         Ok(found) => found,
         Err(finite::FiniteError::Rejected { engine, reason }) => {
             return Err(OptimizeError::Rejected { engine: engine.to_owned(), reason });
         }
         Err(finite::FiniteError::Incumbent(reason)) => {
-            return Err(OptimizeError::Rejected { engine: search.best().engine.clone(), reason });
+            return Err(OptimizeError::Rejected { engine: best.engine, reason });
         }
         // Not every model has an exact search; the schedule stands without.
         Err(
@@ -330,8 +343,9 @@ fn exhaust(
             | finite::FiniteError::TooLarge { .. },
         ) => return Ok(None),
     };
-    if let Some(engine) = found.found_by {
-        search.put(&search::Best { schedule: found.schedule, engine: engine.name().to_owned(), block: None });
+    let better = found.found_by.and_then(|engine| space.found(&found.schedule, engine.name()));
+    if let Some(better) = better {
+        search.put(better);
     }
     Ok(found.proved_by)
 }

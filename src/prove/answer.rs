@@ -40,7 +40,7 @@ impl Reason {
 
 /// What a solver says to the file of a theorem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum SolverAnswer {
     /// There is no counterexample.
     Unsat,
     /// There is one for so many devices.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::ProveError;
-use super::answer::{Answer, Reason};
+use super::answer::{Reason, SolverAnswer};
 use super::counterexample::Counterexample;
 use super::solver::Judge;
 use super::subject::{Delays, Subject};
@@ -134,9 +134,9 @@ impl Decision<'_> {
         agreed(&theorem, self.samples)?;
         loop {
             let devices = match self.judge.ask(&theorem, None, self.stop)? {
-                Answer::Unsat => return Ok((theorem, Verdict::Proved)),
-                Answer::Unknown(reason) => return Ok((theorem, Verdict::Unknown(reason))),
-                Answer::Sat(devices) => devices,
+                SolverAnswer::Unsat => return Ok((theorem, Verdict::Proved)),
+                SolverAnswer::Unknown(reason) => return Ok((theorem, Verdict::Unknown(reason))),
+                SolverAnswer::Sat(devices) => devices,
             };
             let (devices, smallest) = self.least_devices(&theorem, devices)?;
             let sample = match sample(self.family, &theorem, devices)? {
@@ -164,9 +164,9 @@ impl Decision<'_> {
         while least < most {
             let middle = least + (most - least) / 2;
             match self.judge.ask(theorem, Some(middle), self.stop)? {
-                Answer::Sat(fewer) => most = fewer,
-                Answer::Unsat => least = middle + 1,
-                Answer::Unknown(_) => return Ok((most, false)),
+                SolverAnswer::Sat(fewer) => most = fewer,
+                SolverAnswer::Unsat => least = middle + 1,
+                SolverAnswer::Unknown(_) => return Ok((most, false)),
             }
         }
         Ok((most, true))

@@ -39,8 +39,8 @@ pub use decide::{Judgement, SURVEYED, Verdict, prove, theorems};
 pub use expected::Expected;
 pub use library::{NamedTheorem, ProofFile, index, library, named};
 pub use squeeze::{
-    Attained, BubbleFreedom, Claim, Form, Irregular, Makespan, Period, Periods, Rate, Rejection, Slow, Term,
-    WITNESS_FORMAT, Witness, bubble_freedom, period,
+    Attained, BubbleFreedom, Irregular, LinearForm, Makespan, Period, PeriodTerm, Periods, Rate, Slow,
+    WITNESS_FORMAT, Witness, WitnessClaim, WitnessRejection, bubble_freedom, period,
 };
 pub use subject::{Delay, Delays, Subject};
 pub use theorem::Theorem;
@@ -112,7 +112,7 @@ pub enum ProveError {
         /// The family.
         family: String,
         /// Why.
-        error: Rejection,
+        error: Box<WitnessRejection>,
     },
 }
 

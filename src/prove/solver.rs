@@ -1,7 +1,7 @@
 //! A solver, asked with the text of a theorem's file.
 
 use super::ProveError;
-use super::answer::{Answer, Reason};
+use super::answer::{Reason, SolverAnswer};
 use super::expected::Expected;
 use super::theorem::Theorem;
 use crate::smt::{self, Question, SmtError, Solver, Unknown};
@@ -33,20 +33,20 @@ impl Judge {
         theorem: &Theorem,
         at_most: Option<i128>,
         stop: &Stop,
-    ) -> Result<Answer, ProveError> {
-        let Some(solver) = &mut self.0 else { return Ok(Answer::Unknown(Reason::NoSolver)) };
+    ) -> Result<SolverAnswer, ProveError> {
+        let Some(solver) = &mut self.0 else { return Ok(SolverAnswer::Unknown(Reason::NoSolver)) };
         read(solver, &theorem.smt_lib(Expected::Unknown), stop)?;
         if let Some(most) = at_most {
             solver.tell(&format!("(assert (<= d {most}))"));
         }
         Ok(match solver.check(stop)? {
-            smt::Answer::Unsat => Answer::Unsat,
+            smt::Answer::Unsat => SolverAnswer::Unsat,
             smt::Answer::Sat => match solver.integer("d", stop)? {
-                Some(devices) => Answer::Sat(devices),
-                None => Answer::Unknown(Reason::of(stop)),
+                Some(devices) => SolverAnswer::Sat(devices),
+                None => SolverAnswer::Unknown(Reason::of(stop)),
             },
-            smt::Answer::Unknown(Unknown::Stopped) => Answer::Unknown(Reason::of(stop)),
-            smt::Answer::Unknown(Unknown::GaveUp(why)) => Answer::Unknown(Reason::Solver(why)),
+            smt::Answer::Unknown(Unknown::Stopped) => SolverAnswer::Unknown(Reason::of(stop)),
+            smt::Answer::Unknown(Unknown::GaveUp(why)) => SolverAnswer::Unknown(Reason::Solver(why)),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::decide::{Judgement, Verdict, prove};
-use super::squeeze::{BubbleFreedom, Claim, Irregular, Witness, bubble_freedom};
+use super::squeeze::{BubbleFreedom, Irregular, Witness, WitnessClaim, bubble_freedom};
 use super::subject::Subject;
 use super::{ProveError, Theorem};
 use crate::block::family::{BubbleFree, Family};
@@ -35,7 +35,7 @@ pub struct SqueezedTheorems {
     /// Everything that the claims rest on.
     pub witness: Witness,
     /// What the witness proves. It has been checked.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<WitnessClaim>,
     /// The promises that there is no bubble for all durations, in the order of the family, and what is known of
     /// them.
     pub bubble_free: Vec<(BubbleFree, BubbleFreedom)>,
@@ -81,7 +81,7 @@ fn squeezed(family: &Family, stop: &Stop) -> Result<SqueezedOrder, ProveError> {
         Ok(witness) => witness,
         Err(reason) => return Ok(SqueezedOrder::Unknown(reason)),
     };
-    let rejected = |error| ProveError::Witness { family: family.name.clone(), error };
+    let rejected = |error| ProveError::Witness { family: family.name.clone(), error: Box::new(error) };
     let claims = witness.check().map_err(rejected)?;
     let freedom =
         |promise: &BubbleFree| Ok((promise.clone(), bubble_freedom(family, promise, &witness.periods()[0])?));

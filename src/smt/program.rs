@@ -1,7 +1,7 @@
 //! Which solver is asked: the program that a variable names, or one on the PATH.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::SmtError;
@@ -34,7 +34,15 @@ impl Program {
     /// # Errors
     /// When there is none. One that is named and not there is never replaced by another.
     pub fn find() -> Result<Self, SmtError> {
-        Self::among(env::var_os(VARIABLE), env::var_os("PATH"))
+        Self::among(env::var_os(VARIABLE).as_deref(), env::var_os("PATH").as_deref())
+    }
+
+    /// The solver with this path, or with this name on the PATH.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn named(name: &OsStr) -> Result<Self, SmtError> {
+        Self::among(Some(name), env::var_os("PATH").as_deref())
     }
 
     /// A program at a path. One whose name contains `cvc5` is started as cvc5 wants it, any other as Z3
@@ -47,13 +55,13 @@ impl Program {
     }
 
     /// The solver for a value of [`VARIABLE`] and one of PATH.
-    pub(super) fn among(named: Option<OsString>, path: Option<OsString>) -> Result<Self, SmtError> {
-        let folders: Vec<PathBuf> = path.iter().flat_map(env::split_paths).collect();
+    pub(super) fn among(named: Option<&OsStr>, path: Option<&OsStr>) -> Result<Self, SmtError> {
+        let folders: Vec<PathBuf> = path.into_iter().flat_map(env::split_paths).collect();
         if let Some(name) = named.filter(|name| !name.is_empty()) {
-            let found = if Path::new(&name).components().count() > 1 {
-                Some(PathBuf::from(&name)).filter(|path| is_program(path))
+            let found = if Path::new(name).components().count() > 1 {
+                Some(PathBuf::from(name)).filter(|path| is_program(path))
             } else {
-                on_path(&name, &folders)
+                on_path(name, &folders)
             };
             let missing = || SmtError::Missing { name: name.to_string_lossy().into_owned() };
             return found.map(Self::at).ok_or_else(missing);

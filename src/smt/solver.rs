@@ -10,6 +10,9 @@ use crate::stop::Stop;
 /// The most time that the solver itself is allowed beyond a [`Stop`], in case nobody is left to end it.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How long a solver may take to say who it is, where that is all that is asked.
+const INTRODUCTION: Duration = Duration::from_secs(10);
+
 /// The most characters of what a solver said that a message repeats.
 const QUOTED: usize = 200;
 
@@ -77,12 +80,13 @@ impl Solver {
         self.program.language()
     }
 
-    /// Its name and version, by its own account, such as `Z3 5.4.0`.
+    /// Its name and version, by its own account, such as `Z3 5.4.0`; empty when it takes longer than
+    /// ten seconds to say so.
     ///
     /// # Errors
-    /// When it cannot be started, or does not say.
+    /// When it cannot be started, or says something else.
     pub fn version(&mut self) -> Result<&str, SmtError> {
-        self.start(&Stop::default())?;
+        self.start(&Stop::after(INTRODUCTION))?;
         Ok(&self.version)
     }
 
@@ -249,13 +253,11 @@ impl Solver {
             Err(SmtError::Unexpected { said, .. }) => return Err(foreign(said)),
             Err(error) => return Err(error),
         };
-        match reply.value_of(key) {
-            Some(value) => Ok(Some(value.to_owned())),
-            None => {
-                self.process = None;
-                Err(foreign(quoted(&reply)))
-            }
+        if let Some(value) = reply.value_of(key) {
+            return Ok(Some(value.to_owned()));
         }
+        self.process = None;
+        Err(foreign(quoted(&reply)))
     }
 
     fn send(&mut self, text: String) -> Result<(), SmtError> {

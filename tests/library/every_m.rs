@@ -239,7 +239,7 @@ fn recomputation_of_some_microbatches_is_not_extended() {
     let orders: Vec<Vec<Pass>> = schedule.orders().iter().map(recompute).collect();
     let some = Schedule::new(schedule.placement().clone(), 20, orders).expect("a schedule");
     let answer = every_m_of_schedule(&some, &model, &Stop::default()).expect("an answer");
-    let EveryM::Unknown(reason @ Reason::Irregular(_)) = answer else { panic!("{answer:?}") };
+    let EveryM::Unknown(reason @ Reason::NotRepeatable(_)) = answer else { panic!("{answer:?}") };
     assert_eq!(
         reason.to_string(),
         "the steady phase cannot be extended: device 0 has `0R17` in its cool-down, where the repetition \

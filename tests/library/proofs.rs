@@ -13,7 +13,7 @@ use bubbleproof::model::{Model, Placement, Units};
 use bubbleproof::optimize::{Stop, zone};
 use bubbleproof::prove::{Expected, ProofFile, index, library, named};
 use bubbleproof::replay::replay;
-use bubbleproof::smt::Solver;
+use bubbleproof::smt::{Program, Solver};
 use num_rational::Ratio;
 
 /// Far more than any file takes.
@@ -60,16 +60,36 @@ fn the_folder_is_what_the_library_writes() {
 
 #[test]
 fn z3_gives_every_file_the_answer_that_it_expects() {
+    let program = Program::find().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(disagreements(&program, LIMIT), []);
+}
+
+/// Runs where the variable names a cvc5. One as old as Debian's (1.0.3) does not come to an end with a negative
+/// control, which newer ones refute at once.
+#[test]
+fn cvc5_gives_every_file_the_answer_that_it_expects() {
+    let Some(path) = std::env::var_os("BUBBLEPROOF_TEST_CVC5").filter(|path| !path.is_empty()) else {
+        return;
+    };
+    let program = Program::named(&path).unwrap_or_else(|error| panic!("{error}"));
+    let (open, wrong): (Vec<_>, Vec<_>) = disagreements(&program, Duration::from_secs(30))
+        .into_iter()
+        .partition(|(_, answer)| *answer == Expected::Unknown);
+    assert_eq!(wrong, []);
+    assert!(open.len() <= 1, "{open:?}");
+}
+
+/// The files to which a solver gives another answer than they expect, with that answer.
+fn disagreements(program: &Program, limit: Duration) -> Vec<(String, Expected)> {
     let files = &*FILES;
     let next = Mutex::new(files.iter());
     let wrong = Mutex::new(Vec::new());
     let take = || next.lock().expect("no thread panics here").next();
     let work = || {
-        let mut solver = Solver::find().unwrap_or_else(|error| panic!("{error}"));
+        let mut solver = Solver::new(program.clone());
         while let Some(file) = take() {
-            let answer = file
-                .answer(&mut solver, &Stop::after(LIMIT))
-                .unwrap_or_else(|error| panic!("{}: {error}", file.name));
+            let answer = file.answer(&mut solver, &Stop::after(limit));
+            let answer = answer.unwrap_or_else(|error| panic!("{}: {error}", file.name));
             if answer != file.expected {
                 wrong.lock().expect("no thread panics here").push((file.name.clone(), answer));
             }
@@ -80,18 +100,18 @@ fn z3_gives_every_file_the_answer_that_it_expects() {
             scope.spawn(work);
         }
     });
-    assert_eq!(wrong.into_inner().expect("no thread panics here"), []);
+    wrong.into_inner().expect("no thread panics here")
 }
 
 #[test]
-fn every_theorem_has_a_proof_and_a_control() {
+fn every_theorem_has_a_proof_and_a_negative_control() {
     let files = &*FILES;
     for theorem in named() {
         let of = |expected: Expected| {
             files.iter().filter(|file| file.theorem == theorem.name && file.expected == expected).count()
         };
         assert!(of(Expected::Unsat) > 0, "theorem {} has no proof", theorem.name);
-        assert!(of(Expected::Sat) > 0, "theorem {} has no control", theorem.name);
+        assert!(of(Expected::Sat) > 0, "theorem {} has no negative control", theorem.name);
         assert_eq!(of(Expected::Unknown), 0, "theorem {} has an open question", theorem.name);
     }
     let names: BTreeSet<&str> = named().iter().map(|theorem| theorem.name).collect();

@@ -1,10 +1,13 @@
 //! The theorems of block families: those that are shipped, and those that nobody prepared.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
+use assert_cmd::cargo::cargo_bin;
 use bubbleproof::block::family::{self, Family, SHIPPED};
 use bubbleproof::prove::{Judgement, Verdict, prove};
 use bubbleproof::stop::Stop;
@@ -97,4 +100,108 @@ fn the_waits_of_w_are_known_exactly() {
     let (_, v_min) = SHIPPED.into_iter().find(|(name, _)| *name == "v-min").expect("it is shipped");
     let late = fs::read_to_string(folder().join("late-wait.toml")).expect("a file");
     insta::assert_snapshot!([waits(v_min), waits(&late)].concat().join("\n"));
+}
+
+/// The tool, which asks this solver.
+fn tool(solver: &OsStr, arguments: &[&str]) -> Command {
+    let mut tool = Command::new(cargo_bin("bubbleproof"));
+    tool.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).env("BUBBLEPROOF_SMT_SOLVER", solver);
+    tool
+}
+
+/// What a run says: its exit status, standard output, and standard error in one line.
+fn said(mut tool: Command) -> (Option<i32>, String, String) {
+    let output = tool.output().expect("the tool runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let err = text(&output.stderr).replace(['│', '|'], " ");
+    let err: Vec<&str> = err.split_whitespace().collect();
+    (output.status.code(), text(&output.stdout), err.join(" "))
+}
+
+/// A solver of `tests/solvers`, which is none.
+#[cfg(unix)]
+fn pretender(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/solvers").join(name)
+}
+
+const FAMILY: &str = "models/blocks/zb-h1.toml";
+const BLOCK: [&str; 4] = ["block", "models/profiles/unit-linear.toml", "--engine", "smt"];
+
+/// Runs where the variable names a cvc5.
+#[test]
+fn cvc5_proves_a_family_and_finds_a_block_too() {
+    let Some(cvc5) = std::env::var_os("BUBBLEPROOF_TEST_CVC5").filter(|path| !path.is_empty()) else {
+        return;
+    };
+    for arguments in [&["prove", FAMILY][..], &["prove", "models/blocks/v-min.toml"], &BLOCK] {
+        let (status, out, err) = said(tool(&cvc5, arguments));
+        assert_eq!(status, Some(0), "{arguments:?}: {out}{err}");
+    }
+}
+
+#[test]
+fn a_solver_that_is_named_and_not_there_is_an_error_that_says_how_to_get_one() {
+    for arguments in [&["prove", FAMILY][..], &["prove", "--library"], &BLOCK] {
+        let (status, out, err) = said(tool(OsStr::new("no-such-solver"), arguments));
+        assert_eq!((status, out.as_str()), (Some(2), ""), "{arguments:?}: {err}");
+        for word in ["BUBBLEPROOF_SMT_SOLVER", "`no-such-solver`", "pip install z3-solver"] {
+            assert!(err.contains(word), "{arguments:?}: {err}");
+        }
+    }
+}
+
+#[test]
+fn without_a_solver_a_family_is_evaluated_all_the_same_but_no_block_is_found() {
+    let alone = |arguments: &[&str]| {
+        let mut tool = tool(OsStr::new(""), arguments);
+        tool.env("PATH", "");
+        said(tool)
+    };
+    let (status, out, err) = alone(&["prove", FAMILY]);
+    assert_eq!(status, Some(3), "{err}");
+    assert!(out.contains("there is no SMT solver to ask") && out.contains("proved   for every d"), "{out}");
+    assert!(err.contains("pip install z3-solver"), "{err}");
+    let (status, _, err) = alone(&["prove", "tests/corpus/families/v-min-without-gap.toml"]);
+    assert_eq!(status, Some(1), "{err}");
+    let (status, _, err) = alone(&BLOCK);
+    assert_eq!(status, Some(2), "{err}");
+    assert!(err.contains("pip install z3-solver") && err.contains("BUBBLEPROOF_SMT_SOLVER"), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_solver_that_fails_is_no_answer() {
+    for (name, word) in [("dies", "out of memory"), ("refuses", "unknown constant x"), ("warns", "probably")]
+    {
+        let (status, out, err) = said(tool(pretender(name).as_os_str(), &["prove", FAMILY]));
+        assert_eq!((status, out.as_str()), (Some(2), ""), "{name}: {err}");
+        assert!(err.contains(word), "{name}: {err}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_solver_that_hangs_is_ended_by_the_time_limit() {
+    let hangs = pretender("hangs");
+    let (status, out, err) = said(tool(hangs.as_os_str(), &["prove", FAMILY, "--time-limit", "0.5"]));
+    assert_eq!(status, Some(3), "{err}");
+    assert!(out.contains("the time limit came first") && !out.contains("interrupted"), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_proof_and_prints_what_is_decided() {
+    use std::process::Stdio;
+    let refuted = "tests/corpus/families/v-min-without-gap.toml";
+    let mut tool = tool(pretender("hangs").as_os_str(), &["prove", refuted, FAMILY]);
+    let tool = tool.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool starts");
+    // Long after it has begun to ask.
+    std::thread::sleep(Duration::from_secs(3));
+    let killed = Command::new("kill").args(["-INT", &tool.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success(), "the solver would hang for ever");
+    let output = tool.wait_with_output().expect("the tool ends");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(out.contains("REFUTED") && out.contains("interrupted"), "{out}");
+    assert!(err.contains("note: interrupted") && err.contains("nothing is said about zb-h1"), "{err}");
 }

@@ -78,20 +78,40 @@ impl Variant {
     }
 }
 
-/// The problem at one number of microbatches.
-pub(super) struct Arena {
+/// The problem at one number of microbatches, in all variants.
+pub(super) struct Level {
     pub model: Model,
     pub variants: Vec<Variant>,
+}
+
+impl Level {
+    pub(super) fn new(model: Model) -> Self {
+        let variants = recomputations(&model).into_iter().map(|set| Variant::new(&model, &set)).collect();
+        Self { model, variants }
+    }
+
+    /// The first variant in which something can be expressed, and its orders there.
+    pub(super) fn variant_of(
+        &self,
+        split: impl Fn(&Problem) -> Option<IndexedOrders>,
+    ) -> Option<(usize, IndexedOrders)> {
+        let mut variants = self.variants.iter().enumerate();
+        variants.find_map(|(variant, problem)| Some((variant, split(&problem.forward)?)))
+    }
+}
+
+/// What a search knows at one number of microbatches.
+pub(super) struct Arena<'a> {
+    pub level: &'a Level,
     pub pool: Pool,
     /// How many microbatches will be added by unrolling.
     pub missing: u32,
     pub objective: Objective,
 }
 
-impl Arena {
-    pub(super) fn new(model: Model, missing: u32, objective: Objective) -> Self {
-        let variants = recomputations(&model).into_iter().map(|set| Variant::new(&model, &set)).collect();
-        Self { model, variants, pool: Pool::default(), missing, objective }
+impl<'a> Arena<'a> {
+    pub(super) fn new(level: &'a Level, missing: u32, objective: Objective) -> Self {
+        Self { level, pool: Pool::default(), missing, objective }
     }
 
     pub(super) fn value(&self, makespan: i64, span: i64) -> (i64, i64) {
@@ -103,7 +123,7 @@ impl Arena {
 
     /// How good orders are once unrolled; nothing when they cannot run or cannot be unrolled.
     pub(super) fn score(&self, variant: usize, orders: &IndexedOrders) -> Option<Score> {
-        let problem = &self.variants[variant].forward;
+        let problem = &self.level.variants[variant].forward;
         let mut times = EndTimes::default();
         if !problem.asap(orders, &mut times) {
             return None;
@@ -120,15 +140,6 @@ impl Arena {
         Some((value + more, other + more, problem.peak(orders)))
     }
 
-    /// The first variant in which something can be expressed, and its orders there.
-    pub(super) fn variant_of(
-        &self,
-        split: impl Fn(&Problem) -> Option<IndexedOrders>,
-    ) -> Option<(usize, IndexedOrders)> {
-        let mut variants = self.variants.iter().enumerate();
-        variants.find_map(|(variant, problem)| Some((variant, split(&problem.forward)?)))
-    }
-
     /// The candidate that a schedule is, in the first variant that recomputes what it does; nothing when it
     /// goes over a capacity or cannot run.
     pub(super) fn candidate(
@@ -137,12 +148,12 @@ impl Arena {
         engine: &str,
         block: Option<usize>,
     ) -> Option<Candidate> {
-        let (variant, orders) = self.variant_of(|problem| problem.split_orders(schedule))?;
+        let (variant, orders) = self.level.variant_of(|problem| problem.split_orders(schedule))?;
         self.judged(orders, Origin { engine: engine.to_owned(), block, variant })
     }
 
     pub(super) fn judged(&self, orders: IndexedOrders, origin: Origin) -> Option<Candidate> {
-        if !self.variants[origin.variant].forward.fits(&orders) {
+        if !self.level.variants[origin.variant].forward.fits(&orders) {
             return None;
         }
         let score = self.score(origin.variant, &orders)?;
@@ -151,7 +162,7 @@ impl Arena {
 
     /// The candidate with its gaps filled, and how many passes were placed for it.
     pub(super) fn justified(&self, candidate: &Candidate, stop: &Stop) -> (Option<Candidate>, usize) {
-        let variant = &self.variants[candidate.origin.variant];
+        let variant = &self.level.variants[candidate.origin.variant];
         let mut justifier = Justifier::new(&variant.forward, &variant.backward);
         let mut orders = candidate.orders.clone();
         let reached = justifier.justify(&mut orders, |makespan, span| self.value(makespan, span), stop);

@@ -31,7 +31,7 @@ impl Search<'_> {
             let stop = self.stop.clone();
             let arena = self.few.as_ref().unwrap_or(&self.whole);
             let target = arena.target(self.bound);
-            let share = (self.options.effort / 6 / BATCH).max(arena.variants[0].forward.passes() * 50);
+            let share = (self.options.effort / 6 / BATCH).max(arena.level.variants[0].forward.passes() * 50);
             let left = (effort - self.placed) / BATCH + 1;
             let mut random = fastrand::Rng::with_seed(self.options.seed ^ (self.rounds << 32));
             let parents = arena.pool.0.len();
@@ -54,13 +54,13 @@ impl Search<'_> {
     }
 }
 
-impl Arena {
+impl Arena<'_> {
     /// The objective at which a schedule of few microbatches has nothing left to win.
     fn target(&self, bound: Ticks) -> i64 {
         if self.missing == 0 {
             return bound.0;
         }
-        crate::certificate::lower_bound(&self.model, self.objective).value.0
+        crate::certificate::lower_bound(&self.level.model, self.objective).value.0
     }
 
     /// What a piece of work makes of its parent, and how many passes were placed for it.
@@ -81,7 +81,7 @@ impl Arena {
         target: i64,
         stop: &Stop,
     ) -> (Vec<Candidate>, usize) {
-        let problem = &self.variants[parent.origin.variant].forward;
+        let problem = &self.level.variants[parent.origin.variant].forward;
         let mut annealing = Annealing::new(problem, parent.orders.clone(), heat, seed);
         let orders = annealing.run(work, |makespan, span| self.value(makespan, span).0, target, stop);
         let annealed = self.judged(orders, parent.origin.improved());
@@ -101,7 +101,7 @@ impl Arena {
         stop: &Stop,
     ) -> (Vec<Candidate>, usize) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let problem = &self.variants[parent.origin.variant].forward;
+        let problem = &self.level.variants[parent.origin.variant].forward;
         let rules = rules();
         let mut placed = 0;
         let mut best: Option<Candidate> = None;

@@ -8,21 +8,49 @@ mod arena;
 mod improve;
 mod propose;
 
-use self::arena::Arena;
+use self::arena::{Arena, Level, Origin};
 use super::{Options, Progress, Stop};
 use crate::block::Block;
 use crate::catalog::Proposal;
-use crate::kernel::{EndTimes, fewer_microbatches, unroll};
+use crate::kernel::{EndTimes, IndexedOrders, fewer_microbatches, unroll};
 use crate::model::{Model, Ticks};
 use crate::schedule::Schedule;
 
 /// How many pieces of work are handed out at a time.
 const BATCH: usize = 8;
 
-/// A schedule, and where it came from.
+/// The problem as all searches of a run see it.
+pub(super) struct Space {
+    whole: Level,
+    /// With fewer microbatches, where that is enough to search.
+    few: Option<Level>,
+}
+
+impl Space {
+    pub(super) fn new(model: &Model) -> Self {
+        let few = fewer_microbatches(model).and_then(|fewer| model.with_microbatches(fewer).ok());
+        Self { whole: Level::new(model.clone()), few: few.map(Level::new) }
+    }
+
+    /// A schedule in the numbers of the searches; nothing where it recomputes some microbatches of a stage and
+    /// not others.
+    pub(super) fn found(&self, schedule: &Schedule, engine: &str) -> Option<Found> {
+        let (variant, orders) = self.whole.variant_of(|problem| problem.split_orders(schedule))?;
+        Some(Found { orders, variant, engine: engine.to_owned(), block: None })
+    }
+
+    /// The schedule that has been found.
+    pub(super) fn schedule(&self, found: &Found) -> Schedule {
+        self.whole.variants[found.variant].forward.schedule(&self.whole.model, &found.orders)
+    }
+}
+
+/// Orders of all microbatches, and where they came from.
 #[derive(Clone)]
-pub(super) struct Best {
-    pub schedule: Schedule,
+pub(super) struct Found {
+    orders: IndexedOrders,
+    /// Which of the variants they solve.
+    variant: usize,
     pub engine: String,
     pub block: Option<Block>,
 }
@@ -36,8 +64,8 @@ pub(super) struct Search<'a> {
     /// The named schedules that keep to the caps, where most of the work is done.
     named: Vec<(&'static str, Proposal)>,
     /// The problem, and the one with fewer microbatches in its place.
-    whole: Arena,
-    few: Option<Arena>,
+    whole: Arena<'a>,
+    few: Option<Arena<'a>>,
     placed: usize,
     /// How often candidates have been improved.
     rounds: u64,
@@ -45,17 +73,15 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub(super) fn new(
-        model: &Model,
+        space: &'a Space,
         options: &'a Options,
         bound: Ticks,
         stop: Stop,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Self {
-        let few = fewer_microbatches(model)
-            .and_then(|fewer| model.with_microbatches(fewer).ok())
-            .map(|few| (model.microbatches() - few.microbatches(), few))
-            .map(|(missing, few)| Arena::new(few, missing, options.objective));
-        let whole = Arena::new(model.clone(), 0, options.objective);
+        let microbatches = space.whole.model.microbatches();
+        let few =
+            |few: &'a Level| Arena::new(few, microbatches - few.model.microbatches(), options.objective);
         Self {
             options,
             bound,
@@ -63,24 +89,19 @@ impl<'a> Search<'a> {
             progress,
             blocks: Vec::new(),
             named: Vec::new(),
-            whole,
-            few,
+            whole: Arena::new(&space.whole, 0, options.objective),
+            few: space.few.as_ref().map(few),
             placed: 0,
             rounds: 0,
         }
     }
 
-    /// The best schedule so far.
-    pub(super) fn best(&self) -> Best {
+    /// The best orders so far.
+    pub(super) fn best(&self) -> Found {
         let best = self.whole.pool.0.first().expect("the serial schedule keeps to feasible caps");
-        let schedule =
-            self.whole.variants[best.origin.variant].forward.schedule(&self.whole.model, &best.orders);
         let block = best.origin.block.map(|at| self.blocks[at].clone());
-        Best { schedule, engine: best.origin.engine.clone(), block }
-    }
-
-    pub(super) fn into_best(self) -> Best {
-        self.best()
+        let Origin { engine, variant, .. } = best.origin.clone();
+        Found { orders: best.orders.clone(), variant, engine, block }
     }
 
     /// Takes a better lower bound.
@@ -89,17 +110,18 @@ impl<'a> Search<'a> {
     }
 
     /// Takes what something else has found.
-    pub(super) fn put(&mut self, found: &Best) {
-        let block = found.block.as_ref().map(|block| {
-            self.blocks.push(block.clone());
+    pub(super) fn put(&mut self, found: Found) {
+        let Found { orders, variant, engine, block } = found;
+        let block = block.map(|block| {
+            self.blocks.push(block);
             self.blocks.len() - 1
         });
-        let candidate = self.whole.candidate(&found.schedule, &found.engine, block);
+        let candidate = self.whole.judged(orders, Origin { engine, block, variant });
         self.whole.pool.extend(candidate);
     }
 
     /// Where most of the work is done.
-    fn arena(&mut self) -> &mut Arena {
+    fn arena(&mut self) -> &mut Arena<'a> {
         self.few.as_mut().unwrap_or(&mut self.whole)
     }
 
@@ -108,7 +130,7 @@ impl<'a> Search<'a> {
         let Some(few) = &self.few else { return };
         let mut times = EndTimes::default();
         for candidate in &few.pool.0 {
-            let problem = &few.variants[candidate.origin.variant].forward;
+            let problem = &few.level.variants[candidate.origin.variant].forward;
             if !problem.asap(&candidate.orders, &mut times) {
                 continue;
             }

@@ -30,11 +30,11 @@ impl Search<'_> {
     /// Takes what blocks, list scheduling and the catalogue give, its gaps filled.
     pub(in crate::optimize) fn propose(&mut self) {
         // Always there, whatever the limits: a feasible cap must give a schedule.
-        let again = self.whole.model.memory().checkpoint.is_some();
+        let again = self.whole.level.model.memory().checkpoint.is_some();
         for recompute in std::iter::once(false).chain(again.then_some(true)) {
             let Self { whole, few, .. } = self;
             for arena in std::iter::once(whole).chain(few) {
-                let candidate = arena.candidate(&serial(&arena.model, recompute), "serial", None);
+                let candidate = arena.candidate(&serial(&arena.level.model, recompute), "serial", None);
                 arena.pool.extend(candidate);
             }
         }
@@ -42,7 +42,7 @@ impl Search<'_> {
         let mut guides = Vec::new();
         self.blocks(&mut guides, &starting_points::SHARES[..1]);
         let arena = self.arena();
-        let uniform = starting_points::uniform(&arena.model, &arena.variants[0].forward);
+        let uniform = starting_points::uniform(&arena.level.model, &arena.level.variants[0].forward);
         let guide = |forwards| Guide { forwards, engine: "uniform offsets".to_owned(), block: None };
         guides.extend(uniform.into_iter().map(guide));
         self.list(&guides, 0..1);
@@ -50,7 +50,7 @@ impl Search<'_> {
         self.unroll();
         self.catalogue(&mut guides);
         self.periodic_blocks(&mut guides);
-        if self.arena().model.devices() <= FEW_DEVICES {
+        if self.arena().level.model.devices() <= FEW_DEVICES {
             self.blocks(&mut guides, &starting_points::SHARES[1..]);
         }
         self.list(&guides, 0..usize::MAX);
@@ -71,8 +71,8 @@ impl Search<'_> {
     ) {
         self.placed += passes;
         let arena = self.arena();
-        let Some((variant, orders)) = arena.variant_of(split) else { return };
-        let forwards = forwards_of(&arena.variants[variant].forward, &orders);
+        let Some((variant, orders)) = arena.level.variant_of(split) else { return };
+        let forwards = forwards_of(&arena.level.variants[variant].forward, &orders);
         guides.push(Guide { forwards, engine: engine.to_owned(), block });
         let candidate = arena.judged(orders, Origin { engine: engine.to_owned(), block, variant });
         arena.pool.extend(candidate);
@@ -84,7 +84,7 @@ impl Search<'_> {
             return;
         }
         self.tell("building blocks");
-        let model = self.arena().model.clone();
+        let model = self.arena().level.model.clone();
         let stop = self.stop.within(self.stop.remaining() / 4);
         let blocks = starting_points::blocks(&model, shares, &stop);
         self.add_blocks(guides, &model, blocks);
@@ -94,7 +94,7 @@ impl Search<'_> {
     fn periodic_blocks(&mut self, guides: &mut Vec<Guide>) {
         let Some(of_one) = self.blocks.first().cloned().filter(|_| !self.is_done()) else { return };
         self.tell("blocks of several microbatches");
-        let model = self.arena().model.clone();
+        let model = self.arena().level.model.clone();
         let effort = Effort { seed: self.options.seed, steps: self.options.effort / EFFORT_PER_SWAP };
         let stop = self.stop.within(self.stop.remaining() / 4);
         let blocks = starting_points::periodic_blocks(&model, &of_one, effort, &stop);
@@ -117,7 +117,7 @@ impl Search<'_> {
     /// The named schedules.
     fn catalogue(&mut self, guides: &mut Vec<Guide>) {
         self.tell("catalogue");
-        let model = self.arena().model.clone();
+        let model = self.arena().level.model.clone();
         let stop = self.stop.clone();
         // The last ones leave the fewest bubbles: where there is room for them, nothing may be left to
         // win, and the others are spared.
@@ -147,7 +147,8 @@ impl Search<'_> {
             if self.stop.is_due() {
                 return;
             }
-            let Ok(schedule) = block.expand(&self.whole.model, self.whole.model.microbatches()) else {
+            let Ok(schedule) = block.expand(&self.whole.level.model, self.whole.level.model.microbatches())
+            else {
                 continue;
             };
             let candidate = self.whole.candidate(&schedule, "building block", Some(at));
@@ -158,8 +159,8 @@ impl Search<'_> {
                 return;
             }
             let few = self.named.iter().find(|(name, _)| *name == entry.name).map(|(_, few)| few);
-            let Ok(proposal) = entry.propose(&self.whole.model, few, &self.stop) else { continue };
-            let split = self.whole.variant_of(|problem| proposal.split(problem));
+            let Ok(proposal) = entry.propose(&self.whole.level.model, few, &self.stop) else { continue };
+            let split = self.whole.level.variant_of(|problem| proposal.split(problem));
             let candidate = split.and_then(|(variant, orders)| {
                 self.whole.judged(orders, Origin { engine: entry.name.to_owned(), block: None, variant })
             });
@@ -174,9 +175,10 @@ impl Search<'_> {
         let share = self.placed + self.options.effort / 8;
         let arena = self.few.as_ref().unwrap_or(&self.whole);
         let limits: Vec<Vec<Vec<i64>>> = arena
+            .level
             .variants
             .iter()
-            .map(|variant| starting_points::limits(&arena.model, &variant.forward))
+            .map(|variant| starting_points::limits(&arena.level.model, &variant.forward))
             .collect();
         let most = limits.iter().map(Vec::len).max().unwrap_or(0);
         let mut pieces: Vec<(usize, &[i64], Rule, usize)> = Vec::new();
@@ -196,12 +198,12 @@ impl Search<'_> {
             let threshold = arena.pool.threshold();
             let found = parallel::map(self.options.threads, batch, |&(variant, limits, rule, guide)| {
                 let Guide { forwards, engine, block } = &guides[guide];
-                let orders = dispatch(&arena.variants[variant].forward, forwards, limits, rule)?;
+                let orders = dispatch(&arena.level.variants[variant].forward, forwards, limits, rule)?;
                 let engine = format!("list scheduling along {engine}");
                 let candidate = arena.judged(orders, Origin { engine, block: *block, variant })?;
                 threshold.is_none_or(|worst| candidate.score < worst).then_some(candidate)
             });
-            let passes = arena.variants[0].forward.passes();
+            let passes = arena.level.variants[0].forward.passes();
             self.placed += 4 * batch.len() * passes;
             self.arena().pool.extend(found.into_iter().flatten());
         }

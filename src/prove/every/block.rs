@@ -106,7 +106,7 @@ impl Copies<'_> {
         let mut margin = 0;
         loop {
             if stop.is_due() {
-                return Ok(Err((Reason::Time, 0)));
+                return Ok(Err((Reason::of(stop), 0)));
             }
             let intervals = whole.saturating_add(margin);
             let microbatches = period.saturating_mul(intervals.saturating_add(1));

@@ -1,12 +1,13 @@
 //! States at cuts, read off a replay, and the first that comes again.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::cut::Places;
 use super::growing::Growing;
 use super::{EveryError, resized};
-use crate::model::{Device, Microbatch, Model, Pass, Ticks};
-use crate::replay::{end_of, replay};
+use crate::model::{Device, Microbatch, Model, Pass, Ticks, Units};
+use crate::replay::{Metrics, end_of, replay};
 use crate::stop::Stop;
 
 /// A state that comes again.
@@ -20,19 +21,23 @@ pub(super) struct Cycle {
     pub ticks: Ticks,
 }
 
-/// The first state that comes again within so many repetitions and the time.
+/// The first state that comes again within the time and as many repetitions as the last of these; as many as
+/// the first of them are tried at once. `measured` is given what is measured of every number of microbatches
+/// that is replayed.
 ///
 /// # Errors
 /// When the model overflows with so many microbatches, or replay rejects a schedule that is valid.
 pub(super) fn find(
     growing: &Growing,
     model: &Model,
-    most: u32,
+    repetitions: RangeInclusive<u32>,
     stop: &Stop,
+    measured: &mut dyn FnMut(u32, (Metrics, Vec<Units>)),
 ) -> Result<Option<Cycle>, EveryError> {
-    let mut copies = 16.min(most);
+    let (&least, &most) = (repetitions.start(), repetitions.end());
+    let mut copies = least.max(16).min(most);
     loop {
-        if let Some(cycle) = find_within(growing, model, copies)? {
+        if let Some(cycle) = find_within(growing, model, copies, measured)? {
             return Ok(Some(cycle));
         }
         if copies == most || stop.is_due() {
@@ -42,11 +47,20 @@ pub(super) fn find(
     }
 }
 
-fn find_within(growing: &Growing, model: &Model, copies: u32) -> Result<Option<Cycle>, EveryError> {
+fn find_within(
+    growing: &Growing,
+    model: &Model,
+    copies: u32,
+    measured: &mut dyn FnMut(u32, (Metrics, Vec<Units>)),
+) -> Result<Option<Cycle>, EveryError> {
     let schedule = growing.schedule(0, copies)?;
     let model = resized(model, schedule.microbatches())?;
     let verdict = replay(&model, &schedule);
-    let starts = verdict.timing.ok_or(EveryError::Rejected(schedule.microbatches()))?.starts;
+    let timing = verdict.timing.ok_or(EveryError::Rejected(schedule.microbatches()))?;
+    if verdict.violations.is_empty() {
+        measured(schedule.microbatches(), (timing.metrics, verdict.peak_memory));
+    }
+    let starts = timing.starts;
     let places = Places::of(&schedule);
     let end_at = |device: Device, position: usize| {
         end_of(&model, schedule.order(device)[position], starts[device.index()][position])

@@ -5,7 +5,7 @@ use std::fmt;
 use itertools::Itertools as _;
 
 use super::cut::{Places, closed};
-use super::growing::{Growing, Irregular, Tail};
+use super::growing::{Growing, NotRepeatable, Tail};
 use super::recurring::Recurring as _;
 use super::survey::Survey;
 use super::{EveryError, EveryM, Reason};
@@ -46,7 +46,8 @@ impl fmt::Display for Run {
 pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> Result<EveryM, EveryError> {
     let microbatches = schedule.microbatches();
     let alone = Box::new(|_| Ok(schedule.clone()));
-    if let Some(end) = Survey::new(model, (microbatches, 1), alone, stop).reach(microbatches)? {
+    let mut survey = Survey::new(model, (microbatches, 1), alone, stop);
+    if let Some(end) = survey.reach(microbatches)? {
         return Ok(end);
     }
     if schedule.placement().directions() > 1 {
@@ -60,15 +61,12 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> R
         Err(reason) => return Ok(EveryM::Unknown(reason)),
     };
     let period = growing.period();
+    let extended = |number: u32| Ok(growing.schedule(0, (number - growing.microbatches()) / period)?);
     // The schedule itself has the two repetitions that were demanded.
-    let make = Box::new(|number: u32| {
-        let extended = growing.schedule(0, (number - growing.microbatches()) / period)?;
-        if number == microbatches && extended.orders() != schedule.orders() {
-            return Err(EveryError::NotTheExtension(number));
-        }
-        Ok(extended)
-    });
-    Survey::new(model, (microbatches, period), make, stop).conclude(&growing)
+    if extended(microbatches)?.orders() != schedule.orders() {
+        return Err(EveryError::NotTheExtension(microbatches));
+    }
+    survey.go_on(period, Box::new(extended)).conclude(&growing)
 }
 
 /// How often a repetition must come in a row: once is any piece of any order.
@@ -90,7 +88,7 @@ fn growing(schedule: &Schedule, stop: &Stop) -> Result<Growing, Reason> {
     let mut reason: Option<(usize, Reason)> = None;
     for period in 1..=most {
         if stop.is_due() {
-            return Err(Reason::Time);
+            return Err(Reason::of(stop));
         }
         let runs: Vec<Vec<Run>> =
             Device::all(devices).map(|device| runs(schedule, &places, device, period)).collect();
@@ -201,10 +199,10 @@ fn extend(schedule: &Schedule, runs: &[Run], period: u32) -> Result<Growing, Rea
         bodies.push(order[begin..begin + run.length].to_vec());
         let tail = order[begin + two(run)..].iter().map(|&pass| {
             let microbatch = pass.microbatch.0.checked_sub(less).map(Microbatch);
-            let stray = Irregular::Unlike { device: run.device, pass, part: "cool-down" };
+            let stray = NotRepeatable::Unlike { device: run.device, pass, part: "cool-down" };
             microbatch.map(|microbatch| Pass { microbatch, ..pass }).ok_or(stray)
         });
-        tails.push(tail.collect::<Result<Vec<Pass>, Irregular>>()?);
+        tails.push(tail.collect::<Result<Vec<Pass>, NotRepeatable>>()?);
     }
     let tails = vec![Tail { microbatches: schedule.microbatches() - less, orders: tails }];
     Ok(Growing::new(schedule.placement().clone(), period, heads, bodies, tails)?)

@@ -35,7 +35,7 @@ pub(super) struct Tail {
 
 /// Why orders do not grow as they stand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Irregular {
+pub enum NotRepeatable {
     /// A repetition with two passes where one belongs.
     #[error("device {device}: one repetition has `{pass}` and another pass of its kind")]
     Twice {
@@ -105,7 +105,7 @@ impl Growing {
         heads: Vec<Vec<Pass>>,
         bodies: Vec<Vec<Pass>>,
         tails: Vec<Tail>,
-    ) -> Result<Self, Irregular> {
+    ) -> Result<Self, NotRepeatable> {
         let slots = placement.stages() as usize * SLOTS * period as usize;
         let mut growing = Self { placement, period, heads, bodies, tails, first: vec![None; slots] };
         for device in Device::all(growing.placement.devices()) {
@@ -119,12 +119,12 @@ impl Growing {
     }
 
     /// Condition 1; fills in where every slot begins.
-    fn check_body(&mut self, device: Device) -> Result<(), Irregular> {
+    fn check_body(&mut self, device: Device) -> Result<(), NotRepeatable> {
         let mut fused = Vec::new();
         for &pass in &self.bodies[device.index()] {
             let slot = self.slot(pass);
             if self.first[slot].replace(pass.microbatch).is_some() {
-                return Err(Irregular::Twice { device, pass });
+                return Err(NotRepeatable::Twice { device, pass });
             }
             if pass.kind == Kind::B {
                 fused.push(pass);
@@ -134,14 +134,14 @@ impl Growing {
         for pass in fused {
             let weight = self.slot(pass.with_kind(Kind::W));
             if self.first[weight].replace(pass.microbatch).is_some() {
-                return Err(Irregular::Twice { device, pass });
+                return Err(NotRepeatable::Twice { device, pass });
             }
         }
         for &stage in self.placement.stages_of(device) {
             for copy in Microbatch::all(self.period) {
                 for kind in [Kind::F, Kind::I, Kind::W] {
                     if self.first_of(Pass::new(stage, kind, copy)).is_none() {
-                        return Err(Irregular::Missing { device, stage, kind });
+                        return Err(NotRepeatable::Missing { device, stage, kind });
                     }
                 }
             }
@@ -150,12 +150,12 @@ impl Growing {
     }
 
     /// Condition 2.
-    fn check_sides(&self, device: Device) -> Result<(), Irregular> {
+    fn check_sides(&self, device: Device) -> Result<(), NotRepeatable> {
         let stray = |part, passes: &[Pass], belongs: &dyn Fn(Microbatch, Microbatch) -> bool| {
             let lost = passes
                 .iter()
                 .find(|pass| self.first_of(**pass).is_none_or(|first| !belongs(pass.microbatch, first)));
-            lost.map_or(Ok(()), |&pass| Err(Irregular::Unlike { device, pass, part }))
+            lost.map_or(Ok(()), |&pass| Err(NotRepeatable::Unlike { device, pass, part }))
         };
         stray("warm-up", &self.heads[device.index()], &|at, first| at < first)?;
         for tail in &self.tails {
@@ -166,7 +166,7 @@ impl Growing {
     }
 
     /// That R is everywhere or nowhere: where the body lacks it, no other part has it by now.
-    fn check_recomputation(&self, device: Device, tail: &Tail) -> Result<(), Irregular> {
+    fn check_recomputation(&self, device: Device, tail: &Tail) -> Result<(), NotRepeatable> {
         let (period, at) = (i64::from(self.period), device.index());
         for &stage in self.placement.stages_of(device) {
             for copy in Microbatch::all(self.period) {
@@ -178,7 +178,7 @@ impl Growing {
                 let outside = self.heads[at].iter().chain(&tail.orders[at]).filter(of_slot).count();
                 let all = Integer::div_ceil(&(i64::from(tail.microbatches) - i64::from(copy.0)), &period);
                 if i64::try_from(outside) != Ok(all) {
-                    return Err(Irregular::Recomputed { device, stage });
+                    return Err(NotRepeatable::Recomputed { device, stage });
                 }
             }
         }
@@ -186,11 +186,11 @@ impl Growing {
     }
 
     /// Condition 3.
-    fn check_needs(&self) -> Result<(), Irregular> {
+    fn check_needs(&self) -> Result<(), NotRepeatable> {
         for &pass in self.bodies.iter().flatten() {
             for needs in self.needs_of(pass) {
                 if self.first_of(needs).is_none_or(|first| first < pass.microbatch) {
-                    return Err(Irregular::Open { pass, needs });
+                    return Err(NotRepeatable::Open { pass, needs });
                 }
             }
         }

@@ -94,11 +94,12 @@ mod survey;
 use crate::model::{Device, Model, ModelError, Pass, Ticks, Units};
 use crate::replay::Verdict;
 use crate::schedule::ScheduleError;
+use crate::stop::Stop;
 
 pub use block::every_m_of_block;
 pub use detect::{MOST_PERIOD, Run, every_m_of_schedule};
 pub use formula::{Formula, Listed, Numbers};
-pub use growing::Irregular;
+pub use growing::NotRepeatable;
 
 /// About how many passes are replayed at most, over all numbers of microbatches together.
 pub const MOST_PASSES: u64 = 1 << 28;
@@ -164,6 +165,9 @@ pub enum Reason {
     /// The time limit came first.
     #[error("the time limit came first")]
     Time,
+    /// Somebody asked to end.
+    #[error("interrupted")]
+    Interrupted,
     /// One microbatch.
     #[error("a schedule of one microbatch has no steady phase")]
     OneMicrobatch,
@@ -227,7 +231,7 @@ pub enum Reason {
     },
     /// A repetition that has a slot twice or not at all, or a warm-up or cool-down unlike it.
     #[error("the steady phase cannot be extended: {0}")]
-    Irregular(#[from] Irregular),
+    NotRepeatable(#[from] NotRepeatable),
     /// Devices that wait for ever later repetitions of each other; no cut has everything that it needs.
     #[error("no cut between {intervals} intervals of the block has everything that its passes need")]
     NoCut {
@@ -254,6 +258,13 @@ pub enum Reason {
         /// How many repetitions were searched.
         copies: u32,
     },
+}
+
+impl Reason {
+    /// Why it was time to stop.
+    fn of(stop: &Stop) -> Self {
+        if stop.is_interrupted() { Self::Interrupted } else { Self::Time }
+    }
 }
 
 /// Why the question cannot be answered.

@@ -1,5 +1,7 @@
 //! The numbers of microbatches that are replayed, and what follows from them and a repetition.
 
+use std::collections::BTreeMap;
+
 use super::cycle::{self, Cycle};
 use super::growing::Growing;
 use super::{
@@ -21,6 +23,8 @@ pub(super) struct Survey<'a> {
     make: Make<'a>,
     stop: &'a Stop,
     measured: Vec<(Metrics, Vec<Units>)>,
+    /// What was measured of larger numbers, in search of a repetition.
+    ahead: BTreeMap<u32, (Metrics, Vec<Units>)>,
 }
 
 /// Up to how many microbatches `first, first + step, ...` can be replayed, if one adds so many passes.
@@ -34,7 +38,15 @@ pub(super) fn affordable((first, step): (u32, u32), passes: u64) -> u32 {
 
 impl<'a> Survey<'a> {
     pub fn new(model: &'a Model, (first, step): (u32, u32), make: Make<'a>, stop: &'a Stop) -> Self {
-        Self { model, first, step, make, stop, measured: Vec::new() }
+        Self { model, first, step, make, stop, measured: Vec::new(), ahead: BTreeMap::new() }
+    }
+
+    /// The same, going on in other steps with other schedules, where the first is still the first.
+    pub fn go_on<'b>(self, step: u32, make: Make<'b>) -> Survey<'b>
+    where
+        'a: 'b,
+    {
+        Survey { step, make, ..self }
     }
 
     /// Replays what is not yet, up to so many microbatches. Nothing, if all of them are valid; else the first
@@ -45,10 +57,15 @@ impl<'a> Survey<'a> {
     pub fn reach(&mut self, most: u32) -> Result<Option<EveryM>, EveryError> {
         while let Some(microbatches) = Some(self.next()).filter(|&next| next <= most) {
             if self.stop.is_due() {
-                return Ok(Some(EveryM::Unknown(Reason::Time)));
+                return Ok(Some(EveryM::Unknown(Reason::of(self.stop))));
+            }
+            let schedule = (self.make)(microbatches)?;
+            if let Some(known) = self.ahead.remove(&microbatches) {
+                self.measured.push(known);
+                continue;
             }
             let model = resized(self.model, microbatches)?;
-            let mut verdict = replay(&model, &(self.make)(microbatches)?);
+            let mut verdict = replay(&model, &schedule);
             match verdict.timing.take() {
                 Some(timing) if verdict.is_valid() => {
                     self.measured.push((timing.metrics, verdict.peak_memory));
@@ -97,9 +114,15 @@ impl<'a> Survey<'a> {
             return Ok(end);
         }
         let copies = (most - begin) / period;
-        let Some(cycle) = cycle::find(growing, self.model, copies, self.stop)? else {
+        // More than was replayed, so that nothing is replayed again.
+        let least = ((self.next() - 1).saturating_sub(begin) / period).saturating_add(1);
+        let Some(cycle) =
+            cycle::find(growing, self.model, least..=copies, self.stop, &mut |number, measured| {
+                self.ahead.insert(number, measured);
+            })?
+        else {
             if self.stop.is_due() {
-                return Ok(EveryM::Unknown(Reason::Time));
+                return Ok(EveryM::Unknown(Reason::of(self.stop)));
             }
             let numbers = Numbers::from(self.first, self.step);
             return Ok(EveryM::Unknown(Reason::NoCycle { numbers, copies }));

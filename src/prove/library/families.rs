@@ -87,7 +87,7 @@ pub(super) fn validity() -> Result<Vec<ProofFile>, ProveError> {
             let (by, twin) = least_broken(&family, &theorem.subject, twin)?;
             let by = if by == 1 { "1 tick".to_owned() } else { format!("{by} ticks") };
             let change = words.replace("{}", &by);
-            files.push(control(&VALIDITY, format!("{stem}-{ticks}"), &family, &twin, &change));
+            files.push(negative_control(&VALIDITY, format!("{stem}-{ticks}"), &family, &twin, &change));
         }
         files.extend(twins(&VALIDITY, "a-validity", (name, text), &Subject::Collisions)?);
     }
@@ -106,7 +106,7 @@ pub(super) fn waits() -> Result<Vec<ProofFile>, ProveError> {
             let most = Delay { ticks: delays.most.ticks - Ticks(1), ..delays.most };
             let twin = stated.delay(chunk, Delays { least: shorter(delays.least, most), most });
             let change = "the longest wait is one tick shorter";
-            files.push(control(&WAITS, format!("{stem}-tightened"), &family, &twin, change));
+            files.push(negative_control(&WAITS, format!("{stem}-tightened"), &family, &twin, change));
         }
     }
     Ok(files)
@@ -128,9 +128,15 @@ pub(super) fn memory() -> Result<Vec<ProofFile>, ProveError> {
             let name = format!("{stem}-tightened");
             if theorem.subject == Subject::Lifespans {
                 let (by, twin) = lowered(&theorem).ok_or(ProveError::NoControl { theorem: theorem.name })?;
-                files.push(control(&MEMORY, name, &family, &twin, &format!("the bound is {by} less")));
+                files.push(negative_control(
+                    &MEMORY,
+                    name,
+                    &family,
+                    &twin,
+                    &format!("the bound is {by} less"),
+                ));
             } else {
-                files.push(control(&MEMORY, name, &family, &twin, "the bound is tightened by one"));
+                files.push(negative_control(&MEMORY, name, &family, &twin, "the bound is tightened by one"));
             }
         }
         files.extend(twins(&MEMORY, "c-peaks", (name, text), &Subject::Promise(0))?);
@@ -159,8 +165,14 @@ fn proof(of: &NamedTheorem, name: String, family: &Family, theorem: &Theorem) ->
     }
 }
 
-fn control(of: &NamedTheorem, name: String, family: &Family, twin: &Theorem, change: &str) -> ProofFile {
-    let used = format!("as a control of theorem {}, which must be refuted: {change}", of.name);
+fn negative_control(
+    of: &NamedTheorem,
+    name: String,
+    family: &Family,
+    twin: &Theorem,
+    change: &str,
+) -> ProofFile {
+    let used = format!("as a negative control of theorem {}, which must be refuted: {change}", of.name);
     ProofFile {
         theorem: of.name.to_owned(),
         name,
@@ -209,7 +221,7 @@ fn is_broken(theorem: &Theorem) -> bool {
     (1..=TRIED).any(false_for)
 }
 
-/// The controls of [`TWINS`] about a subject.
+/// The negative controls of [`TWINS`] about a subject.
 fn twins(
     of: &NamedTheorem,
     folder: &str,
@@ -221,7 +233,7 @@ fn twins(
         let family = parse(&text.replace(from, to)).expect("a test reads every twin");
         for theorem in theorems(&family)?.iter().filter(|theorem| theorem.subject == *subject) {
             if is_broken(theorem) {
-                files.push(control(of, format!("{folder}/{name}-{slug}"), &family, theorem, change));
+                files.push(negative_control(of, format!("{folder}/{name}-{slug}"), &family, theorem, change));
             }
         }
     }

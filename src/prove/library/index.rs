@@ -11,17 +11,19 @@ pub fn index(files: &[ProofFile]) -> String {
     let mut text = String::from(
         "# Proofs\n\n\
          Every theorem of [docs/theorems.md](../docs/theorems.md) as files of SMT-LIB 2, one for each case. A file asks for a \
-         counterexample: the answer `unsat` proves the case. A control is a false statement near the theorem, a \
+         counterexample: the answer `unsat` proves the case. A negative control is a false statement near the theorem, a \
          mutated twin, and its answer must be `sat`, which shows that the question is not empty. The answer that a \
          file must get stands in it as `(set-info :status ...)`.\n\n\
-         `make proofs` writes this folder anew and decides every file with the linked Z3 \
+         `make proofs` writes this folder anew and decides every file with Z3 \
          ([times](times.md)); `cargo test` checks that the folder is what the library writes and that Z3 agrees \
          with every status; `make proofs-cvc5` asks cvc5 too.\n\n\
-         | theorem | files | controls | domain |\n| --- | ---: | ---: | --- |\n",
+         | theorem | files | negative controls | domain |\n| --- | ---: | ---: | --- |\n",
     );
     let theorems = named();
     for theorem in &theorems {
-        let of = |control: bool| files_of(theorem, files).filter(|file| file.is_control() == control).count();
+        let of = |negative_control: bool| {
+            files_of(theorem, files).filter(|file| file.is_negative_control() == negative_control).count()
+        };
         writeln!(
             text,
             "| [{}: {}](#{}) | {} | {} | {} |",

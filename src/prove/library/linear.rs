@@ -163,7 +163,7 @@ pub(super) fn files() -> Vec<ProofFile> {
                 used: wrong.unwrap_or("by the induction from the last device to the first"),
                 domain: domain.to_owned(),
             };
-            if wrong.is_some() { question.control(script) } else { question.proof(script) }
+            if wrong.is_some() { question.negative_control(script) } else { question.proof(script) }
         };
     entries.into_iter().map(file).collect()
 }

@@ -1,5 +1,5 @@
 //! The library of theorems: every theorem of the documentation, with the files that prove it and with
-//! controls, mutated twins that must have a counterexample.
+//! negative controls, mutated twins that must have a counterexample.
 //!
 //! Where a theorem rests on a step that no file covers, its entry says so and the documentation has the
 //! proof.
@@ -62,9 +62,9 @@ pub struct ProofFile {
 }
 
 impl ProofFile {
-    /// Whether it is a control: a false statement near a theorem, which must have a counterexample.
+    /// Whether it is a negative control: a false statement near a theorem, which must have a counterexample.
     #[must_use]
-    pub fn is_control(&self) -> bool {
+    pub fn is_negative_control(&self) -> bool {
         self.expected == Expected::Sat
     }
 
@@ -85,7 +85,7 @@ pub(super) struct Question<'a> {
     pub name: String,
     /// The statement: a sentence without its full stop.
     pub statement: String,
-    /// Of a proof, where it is used; of a control, what is false about it. Likewise.
+    /// Of a proof, where it is used; of a negative control, what is false about it. Likewise.
     pub used: &'a str,
     /// For what it holds.
     pub domain: String,
@@ -104,11 +104,14 @@ impl Question<'_> {
     }
 
     /// The file of a false statement: its script has a counterexample.
-    pub fn control(self, script: Script) -> ProofFile {
+    pub fn negative_control(self, script: Script) -> ProofFile {
         let words = [
-            format!("Control of theorem {}, a false statement: {}.", self.theorem.name, self.statement),
+            format!(
+                "Negative control of theorem {}, a false statement: {}.",
+                self.theorem.name, self.statement
+            ),
             format!("Domain: {}.", self.domain),
-            format!("Used as a control: {}.", self.used),
+            format!("Used as a negative control: {}.", self.used),
             "This file asks for a counterexample: the answer sat refutes the statement.".to_owned(),
         ];
         self.file(script, words, Expected::Sat)

@@ -103,7 +103,11 @@ pub(super) fn files() -> Vec<ProofFile> {
             used: wrong.unwrap_or("with E, whose periods it compares"),
             domain: "real tF, tI, tW >= 0".to_owned(),
         };
-        if wrong.is_some() { question.control(script(&claim)) } else { question.proof(script(&claim)) }
+        if wrong.is_some() {
+            question.negative_control(script(&claim))
+        } else {
+            question.proof(script(&claim))
+        }
     };
     questions().into_iter().map(file).collect()
 }

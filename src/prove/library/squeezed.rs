@@ -80,7 +80,7 @@ pub(super) fn makespans() -> Result<Vec<ProofFile>, ProveError> {
         let Some(rotor) = &makespan.rotor else {
             let script = questions.start_times(makespan, Twin::Yes)?;
             let used = "the period is a tenth shorter";
-            files.push(question("start-times", starts, Twin::Yes, used, domain).control(script));
+            files.push(question("start-times", starts, Twin::Yes, used, domain).negative_control(script));
             continue;
         };
         let domain = format!("{domain}, d >= {}", rotor.devices);
@@ -89,7 +89,7 @@ pub(super) fn makespans() -> Result<Vec<ProofFile>, ProveError> {
         files.push(question("rotor", follows, Twin::No, USED_MAKESPAN, domain.clone()).proof(script));
         let script = questions.rotor(makespan, rotor, Twin::Yes)?;
         let used = "the first order of the rotor is denied";
-        files.push(question("rotor", follows, Twin::Yes, used, domain).control(script));
+        files.push(question("rotor", follows, Twin::Yes, used, domain).negative_control(script));
     }
     files.extend(makespans::v_min(&MAKESPAN)?);
     Ok(files)
@@ -142,7 +142,7 @@ pub(super) fn periods() -> Result<Vec<ProofFile>, ProveError> {
                 files.push(question(Twin::No).proof(script));
                 if position == 0 && number == 0 {
                     let script = questions.lower(case, attained, Twin::Yes)?;
-                    files.push(question(Twin::Yes).control(script));
+                    files.push(question(Twin::Yes).negative_control(script));
                 }
             }
         }
@@ -170,7 +170,7 @@ pub(super) fn latency() -> Result<Vec<ProofFile>, ProveError> {
             };
             files.push(tables(Twin::No).proof(questions.tables(case.residue, Twin::No)?));
             if position == 0 {
-                files.push(tables(Twin::Yes).control(questions.tables(case.residue, Twin::Yes)?));
+                files.push(tables(Twin::Yes).negative_control(questions.tables(case.residue, Twin::Yes)?));
             }
             for (number, term) in case.terms.iter().enumerate() {
                 let question = |twin: Twin| Question {
@@ -186,7 +186,11 @@ pub(super) fn latency() -> Result<Vec<ProofFile>, ProveError> {
                 };
                 files.push(question(Twin::No).proof(questions.upper(case, term, Twin::No)?));
                 if position == 0 && number == 0 {
-                    files.push(question(Twin::Yes).control(questions.upper(case, term, Twin::Yes)?));
+                    files.push(question(Twin::Yes).negative_control(questions.upper(
+                        case,
+                        term,
+                        Twin::Yes,
+                    )?));
                 }
             }
         }

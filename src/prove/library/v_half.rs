@@ -59,9 +59,11 @@ pub(super) fn files() -> Vec<ProofFile> {
         let used = "by C, whose peak of V-Half it shows to be the least";
         files.push(question(case, "", "less than", used).proof(script(parity, of_device, -1)));
         let used = "the bound is one more than V-Half holds";
-        files.push(question(case, "-tightened", "at most", used).control(script(parity, of_device, 0)));
+        files.push(
+            question(case, "-tightened", "at most", used).negative_control(script(parity, of_device, 0)),
+        );
     }
     let used = "on these devices one less is enough";
-    files.push(question((0, 1), "-tightened", "less than", used).control(script(0, 1, -1)));
+    files.push(question((0, 1), "-tightened", "less than", used).negative_control(script(0, 1, -1)));
     files
 }

@@ -90,7 +90,7 @@ pub(super) fn files() -> Vec<ProofFile> {
                 used: "the bound is one more than V-Min holds",
                 domain: case.domain(),
             }
-            .control(case.script(0)),
+            .negative_control(case.script(0)),
         );
     }
     let others = [
@@ -123,7 +123,7 @@ pub(super) fn files() -> Vec<ProofFile> {
             used,
             domain: domain.to_owned(),
         };
-        files.push(question.control(script));
+        files.push(question.negative_control(script));
     }
     files
 }

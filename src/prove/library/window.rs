@@ -159,7 +159,7 @@ impl Lemma {
         };
         [
             question("", "by the induction along the stages").proof(self.script(self.claim)),
-            question("-tightened", "one tick more is claimed").control(self.script(self.tightened)),
+            question("-tightened", "one tick more is claimed").negative_control(self.script(self.tightened)),
         ]
     }
 }
@@ -222,7 +222,7 @@ pub(super) fn files() -> Vec<ProofFile> {
             used,
             domain: domain.to_owned(),
         };
-        files.push(if holds { question.proof(script) } else { question.control(script) });
+        files.push(if holds { question.proof(script) } else { question.negative_control(script) });
     }
     files
 }

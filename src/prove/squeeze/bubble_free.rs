@@ -6,7 +6,7 @@ use std::fmt;
 use itertools::Itertools;
 use num_rational::Ratio;
 
-use super::form::{Form, Point, QUANTITIES, Rate, rays_where};
+use super::form::{LinearForm, Point, QUANTITIES, Rate, rays_where};
 use super::period::{Period, Periods};
 use crate::block::family::{BubbleFree, Family, FamilyError, Variable};
 use crate::model::{Costs, Model, Ticks};
@@ -71,7 +71,7 @@ pub fn bubble_freedom(
     let mut unknown = None;
     for (case, cone) in periods.cases.iter().cartesian_product(promise.cones()) {
         let work = work(family);
-        let forms = cone.iter().map(|&[f, i, w]| Form([f.into(), i.into(), w.into(), 0])).collect_vec();
+        let forms = cone.iter().map(|&[f, i, w]| LinearForm([f.into(), i.into(), w.into(), 0])).collect_vec();
         for (ray, term) in rays_where(&forms, 3).into_iter().cartesian_product(&case.terms) {
             if term.rate.at(ray) <= work.at(ray) {
                 continue;
@@ -96,7 +96,7 @@ pub fn bubble_freedom(
 /// How long a device works for a microbatch.
 fn work(family: &Family) -> Rate {
     let chunks = i128::from(family.layout.chunks());
-    Rate { ticks: Form([chunks, chunks, chunks, 0]), copies: 1 }
+    Rate { ticks: LinearForm([chunks, chunks, chunks, 0]), copies: 1 }
 }
 
 /// The fewest devices in the domain, of this number and those with the same residue beyond it.

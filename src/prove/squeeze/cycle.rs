@@ -4,7 +4,7 @@ use num_integer::Integer;
 use serde::{Deserialize, Serialize};
 
 use super::Irregular;
-use super::form::Form;
+use super::form::LinearForm;
 use super::graph::{Classes, Constraint, Where};
 use super::quasi::End;
 
@@ -141,7 +141,7 @@ pub(super) fn microbatch_steps(
                         steps.push(Constraint {
                             from: (from, device),
                             to: (to, device),
-                            ticks: Form::duration(pass.kind),
+                            ticks: LinearForm::duration(pass.kind),
                             rounds,
                             exact: true,
                             shift: 0,

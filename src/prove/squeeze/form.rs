@@ -15,12 +15,12 @@ pub(super) const QUANTITIES: [&str; 4] = ["tF", "tI", "tW", "c"];
 
 /// How often each of the quantities is counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Form(pub [i128; 4]);
+pub struct LinearForm(pub [i128; 4]);
 
 /// A point: one number for each of the quantities.
 pub(super) type Point = [i128; 4];
 
-impl Form {
+impl LinearForm {
     /// One latency.
     pub const LATENCY: Self = Self([0, 0, 0, 1]);
 
@@ -59,7 +59,7 @@ impl Form {
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// The ticks of the passes and latencies along the cycle.
-    pub ticks: Form,
+    pub ticks: LinearForm,
     /// The microbatches by which it advances; positive.
     pub copies: i128,
 }
@@ -69,14 +69,14 @@ impl Rate {
     #[must_use]
     pub fn reduced(self) -> Self {
         let divisor = self.ticks.0.iter().fold(self.copies, |divisor, count| divisor.gcd(count)).max(1);
-        Self { ticks: Form(self.ticks.0.map(|count| count / divisor)), copies: self.copies / divisor }
+        Self { ticks: LinearForm(self.ticks.0.map(|count| count / divisor)), copies: self.copies / divisor }
     }
 
     /// Without the quantities from a position on.
     #[must_use]
     pub fn first(self, quantities: usize) -> Self {
         let kept = |position: usize| if position < quantities { self.ticks.0[position] } else { 0 };
-        Self { ticks: Form(std::array::from_fn(kept)), ..self }
+        Self { ticks: LinearForm(std::array::from_fn(kept)), ..self }
     }
 
     /// Its value at a point.
@@ -86,14 +86,14 @@ impl Rate {
     }
 
     /// This less another one, times the copies of both.
-    fn above(self, other: Self) -> Form {
+    fn above(self, other: Self) -> LinearForm {
         self.ticks.times(other.copies).plus(other.ticks.times(-self.copies))
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Form(counts) = self.ticks;
+        let LinearForm(counts) = self.ticks;
         let named = counts.iter().zip(QUANTITIES).filter(|(count, _)| **count != 0).map(|(&count, name)| {
             let share = Ratio::new(count, self.copies);
             match (share.is_integer(), *share.numer()) {
@@ -113,13 +113,13 @@ impl fmt::Display for Rate {
 ///
 /// The first `quantities` numbers vary; the others are 0.
 pub(super) fn rays(largest: Rate, others: &[Rate], quantities: usize) -> Vec<Point> {
-    let facets: Vec<Form> = others.iter().map(|&other| largest.above(other)).collect();
+    let facets: Vec<LinearForm> = others.iter().map(|&other| largest.above(other)).collect();
     rays_where(&facets, quantities)
 }
 
 /// The extreme rays of the cone of all points without a negative number at which no form is negative.
-pub(super) fn rays_where(forms: &[Form], quantities: usize) -> Vec<Point> {
-    let mut facets: Vec<Form> = (0..quantities).map(|position| Form(unit(position))).collect();
+pub(super) fn rays_where(forms: &[LinearForm], quantities: usize) -> Vec<Point> {
+    let mut facets: Vec<LinearForm> = (0..quantities).map(|position| LinearForm(unit(position))).collect();
     facets.extend_from_slice(forms);
     let mut rays = Vec::new();
     for chosen in facets.iter().combinations(quantities - 1) {
@@ -141,7 +141,7 @@ fn unit(position: usize) -> Point {
 
 /// The line on which as many forms as there are quantities less one are 0, as a point on it without a
 /// common factor; nothing where they leave more than a line.
-fn line(forms: &[&Form], quantities: usize) -> Option<Point> {
+fn line(forms: &[&LinearForm], quantities: usize) -> Option<Point> {
     let minor = |left_out: usize| {
         let columns = (0..quantities).filter(|&column| column != left_out).collect_vec();
         let rows =
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     fn rate(ticks: [i128; 4], copies: i128) -> Rate {
-        Rate { ticks: Form(ticks), copies }
+        Rate { ticks: LinearForm(ticks), copies }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! on the pass and on the residue of `i` alone. What must wait is then a difference of two such numbers.
 
 use super::Irregular;
-use super::form::{Form, Point};
+use super::form::{LinearForm, Point};
 use super::quasi::Quasi;
 use crate::block::family::{Family, Layout};
 use crate::model::Kind;
@@ -66,7 +66,7 @@ pub(super) type Node = (usize, i128);
 pub(super) struct Constraint {
     pub from: Node,
     pub to: Node,
-    pub ticks: Form,
+    pub ticks: LinearForm,
     /// The rounds between them; where they are not the same everywhere, the fewest.
     pub rounds: i128,
     /// Whether they are the same everywhere.
@@ -158,7 +158,7 @@ impl Classes {
                 constraints.push(Constraint {
                     from: (from, r),
                     to: (to, r),
-                    ticks: Form::duration(self.passes[from].kind),
+                    ticks: LinearForm::duration(self.passes[from].kind),
                     rounds: i128::from(position + 1 == order.len()),
                     exact: true,
                     shift: 0,
@@ -264,11 +264,11 @@ impl Classes {
         let short = if place == Where::Anywhere { r >= s } else { s == 0 };
         let (rounds, exact) = own.minus(there).least(short.into()).ok_or(Irregular::Shrinks)?;
         let elsewhere = shift != 0 || matches!(place, Where::Around { .. });
-        let duration = Form::duration(self.passes[from].kind);
+        let duration = LinearForm::duration(self.passes[from].kind);
         Ok(Some(Constraint {
             from: (from, other),
             to: (to, r),
-            ticks: if elsewhere { duration.plus(Form::LATENCY) } else { duration },
+            ticks: if elsewhere { duration.plus(LinearForm::LATENCY) } else { duration },
             rounds,
             exact,
             shift: -shift,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Irregular;
 use super::cycle::{Attained, microbatch_steps};
-use super::form::{Form, Point};
+use super::form::{LinearForm, Point};
 use super::graph::{Classes, Constraint, Node};
 use super::period::Period;
 use super::potential::{Starts, solve};
@@ -161,7 +161,7 @@ impl Ends<'_> {
     }
 
     fn duration(&self, pass: usize) -> i128 {
-        self.starts.scale * Form::duration(self.classes.passes[pass].kind).at(self.starts.point)
+        self.starts.scale * LinearForm::duration(self.classes.passes[pass].kind).at(self.starts.point)
     }
 
     /// The end of a pass that is run in a round, by its start time.

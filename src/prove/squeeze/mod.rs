@@ -25,11 +25,11 @@ use potential::Starts;
 
 pub use bubble_free::{BubbleFreedom, Slow, bubble_freedom};
 pub use cycle::Attained;
-pub use form::{Form, Rate};
+pub use form::{LinearForm, Rate};
 pub use makespan::Makespan;
-pub use period::{Period, Periods, Term, period};
+pub use period::{Period, PeriodTerm, Periods, period};
 pub(super) use question::{Questions, Twin};
-pub use witness::{Claim, Rejection, WITNESS_FORMAT, Witness};
+pub use witness::{WITNESS_FORMAT, Witness, WitnessClaim, WitnessRejection};
 
 /// Why nothing can be said about the squeezed order of a family by residues.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Irregular;
 use super::cycle::{Attained, on_devices};
-use super::form::{Form, Point, Rate, rays};
+use super::form::{LinearForm, Point, Rate, rays};
 use super::graph::{Classes, Constraint};
 use super::potential::{Obstacle, Starts, forbidding, rate_of, solve};
 use super::quasi::End;
@@ -59,13 +59,13 @@ pub struct Period {
     /// The residue of `d`.
     pub residue: i128,
     /// Each is the largest somewhere; the work of a device, where it is one of them, comes first.
-    pub terms: Vec<Term>,
+    pub terms: Vec<PeriodTerm>,
 }
 
 /// One of the forms of which the largest is the period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Term {
+pub struct PeriodTerm {
     /// The form.
     pub rate: Rate,
     /// Where a cycle has it, if there is one.
@@ -148,7 +148,7 @@ fn of_residue(classes: &Classes, s: i128, quantities: usize, stop: &Stop) -> Res
     };
     let terms = rates.iter().zip(starts).map(|(&rate, starts)| {
         let middle = inside(&rates, rate, quantities);
-        Term { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
+        PeriodTerm { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
     });
     Ok(Period { residue: s, terms: terms.collect() })
 }
@@ -156,8 +156,8 @@ fn of_residue(classes: &Classes, s: i128, quantities: usize, stop: &Stop) -> Res
 /// The passes of a device, one after the other.
 fn work(classes: &Classes, s: i128) -> Result<Rate, Irregular> {
     let order = classes.order(s, 0)?;
-    let durations = order.iter().map(|&pass| Form::duration(classes.passes[pass].kind));
-    Ok(Rate { ticks: durations.fold(Form::default(), Form::plus), copies: 1 })
+    let durations = order.iter().map(|&pass| LinearForm::duration(classes.passes[pass].kind));
+    Ok(Rate { ticks: durations.fold(LinearForm::default(), LinearForm::plus), copies: 1 })
 }
 
 /// Start times on every extreme ray of the cone of every term.

@@ -4,7 +4,7 @@ use num_integer::Integer;
 use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
-use super::form::{Form, Point, Rate};
+use super::form::{LinearForm, Point, Rate};
 use super::graph::{Constraint, Node, Where};
 
 /// Start times at a point: copy `j` of a pass on device `i` starts at
@@ -139,7 +139,7 @@ pub(super) fn forbidding(
 
 /// Ticks, rounds and shift along a cycle.
 fn sum(constraints: &[Constraint], cycle: &[usize]) -> Sum {
-    let empty = Sum { rate: Rate { ticks: Form::default(), copies: 0 }, shift: 0 };
+    let empty = Sum { rate: Rate { ticks: LinearForm::default(), copies: 0 }, shift: 0 };
     cycle.iter().fold(empty, |sum, &position| {
         let constraint = &constraints[position];
         Sum {

@@ -4,10 +4,10 @@
 use itertools::Itertools;
 
 use super::cycle::{Attained, along, rotor_steps};
-use super::form::{Form, QUANTITIES};
+use super::form::{LinearForm, QUANTITIES};
 use super::graph::{ClassPass, Classes, Constraint, Node, Where};
 use super::makespan::Makespan;
-use super::period::{Period, Term};
+use super::period::{Period, PeriodTerm};
 use super::{Irregular, Starts};
 use crate::block::family::Family;
 use crate::prove::ProveError;
@@ -99,7 +99,7 @@ impl<'a> Questions<'a> {
 
     /// Whether the start times of a term meet the order of every device and every dependency, at every
     /// point of its cone, given as a sum of multiples of its rays.
-    pub fn upper(&self, case: &Period, term: &Term, twin: Twin) -> Result<Script, ProveError> {
+    pub fn upper(&self, case: &Period, term: &PeriodTerm, twin: Twin) -> Result<Script, ProveError> {
         self.meet(case.residue, &term.starts, twin)
     }
 
@@ -212,7 +212,7 @@ fn counted(device: i128) -> String {
 }
 
 /// The sum of the quantities of a form.
-fn ticks(Form(counts): Form) -> String {
+fn ticks(LinearForm(counts): LinearForm) -> String {
     let named = counts.iter().zip(QUANTITIES).filter(|(count, _)| **count != 0);
     let named = named.map(|(count, name)| format!("(* {} {name})", decimal(*count))).join(" ");
     format!("(+ 0.0 {named})")

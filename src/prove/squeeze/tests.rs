@@ -121,7 +121,7 @@ proptest! {
         let grown = makespan(&family, devices, from + more, point) - makespan(&family, devices, from, point);
         let rate = Ratio::new(grown, more.into());
         prop_assert!(rate <= largest, "{}: {rate} > {largest}", family.name);
-        let there = |term: &&Term| term.attained.as_ref().is_some_and(|at| at.devices <= devices.into());
+        let there = |term: &&PeriodTerm| term.attained.as_ref().is_some_and(|at| at.devices <= devices.into());
         if let Some(attained) = case.terms.iter().filter(there).map(|term| term.rate.at(wide)).max() {
             prop_assert!(rate >= attained, "{}: {rate} < {attained}", family.name);
         }

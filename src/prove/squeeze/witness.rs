@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::cycle::{Attained, along, rotor_steps};
-use super::form::{Form, Rate, rays};
+use super::form::{LinearForm, Rate, rays};
 use super::graph::{Classes, Constraint, Where};
 use super::makespan::{self, LastEnd, Makespan};
 use super::peak::peak;
@@ -44,7 +44,7 @@ pub struct Witness {
 
 /// A statement that a witness proves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct WitnessClaim {
     /// What it is about: `period`, `period with latency`, `makespan` or `peak`.
     pub name: &'static str,
     /// The statement, in words.
@@ -53,7 +53,7 @@ pub struct Claim {
 
 /// Why a witness proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Rejection {
+pub enum WitnessRejection {
     /// It is not of this version.
     #[error("the format is `{0}`, not `{WITNESS_FORMAT}`")]
     Format(String),
@@ -156,17 +156,18 @@ impl Witness {
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn check(&self) -> Result<Vec<Claim>, Rejection> {
+    pub fn check(&self) -> Result<Vec<WitnessClaim>, WitnessRejection> {
         if self.format != WITNESS_FORMAT {
-            return Err(Rejection::Format(self.format.clone()));
+            return Err(WitnessRejection::Format(self.format.clone()));
         }
-        let family = family::parse(&self.family).map_err(|error| Rejection::Family(error.to_string()))?;
+        let family =
+            family::parse(&self.family).map_err(|error| WitnessRejection::Family(error.to_string()))?;
         let classes = Classes::of(&family)?;
         if self.offsets != offsets(&classes) {
-            return Err(Rejection::Table("the offsets".to_owned()));
+            return Err(WitnessRejection::Table("the offsets".to_owned()));
         }
         if self.peak != peak(&classes)? {
-            return Err(Rejection::Table("the peak".to_owned()));
+            return Err(WitnessRejection::Table("the peak".to_owned()));
         }
         let occurring = occurring(&family.domain, classes.residues)?;
         let mut claims = Vec::new();
@@ -174,22 +175,22 @@ impl Witness {
             let name = if periods.latency { "period with latency" } else { "period" };
             let residues: Vec<i128> = periods.cases.iter().map(|case| case.residue).collect();
             if residues != occurring || periods.residues != classes.residues {
-                return Err(Rejection::Cases(name.to_owned()));
+                return Err(WitnessRejection::Cases(name.to_owned()));
             }
             for case in &periods.cases {
                 check_period(&classes, case, quantities(periods.latency))?;
             }
-            claims.push(Claim { name, statement: statement::of_periods(&family, periods) });
+            claims.push(WitnessClaim { name, statement: statement::of_periods(&family, periods) });
         }
         let residues: Vec<i128> = self.makespans.iter().map(|makespan| makespan.residue).collect();
         if residues != occurring {
-            return Err(Rejection::Cases("makespan".to_owned()));
+            return Err(WitnessRejection::Cases("makespan".to_owned()));
         }
         for makespan in &self.makespans {
             check_makespan(&family, &classes, makespan)?;
         }
         let statement = statement::of_makespans(&family, &self.makespans, classes.residues);
-        claims.push(Claim { name: "makespan", statement });
+        claims.push(WitnessClaim { name: "makespan", statement });
         Ok(claims)
     }
 
@@ -210,49 +211,49 @@ fn offsets(classes: &Classes) -> Vec<(String, Quasi)> {
     classes.passes.iter().map(|pass| (pass.name(), pass.offset.clone())).collect()
 }
 
-fn check_period(classes: &Classes, case: &Period, quantities: usize) -> Result<(), Rejection> {
+fn check_period(classes: &Classes, case: &Period, quantities: usize) -> Result<(), WitnessRejection> {
     let (residue, residues) = (case.residue, classes.residues);
     let constraints = classes.constraints(residue)?;
     let rates = case.rates();
     let counted =
         |rate: &Rate| rate.ticks.0.into_iter().chain([rate.copies]).all(|count| count.abs() <= MOST_COUNTED);
     if rates.is_empty() {
-        return Err(Rejection::NoTerm { residue, residues });
+        return Err(WitnessRejection::NoTerm { residue, residues });
     }
     if !rates.iter().all(counted) {
-        return Err(Rejection::Large);
+        return Err(WitnessRejection::Large);
     }
     for term in &case.terms {
         let rate = term.rate;
         let points: Vec<_> = term.starts.iter().map(|starts| starts.point).collect();
         if rate.copies <= 0 || points != rays(rate, &others(&rates, rate), quantities) {
-            return Err(Rejection::Rays { rate, residue, residues });
+            return Err(WitnessRejection::Rays { rate, residue, residues });
         }
         for starts in &term.starts {
             if starts.point.iter().any(|value| *value > MOST_SCALED) {
-                return Err(Rejection::Large);
+                return Err(WitnessRejection::Large);
             }
             check_size(starts)?;
             if starts.scale <= 0 || rate.at(starts.point) * starts.scale != starts.lambda.into() {
-                return Err(Rejection::Lambda { rate, residue, residues });
+                return Err(WitnessRejection::Lambda { rate, residue, residues });
             }
             check_starts(classes, residue, &constraints, starts)?;
         }
         if let Some(attained) = &term.attained {
             let found = follow(classes, residue, &constraints, attained);
             if found.map(|found| found.first(quantities).reduced()) != Some(rate.reduced()) {
-                return Err(Rejection::Cycle(rate.to_string()));
+                return Err(WitnessRejection::Cycle(rate.to_string()));
             }
         }
     }
     Ok(())
 }
 
-fn check_size(starts: &Starts) -> Result<(), Rejection> {
+fn check_size(starts: &Starts) -> Result<(), WitnessRejection> {
     let Starts { scale, lambda, tilt, by_pass, .. } = starts;
     let mut ticks = by_pass.iter().flatten().chain([lambda, tilt]);
     let small = *scale <= MOST_SCALED && ticks.all(|value| value.abs() <= MOST_TICKS);
-    if small { Ok(()) } else { Err(Rejection::Large) }
+    if small { Ok(()) } else { Err(WitnessRejection::Large) }
 }
 
 fn check_starts(
@@ -260,12 +261,12 @@ fn check_starts(
     residue: i128,
     constraints: &[Constraint],
     starts: &Starts,
-) -> Result<(), Rejection> {
+) -> Result<(), WitnessRejection> {
     // The way around is as long as there are devices, so that a tilt has no bound there.
     let around = constraints.iter().find(|constraint| matches!(constraint.place, Where::Around { .. }));
     match starts.violated(constraints).or(around.filter(|_| starts.tilt != 0)) {
         None => Ok(()),
-        Some(Constraint { from, to, .. }) => Err(Rejection::Early {
+        Some(Constraint { from, to, .. }) => Err(WitnessRejection::Early {
             to: classes.passes[to.0].name(),
             from: classes.passes[from.0].name(),
             residue,
@@ -278,14 +279,14 @@ fn check_starts(
 /// one given.
 fn follow(classes: &Classes, residue: i128, constraints: &[Constraint], attained: &Attained) -> Option<Rate> {
     let steps = along(classes, residue, constraints, attained)?;
-    let ticks = steps.iter().fold(Form::default(), |ticks, step| ticks.plus(step.ticks));
+    let ticks = steps.iter().fold(LinearForm::default(), |ticks, step| ticks.plus(step.ticks));
     let copies = steps.iter().map(|step| step.rounds).sum();
     (copies > 0).then_some(Rate { ticks, copies })
 }
 
-fn check_makespan(family: &Family, classes: &Classes, makespan: &Makespan) -> Result<(), Rejection> {
+fn check_makespan(family: &Family, classes: &Classes, makespan: &Makespan) -> Result<(), WitnessRejection> {
     let (residue, residues) = (makespan.residue, classes.residues);
-    let wrong = || Rejection::Bound { residue, residues };
+    let wrong = || WitnessRejection::Bound { residue, residues };
     let starts = &makespan.starts;
     let constraints = classes.constraints(residue)?;
     if starts.scale <= 0 || starts.point != makespan::point(family.durations) {
@@ -306,11 +307,11 @@ fn check_makespan(family: &Family, classes: &Classes, makespan: &Makespan) -> Re
     if straight && whole && makespan.is_straight(family, classes) {
         Ok(())
     } else {
-        Err(Rejection::Cycle("the rotor".to_owned()))
+        Err(WitnessRejection::Cycle("the rotor".to_owned()))
     }
 }
 
-impl fmt::Display for Claim {
+impl fmt::Display for WitnessClaim {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.statement)
     }

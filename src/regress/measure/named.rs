@@ -40,7 +40,10 @@ pub(super) fn named(
         for (place, model) in sized(model, sizes)? {
             go_on(stop)?;
             let place = Place { schedule: Some(entry.name.to_owned()), ..place };
-            match entry.generate(&model) {
+            let made = entry.generate_until(&model, stop);
+            // A schedule that could not be improved to the end is none to go on record.
+            go_on(stop)?;
+            match made {
                 Ok(schedule) => _ = run(facts, &place, &model, &schedule, None, Detail::All),
                 // Without names, only what a model can have is looked at.
                 Err(CatalogError::RecomputeUnknown(_)) if names.is_none() => {}
@@ -67,12 +70,13 @@ pub(super) fn model(
         let pace = Rate::new(i128::from(*pace.numer()), i128::from(*pace.denom()));
         let best = catalog::entries().iter().filter(|entry| entry.needs.met_by(model.placement()));
         let timed = |entry: &'static Entry| {
-            let schedule = entry.generate(&model).ok()?;
+            let schedule = entry.generate_until(&model, stop).ok()?;
             let verdict = replay(&model, &schedule);
             let makespan = verdict.timing.as_ref().filter(|_| verdict.is_valid())?.metrics.makespan;
             Some((makespan, entry.name, schedule))
         };
         let best = best.filter_map(timed).min_by_key(|&(makespan, _, _)| makespan);
+        go_on(stop)?;
         facts.add(&place, What::IntervalBound, Value::Fraction(pace));
         match best {
             None => facts.invalid(&place, ["no schedule of the catalogue keeps to its caps".to_owned()]),

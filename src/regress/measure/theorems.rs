@@ -6,69 +6,22 @@ use super::error::{MeasureError, go_on};
 use super::facts::Facts;
 use crate::block::family::Family;
 use crate::prove::{
-    self, BubbleFreedom, Claim, Counterexample, Irregular, Judgement, Reason, Subject, Witness,
+    self, BubbleFreedom, Counterexample, FamilyVerdict, Judgement, Reason, SqueezedOrder, Subject,
+    WitnessClaim,
 };
 use crate::regress::fact::{Value, Verdict, What};
 use crate::stop::Stop;
 
-/// What is known of a family for every number of devices in its domain.
-pub(super) struct FamilyVerdict {
-    /// The theorems about its block, in the order in which they were decided.
-    judgements: Vec<Judgement>,
-    /// What is known of the order of the block, left-shifted.
-    order: OrderVerdict,
-}
-
-/// What is known of the order of a block whose passes all run as soon as they can.
-enum OrderVerdict {
-    /// A theorem that makes a block of the offsets is false.
-    NoBlock,
-    /// Nothing is derived, and why.
-    Irregular(Irregular),
-    /// What was derived, and checked again from its witness.
-    Derived {
-        /// What is proved.
-        claims: Vec<Claim>,
-        /// Whether each promise about all durations holds.
-        bubble_free: Vec<BubbleFreedom>,
-    },
-}
-
-/// Decides every theorem of a family and every promise, each within a time limit. Everything here that proves
-/// anything is in this function.
+/// Decides every theorem of a family and every promise, each within a time limit.
 ///
 /// # Errors
 /// When the theorems cannot be stated, this program contradicts itself, or it is asked to end.
 pub(super) fn decide(family: &Family, limit: Duration, stop: &Stop) -> Result<FamilyVerdict, MeasureError> {
     go_on(stop)?;
-    let judgements = prove::prove(family, stop, limit, |_| ())?;
-    let order = if judgements.iter().any(unmakes_the_block) {
-        OrderVerdict::NoBlock
-    } else {
-        go_on(stop)?;
-        decide_order(family, &stop.within(limit))?
-    };
-    Ok(FamilyVerdict { judgements, order })
-}
-
-/// Whether a judgement says that the offsets are no block.
-fn unmakes_the_block(judgement: &Judgement) -> bool {
-    let of_block = [Subject::Room, Subject::Dependencies, Subject::Collisions];
-    of_block.contains(&judgement.theorem.subject) && matches!(judgement.verdict, prove::Verdict::Refuted(_))
-}
-
-fn decide_order(family: &Family, stop: &Stop) -> Result<OrderVerdict, MeasureError> {
-    let witness = match Witness::of(family, stop) {
-        Ok(witness) => witness,
-        Err(reason) => return Ok(OrderVerdict::Irregular(reason)),
-    };
-    let claims = witness.check().map_err(|error| MeasureError::Disagreement {
-        place: "every d".to_owned(),
-        what: format!("the witness about its squeezed order is rejected: {error}"),
-    })?;
-    let promises = family.bubble_free.iter();
-    let bubble_free = promises.map(|promise| prove::bubble_freedom(family, promise, &witness.periods()[0]));
-    Ok(OrderVerdict::Derived { claims, bubble_free: bubble_free.collect::<Result<_, _>>()? })
+    let verdict = prove::verdict(family, stop, limit, |_| ())?;
+    // What was cut short says nothing about the family.
+    go_on(stop)?;
+    Ok(verdict)
 }
 
 /// States what is known of a family as facts.
@@ -77,14 +30,14 @@ pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts
         record_judgement(family, judgement, facts);
     }
     let promised = |promise: &dyn ToString| What::Promise(promise.to_string());
-    match &verdict.order {
-        OrderVerdict::NoBlock => {
+    match &verdict.squeezed {
+        SqueezedOrder::NoBlock => {
             for promise in &family.bubble_free {
                 let why = "there is no block that could be squeezed".to_owned();
                 facts.whole(promised(promise), Value::Verdict(Verdict::Refuted, why));
             }
         }
-        OrderVerdict::Irregular(reason) => {
+        SqueezedOrder::Unknown(reason) => {
             facts.timed_out |= reason.is_haste();
             let unknown = || Value::Verdict(Verdict::Unknown, reason.to_string());
             facts.whole(What::Theorem("period".to_owned()), unknown());
@@ -92,14 +45,14 @@ pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts
                 facts.whole(promised(promise), unknown());
             }
         }
-        OrderVerdict::Derived { claims, bubble_free } => {
-            for Claim { name, statement } in claims {
+        SqueezedOrder::Known(theorems) => {
+            for WitnessClaim { name, statement, .. } in &theorems.claims {
                 let name = (*name).to_owned();
                 let proved = Value::Verdict(Verdict::Proved, String::new());
                 facts.whole(What::Theorem(name.clone()), proved);
                 facts.whole(What::Claim(name), Value::Text(statement.clone()));
             }
-            for (promise, found) in family.bubble_free.iter().zip(bubble_free) {
+            for (promise, found) in &theorems.bubble_free {
                 record_bubble_freedom(&promise.to_string(), found, facts);
             }
         }
@@ -107,16 +60,13 @@ pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts
 }
 
 fn record_judgement(family: &Family, Judgement { theorem, verdict, .. }: &Judgement, facts: &mut Facts) {
-    let (name, what) = match &theorem.subject {
-        Subject::Promise(position) => {
-            let promise = family.promises[*position].to_string();
-            (promise.clone(), What::Promise(promise))
-        }
-        _ => {
-            let prefix = format!("{}.", family.name);
-            let short = theorem.name.strip_prefix(&prefix).unwrap_or(&theorem.name).to_owned();
-            (short.clone(), What::Theorem(short))
-        }
+    let (name, what) = if let Subject::Promise(position) = &theorem.subject {
+        let promise = family.promises[*position].to_string();
+        (promise.clone(), What::Promise(promise))
+    } else {
+        let prefix = format!("{}.", family.name);
+        let short = theorem.name.strip_prefix(&prefix).unwrap_or(&theorem.name).to_owned();
+        (short.clone(), What::Theorem(short))
     };
     let (word, rest) = match verdict {
         prove::Verdict::Proved => (Verdict::Proved, String::new()),

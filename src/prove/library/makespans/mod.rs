@@ -189,7 +189,7 @@ fn upper(
         files.push(question("", USED).proof(ask(1, 0)?));
         if twins {
             let longer = u32::from(!matches!(demand, Demand::Ends));
-            files.push(question("-control", demand.twin()).control(ask(1 + longer, 1 - longer)?));
+            files.push(question("-control", demand.twin()).negative_control(ask(1 + longer, 1 - longer)?));
         }
     }
     Ok(files)
@@ -227,7 +227,7 @@ fn lower(
     };
     Ok([
         question("", USED).proof(ask("(makespan d m)")?),
-        question("-control", "the path is a pass longer").control(ask("(+ (makespan d m) 1)")?),
+        question("-control", "the path is a pass longer").negative_control(ask("(+ (makespan d m) 1)")?),
     ])
 }
 
