@@ -49,12 +49,13 @@ MEASURED  := $(if $(SCHEDULE),$(SCHEDULE) -o $(TRACE),--standard-set $(SCHEDULES
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
-.PHONY: help setup build demo test test-plain browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
+.PHONY: help setup build demo test test-cvc5 test-plain browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
         measure measure-test schedules bench bench-table
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
 	@echo 'make test         run all tests (with BUBBLEPROOF_LONG=1, every law on many more random cases)'
+	@echo 'make test-cvc5    the tests of SMT solvers with cvc5 instead of Z3'
 	@echo 'make test-plain   run what holds without any feature: no solver, no tool'
 	@echo 'make browser      look at the pages of render in a headless Chromium (installs it, if root on Debian)'
 	@echo 'make gallery      draw docs/gallery.md and its drawings anew'
@@ -95,6 +96,12 @@ demo:
 
 test: setup
 	$(CARGO) test --workspace $(TESTED)
+
+# Asks cvc5, as a program behind a pipe, where the other tests ask Z3. Installs it, if root on Debian.
+test-cvc5: setup
+	command -v cvc5 > /dev/null || { apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends cvc5 > /dev/null; }
+	BUBBLEPROOF_TEST_CVC5=cvc5 $(CARGO) test $(TESTED) --test library -- cvc5
 
 test-plain:
 	$(CARGO) test --no-default-features --test files --test architecture

@@ -20,20 +20,20 @@ const MEASURED: [i64; 4] = [9261, 9043, 4669, 601];
 fn model(devices: u32, microbatches: u32, times: [i64; 4], cap: Option<i64>) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_capacity(cap.map(Units)).expect("a cap")
+    model.with_uniform_activation_capacity(cap.map(Units)).expect("a cap")
 }
 
 const COSTS: [[i64; 4]; 3] = [UNIT, UNEQUAL, MEASURED];
 
 #[divan::bench(args = [8, 16, 32, 64], consts = [0, 1, 2])]
-fn least_memory_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
+fn least_memory_by_the_exact_program<const COST: usize>(bencher: Bencher, devices: u32) {
     let model = model(devices, 1, COSTS[COST], None);
     let work = Ratio::from_integer(model.most_work().0);
     bencher.bench(|| zone::least_memory(&model, Passes::SPLIT, work, &Stop::default()));
 }
 
 #[divan::bench(args = [8, 16, 32, 64], consts = [0, 1, 2])]
-fn least_interval_by_the_exact_programme<const COST: usize>(bencher: Bencher, devices: u32) {
+fn least_interval_by_the_exact_program<const COST: usize>(bencher: Bencher, devices: u32) {
     let model = model(devices, 1, COSTS[COST], Some(i64::from(devices)));
     bencher.bench(|| zone::least_interval(&model, Passes::SPLIT, &Stop::default()));
 }
@@ -57,7 +57,7 @@ fn least_interval_of_random_profiles(bencher: Bencher, profile: u64) {
 
 #[cfg(feature = "milp")]
 #[divan::bench(args = [2, 4, 6], sample_count = 3)]
-fn least_interval_by_the_integer_programme(bencher: Bencher, devices: u32) {
+fn least_interval_by_the_integer_program(bencher: Bencher, devices: u32) {
     use bubbleproof::encode::{BlockObjective, milp};
     let model = model(devices, 1, UNEQUAL, Some(2 * ((i64::from(devices) + 4) / 3)));
     bencher.bench(|| {

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 continue;
             }
             seen.push(cap);
-            let model = model.with_uniform_capacity(Some(cap))?;
+            let model = model.with_uniform_activation_capacity(Some(cap))?;
             let begin = Instant::now();
             let options = Options { stop: Stop::after(limit), threads, ..Options::default() };
             let solution = match optimize(&model, &options, &mut |_| ()) {

@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use bubbleproof::files;
 use bubbleproof::model::{Model, Placement, Ticks, Units};
-use bubbleproof::optimize::finite::linear::{Binary, LinearProgramme};
-use bubbleproof::optimize::finite::proof::{Certified, certify};
+use bubbleproof::optimize::exact::linear::{Binary, LinearProgram};
+use bubbleproof::optimize::exact::proof::{Certified, certify};
 use bubbleproof::optimize::{Options, Stop, optimize};
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => Placement::linear(devices)?,
         };
         let model = Model::equal_stages(placement, microbatches, times)?;
-        let model = model.with_uniform_capacity(Some(Units(cap)))?;
+        let model = model.with_uniform_activation_capacity(Some(Units(cap)))?;
         let times: Vec<String> = times.iter().map(ToString::to_string).collect();
         let stem = format!("{place}-d{devices}-m{microbatches}-cap{cap}-{}", times.join("-"));
         let begin = Instant::now();
@@ -117,13 +117,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Problems that were changed so that the claim is false, and proofs that were changed.
 fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
     let model = Model::equal_stages(Placement::v(2)?, 4, [1, 1, 1, 0])?;
-    let capped = |cap| model.with_uniform_capacity(Some(Units(cap)));
+    let capped = |cap| model.with_uniform_activation_capacity(Some(Units(cap)));
     let start = optimize(&capped(3)?, &Options::default(), &mut |_| ())?.schedule;
     let prove = |model: &Model| certify(model, &start, &Stop::after(LIMIT));
     let right = prove(&capped(3)?)?.ok_or("no proof")?;
     let other = prove(&capped(4)?)?.ok_or("no proof")?;
     assert!(right.makespan > other.makespan, "less memory takes longer");
-    let horizon = LinearProgramme::new(&capped(3)?, right.makespan)?;
+    let horizon = LinearProgram::new(&capped(3)?, right.makespan)?;
     let late_opb = Binary::new(&horizon).opb();
     let mut log = String::new();
     GzDecoder::new(right.log.as_slice()).read_to_string(&mut log)?;
@@ -184,9 +184,9 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
 /// A log that a schedule of the optimal makespan does not exist, without any reasoning: that a variable from
 /// 0 to 1 is neither. pumpkin-checker 0.5.0 takes both for a property of the range, which is why its word
 /// is not enough; the same claim is no proof for VeriPB.
-fn forge(checkers: &Checkers, folder: &Path, programme: &LinearProgramme) -> Result<(), Box<dyn Error>> {
-    let order = programme.variables().last().ok_or("there are orders")?.name();
-    let first = programme.inequalities().len() + 1;
+fn forge(checkers: &Checkers, folder: &Path, program: &LinearProgram) -> Result<(), Box<dyn Error>> {
+    let order = program.variables().last().ok_or("there are orders")?.name();
+    let first = program.inequalities().len() + 1;
     let atoms = [">= 0", "<= 1", "!= 0", "!= 1"];
     let mut forged = String::new();
     for (code, atom) in (1..).zip(atoms) {
@@ -194,7 +194,7 @@ fn forge(checkers: &Checkers, folder: &Path, programme: &LinearProgramme) -> Res
     }
     writeln!(forged, "n {} 0 {first} {} {} {}\nc UNSAT", first + 4, first + 1, first + 2, first + 3)?;
     let (statement, log) = (folder.join("forged.fzn"), folder.join("forged.drcp"));
-    files::write(&statement, programme.flatzinc())?;
+    files::write(&statement, program.flatzinc())?;
     files::write(&log, forged)?;
     let (accepted, _) = checkers.accepts("pumpkin-checker", &statement, &log)?;
     println!(
@@ -203,7 +203,7 @@ fn forge(checkers: &Checkers, folder: &Path, programme: &LinearProgramme) -> Res
         "pumpkin-checker",
         if accepted { "accepted: a known gap of this checker" } else { "rejected: the gap is closed" }
     );
-    let binary = Binary::new(programme);
+    let binary = Binary::new(program);
     let (statement, proof) = (folder.join("forged.opb"), folder.join("forged.pbp"));
     files::write(&statement, binary.opb())?;
     let constraints = binary.constraints();

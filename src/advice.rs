@@ -1,4 +1,8 @@
 //! Advice that goes with an error: what to type instead.
+//!
+//! ```
+//! assert_eq!(bubbleproof::advice::nearest("foward", &["forward", "backward_input"]), Some("forward"));
+//! ```
 
 use crate::block::family::FormulaFileError;
 use crate::model::reading::Problem;

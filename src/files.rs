@@ -148,7 +148,7 @@ mod tests {
         write(&old, "old").expect("written");
         for path in [&old, &new] {
             let failed = write_with(path, |out| {
-                out.write_all(&vec![b'x'; 100_000])?;
+                out.write_all("x".repeat(100_000).as_bytes())?;
                 Err(io::Error::other("the disk is full"))
             });
             let error = failed.expect_err("it failed");

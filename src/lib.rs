@@ -1,4 +1,32 @@
 //! bubbleproof optimises and formally verifies pipeline-parallel training schedules.
+//!
+//! Load a model, optimise a schedule for it, verify, check, export:
+//!
+//! ```
+//! use bubbleproof::interchange::pytorch;
+//! use bubbleproof::model::Units;
+//! use bubbleproof::optimize::{Options, optimize};
+//! use bubbleproof::{certificate, comm, model, replay, schedule};
+//!
+//! let model = model::parse(&std::fs::read_to_string("models/profiles/uneven-342.toml")?)?;
+//! let model = model.resized(3)?.with_microbatches(6)?.with_uniform_capacity(Units(5))?;
+//! let solution = optimize(&model, &Options::default(), &mut |_| ())?;
+//! assert!(replay::replay(&model, &solution.schedule).is_valid());
+//! let checked = certificate::check(&solution.schedule, Some(&model))?;
+//! println!("{} ticks; no schedule takes less than {}", solution.value(), solution.lower());
+//! assert!(checked.claims.iter().any(|claim| claim.is_checked()));
+//! let csv = pytorch::print_plan(&comm::lower(&solution.schedule)?)?;
+//! schedule::write(&solution.schedule, &mut std::io::sink())?;
+//! # assert!(csv.contains("SEND_F"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Schedules are proposed by [`catalog`], [`optimize`] and whoever writes a file. What is true of them is said by
+//! [`replay`], [`comm`] and [`certificate`], which are those of the crate `bubbleproof-core` and share no code with what
+//! proposes. [`prove`] decides properties for every number of devices and of microbatches.
+//!
+//! Features: `cli` is the command-line tool, `lcg` and `milp` are solvers in pure Rust, `highs` makes integer programs
+//! faster and needs a C++ compiler. SMT solvers ([`smt`]) are programs, found when they are needed.
 
 pub use bubbleproof_core::{certificate, comm, model, replay, schedule};
 

@@ -1,4 +1,17 @@
 //! When a search has to end: at a deadline, or because somebody asks for it.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use bubbleproof::stop::{Interrupt, Stop};
+//!
+//! let interrupt = Interrupt::default();
+//! let stop = Stop::on(interrupt.clone()).within(Duration::from_secs(60));
+//! assert!(!stop.is_due());
+//! // From another thread, or where Ctrl-C is handled:
+//! interrupt.raise();
+//! assert!(stop.is_due());
+//! ```
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

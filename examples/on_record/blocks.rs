@@ -2,7 +2,7 @@
 //! their intervals per microbatch beside the optimum of one microbatch per interval.
 //!
 //! V placement, no latency, one unit of memory per chunk activation. `on record` is the least interval
-//! per microbatch known from an exact programme over all schedules; `one` is proved by the exact programme
+//! per microbatch known from an exact program over all schedules; `one` is proved by the exact program
 //! over blocks; `bound` is what the certificate module proves of every schedule in the long run.
 
 use std::error::Error;
@@ -36,7 +36,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     println!("F I W    d  cap  on record    one  K = 2  K = 3  bound  seconds");
     for ([forward, input, weight], devices, cap, known) in PROBLEMS {
         let model = Model::equal_stages(Placement::v(devices)?, 1, [forward, input, weight, 0])?;
-        let model = model.with_uniform_capacity(Some(Units(cap)))?;
+        let model = model.with_uniform_activation_capacity(Some(Units(cap)))?;
         let begin = Instant::now();
         let one = zone::least_interval(&model, Passes::SPLIT, &Stop::default())?.interval;
         let mut several = Vec::new();

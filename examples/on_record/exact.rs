@@ -7,7 +7,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use bubbleproof::model::{Model, Placement, Units};
-use bubbleproof::optimize::finite::{Engine, Limits, solve_with};
+use bubbleproof::optimize::exact::{Engine, Limits, solve_with};
 use bubbleproof::optimize::{Objective, Options, Stop, optimize};
 
 /// Name, placement, devices, microbatches, cap, `[F, I, W, latency]`, the optimum on record.
@@ -68,8 +68,8 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             "v" => Placement::v(devices)?,
             _ => Placement::linear(devices)?,
         };
-        let model =
-            Model::equal_stages(shape, microbatches, times)?.with_uniform_capacity(Some(Units(cap)))?;
+        let model = Model::equal_stages(shape, microbatches, times)?
+            .with_uniform_activation_capacity(Some(Units(cap)))?;
         let objective = if name.contains("span") { Objective::DeviceSpan } else { Objective::Makespan };
         let options = Options { objective, effort: 2_000_000, exact_effort: 0, ..Options::default() };
         let start = optimize(&model, &options, &mut |_| ())?;

@@ -2,7 +2,7 @@
 //! bound, the gap, and the best named schedule that keeps to the cap.
 //!
 //! No latency, one unit of memory per stage activation. The figures on record were found by earlier
-//! searches, or by an exact programme over small problems; `bound` is what the certificate module proves,
+//! searches, or by an exact program over small problems; `bound` is what the certificate module proves,
 //! or the value itself where an exhaustive search has ended. Where nothing is on record there is a dash.
 
 use std::error::Error;
@@ -75,7 +75,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         for &(devices, microbatches, cap, known) in problems {
             let [forward, input, weight] = durations;
             let model = Model::equal_stages(place(devices)?, microbatches, [forward, input, weight, 0])?;
-            let model = model.with_uniform_capacity(Some(Units(cap)))?;
+            let model = model.with_uniform_activation_capacity(Some(Units(cap)))?;
             let begin = Instant::now();
             let options = Options { stop: Stop::after(LIMIT), threads, ..Options::default() };
             let found = optimize(&model, &options, &mut |_| ())?;

@@ -54,7 +54,8 @@ proptest! {
 #[test]
 fn a_forward_that_waits_for_its_memory_says_so() {
     let model = Model::equal_stages(Placement::linear(1).expect("a placement"), 3, [1, 1, 1, 0]);
-    let model = model.and_then(|model| model.with_uniform_capacity(Some(Units(1)))).expect("a model");
+    let model =
+        model.and_then(|model| model.with_uniform_activation_capacity(Some(Units(1)))).expect("a model");
     let schedule = catalog::find("1f1b").expect("it is there").generate(&model).expect("it fits");
     let timing = replay(&model, &schedule).timing.expect("it is valid");
     let path = critical_path(&model, &schedule, &timing);

@@ -4,6 +4,19 @@
 //! Copy `j` of a pass with offset `o` starts at `o + j*T`. Everything here is exact: the least real
 //! interval of a block need not be an integer, so a block may divide each tick into equal parts and
 //! count its offsets in those.
+//!
+//! ```
+//! use bubbleproof::catalog;
+//! use bubbleproof::model::{Model, Placement, Units};
+//!
+//! let model = Model::unit(Placement::v(4)?, 1)?;
+//! let block = catalog::block("v-min", model.placement()).expect("V-Min is for V placement");
+//! assert!(block.faults(&model).is_empty());
+//! assert_eq!(block.interval(), 6.into());
+//! // 1F1B holds 8 chunks on the first of 4 devices.
+//! assert_eq!(block.steady_peak(&model).into_iter().max(), Some(Units(4)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod algebra;
 mod expand;

@@ -41,7 +41,7 @@ fn within(
 ) -> Result<IndexedSchedule, CatalogError> {
     let limit = one_f_one_b_memory(model) * factor;
     let limits: Vec<Units> = Device::all(model.devices())
-        .map(|device| model.capacity(device).map_or(limit, |capacity| capacity.min(limit)))
+        .map(|device| model.activation_capacity(device).map_or(limit, |capacity| capacity.min(limit)))
         .collect();
     scheduled(model, name, &limits, stop)
 }

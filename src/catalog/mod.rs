@@ -263,7 +263,7 @@ impl Entry {
             Build::Within(build) => unrolled(model, few, |model| build(model, stop))?,
         };
         for device in Device::all(model.devices()) {
-            let Some(capacity) = model.capacity(device) else { continue };
+            let Some(capacity) = model.activation_capacity(device) else { continue };
             let holds = proposal.peak(model, device);
             if capacity < holds {
                 let weights = model.resident(device);

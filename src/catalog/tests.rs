@@ -306,7 +306,7 @@ fn another_placement_is_refused_by_name() {
 fn caps_are_honoured_or_refused_with_the_amounts() {
     let capped = |cap| {
         let model = model(Placement::linear(4).expect("a placement"), 12, COSTS[2]);
-        model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+        model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
     };
     for cap in 11..=44 {
         let model = capped(cap);
@@ -320,7 +320,7 @@ fn caps_are_honoured_or_refused_with_the_amounts() {
     };
     let v = model(Placement::v(4).expect("a placement"), 12, COSTS[2]);
     for cap in 0..100 {
-        let v = v.with_uniform_capacity(Some(Units(cap))).expect("a cap");
+        let v = v.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap");
         for entry in entries().iter().filter(|entry| entry.needs == Needs::V) {
             match entry.generate(&v) {
                 Ok(schedule) => assert_eq!(replay(&v, &schedule).violations, [], "{} {cap}", entry.name),

@@ -53,14 +53,15 @@ pub(super) fn from_block(model: &Model, block: &Block, stop: &Stop) -> IndexedSc
         .expect("a model has at least one microbatch and not too many passes");
     let IndexedSchedule { problem, orders } = IndexedSchedule::of(model, &repeated).expect(RUNS);
     let peaks: Vec<Units> = orders.iter().map(|order| Units(problem.peak_of(order))).collect();
-    let over = |device: Device| model.capacity(device).is_some_and(|cap| peaks[device.index()] > cap);
+    let over =
+        |device: Device| model.activation_capacity(device).is_some_and(|cap| peaks[device.index()] > cap);
     if Device::all(model.devices()).any(over) {
         return IndexedSchedule { problem, orders };
     }
     let limits: Vec<Units> = Device::all(model.devices())
         .zip(block.steady_peak(model))
         .map(|(device, steady)| {
-            let limit = model.capacity(device).map_or(steady, |capacity| capacity.min(steady));
+            let limit = model.activation_capacity(device).map_or(steady, |capacity| capacity.min(steady));
             limit.max(peaks[device.index()])
         })
         .collect();

@@ -314,7 +314,7 @@ fn checked_peak(block: &Block, model: &Model) -> Result<Vec<Units>, Error> {
         )
     };
     let copies = u32::try_from(copies).map_err(|_| coarser(format!("{copies} microbatches are too many")))?;
-    let free = model.with_uniform_capacity(None).and_then(|model| model.with_microbatches(copies));
+    let free = model.with_uniform_activation_capacity(None).and_then(|model| model.with_microbatches(copies));
     let free = free.map_err(|error| coarser(error.to_string()))?;
     let schedule = block.expand(&free, copies).map_err(|error| defect(error.to_string()))?;
     let verdict = replay(&free, &schedule);

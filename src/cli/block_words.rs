@@ -13,7 +13,7 @@ use crate::optimize::zone::ZoneError;
 /// A [`BlockEngine`], as the option names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EngineName {
-    /// A dynamic programme over the devices, for linear and V placement: proves in exact arithmetic
+    /// A dynamic program over the devices, for linear and V placement: proves in exact arithmetic
     Exact,
     /// An integer program, solved in floating point by HiGHS, or by microlp in a build without it; any
     /// placement

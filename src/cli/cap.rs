@@ -66,7 +66,7 @@ impl Cap {
         match self.units(&model) {
             None => Ok(model),
             Some(units) => model
-                .with_uniform_cap(units)
+                .with_uniform_capacity(units)
                 .map_err(|error| Error::Usage { message: format!("--memory {units}: {error}"), help: None }),
         }
     }

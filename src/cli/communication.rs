@@ -4,22 +4,22 @@ use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::comm::{self, Action, Nearest, Programme, Semantics};
+use crate::comm::{self, Action, CommunicationPlan, Nearest, Semantics};
 use crate::model::{Model, Pass};
 use crate::replay::replay;
 use crate::schedule::Schedule;
 
-/// How the messages of a programme behave.
+/// How the messages of a plan behave.
 #[derive(Debug, Serialize)]
 pub struct Communication {
     /// How many are sent.
     pub messages: usize,
-    /// With each kind of message that a runtime may have: whether the programme ends, and if not, the circle
+    /// With each kind of message that a runtime may have: whether the plan ends, and if not, the circle
     /// of waits.
     pub semantics: Vec<Behaviour>,
 }
 
-/// Whether a programme ends.
+/// Whether a plan ends.
 #[derive(Debug, Serialize)]
 pub struct Behaviour {
     /// The name of the kind of messages.
@@ -33,11 +33,11 @@ pub struct Behaviour {
 }
 
 impl Communication {
-    /// Runs a programme under every kind of messages.
-    pub fn of(programme: &Programme) -> Self {
-        let messages = programme.actions().filter(|(_, action)| matches!(action, Action::Send(_))).count();
+    /// Runs a plan under every kind of messages.
+    pub fn of(plan: &CommunicationPlan) -> Self {
+        let messages = plan.actions().filter(|(_, action)| matches!(action, Action::Send(_))).count();
         let semantics = Semantics::ALL.into_iter().map(|semantics| {
-            let waits = comm::deadlock(programme, semantics);
+            let waits = comm::deadlock(plan, semantics);
             let spelt = waits.map(|waits| comm::Fault::Deadlock { semantics, waits }.to_string());
             Behaviour { name: semantics.name(), ends: spelt.is_none(), waits: spelt, semantics }
         });
@@ -62,7 +62,7 @@ impl fmt::Display for Communication {
         if !ends.is_empty() {
             writeln!(out, "  ends with     {}", ends.join(", "))?;
         }
-        // A programme that ends with neither is invalid, and the violations say why.
+        // A plan that ends with neither is invalid, and the violations say why.
         let violates = |behaviour: &&Behaviour| behaviour.semantics <= Semantics::Rendezvous;
         let only_elsewhere = self.semantics.iter().filter(violates).all(|behaviour| behaviour.ends);
         match self.semantics.iter().find_map(|behaviour| behaviour.waits.as_ref()) {

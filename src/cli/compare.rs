@@ -156,7 +156,7 @@ impl Row {
             Ok(schedule) => (Some(schedule), None),
             // What it would take is worth knowing where it does not fit.
             Err(error @ CatalogError::OverCapacity { .. }) => {
-                let free = model.with_uniform_capacity(None).ok();
+                let free = model.with_uniform_activation_capacity(None).ok();
                 (free.and_then(|free| entry.generate_until(&free, stop).ok()), Some(error.to_string()))
             }
             Err(error) => (None, Some(error.to_string())),

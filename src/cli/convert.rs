@@ -17,7 +17,7 @@ use super::output::{Output, Target, note};
 use super::size::Size;
 use super::subject::{how_read, model_for};
 use crate::catalog;
-use crate::comm::{self, Programme};
+use crate::comm::{self, CommunicationPlan};
 use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
 use crate::model::Model;
@@ -124,7 +124,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
     let mut given = read(args)?;
     if let Some(file) = &given.read.csv {
         note(&how_read(file));
-        if file.programme().is_some() {
+        if file.plan().is_some() {
             note("its sends and receives are left out; --to pytorch-comms adds new ones");
         }
     }
@@ -140,9 +140,9 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         }
         Form::Pytorch => alone(passes_alone(&given.read).map_err(|error| unsayable(&error))?.into_bytes()),
         Form::PytorchComms => {
-            let programme = lowered(schedule)?;
-            communication = Some(Communication::of(&programme));
-            alone(pytorch::print_programme(&programme).map_err(|error| unsayable(&error))?.into_bytes())
+            let plan = lowered(schedule)?;
+            communication = Some(Communication::of(&plan));
+            alone(pytorch::print_plan(&plan).map_err(|error| unsayable(&error))?.into_bytes())
         }
         Form::Torchtitan => {
             runtimes::torchtitan(schedule, args.layers.as_deref(), &args.input, &args.output)?
@@ -218,7 +218,7 @@ fn read(args: &ConvertArgs) -> Result<Given, Error> {
 /// A file of passes alone is written as it stands, blanks included.
 fn passes_alone(read: &Read) -> Result<String, ExportError> {
     match &read.csv {
-        Some(file) if file.programme().is_none() => Ok(file.print()),
+        Some(file) if file.plan().is_none() => Ok(file.print()),
         _ => pytorch::print(&read.schedule),
     }
 }
@@ -241,8 +241,8 @@ fn mend(read: &mut Read) -> Result<Option<Offer>, Error> {
     Ok(Some(offer))
 }
 
-/// The programme of a schedule, verified.
-fn lowered(schedule: &Schedule) -> Result<Programme, Error> {
+/// The plan of a schedule, verified.
+fn lowered(schedule: &Schedule) -> Result<CommunicationPlan, Error> {
     let model = Model::unit(schedule.placement().clone(), schedule.microbatches())
         .map_err(|error| Error::Usage { message: error.to_string(), help: None })?;
     let verdict = replay(&model, schedule);
@@ -257,11 +257,11 @@ fn lowered(schedule: &Schedule) -> Result<Programme, Error> {
             help,
         ));
     }
-    let programme = comm::lower(schedule).map_err(|error| {
+    let plan = comm::lower(schedule).map_err(|error| {
         Error::Defect(format!("replay accepts a schedule that cannot be lowered: {error}"))
     })?;
-    match comm::verify(&programme).first() {
-        None => Ok(programme),
+    match comm::verify(&plan).first() {
+        None => Ok(plan),
         Some(fault) => Err(Error::Defect(format!("a lowered schedule is not safe: {fault}"))),
     }
 }

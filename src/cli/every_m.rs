@@ -32,7 +32,7 @@ pub fn run(args: &SubjectArgs, stop: &Stop, output: Output) -> Result<Status, Er
         EveryMReport::of(Some(family.name), &model, answer.into())
     } else {
         let subject = args.with_schedule(input.schedule()?)?;
-        if subject.csv.as_ref().is_some_and(|file| file.programme().is_some()) {
+        if subject.csv.as_ref().is_some_and(|file| file.plan().is_some()) {
             note(
                 "with --every-m the passes alone are proved; without it, sends and receives are verified too",
             );

@@ -124,7 +124,8 @@ struct Named {
 pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
     let model = activations_only(&one_way(args.size.apply(read_model(&args.model)?)?)?);
-    let model = model.with_uniform_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
+    let model =
+        model.with_uniform_activation_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
     let passes = args.passes.passes(&model)?;
     let progress = Progress::start("frontier");
     let mut tell = |peak: Units, interval: Ratio<i64>| {

@@ -3,6 +3,12 @@
 //! One file for each subcommand. What a command finds goes to standard output, as text or (`--json`)
 //! as one object; everything else goes to standard error. Errors are located and say how to mend
 //! what is wrong.
+//!
+//! ```
+//! // As if `bubbleproof --version` had been typed.
+//! let status = bubbleproof::cli::run(["bubbleproof".into(), "--version".into()]);
+//! assert_eq!(status, std::process::ExitCode::SUCCESS);
+//! ```
 
 mod block;
 mod block_words;

@@ -232,7 +232,9 @@ impl<'a> SolutionReport<'a> {
             feasible: true,
             figures: Figures::of(&solution.verdict),
             objective: objective.name(),
-            capacity: Device::all(model.devices()).map(|device| model.cap(device).map(|cap| cap.0)).collect(),
+            capacity: Device::all(model.devices())
+                .map(|device| model.capacity(device).map(|cap| cap.0))
+                .collect(),
             lower_bound: solution.lower().0,
             gap: decimal(solution.gap()),
             gap_exact: fraction(solution.gap()),

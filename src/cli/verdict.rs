@@ -56,9 +56,9 @@ impl<'a> Judgement<'a> {
         let verdict = replay(model, schedule);
         let mut violations = complaints.clone();
         violations.extend(verdict.violations.iter().map(Complaint::from));
-        let communication = csv.as_ref().and_then(pytorch::File::programme).map(|programme| {
-            violations.extend(comm::verify(programme).iter().map(Complaint::from));
-            Communication::of(programme)
+        let communication = csv.as_ref().and_then(pytorch::File::plan).map(|plan| {
+            violations.extend(comm::verify(plan).iter().map(Complaint::from));
+            Communication::of(plan)
         });
         let nearest = if verdict.is_valid() { None } else { Offer::of(model, schedule) };
         Self {

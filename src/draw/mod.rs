@@ -3,6 +3,21 @@
 //!
 //! All show one row per device, passes as cells, and the idle time between them. A device's idle
 //! time before its first pass and after its last is left blank; that in between is the bubble.
+//!
+//! ```
+//! use bubbleproof::catalog;
+//! use bubbleproof::draw::{Picture, Svg};
+//! use bubbleproof::model::{Model, Placement};
+//! use bubbleproof::replay::replay;
+//!
+//! let model = Model::unit(Placement::linear(4)?, 8)?;
+//! let schedule = catalog::find("zb-h1").expect("a name").generate(&model)?;
+//! let verdict = replay(&model, &schedule);
+//! let picture = Picture::of(&model, &schedule, &verdict).expect("it is valid");
+//! let drawing = picture.svg(&Svg::default())?;
+//! assert!(drawing.contains("<svg"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod colour;
 mod curve;
@@ -129,7 +144,7 @@ impl<'a> Picture<'a> {
 
     /// The cap of a device, weights included.
     fn cap(&self, device: Device) -> Option<Units> {
-        self.model.cap(device)
+        self.model.capacity(device)
     }
 
     /// What the shades of a colour mean, where there are several.

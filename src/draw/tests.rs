@@ -182,7 +182,7 @@ fn svg_timelines_are_exact_and_escaped() {
     let how = Svg { width: Some(600), ..Svg::default() };
     insta::assert_snapshot!("1f1b_3_by_4_svg", svg(&expanded("1f1b", 3, 4, true), &how).expect("room"));
     let (model, schedule) = expanded("v-half", 2, 3, false);
-    let capped = model.with_uniform_capacity(Some(Units(5))).expect("a model");
+    let capped = model.with_uniform_activation_capacity(Some(Units(5))).expect("a model");
     let verdict = replay(&capped, &schedule);
     let picture = Picture::of(&capped, &schedule, &verdict).expect("it runs");
     let path = ["0F0", "1F0", "2F0", "3F0", "3I0", "9F9"].map(|pass| pass.parse().expect("a pass"));
@@ -217,7 +217,7 @@ fn an_svg_has_exactly_the_size_asked_for_or_says_what_it_needs() {
 #[test]
 fn what_is_left_out_of_an_svg_is_not_in_it() {
     let (model, schedule) = expanded("v-half", 4, 9, false);
-    let problem = (model.with_uniform_capacity(Some(Units(9))).expect("a model"), schedule);
+    let problem = (model.with_uniform_activation_capacity(Some(Units(9))).expect("a model"), schedule);
     let whole = svg(&problem, &Svg::default()).expect("room");
     for (part, sign) in [
         (Part::Title, ">makespan "),

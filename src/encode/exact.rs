@@ -75,7 +75,7 @@ fn verified(
         if exact.0 != claimed {
             return Err(Rejection::Peak { device, claimed: Units(claimed), exact }.into());
         }
-        let cap = model.capacity(device).into_iter().chain(limit).min();
+        let cap = model.activation_capacity(device).into_iter().chain(limit).min();
         if let Some(cap) = cap.filter(|&cap| exact > cap) {
             return Err(Rejection::Cap { device, peak: exact, cap }.into());
         }

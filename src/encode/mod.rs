@@ -7,7 +7,7 @@
 //! ```
 //! The exact steady-state memory of a device is linear in these integers alone: when F of stage r
 //! starts, `1 - k[F_s, F_r] - k[F_r, W_s]` copies of what stage s holds from F to W are live. With T
-//! given this is a linear programme in integers; divided by T, with `u = o/T` and `r = 1/T`, it is
+//! given this is a linear program in integers; divided by T, with `u = o/T` and `r = 1/T`, it is
 //! one in which T is free.
 //!
 //! With K microbatches per interval every pass has K copies in the block, and nothing else changes.

@@ -144,7 +144,8 @@ impl BlockProblem {
             let ranges = stages.iter().flat_map(|&stage| ranges_of(stage));
             ranges.flat_map(|range| holds_of(model, &passes, range)).collect()
         });
-        let caps = Device::all(model.devices()).map(|device| model.capacity(device).map(|cap| cap.0));
+        let caps =
+            Device::all(model.devices()).map(|device| model.activation_capacity(device).map(|cap| cap.0));
         let most_work = model.most_work().0.checked_mul(i64::from(period)).ok_or(EncodeError::Overflow)?;
         Ok(Self {
             placement: model.placement().clone(),

@@ -3,6 +3,16 @@
 //! Wherever a schedule is read, both our own JSON and PyTorch's CSV are accepted; which of them a
 //! text is, its first character tells. For other runtimes schedules are only written; what one of them cannot
 //! run is refused with the reason.
+//!
+//! ```
+//! use bubbleproof::interchange::{pytorch, read};
+//!
+//! // A file of PyTorch: two ranks, one microbatch.
+//! let file = read("0F0,0B0\r\n1F0,1B0\r\n")?;
+//! assert_eq!(file.schedule.devices(), 2);
+//! assert_eq!(pytorch::print(&file.schedule)?, "0F0,0B0\r\n1F0,1B0\r\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod limits;
 pub mod megatron;

@@ -21,9 +21,9 @@ use std::ops::Range;
 use cell::{BLANK, Cell, Letters, Said};
 use error::error_at;
 pub use error::{CsvError, CsvProblem, ExportError};
-pub use write::{print, print_programme};
+pub use write::{print, print_plan};
 
-use crate::comm::Programme;
+use crate::comm::CommunicationPlan;
 use crate::model::{Microbatch, Placement, Stage};
 use crate::schedule::Schedule;
 
@@ -55,7 +55,7 @@ pub struct File {
     pub dialect: Dialect,
     /// Which actions it has.
     pub form: Form,
-    programme: Programme,
+    plan: CommunicationPlan,
     /// By rank, ascending: the columns that are blank, from 0.
     blanks: Vec<Vec<usize>>,
 }
@@ -64,13 +64,13 @@ impl File {
     /// Its passes.
     #[must_use]
     pub const fn schedule(&self) -> &Schedule {
-        self.programme.schedule()
+        self.plan.schedule()
     }
 
     /// All that it says, where that is more than passes.
     #[must_use]
-    pub fn programme(&self) -> Option<&Programme> {
-        (self.form == Form::ComputeComms).then_some(&self.programme)
+    pub fn plan(&self) -> Option<&CommunicationPlan> {
+        (self.form == Form::ComputeComms).then_some(&self.plan)
     }
 
     /// The file as PyTorch writes it, in the current letters, blanks included: for a file that PyTorch wrote in
@@ -78,7 +78,7 @@ impl File {
     #[must_use]
     pub fn print(&self) -> String {
         let mut text = String::new();
-        for (row, blanks) in self.programme.rows().iter().zip(&self.blanks) {
+        for (row, blanks) in self.plan.rows().iter().zip(&self.blanks) {
             let (mut actions, mut blanks) = (row.iter().copied(), blanks.iter().peekable());
             let columns = actions.len() + blanks.len();
             write::line(
@@ -139,9 +139,9 @@ pub fn parse(text: &str) -> Result<File, CsvError> {
         None => (0, first),
     };
     let actions = rows.iter().map(|row| row.cells.iter().map(|cell| cell.action(dialect)).collect());
-    let programme = Programme::new(placement, microbatches, actions.collect())
+    let plan = CommunicationPlan::new(placement, microbatches, actions.collect())
         .map_err(|error| error_at(text, last.span(text), error))?;
-    Ok(File { dialect, form, programme, blanks: rows.into_iter().map(|row| row.blanks).collect() })
+    Ok(File { dialect, form, plan, blanks: rows.into_iter().map(|row| row.blanks).collect() })
 }
 
 /// A row that was read.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub use node::{Node, print};
 
 use super::limits::{CannotRun, placed, plain};
-use crate::comm::{Action, Message, Programme, Semantics, deadlock};
+use crate::comm::{Action, CommunicationPlan, Message, Semantics, deadlock};
 use crate::model::{Device, Kind, Microbatch, Model, Placement, Shape, Stage};
 use crate::replay::replay;
 use crate::schedule::Schedule;
@@ -28,10 +28,10 @@ pub struct NodeLists {
     pub options: Vec<String>,
     /// The nodes of every device, in the order in which it carries them out.
     pub devices: Vec<Vec<Node>>,
-    /// The same as a programme, with everything waited for and reduced at the end, as that runtime does. Posted
+    /// The same as a plan, with everything waited for and reduced at the end, as that runtime does. Posted
     /// in this order it ends even with one stream of messages on each device, and so, since grouping takes
     /// nothing away, with groups; with sends first and one stream for each pair of devices it ends too.
-    pub programme: Programme,
+    pub plan: CommunicationPlan,
 }
 
 /// The nodes of a schedule, with its times under the model.
@@ -56,16 +56,16 @@ pub fn node_lists(model: &Model, schedule: &Schedule) -> Result<NodeLists, Canno
     let rows = order::rows(model, schedule, &timing.starts);
     let devices = node::nodes(placement, &rows);
     let received = |pass| Message::into_pass(pass, placement).filter(|message| message.crosses(placement));
-    let apart = programme(schedule, order::as_posted(&rows, received));
+    let apart = plan(schedule, order::as_posted(&rows, received));
     if deadlock(&apart, Semantics::PairStreams).is_some() {
         return Err(CannotRun::Circular);
     }
     let rows = rows.iter().map(|row| row.iter().map(|event| event.action).collect()).collect();
-    Ok(NodeLists { options: options(placement), devices, programme: programme(schedule, rows) })
+    Ok(NodeLists { options: options(placement), devices, plan: plan(schedule, rows) })
 }
 
-/// The rows of a schedule as a programme, with everything waited for and reduced at the end.
-fn programme(schedule: &Schedule, mut rows: Vec<Vec<Action>>) -> Programme {
+/// The rows of a schedule as a plan, with everything waited for and reduced at the end.
+fn plan(schedule: &Schedule, mut rows: Vec<Vec<Action>>) -> CommunicationPlan {
     let placement = schedule.placement();
     for (device, row) in Device::all(placement.devices()).zip(&mut rows) {
         let sent = |action: &Action| match *action {
@@ -77,7 +77,7 @@ fn programme(schedule: &Schedule, mut rows: Vec<Vec<Action>>) -> Programme {
         let reduced = placement.stages_of(device).iter();
         row.extend(reduced.flat_map(|&stage| [Action::ReduceGradients(stage), Action::WaitReduce(stage)]));
     }
-    Programme::new(placement.clone(), schedule.microbatches(), rows)
+    CommunicationPlan::new(placement.clone(), schedule.microbatches(), rows)
         .expect("its passes are those of a schedule")
 }
 

@@ -126,7 +126,7 @@ impl Problem {
         let described =
             |stage| Kind::ALL.into_iter().map(move |kind| described(model, stage, kind, Variety::default()));
         let free = Units(Model::MAX_TOTAL);
-        let limit = |device| model.capacity(device).unwrap_or(free).0;
+        let limit = |device| model.activation_capacity(device).unwrap_or(free).0;
         Self {
             microbatches,
             classes: Stage::all(model.stages()).flat_map(described).collect(),

@@ -44,7 +44,7 @@ fn chain(held: &[(Stage, Units)], at: Pass) -> String {
 /// Refuses caps that not even one microbatch at a time fits into.
 pub(super) fn check(model: &Model) -> Result<(), Infeasible> {
     Device::all(model.devices()).try_for_each(|device| {
-        let Some(capacity) = model.capacity(device) else { return Ok(()) };
+        let Some(capacity) = model.activation_capacity(device) else { return Ok(()) };
         let (needed, at, held) = least_need(model, device);
         if needed <= capacity {
             return Ok(());

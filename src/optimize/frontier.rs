@@ -73,8 +73,8 @@ pub enum FrontierError {
     /// The engine cannot take the model, or failed.
     #[error(transparent)]
     Engine(#[from] BlockSolveError),
-    /// Only the exact programme takes other passes than F, I and W.
-    #[error("full backwards and recomputation need a placement that the exact programme can follow")]
+    /// Only the exact program takes other passes than F, I and W.
+    #[error("full backwards and recomputation need a placement that the exact program can follow")]
     Passes,
     /// What the fastest block holds is more than a cap may be, so no less can be asked for.
     #[error("the fastest block holds {0} units, more than a cap may be; choose a coarser unit")]
@@ -109,7 +109,7 @@ impl UnderCap {
 /// down to nothing. The model's own caps play no part. `progress` is told every point once it is
 /// found.
 ///
-/// Where the [exact programme](zone) applies, every point is proved. Elsewhere a
+/// Where the [exact program](zone) applies, every point is proved. Elsewhere a
 /// [solver](BlockEngine::solver) answers for each cap, with a bound where time is short.
 ///
 /// # Errors
@@ -128,9 +128,9 @@ pub fn frontier(
     let known_under = |cap: Option<Units>| {
         // In the long run more microbatches may be under way than the model has.
         let over = || FrontierError::Memory(cap.unwrap_or_default() + Units(1));
-        let model = model.with_uniform_capacity(cap).map_err(|_| over())?;
+        let model = model.with_uniform_activation_capacity(cap).map_err(|_| over())?;
         let known = match engine {
-            BlockEngine::Exact => by_programme(&model, passes, stop),
+            BlockEngine::Exact => by_program(&model, passes, stop),
             solver => by_solver(&model, solver, cap, stop),
         };
         known.map_err(FrontierError::from)
@@ -173,7 +173,7 @@ fn take(steps: &mut Vec<Step>, step: Step) {
 }
 
 /// The least interval, and the least memory at it.
-fn by_programme(model: &Model, passes: Passes, stop: &Stop) -> Result<UnderCap, BlockSolveError> {
+fn by_program(model: &Model, passes: Passes, stop: &Stop) -> Result<UnderCap, BlockSolveError> {
     let request = BlockRequest { passes, ..BlockRequest::of_one(BlockObjective::LeastInterval) };
     let fastest = match solve(model, BlockEngine::Exact, request, stop)? {
         BlockOutcome::Optimal(best) => best,
@@ -266,7 +266,7 @@ mod tests {
     fn every_point_is_what_a_cap_of_its_memory_allows_and_no_less() {
         let (model, frontier) = of(Placement::v(4).expect("a placement"), [3, 4, 2, 1]);
         for cap in 2..=9 {
-            let capped = model.with_uniform_capacity(Some(Units(cap))).expect("a model");
+            let capped = model.with_uniform_activation_capacity(Some(Units(cap))).expect("a model");
             let best = zone::least_interval(&capped, Passes::SPLIT, &Stop::default()).expect("a block");
             let known = frontier.points.iter().rev().find(|point| point.peak.0 <= cap).expect("a point");
             assert_eq!(best.interval, known.interval, "cap {cap}");

@@ -5,13 +5,27 @@
 //! forwards. Of many microbatches, fewer are searched, and the steady phase of the best schedules is
 //! repeated. All of that only proposes: the answer is what `replay` says of it, and the bound is
 //! `certificate`'s.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use bubbleproof::model::{Model, Placement, Units};
+//! use bubbleproof::optimize::{Options, Stop, optimize};
+//!
+//! // V placement on 3 devices, F = 3, I = 4 and W = 2 ticks, and room for 5 chunks on each device.
+//! let model = Model::equal_stages(Placement::v(3)?, 6, [3, 4, 2, 0])?.with_uniform_capacity(Units(5))?;
+//! let options = Options { stop: Stop::after(Duration::from_secs(20)), ..Options::default() };
+//! let solution = optimize(&model, &options, &mut |progress| eprintln!("{}", progress.step))?;
+//! assert!(solution.bound.value <= solution.value());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod anneal;
 pub mod block;
 mod dispatch;
+pub mod exact;
 pub mod explain;
 mod feasible;
-pub mod finite;
 pub mod frontier;
 mod justify;
 mod parallel;
@@ -47,7 +61,7 @@ pub struct Options {
     pub seed: u64,
     /// How many passes are placed in all, over all candidates, before the search ends by itself.
     pub effort: usize,
-    /// How much work each engine for whole schedules ([`finite`]) does at most, where the search has not
+    /// How much work each engine for whole schedules ([`exact`]) does at most, where the search has not
     /// met the bound, in units of about a microsecond. None: 0.
     pub exact_effort: u64,
     /// How many threads search. The answer does not depend on it.
@@ -96,7 +110,7 @@ pub struct Solution {
     /// derives it anew.
     pub bound: Bound,
     /// What is known of how much better any schedule can be; for what an exhaustive search is worth, see
-    /// [`finite`].
+    /// [`exact`].
     pub optimality: Optimality,
     /// The building block it came from, directly or by the order of its forwards, if from one.
     pub block: Option<Block>,
@@ -278,7 +292,7 @@ fn given(model: &Model, options: &Options) -> Vec<Judged> {
 struct Searched {
     best: search::Found,
     bound: Bound,
-    proved_by: Option<finite::Engine>,
+    proved_by: Option<exact::Engine>,
 }
 
 /// Searches from what is known.
@@ -320,27 +334,27 @@ fn exhaust(
     options: &Options,
     stop: &Stop,
     search: &mut search::Search<'_>,
-) -> Result<Option<finite::Engine>, OptimizeError> {
+) -> Result<Option<exact::Engine>, OptimizeError> {
     if options.exact_effort == 0 {
         return Ok(None);
     }
     search.tell("exhaustive search");
-    let limits = finite::Limits { stop: stop.clone(), effort: options.exact_effort };
+    let limits = exact::Limits { stop: stop.clone(), effort: options.exact_effort };
     let best = search.best();
-    let found = match finite::solve(model, options.objective, &space.schedule(&best), &limits) {
+    let found = match exact::solve(model, options.objective, &space.schedule(&best), &limits) {
         Ok(found) => found,
-        Err(finite::FiniteError::Rejected { engine, reason }) => {
+        Err(exact::ExactError::Rejected { engine, reason }) => {
             return Err(OptimizeError::Rejected { engine: engine.to_owned(), reason });
         }
-        Err(finite::FiniteError::Incumbent(reason)) => {
+        Err(exact::ExactError::Incumbent(reason)) => {
             return Err(OptimizeError::Rejected { engine: best.engine, reason });
         }
         // Not every model has an exact search; the schedule stands without.
         Err(
-            finite::FiniteError::NoDuration(_)
-            | finite::FiniteError::FirstStartVaries(_)
-            | finite::FiniteError::NeedsRecomputation(_)
-            | finite::FiniteError::TooLarge { .. },
+            exact::ExactError::NoDuration(_)
+            | exact::ExactError::FirstStartVaries(_)
+            | exact::ExactError::NeedsRecomputation(_)
+            | exact::ExactError::TooLarge { .. },
         ) => return Ok(None),
     };
     let better = found.found_by.and_then(|engine| space.found(&found.schedule, engine.name()));

@@ -23,10 +23,11 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
     let mut found: Vec<(String, Block)> = Vec::new();
     for share in shares {
         let tighter = |device| {
-            let cap = model.capacity(device)?;
+            let cap = model.activation_capacity(device)?;
             Some(Units(i64::try_from(i128::from(cap.0) * share.0 / share.1).unwrap_or(cap.0)))
         };
-        let Ok(tighter) = model.with_capacity(Device::all(model.devices()).map(tighter).collect()) else {
+        let Ok(tighter) = model.with_activation_capacity(Device::all(model.devices()).map(tighter).collect())
+        else {
             continue;
         };
         if stop.is_due() {
@@ -90,7 +91,7 @@ pub(super) fn uniform(model: &Model, problem: &Problem) -> Vec<IndexedOrders> {
     let first = model.placement().stages_of(Device(0));
     let whole = i64::from(model.devices())
         .saturating_mul(first.iter().map(|&stage| model.activation(stage).0).sum::<i64>());
-    let fitting = match model.capacity(Device(0)) {
+    let fitting = match model.activation_capacity(Device(0)) {
         Some(capacity) if whole > 0 => 12_i64.saturating_mul(capacity.0) / whole,
         _ => 12,
     };
@@ -156,7 +157,7 @@ pub(super) fn limits(model: &Model, problem: &Problem) -> Vec<Vec<i64>> {
     all
 }
 
-/// The block of least interval as an integer programme, where this build has an engine for it and it is
+/// The block of least interval as an integer program, where this build has an engine for it and it is
 /// small enough to be solved in moments. Only what is proved optimal counts: what is found when the time is
 /// up differs from run to run. When it is time to stop before the solver has ended, it is left to itself.
 fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
@@ -171,7 +172,7 @@ fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     }
 }
 
-/// The most stages whose block is looked for as an integer programme.
+/// The most stages whose block is looked for as an integer program.
 const MOST_STAGES: u32 = 16;
 
 /// The most time that is spent on it.

@@ -12,6 +12,17 @@
 //!
 //! A theorem is about integers of any size. That a family with very large constants cannot be
 //! evaluated in 64 bits at some number of devices counts against it only where that was tried.
+//!
+//! ```
+//! use bubbleproof::block::family::shipped;
+//! use bubbleproof::prove::theorems;
+//!
+//! let family = shipped("v-half").expect("a name");
+//! for theorem in theorems(&family)? {
+//!     println!("{}: {}", theorem.name, theorem.statement);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod answer;
 mod counterexample;

@@ -9,6 +9,13 @@
 //! Whether a schedule is valid, its figures and its memory come from `replay`; of a block the algebra must say
 //! the same, or nothing is said at all. Theorems come from `prove`, bounds from `certificate`, and
 //! communication from `comm`.
+//!
+//! ```
+//! let manifest = "[[family]]\nname = \"half\"\nfile = \"half.toml\"\npromise = \"peak <= d + 3\"\n";
+//! let manifest = bubbleproof::regress::parse(manifest)?;
+//! assert_eq!(manifest.designs[0].name, "half");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cache;
 mod change;

@@ -61,7 +61,7 @@ pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, Predict
         backward_weight: longer(&costs.backward_weight)?,
         communication: longer(&costs.communication)?,
     };
-    let model = model.without_weights().with_uniform_capacity(None)?;
+    let model = model.without_weights().with_uniform_activation_capacity(None)?;
     let (name, source) = (model.name().to_owned(), model.source().map(str::to_owned));
     let (placement, memory) = (model.placement().clone(), model.memory().clone());
     Ok(Model::new(name, source, placement, microbatches, costs, memory)?)

@@ -8,6 +8,19 @@
 //! gaps and devices that slow each other down, is in [`terms`], and only there.
 //!
 //! Times and amounts are integers throughout. Floating point occurs in nothing but shares that are reported.
+//!
+//! ```
+//! use bubbleproof::catalog;
+//! use bubbleproof::model::{Model, Placement};
+//! use bubbleproof::trace::synthetic;
+//!
+//! // What replay says, as if it had been measured.
+//! let model = Model::unit(Placement::linear(2)?, 4)?;
+//! let schedule = catalog::find("1f1b").expect("a name").generate(&model)?;
+//! let trace = synthetic::of_replay(&model, &schedule).expect("a valid schedule");
+//! assert_eq!(trace.iterations.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod clocks;
 pub mod compare;

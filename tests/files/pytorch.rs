@@ -48,8 +48,8 @@ fn every_file_is_written_back_byte_for_byte() {
         let form = if name.ends_with(".comms.csv") { Form::ComputeComms } else { Form::ComputeOnly };
         assert_eq!((file.form, file.dialect), (form, Dialect::Current), "{name}");
         assert_eq!(file.print(), text, "{name}");
-        if let Some(programme) = file.programme() {
-            assert_eq!(pytorch::print_programme(programme).expect("it came from a file"), text, "{name}");
+        if let Some(plan) = file.plan() {
+            assert_eq!(pytorch::print_plan(plan).expect("it came from a file"), text, "{name}");
         }
         let mut json = Vec::new();
         schedule::write(file.schedule(), &mut json).expect("writing to memory");
@@ -66,10 +66,10 @@ fn every_schedule_is_verified_and_replayed() {
         let schedule = file.schedule();
         let verdict = under_unit_times(schedule);
         assert_eq!(verdict.is_valid(), !is_pytorchs_mistake(&name), "{name}: {:?}", verdict.violations);
-        if let Some(programme) = file.programme() {
-            assert_eq!(comm::verify(programme), [], "{name}");
+        if let Some(plan) = file.plan() {
+            assert_eq!(comm::verify(plan), [], "{name}");
             for semantics in Semantics::ALL {
-                assert_eq!(comm::deadlock(programme, semantics), None, "{name}, {semantics}");
+                assert_eq!(comm::deadlock(plan, semantics), None, "{name}, {semantics}");
             }
             continue;
         }
@@ -90,7 +90,7 @@ fn every_schedule_is_verified_and_replayed() {
 }
 
 #[test]
-fn our_programme_is_pytorchs_action_for_action() {
+fn our_plan_is_pytorchs_action_for_action() {
     let dumps = dumps();
     let mut compared = 0;
     for (name, text) in &dumps {
@@ -98,8 +98,8 @@ fn our_programme_is_pytorchs_action_for_action() {
         let (_, passes) =
             dumps.iter().find(|(other, _)| *other == format!("{stem}.csv")).expect("its passes");
         let schedule = pytorch::parse(passes).expect("it reads").schedule().clone();
-        let programme = comm::lower(&schedule).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(&pytorch::print_programme(&programme).expect("every pass has a text"), text, "{name}");
+        let plan = comm::lower(&schedule).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(&pytorch::print_plan(&plan).expect("every pass has a text"), text, "{name}");
         compared += 1;
     }
     assert!(compared >= 10);

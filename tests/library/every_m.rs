@@ -136,7 +136,7 @@ fn a_cap_one_lower_is_refuted_with_the_fewest_microbatches_that_reach_it() {
     let family = family::shipped("v-half").expect("it is shipped");
     let (block, model) = (family.block(6).expect("a block"), family.model(6, 1).expect("a model"));
     let with_cap = |units| {
-        let model = model.with_uniform_capacity(Some(Units(units))).expect("a model");
+        let model = model.with_uniform_activation_capacity(Some(Units(units))).expect("a model");
         every_m_of_block(&block, &model, &Stop::default()).expect("an answer")
     };
     assert_eq!(proved("v-half", with_cap(8)).peak_memory, vec![Units(8); 6]);

@@ -102,7 +102,7 @@ fn replay_agrees_with_the_formulas_for_the_intervals_of_the_families() {
 }
 
 #[test]
-fn on_one_device_all_offsets_are_uniform_and_need_the_memory_that_the_exact_programme_proves() {
+fn on_one_device_all_offsets_are_uniform_and_need_the_memory_that_the_exact_program_proves() {
     for times in all_times().filter(|times| times.iter().sum::<i64>() <= 5) {
         let work = 2 * times.iter().sum::<i64>();
         for interval in work..work + 3 {

@@ -1,4 +1,4 @@
-//! Optima that are known from exact programmes and published theorems, found and proved again by the
+//! Optima that are known from exact programs and published theorems, found and proved again by the
 //! engines: the V placement, activations counted in chunks.
 #![cfg(feature = "milp")]
 
@@ -17,7 +17,7 @@ type Times = [i64; 4];
 fn model(devices: u32, times: Times, cap: Option<i64>) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     let model = Model::equal_stages(placement, 1, times).expect("a model");
-    model.with_uniform_capacity(cap.map(Units)).expect("a cap")
+    model.with_uniform_activation_capacity(cap.map(Units)).expect("a cap")
 }
 
 type Engine = fn(&Model, BlockObjective, &Stop) -> Result<BlockOutcome, bubbleproof::encode::EncodeError>;
@@ -45,7 +45,7 @@ fn least_interval(engine: Engine, devices: u32, times: Times, cap: i64) -> Ratio
 }
 
 /// For 1,1,1 and d >= 3 this is V-Min's `2*floor((d+4)/3)`, which is optimal (arXiv 2405.15362,
-/// appendix); the other row comes from an exact programme over patterns of passes.
+/// appendix); the other row comes from an exact program over patterns of passes.
 #[test]
 fn both_engines_prove_the_least_memory_without_bubbles() {
     let rows: [(Times, [i64; 7]); 2] =

@@ -17,7 +17,7 @@ fn profile(name: &str) -> Model {
 }
 
 fn capped(model: &Model, units: i64) -> Model {
-    model.with_uniform_capacity(Some(Units(units))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(units))).expect("a cap")
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn every_shipped_profile_has_a_schedule_at_every_share_of_the_memory_of_1f1b() {
 
 #[test]
 fn many_microbatches_keep_the_interval_of_a_block_of_two() {
-    // The least makespans of 8, 10 and 12 microbatches are 69, 83 and 97 (found by an exact programme
+    // The least makespans of 8, 10 and 12 microbatches are 69, 83 and 97 (found by an exact program
     // over all schedules): 7 more for each further one.
     let placement = Placement::v(5).expect("a placement");
     let model = Model::equal_stages(placement, 32, [1, 1, 1, 0]).expect("a model");
@@ -98,7 +98,7 @@ fn many_microbatches_keep_the_interval_of_a_block_of_two() {
     assert_eq!(solution.block.map(|block| block.period()), Some(2));
 }
 
-/// Found by earlier searches, or by an exact programme over small problems (V placement, one
+/// Found by earlier searches, or by an exact program over small problems (V placement, one
 /// unit of memory per chunk activation): durations, devices, microbatches, cap, makespan. Ours may be
 /// shorter, never longer.
 const BEST_KNOWN: [([i64; 3], u32, u32, i64, i64); 12] = [
@@ -174,7 +174,7 @@ fn weights_take_their_room_from_the_cap_and_change_nothing_else() {
     assert_eq!((with_weights.value(), &with_weights.bound), (light.value(), &light.bound));
     let more: Vec<Units> = light.verdict.peak_memory.iter().map(|&peak| peak + Units(200)).collect();
     assert_eq!(with_weights.verdict.peak_memory, more);
-    let tight = heavy.with_uniform_cap(Units(201)).expect("room for the weights");
+    let tight = heavy.with_uniform_capacity(Units(201)).expect("room for the weights");
     let error = found(&tight).expect_err("two chunks hold two units").to_string();
     assert!(error.contains("cap of 201 on device 0: a single microbatch needs 202 there, 1 more"), "{error}");
 }

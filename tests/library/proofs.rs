@@ -151,7 +151,7 @@ fn the_documentation_presents_every_theorem() {
 }
 
 #[test]
-fn v_min_is_optimal_by_the_exact_programme_too_except_for_two_devices() {
+fn v_min_is_optimal_by_the_exact_program_too_except_for_two_devices() {
     for devices in 2..10 {
         let model = Model::unit(Placement::v(devices).expect("a placement"), 1).expect("a model");
         let best = zone::least_memory(&model, Passes::SPLIT, Ratio::from_integer(6), &Stop::after(LIMIT));
@@ -183,7 +183,7 @@ fn the_window_bound_holds_of_replayed_schedules_but_not_without_its_condition() 
 }
 
 #[test]
-fn v_half_is_memory_optimal_by_the_exact_programme_too_where_weights_take_no_time() {
+fn v_half_is_memory_optimal_by_the_exact_program_too_where_weights_take_no_time() {
     for devices in 2..10 {
         let placement = Placement::v(devices).expect("a placement");
         let model = Model::equal_stages(placement, 1, [1, 1, 0, 0]).expect("a model");
@@ -222,7 +222,7 @@ fn the_makespans_of_squeezed_orders_are_those_of_replay() {
 fn where_v_half_has_a_bubble_another_block_of_its_memory_may_have_none() {
     let placement = Placement::v(4).expect("a placement");
     let model = Model::equal_stages(placement, 1, [3, 1, 1, 0]).expect("a model");
-    let model = model.with_uniform_capacity(Some(Units(6))).expect("the memory of V-Half");
+    let model = model.with_uniform_activation_capacity(Some(Units(6))).expect("the memory of V-Half");
     let best = zone::least_interval(&model, Passes::SPLIT, &Stop::after(LIMIT)).expect("a block");
     let [f, i, w] = [3, 1, 1];
     let v_half = (2 * (f + i + w)).max(4 * f + w).max(4 * i + w);

@@ -105,10 +105,10 @@ pub fn linear(devices: u32, times: Times) -> Model {
 
 /// The model with the same cap on every device.
 pub fn capped(model: &Model, cap: i64) -> Model {
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
-/// The least interval of one microbatch, proved by the exact programme.
+/// The least interval of one microbatch, proved by the exact program.
 pub fn least_interval(model: &Model) -> Ratio<i64> {
     zone::least_interval(model, Passes::SPLIT, &Stop::default()).expect("the cap is feasible").interval
 }

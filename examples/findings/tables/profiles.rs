@@ -39,7 +39,8 @@ pub fn table() -> Table {
 fn row(name: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/profiles/zb-{name}-v.toml"));
     let text = fs::read_to_string(path).expect("a profile");
-    let model = model::parse(&text).expect("a valid profile").with_uniform_capacity(None).expect("no cap");
+    let model =
+        model::parse(&text).expect("a valid profile").with_uniform_activation_capacity(None).expect("no cap");
     let mut cells = vec![microseconds(Ratio::from_integer(model.most_work().0))];
     let [interval, least] = on_model("v-min", &model);
     cells.extend([microseconds(interval), microseconds(least), decimals(wide(interval / least))]);

@@ -1,4 +1,4 @@
-//! The published families against the exact programme at their own memory.
+//! The published families against the exact program at their own memory.
 
 use bubbleproof::block::Block;
 use bubbleproof::model::Model;

@@ -77,7 +77,7 @@ fn row(problem: Problem) -> Vec<String> {
 /// The best of the catalogue under the caps, and what the heuristic of arXiv 2401.10241 makes of them.
 fn published(model: &Model) -> Option<(&'static str, Ticks)> {
     let limits: Vec<Option<Units>> =
-        Device::all(model.devices()).map(|device| model.capacity(device)).collect();
+        Device::all(model.devices()).map(|device| model.activation_capacity(device)).collect();
     let limits: Option<Vec<Units>> = limits.into_iter().collect();
     let limited = limits.and_then(|limits| catalog::memory_limited(model, &limits).ok());
     let named = catalog::entries().iter().filter_map(|entry| Some((entry.name, entry.generate(model).ok()?)));

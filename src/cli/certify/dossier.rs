@@ -11,7 +11,7 @@ use crate::cli::interrupt::on_ctrl_c;
 use crate::cli::optimize::Infeasible;
 use crate::cli::output::{Output, Target};
 use crate::cli::progress::Progress;
-use crate::optimize::finite::proof::{self, Certified, ProofError};
+use crate::optimize::exact::proof::{self, Certified, ProofError};
 use crate::optimize::{OptimizeError, Options, Stop, optimize};
 use crate::schedule;
 

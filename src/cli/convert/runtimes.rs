@@ -99,12 +99,12 @@ pub fn sail_sg(model: Option<&Model>, schedule: &Schedule) -> Result<(Vec<u8>, C
     };
     let lists =
         sail_sg::node_lists(model, schedule).map_err(|error| cannot_run("the runtime of sail-sg", &error))?;
-    if let Some(fault) = comm::verify(&lists.programme).first() {
+    if let Some(fault) = comm::verify(&lists.plan).first() {
         return Err(Error::Defect(format!("nodes are not safe: {fault}")));
     }
     let mut json = Vec::new();
     sail_sg::print(&lists, schedule, &mut json).expect("writing to memory cannot fail");
-    Ok((json, Communication::of(&lists.programme)))
+    Ok((json, Communication::of(&lists.plan)))
 }
 
 fn cannot_run(runtime: &str, error: &CannotRun) -> Error {

@@ -137,7 +137,7 @@ pub(super) fn undecided(report: &SuiteReport) -> Option<String> {
     let proved = lost.filter(|change| change.severity == Severity::Undecided).count();
     (undecided > 0).then(|| {
         format!(
-            "not decided in this build, which has no solver (feature smt): {}, {proved} of them recorded as proved",
+            "not decided, for want of an SMT solver (z3 or cvc5): {}, {proved} of them recorded as proved",
             count(undecided, "theorem or promise", "theorems and promises"),
         )
     })

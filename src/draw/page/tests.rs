@@ -158,7 +158,8 @@ fn what_a_browser_cannot_count_is_refused() {
     assert!(matches!(long, PageError::TooLong(_)));
     let (model, schedule) = problem("1f1b", 2, 2, [1, 1, 1, 0]);
     let capacity = vec![Some(Units((1 << 53) + 1)), None];
-    let much = page_of(&[(model.with_capacity(capacity).expect("a model"), schedule)]).expect_err("too much");
+    let much = page_of(&[(model.with_activation_capacity(capacity).expect("a model"), schedule)])
+        .expect_err("too much");
     assert!(matches!(much, PageError::TooMuch(_)));
 }
 

@@ -103,7 +103,7 @@ impl<'a> Search<'a> {
             let starts =
                 self.starts.iter().filter(|(pass, _)| pass.kind == Kind::F && stages.contains(&pass.stage));
             let peak = starts.map(|&(_, now)| self.live(now, stages)).max().unwrap_or(0);
-            if self.model.capacity(device).is_some_and(|cap| peak > cap.0) {
+            if self.model.activation_capacity(device).is_some_and(|cap| peak > cap.0) {
                 return;
             }
             most = most.max(peak);

@@ -84,7 +84,7 @@ fn a_least_interval_need_not_be_whole() {
         [(2, [1, 1, 1, 1], 2, (7, 2)), (3, [1, 1, 1, 1], 3, (11, 3)), (3, [1, 2, 4, 1], 2, (17, 2))]
     {
         let model = uniform(&Placement::linear(devices).expect("a placement"), times);
-        let model = model.with_uniform_capacity(Some(Units(cap))).expect("a model");
+        let model = model.with_uniform_activation_capacity(Some(Units(cap))).expect("a model");
         for outcome in both(&model, BlockObjective::LeastInterval) {
             let expected = Ratio::new(expected.0, expected.1);
             assert_eq!(proved(&outcome, BlockObjective::LeastInterval), Some(expected));
@@ -119,9 +119,9 @@ fn amounts_of_bytes_are_as_exact_as_small_ones() {
 fn what_cannot_be_is_infeasible_for_both() {
     let model = uniform(&v(3), [3, 4, 2, 0]);
     let short = BlockObjective::LeastMemory { interval: Ticks(17) };
-    let tight = model.with_uniform_capacity(Some(Units(3))).expect("a model");
+    let tight = model.with_uniform_activation_capacity(Some(Units(3))).expect("a model");
     let capped = BlockObjective::LeastMemory { interval: Ticks(18) };
-    let overfull = model.with_uniform_capacity(Some(Units(1))).expect("a model");
+    let overfull = model.with_uniform_activation_capacity(Some(Units(1))).expect("a model");
     for (model, objective) in [(&model, short), (&tight, capped), (&overfull, BlockObjective::LeastInterval)]
     {
         assert_eq!(both(model, objective), [BlockOutcome::Infeasible, BlockOutcome::Infeasible]);
@@ -157,7 +157,8 @@ fn a_cap_that_nothing_keeps_to_is_infeasible_though_another_device_has_none() {
 
 #[test]
 fn without_time_there_is_still_a_true_bound() {
-    let model = uniform(&v(6), [3, 4, 2, 0]).with_uniform_capacity(Some(Units(8))).expect("a model");
+    let model =
+        uniform(&v(6), [3, 4, 2, 0]).with_uniform_activation_capacity(Some(Units(8))).expect("a model");
     let memory = BlockObjective::LeastMemory { interval: Ticks(18) };
     for solve in [milp::solve, smt::solve] {
         match solve(&model, memory, &Stop::after(Duration::ZERO)).expect("an outcome") {
@@ -177,8 +178,9 @@ fn without_time_there_is_still_a_true_bound() {
 
 #[test]
 fn running_out_of_time_anywhere_is_no_error() {
-    let model =
-        uniform(&v(10), [9261, 9043, 4669, 601]).with_uniform_capacity(Some(Units(9))).expect("a model");
+    let model = uniform(&v(10), [9261, 9043, 4669, 601])
+        .with_uniform_activation_capacity(Some(Units(9)))
+        .expect("a model");
     for milliseconds in [20, 50, 90, 140, 200] {
         let limit = Duration::from_millis(milliseconds);
         for solve in [milp::solve, smt::solve] {
@@ -195,7 +197,8 @@ fn running_out_of_time_anywhere_is_no_error() {
 
 #[test]
 fn the_same_question_has_the_same_answer() {
-    let model = uniform(&v(4), [3, 4, 2, 1]).with_uniform_capacity(Some(Units(4))).expect("a model");
+    let model =
+        uniform(&v(4), [3, 4, 2, 1]).with_uniform_activation_capacity(Some(Units(4))).expect("a model");
     let [first, second] = [(); 2].map(|()| both(&model, BlockObjective::LeastInterval));
     assert_eq!(first, second);
 }

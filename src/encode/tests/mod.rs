@@ -109,7 +109,7 @@ fn tampered_shifts_and_false_claims_are_rejected() {
     let low = Claim { peak: Some(Units(1)), ..at(3) };
     let cap = Rejection::Cap { device: Device(0), peak: Units(2), cap: Units(1) };
     assert_eq!(checked_block(&model, &problem, &right, low), Err(cap.clone().into()));
-    let capped = model.with_uniform_capacity(Some(Units(1))).expect("a model");
+    let capped = model.with_uniform_activation_capacity(Some(Units(1))).expect("a model");
     assert_eq!(checked_block(&capped, &problem, &right, at(3)), Err(cap.into()));
 }
 

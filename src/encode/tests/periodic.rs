@@ -12,7 +12,7 @@ fn linear(devices: u32) -> Placement {
 }
 
 fn capped(placement: &Placement, times: [i64; 4], cap: i64) -> Model {
-    uniform(placement, times).with_uniform_capacity(Some(Units(cap))).expect("a model")
+    uniform(placement, times).with_uniform_activation_capacity(Some(Units(cap))).expect("a model")
 }
 
 fn both(model: &Model, period: u32, objective: BlockObjective) -> [BlockOutcome; 2] {

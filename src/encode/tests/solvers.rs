@@ -78,7 +78,7 @@ fn every_solver_finds_a_least_interval_that_is_not_whole() {
     for solver in solvers() {
         for (devices, times, cap, expected) in [(2, [1, 1, 1, 1], 2, (7, 2)), (3, [1, 1, 1, 1], 3, (11, 3))] {
             let model = uniform(&Placement::linear(devices).expect("a placement"), times);
-            let model = model.with_uniform_capacity(Some(Units(cap))).expect("a model");
+            let model = model.with_uniform_activation_capacity(Some(Units(cap))).expect("a model");
             let expected = Ratio::new(expected.0, expected.1);
             assert_eq!(optimum(solver, &model, 1, BlockObjective::LeastInterval), Some(expected), "{solver}");
         }
@@ -99,7 +99,7 @@ fn every_solver_takes_several_microbatches_per_interval() {
 #[test]
 fn every_solver_keeps_to_its_time_limit() {
     let model = uniform(&Placement::v(10).expect("a placement"), [9261, 9043, 4669, 601]);
-    let model = model.with_uniform_capacity(Some(Units(9))).expect("a model");
+    let model = model.with_uniform_activation_capacity(Some(Units(9))).expect("a model");
     for solver in solvers() {
         let start = Instant::now();
         let limit = Duration::from_millis(200);

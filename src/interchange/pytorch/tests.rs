@@ -66,9 +66,9 @@ fn every_action_is_read_and_written_as_pytorch_writes_it() {
     let file = parse(text).expect("every action");
     assert_eq!((file.form, file.dialect), (Form::ComputeComms, Dialect::Current));
     assert_eq!(file.print(), text);
-    let programme = file.programme().expect("it has messages");
-    assert_eq!(print_programme(programme).as_deref(), Ok(text));
-    let row = programme.row(Device(0));
+    let plan = file.plan().expect("it has messages");
+    assert_eq!(print_plan(plan).as_deref(), Ok(text));
+    let row = plan.row(Device(0));
     let (Action::Send(sent), Action::Receive(received)) = (row[2], row[3]) else { panic!("{row:?}") };
     assert_eq!((sent.from(), sent.to()), (Stage(0), Stage(1)));
     assert_eq!((received.from(), received.to()), (Stage(1), Stage(2)));

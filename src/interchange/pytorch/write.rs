@@ -1,7 +1,7 @@
 //! Writing CSVs as PyTorch does: commas, no quotes, a carriage return before each line feed.
 
 use super::error::ExportError;
-use crate::comm::{Action, Programme};
+use crate::comm::{Action, CommunicationPlan};
 use crate::model::{Device, Kind, Pass, Stage};
 use crate::schedule::Schedule;
 
@@ -25,15 +25,15 @@ pub fn print(schedule: &Schedule) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// The CSV of a programme in the `compute_comms` form. Reading it gives the same programme, up to its name
+/// The CSV of a plan in the `compute_comms` form. Reading it gives the same plan, up to its name
 /// and the order in which an explicit placement lists the stages of a device.
 ///
 /// # Errors
-/// When the file could not say the same as the programme.
-pub fn print_programme(programme: &Programme) -> Result<String, ExportError> {
-    check(programme.schedule())?;
+/// When the file could not say the same as the plan.
+pub fn print_plan(plan: &CommunicationPlan) -> Result<String, ExportError> {
+    check(plan.schedule())?;
     let mut text = String::new();
-    for row in programme.rows() {
+    for row in plan.rows() {
         line(row.iter().copied().map(Some), &mut text);
     }
     Ok(text)

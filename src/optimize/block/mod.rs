@@ -7,7 +7,7 @@
 //!
 //! // V placement over four devices, F = 3, I = 4, W = 2, and room for four activations on each.
 //! let model = Model::equal_stages(Placement::v(4)?, 1, [3, 4, 2, 0])?;
-//! let model = model.with_uniform_capacity(Some(Units(4)))?;
+//! let model = model.with_uniform_activation_capacity(Some(Units(4)))?;
 //! let request = BlockRequest::of_one(BlockObjective::LeastInterval);
 //! let engine = BlockEngine::default_for(&model, request);
 //! let BlockOutcome::Optimal(best) = solve(&model, engine, request, &Stop::default())? else {
@@ -36,7 +36,7 @@ use crate::model::{Model, Units};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BlockEngine {
-    /// The [exact programme](zone) over the devices, for one microbatch per interval and placement along a
+    /// The [exact program](zone) over the devices, for one microbatch per interval and placement along a
     /// chain of devices, such as linear and V.
     Exact,
     /// An integer program, solved in floating point; any placement.
@@ -87,13 +87,13 @@ impl BlockEngine {
         self.floating_point_solver().is_none()
     }
 
-    /// The solver to take for a placement that the exact programme cannot follow.
+    /// The solver to take for a placement that the exact program cannot follow.
     #[must_use]
     pub const fn solver() -> Self {
         if solvers::HAS_MILP { Self::Milp } else { Self::Smt }
     }
 
-    /// The engine to take for a model: the exact programme where it can follow the placement, otherwise the
+    /// The engine to take for a model: the exact program where it can follow the placement, otherwise the
     /// local search for the least interval of several microbatches, and a solver for the rest.
     #[must_use]
     pub fn default_for(model: &Model, request: BlockRequest) -> Self {
@@ -163,7 +163,7 @@ pub enum BlockSolveError {
         engine = BlockEngine::Search
     )]
     Objective(BlockObjective),
-    /// The exact programme cannot take the model, or its block does not stand up to the exact check.
+    /// The exact program cannot take the model, or its block does not stand up to the exact check.
     #[error(transparent)]
     Exact(#[from] ZoneError),
     /// A solver or the local search cannot take the model, or failed.
@@ -215,7 +215,7 @@ pub(super) fn solve_unless(
     }
     match engine {
         BlockEngine::Exact if period > 1 => Err(BlockSolveError::Period),
-        BlockEngine::Exact => by_exact_programme(model, request, stop),
+        BlockEngine::Exact => by_exact_program(model, request, stop),
         BlockEngine::Milp => {
             let outcome = solvers::by_milp(model, period, objective, stop, leave)?;
             // Nobody has waited for the end.
@@ -229,7 +229,7 @@ pub(super) fn solve_unless(
     }
 }
 
-fn by_exact_programme(
+fn by_exact_program(
     model: &Model,
     request: BlockRequest,
     stop: &Stop,

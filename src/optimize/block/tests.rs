@@ -8,7 +8,7 @@ const LEAST_INTERVAL: BlockRequest = BlockRequest::of_one(BlockObjective::LeastI
 
 fn model(placement: Placement, cap: i64) -> Model {
     let model = Model::equal_stages(placement, 1, [3, 4, 2, 0]).expect("a model");
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
 fn v(cap: i64) -> Model {
@@ -80,7 +80,7 @@ fn an_engine_without_time_claims_nothing_that_is_not_so() {
     let model = v(5);
     let Ok(BlockOutcome::Optimal(best)) = solve(&model, BlockEngine::Exact, LEAST_INTERVAL, &Stop::default())
     else {
-        panic!("the exact programme decides it");
+        panic!("the exact program decides it");
     };
     for stop in [Stop::on(interrupt), Stop::after(Duration::ZERO)] {
         for engine in BlockEngine::ALL.into_iter().filter(|engine| engine.is_available()) {

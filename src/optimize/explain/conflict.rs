@@ -59,7 +59,8 @@ pub(super) fn conflict(model: &Model, mut possible: impl FnMut(&Model) -> Option
 }
 
 fn limits(model: &Model) -> Vec<Limit> {
-    let caps = Device::all(model.devices()).filter_map(|device| Some(Limit::Cap(device, model.cap(device)?)));
+    let caps =
+        Device::all(model.devices()).filter_map(|device| Some(Limit::Cap(device, model.capacity(device)?)));
     let boundaries = Stage::all(model.stages() - 1).map(|stage| (stage, model.latency_after(stage)));
     let latencies = boundaries
         .filter(|&(_, latency)| latency > Ticks::ZERO)
@@ -90,11 +91,11 @@ mod tests {
 
     fn model() -> Model {
         let model = Model::equal_stages(Placement::v(3).expect("a placement"), 1, [1, 1, 1, 2]);
-        model.and_then(|model| model.with_uniform_capacity(Some(Units(4)))).expect("a model")
+        model.and_then(|model| model.with_uniform_activation_capacity(Some(Units(4)))).expect("a model")
     }
 
     fn capped(model: &Model, device: u32) -> bool {
-        model.capacity(Device(device)).is_some()
+        model.activation_capacity(Device(device)).is_some()
     }
 
     #[test]
@@ -113,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_conflict_of_many_limits_is_found_whole() {
-        let all_capped = |model: &Model| Device::all(3).all(|device| model.capacity(device).is_some());
+        let all_capped =
+            |model: &Model| Device::all(3).all(|device| model.activation_capacity(device).is_some());
         let slow = |model: &Model| model.latency_after(Stage(0)) > Ticks::ZERO;
         let found = conflict(&model(), |model| Some(!(all_capped(model) && slow(model))));
         assert_eq!(found.map(|conflict| (conflict.limits.len(), conflict.smallest)), Some((4, true)));

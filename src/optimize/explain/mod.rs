@@ -61,7 +61,7 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let recomputes = model.memory().checkpoint.is_some();
     let (conflict, enough) = if per_microbatch > lossless && !recomputes {
         let conflict = conflict::conflict(model, |model| is_possible(model, lossless, stop));
-        let free = model.with_uniform_capacity(None).ok()?;
+        let free = model.with_uniform_activation_capacity(None).ok()?;
         (conflict, zone::least_memory(&free, Passes::SPLIT, lossless, stop).ok().map(|best| best.peak_max()))
     } else {
         (None, None)

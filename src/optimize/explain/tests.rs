@@ -6,7 +6,7 @@ use crate::optimize::{Options, optimize};
 
 fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn the_critical_cycle_of_a_block_takes_its_interval() {
     }
 }
 
-/// At d = 4, (3,4,2) needs 6 chunk activations for an interval of 18 (found by an exact programme over
+/// At d = 4, (3,4,2) needs 6 chunk activations for an interval of 18 (found by an exact program over
 /// patterns of passes).
 #[test]
 fn what_rules_out_a_steady_phase_without_bubble_can_be_lifted() {
@@ -42,7 +42,7 @@ fn what_rules_out_a_steady_phase_without_bubble_can_be_lifted() {
     let with = |kept: &[Device]| {
         let cap = |device| kept.contains(&device).then_some(Units(5));
         let caps = Device::all(4).map(cap).collect();
-        let model = model.with_capacity(caps).expect("caps");
+        let model = model.with_activation_capacity(caps).expect("caps");
         zone::least_memory(&model, crate::block::Passes::SPLIT, Ratio::from_integer(18), &Stop::default())
             .is_ok()
     };

@@ -2,7 +2,7 @@
 //!
 //! Below the memory at which no device idles in the steady phase, blocks of K = 2 or 3 microbatches
 //! per interval beat every block of one: with equal durations, V placement over five devices and a
-//! cap of four chunk activations, 7 ticks per microbatch instead of 8 (found by an exact programme
+//! cap of four chunk activations, 7 ticks per microbatch instead of 8 (found by an exact program
 //! over all schedules, which also shows that 7 cannot be beaten).
 //!
 //! **What is searched.** For given orders of the devices a block is a system of differences, and its
@@ -58,7 +58,7 @@ impl Default for Effort {
     }
 }
 
-/// Where the exact programme does not give the best block of one microbatch per interval to begin with,
+/// Where the exact program does not give the best block of one microbatch per interval to begin with,
 /// one of so many steps is spent on finding a good one.
 const FIRST_SHARE: usize = 10;
 

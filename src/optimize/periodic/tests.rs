@@ -9,7 +9,7 @@ use crate::optimize::zone;
 
 fn capped(placement: Placement, times: [i64; 4], cap: i64) -> Model {
     let model = Model::equal_stages(placement, 1, times).expect("a model");
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
 fn v(devices: u32, [forward, input, weight]: [i64; 3], cap: i64) -> Model {
@@ -32,7 +32,7 @@ fn pace(model: &Model, period: u32, effort: Effort) -> Ratio<i64> {
 #[test]
 fn several_microbatches_per_interval_beat_every_block_of_one() {
     // Durations, devices, cap; the optimum of one microbatch per interval; how many do better, and how
-    // much (each found by an exact programme over all schedules or bounded by one); a seed that finds it.
+    // much (each found by an exact program over all schedules or bounded by one); a seed that finds it.
     for (times, devices, cap, one, period, several, seed) in [
         ([1, 1, 1], 5, 4, 8, 2, (7, 1), 0),
         ([1, 1, 1], 7, 4, 10, 2, (9, 1), 0),
@@ -53,7 +53,7 @@ fn several_microbatches_per_interval_beat_every_block_of_one() {
 }
 
 #[test]
-fn one_microbatch_per_interval_is_found_as_the_exact_programme_finds_it() {
+fn one_microbatch_per_interval_is_found_as_the_exact_program_finds_it() {
     for (times, devices, cap) in [([1, 1, 1], 3, 3), ([1, 1, 1], 5, 4), ([3, 4, 2], 3, 4), ([3, 4, 2], 4, 3)]
     {
         let model = v(devices, times, cap);

@@ -1,4 +1,4 @@
-//! The exact programme against enumeration, and against the solvers.
+//! The exact program against enumeration, and against the solvers.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -156,7 +156,7 @@ impl Enumeration<'_> {
         let peaks = block.steady_peak(self.model);
         let fits = Device::all(self.model.devices())
             .zip(&peaks)
-            .all(|(device, &peak)| self.model.capacity(device).is_none_or(|cap| peak <= cap));
+            .all(|(device, &peak)| self.model.activation_capacity(device).is_none_or(|cap| peak <= cap));
         let peak = peaks.into_iter().max().unwrap_or_default().0;
         if fits && self.least.is_none_or(|least| peak < least) {
             self.least = Some(peak);

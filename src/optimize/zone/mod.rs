@@ -1,7 +1,7 @@
-//! The exact programme: the least interval under caps, and the least memory at an interval, over all
+//! The exact program: the least interval under caps, and the least memory at an interval, over all
 //! blocks of one microbatch per interval, for any durations and latencies and stages of any size.
 //!
-//! It needs a placement along a chain of devices: one stage on each ([linear]), or stages `s` and
+//! It needs a placement along a chain of devices: one stage on each (linear placement), or stages `s` and
 //! `S-1-s` on each (V), whatever the devices are called.
 //!
 //! **State.** With V placement let `x = F1 - F0`, `y = I1 - F1`, `z = I0 - I1` be the distances between
@@ -19,7 +19,7 @@
 //!
 //! **Interval.** Divided by T the constraints only loosen as T grows. For given patterns the least T
 //! is the largest ratio of a cycle of constraints, a fraction whose denominator is bounded; so when
-//! the programme finds nothing just below it, it is optimal. Everything is in integers: at `T = p/q`
+//! the program finds nothing just below it, it is optimal. Everything is in integers: at `T = p/q`
 //! all times are multiplied by `q`.
 
 mod assembly;
@@ -42,17 +42,17 @@ use crate::model::{Model, Pass, Placement, Units};
 use assembly::Assembly;
 use pipeline::{Fold, Interval, Pipeline};
 
-/// Why the programme gives no block.
+/// Why the program gives no block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneError {
-    /// The placement has no chain of devices that the programme can follow.
+    /// The placement has no chain of devices that the program can follow.
     #[error(
-        "the exact programme needs one stage per device, or stages from either end of the pipeline in \
+        "the exact program needs one stage per device, or stages from either end of the pipeline in \
          pairs, as in V placement"
     )]
     Placement,
     /// A pass that takes no time has no place in the cyclic order of its device. (A W may take none.)
-    #[error("`{0}` takes no time: the exact programme needs a positive duration of every F and I")]
+    #[error("`{0}` takes no time: the exact program needs a positive duration of every F and I")]
     NoDuration(Pass),
     /// The interval asked for is not positive.
     #[error("an interval of {0} ticks is not positive")]
@@ -61,13 +61,13 @@ pub enum ZoneError {
     #[error("no block of one microbatch per interval keeps to the caps{}", at_interval(*.0))]
     Infeasible(Option<Ratio<i64>>),
     /// The block that was found does not pass the exact check of the block algebra.
-    #[error("the exact programme found a block that fails its check: {0}")]
+    #[error("the exact program found a block that fails its check: {0}")]
     Rejected(String),
     /// It was time to stop first.
-    #[error("the exact programme has run out of time")]
+    #[error("the exact program has run out of time")]
     TimeUp,
-    /// Times or memory too large to be multiplied as the programme needs.
-    #[error("the times are too large for the exact programme; choose a coarser unit")]
+    /// Times or memory too large to be multiplied as the program needs.
+    #[error("the times are too large for the exact program; choose a coarser unit")]
     Overflow,
 }
 
@@ -75,7 +75,7 @@ fn at_interval(interval: Option<Ratio<i64>>) -> String {
     interval.map_or_else(String::new, |interval| format!(" at interval {interval}"))
 }
 
-/// Whether the programme can follow a placement.
+/// Whether the program can follow a placement.
 #[must_use]
 pub fn is_applicable(placement: &Placement) -> bool {
     Fold::of(placement).is_some()
@@ -138,7 +138,7 @@ pub fn least_memory(
         return Err(ZoneError::Infeasible(Some(interval)));
     }
     let mut best: Option<CheckedBlock> = None;
-    // From below in growing steps, so that the wide programmes of large caps are not solved.
+    // From below in growing steps, so that the wide programs of large caps are not solved.
     let (mut infeasible, mut step) = (memory_floor(model, at).min(most - 1), 1);
     while best.as_ref().is_none_or(|best| best.peak_max().0 - infeasible > 1) {
         let limit = match &best {
@@ -187,7 +187,7 @@ fn floor(model: &Model, passes: Passes) -> Interval {
 /// What the area bound leaves of memory at an interval, less one so that it is not feasible itself.
 fn memory_floor(model: &Model, interval: Interval) -> i64 {
     // `interval_bound` is the larger of work and area over cap; at a cap of 1 it shows the area.
-    let single = model.with_uniform_capacity(Some(Units(1))).map(|model| interval_bound(&model));
+    let single = model.with_uniform_activation_capacity(Some(Units(1))).map(|model| interval_bound(&model));
     let area = single.map_or(0, |area| i128::from(area.to_integer()));
     let least = Integer::div_ceil(&(area * interval.denom()), interval.numer());
     i64::try_from(least).unwrap_or(0).max(0) - 1

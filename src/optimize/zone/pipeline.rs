@@ -1,4 +1,4 @@
-//! A pipeline as the programme sees it.
+//! A pipeline as the program sees it.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Fold {
     }
 }
 
-/// A pipeline as the programme sees it. Its devices are in the order of their lowest stages.
+/// A pipeline as the program sees it. Its devices are in the order of their lowest stages.
 #[derive(Debug, Clone)]
 pub(super) struct Pipeline<'a> {
     pub model: &'a Model,
@@ -104,7 +104,13 @@ impl<'a> Pipeline<'a> {
         lists.sort_unstable_by_key(|stages| stages.iter().min());
         let figures = lists.into_iter().map(|stages| {
             let device = model.placement().device_of(stages[0]);
-            figures_of(model, passes, stages, most_copies, [model.capacity(device).map(|cap| cap.0), limit])
+            figures_of(
+                model,
+                passes,
+                stages,
+                most_copies,
+                [model.activation_capacity(device).map(|cap| cap.0), limit],
+            )
         });
         let figures = figures.collect::<Result<Vec<_>, _>>()?;
         let mut shapes: Vec<Arc<[Shape]>> = Vec::with_capacity(figures.len());

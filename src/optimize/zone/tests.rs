@@ -6,7 +6,7 @@ use crate::model::{Memory, Placement};
 fn v(devices: u32, [forward, input, weight]: [i64; 3], latency: i64, cap: Option<i64>) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     let model = Model::equal_stages(placement, 1, [forward, input, weight, latency]).expect("a model");
-    model.with_uniform_capacity(cap.map(Units)).expect("a cap")
+    model.with_uniform_activation_capacity(cap.map(Units)).expect("a cap")
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn far_apart(times: [i64; 4], units: i64, cap: Option<i64>) -> Model {
     let memory = Memory { activation: units.clone(), retained_for_weight: units, ..model.memory().clone() };
     let (placement, costs) = (model.placement().clone(), model.costs().clone());
     let model = Model::new("far apart".to_owned(), None, placement, 1, costs, memory).expect("a model");
-    model.with_uniform_capacity(cap.map(Units)).expect("a cap")
+    model.with_uniform_activation_capacity(cap.map(Units)).expect("a cap")
 }
 
 #[test]

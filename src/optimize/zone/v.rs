@@ -89,7 +89,7 @@ enum Sweep {
     },
 }
 
-/// The programme with no more than so many states of a device: those that leave most room.
+/// The program with no more than so many states of a device: those that leave most room.
 fn solve_within<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, width: usize) -> Result<Sweep, ZoneError> {
     let mut all = true;
     let devices = pipeline.figures.len();

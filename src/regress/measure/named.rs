@@ -17,8 +17,8 @@ pub(super) fn schedule(inputs: &Inputs, stop: &Stop, facts: &mut Facts) -> Resul
     let Some((read, model)) = &inputs.schedule else { return Ok(()) };
     go_on(stop)?;
     facts.whole(What::Problem, Value::Text(problem(model)));
-    let programme = read.csv.as_ref().and_then(crate::interchange::pytorch::File::programme);
-    run(facts, &Place::default(), model, &read.schedule, programme, Detail::All);
+    let plan = read.csv.as_ref().and_then(crate::interchange::pytorch::File::plan);
+    run(facts, &Place::default(), model, &read.schedule, plan, Detail::All);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use crate::analysis::{longest_lifespans, steady_interval};
 use crate::certificate::{Objective, lower_bound_within};
-use crate::comm::{self, Programme};
+use crate::comm::{self, CommunicationPlan};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::regress::fact::{Place, Value, What};
 use crate::regress::promise::Quantity;
@@ -27,14 +27,14 @@ pub(super) enum Detail {
     All,
 }
 
-/// Replays a schedule and adds what is found; the verdict of replay. `programme` is what it runs as, if its
+/// Replays a schedule and adds what is found; the verdict of replay. `plan` is what it runs as, if its
 /// file says so.
 pub(super) fn run(
     facts: &mut Facts,
     place: &Place,
     model: &Model,
     schedule: &Schedule,
-    programme: Option<&Programme>,
+    plan: Option<&CommunicationPlan>,
     detail: Detail,
 ) -> Verdict {
     let verdict = replay(model, schedule);
@@ -80,7 +80,7 @@ pub(super) fn run(
     {
         facts.add(place, What::Interval, Value::Fraction(interval));
     }
-    communication(facts, place, schedule, programme);
+    communication(facts, place, schedule, plan);
     if detail == Detail::All {
         lifespans(facts, place, model, schedule, timing);
         orders(facts, place, schedule);
@@ -96,21 +96,21 @@ fn whole(number: i64) -> Rate {
 fn bound(model: &Model, verdict: &Verdict) -> Ticks {
     let held = Device::all(model.devices()).zip(&verdict.peak_memory);
     let capacity = held.map(|(device, &peak)| Some((peak - model.resident(device)).max(Units::ZERO)));
-    let capped = model.with_capacity(capacity.collect());
+    let capped = model.with_activation_capacity(capacity.collect());
     // What the schedule itself keeps to is no cap that a model could not have.
     lower_bound_within(capped.as_ref().unwrap_or(model), Objective::Makespan, BOUND_STEPS).value
 }
 
-fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, programme: Option<&Programme>) {
+fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, plan: Option<&CommunicationPlan>) {
     let lowered;
-    let programme = if let Some(programme) = programme {
-        Ok(programme)
+    let plan = if let Some(plan) = plan {
+        Ok(plan)
     } else {
         lowered = comm::lower(schedule);
         lowered.as_ref().map_err(ToString::to_string)
     };
-    let fault = match programme {
-        Ok(programme) => comm::verify(programme).first().map(ToString::to_string),
+    let fault = match plan {
+        Ok(plan) => comm::verify(plan).first().map(ToString::to_string),
         Err(message) => Some(message),
     };
     facts.add(place, What::Communication, Value::Truth(fault.is_none()));

@@ -1,11 +1,11 @@
-//! The corpus: programmes that must be refused, each for its reason, and some that only some runtimes can run.
+//! The corpus: plans that must be refused, each for its reason, and some that only some runtimes can run.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bubbleproof::comm::{self, Programme, Semantics};
+use bubbleproof::comm::{self, CommunicationPlan, Semantics};
 use bubbleproof::interchange::pytorch;
 use bubbleproof::model::Model;
 use bubbleproof::replay::replay;
@@ -60,12 +60,12 @@ fn index() -> Vec<(Entry, String)> {
     entries.into_iter().map(read).collect()
 }
 
-/// What is wrong with the passes of a programme and with its messages: rules and messages.
-fn complaints(programme: &Programme) -> (Vec<(String, String)>, bool) {
-    let schedule = programme.schedule();
+/// What is wrong with the passes of a plan and with its messages: rules and messages.
+fn complaints(plan: &CommunicationPlan) -> (Vec<(String, String)>, bool) {
+    let schedule = plan.schedule();
     let model = Model::unit(schedule.placement().clone(), schedule.microbatches()).expect("a unit model");
     let verdict = replay(&model, schedule);
-    let faults = comm::verify(programme);
+    let faults = comm::verify(plan);
     let of_passes = verdict.violations.iter().map(|fault| (fault.rule().to_owned(), fault.to_string()));
     let of_messages = faults.iter().map(|fault| (fault.rule().to_owned(), fault.to_string()));
     (of_passes.chain(of_messages).collect(), verdict.is_valid())
@@ -79,14 +79,14 @@ fn every_file_is_judged_as_the_index_says_with_a_message_that_says_where() {
         let (found, messages) = match pytorch::parse(&text) {
             Err(error) => (2, vec![error.to_string()]),
             Ok(read) => {
-                let programme = read.programme().expect("it has actions other than passes");
-                let (complaints, _) = complaints(programme);
+                let plan = read.plan().expect("it has actions other than passes");
+                let (complaints, _) = complaints(plan);
                 let broken: BTreeSet<String> = complaints.iter().map(|(rule, _)| rule.clone()).collect();
                 assert_eq!(broken, rules, "{file}: {complaints:?}");
                 let stuck: Vec<String> = Semantics::ALL
                     .into_iter()
                     .filter_map(|semantics| {
-                        let waits = comm::deadlock(programme, semantics)?;
+                        let waits = comm::deadlock(plan, semantics)?;
                         (semantics >= Semantics::PairStreams && broken.is_empty())
                             .then(|| comm::Fault::Deadlock { semantics, waits }.to_string())
                     })
@@ -94,7 +94,7 @@ fn every_file_is_judged_as_the_index_says_with_a_message_that_says_where() {
                 if broken.is_empty() {
                     let hanging: BTreeSet<String> = Semantics::ALL
                         .into_iter()
-                        .filter(|&semantics| comm::deadlock(programme, semantics).is_some())
+                        .filter(|&semantics| comm::deadlock(plan, semantics).is_some())
                         .map(|semantics| semantics.name().to_owned())
                         .collect();
                     assert_eq!(hanging, hangs, "{file}");
@@ -143,8 +143,8 @@ fn every_rule_of_communication_is_broken_by_a_file() {
 fn a_runtime_fails_on_every_file_that_is_refused_and_ends_where_it_is_said_to() {
     for (entry, text) in index() {
         let Ok(read) = pytorch::parse(&text) else { continue };
-        let programme = read.programme().expect("it has actions other than passes");
-        let ends = Semantics::ALL.map(|semantics| runtime::run(programme, semantics));
+        let plan = read.plan().expect("it has actions other than passes");
+        let ends = Semantics::ALL.map(|semantics| runtime::run(plan, semantics));
         if entry.status == 0 {
             for (semantics, end) in Semantics::ALL.into_iter().zip(ends) {
                 let expected =
@@ -163,14 +163,14 @@ fn what_can_be_mended_by_lowering_the_passes_anew_is() {
     let mut mended = 0;
     for (entry, text) in index() {
         let Ok(read) = pytorch::parse(&text) else { continue };
-        let programme = read.programme().expect("it has actions other than passes");
-        let (_, passes_are_valid) = complaints(programme);
+        let plan = read.plan().expect("it has actions other than passes");
+        let (_, passes_are_valid) = complaints(plan);
         if passes_are_valid {
-            let again = comm::lower(programme.schedule()).expect("the passes can run");
+            let again = comm::lower(plan.schedule()).expect("the passes can run");
             assert_eq!(comm::verify(&again), [], "{}", entry.file);
             mended += 1;
         } else if let Some(nearest) =
-            comm::nearest(programme.schedule()).filter(|_| entry.rules.contains("deadlock"))
+            comm::nearest(plan.schedule()).filter(|_| entry.rules.contains("deadlock"))
         {
             assert!(comm::lower(&nearest.schedule).is_ok(), "{}", entry.file);
             assert!(!nearest.moved.is_empty() || !nearest.parted.is_empty(), "{}", entry.file);

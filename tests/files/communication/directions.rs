@@ -1,6 +1,6 @@
 //! Schedules of two directions: each pipeline communicates by itself.
 
-use bubbleproof::comm::{Action, Fault, Programme, Semantics, deadlock, lower, verify};
+use bubbleproof::comm::{Action, CommunicationPlan, Fault, Semantics, deadlock, lower, verify};
 use bubbleproof::model::{Placement, Stage};
 
 #[test]
@@ -10,13 +10,13 @@ fn schedules_of_two_directions_are_lowered_and_each_pipeline_keeps_to_itself() {
     for name in ["chimera", "gems", "dualpipe"] {
         let entry = bubbleproof::catalog::find(name).expect(name);
         let schedule = entry.generate(&model).expect(name);
-        let programme = lower(&schedule).expect(name);
-        assert_eq!(verify(&programme), [], "{name}");
+        let plan = lower(&schedule).expect(name);
+        assert_eq!(verify(&plan), [], "{name}");
         for semantics in Semantics::ALL {
-            assert_eq!(deadlock(&programme, semantics), None, "{name}, {semantics}");
+            assert_eq!(deadlock(&plan, semantics), None, "{name}, {semantics}");
         }
         // Stages 3 and 4 are the ends of two pipelines.
-        let between = programme.actions().any(|(_, action)| match action {
+        let between = plan.actions().any(|(_, action)| match action {
             Action::Send(message) => message.boundary == Stage(3),
             _ => false,
         });
@@ -32,15 +32,15 @@ fn a_pipeline_without_microbatches_has_nothing_to_reduce() {
     let model = bubbleproof::model::Model::unit(placement, 1).expect("a model");
     let schedule =
         bubbleproof::catalog::find("gems").expect("a name").generate(&model).expect("it has the placement");
-    let programme = lower(&schedule).expect("it can run");
-    assert_eq!(verify(&programme), []);
+    let plan = lower(&schedule).expect("it can run");
+    assert_eq!(verify(&plan), []);
     let without_reductions = |row: &Vec<Action>| {
         let kept =
             row.iter().filter(|action| !matches!(action, Action::ReduceGradients(_) | Action::WaitReduce(_)));
         kept.copied().collect()
     };
-    let rows = programme.rows().iter().map(without_reductions).collect();
-    let bare = Programme::new(schedule.placement().clone(), 1, rows).expect("a programme");
+    let rows = plan.rows().iter().map(without_reductions).collect();
+    let bare = CommunicationPlan::new(schedule.placement().clone(), 1, rows).expect("a plan");
     let stages: Vec<u32> = verify(&bare)
         .iter()
         .map(|fault| match fault {

@@ -1,8 +1,8 @@
-//! The verifier and the runtime agree, on random programmes and on damaged ones.
+//! The verifier and the runtime agree, on random plans and on damaged ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bubbleproof::comm::{self, Action, Message, Programme, Semantics};
+use bubbleproof::comm::{self, Action, CommunicationPlan, Message, Semantics};
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::{Schedule, prerequisites};
@@ -101,10 +101,10 @@ fn is_valid(schedule: &Schedule) -> bool {
     replay(&model, schedule).is_valid()
 }
 
-/// The programme with some actions other than passes dropped, doubled, exchanged or moved.
-fn damaged(programme: &Programme, seed: u64) -> Programme {
+/// The plan with some actions other than passes dropped, doubled, exchanged or moved.
+fn damaged(plan: &CommunicationPlan, seed: u64) -> CommunicationPlan {
     let mut choices = Choices(seed);
-    let mut rows = programme.rows().to_vec();
+    let mut rows = plan.rows().to_vec();
     for _ in 0..=choices.below(2) {
         let row = choices.below(rows.len());
         let row = &mut rows[row];
@@ -136,15 +136,16 @@ fn damaged(programme: &Programme, seed: u64) -> Programme {
             }
         }
     }
-    let schedule = programme.schedule();
-    Programme::new(schedule.placement().clone(), schedule.microbatches(), rows).expect("the same passes")
+    let schedule = plan.schedule();
+    CommunicationPlan::new(schedule.placement().clone(), schedule.microbatches(), rows)
+        .expect("the same passes")
 }
 
 /// How many messages are taken for another one.
-fn swaps(programme: &Programme) -> usize {
-    let placement = programme.schedule().placement();
+fn swaps(plan: &CommunicationPlan) -> usize {
+    let placement = plan.schedule().placement();
     let mut ends: BTreeMap<(Device, Device), (Vec<Message>, Vec<Message>)> = BTreeMap::new();
-    for (_, action) in programme.actions() {
+    for (_, action) in plan.actions() {
         let (Action::Send(message) | Action::Receive(message)) = action else { continue };
         let way = (placement.device_of(message.from()), placement.device_of(message.to()));
         let (sent, received) = ends.entry(way).or_default();
@@ -157,11 +158,11 @@ fn swaps(programme: &Programme) -> usize {
 fn the_laws_meet_every_kind_of_harm() {
     let mut met: BTreeSet<String> = BTreeSet::new();
     for seed in 0..3000 {
-        let programme = damaged(&comm::lower(&schedule(seed)).expect("it can run"), seed);
-        let faults = comm::verify(&programme);
+        let plan = damaged(&comm::lower(&schedule(seed)).expect("it can run"), seed);
+        let faults = comm::verify(&plan);
         met.extend(faults.iter().map(|fault| fault.rule().to_owned()));
         for semantics in Semantics::ALL {
-            let end = match runtime::run(&programme, semantics) {
+            let end = match runtime::run(&plan, semantics) {
                 Ok(()) => "ends",
                 Err(Failure::Hang) => "hangs",
                 Err(Failure::Refused(_)) => "refuses",
@@ -178,30 +179,30 @@ proptest! {
     #![proptest_config(crate::cases(400))]
 
     #[test]
-    fn every_schedule_is_lowered_to_a_programme_that_is_safe_everywhere(seed: u64) {
+    fn every_schedule_is_lowered_to_a_plan_that_is_safe_everywhere(seed: u64) {
         let schedule = schedule(seed);
-        let programme = comm::lower(&schedule).expect("it can run");
-        prop_assert_eq!(programme.schedule().orders(), schedule.orders());
-        prop_assert_eq!(comm::verify(&programme), []);
+        let plan = comm::lower(&schedule).expect("it can run");
+        prop_assert_eq!(plan.schedule().orders(), schedule.orders());
+        prop_assert_eq!(comm::verify(&plan), []);
         for semantics in Semantics::ALL {
-            prop_assert_eq!(comm::deadlock(&programme, semantics), None);
-            prop_assert_eq!(runtime::run(&programme, semantics), Ok(()), "{}", semantics);
+            prop_assert_eq!(comm::deadlock(&plan, semantics), None);
+            prop_assert_eq!(runtime::run(&plan, semantics), Ok(()), "{}", semantics);
         }
     }
 
     #[test]
-    fn verifier_and_runtime_judge_damaged_programmes_alike(seed: u64, damage: u64) {
-        let programme = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
-        let faults = comm::verify(&programme);
+    fn verifier_and_runtime_judge_damaged_plans_alike(seed: u64, damage: u64) {
+        let plan = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
+        let faults = comm::verify(&plan);
         let mut ends = [Semantics::Buffered, Semantics::Rendezvous].map(|semantics| {
-            runtime::run(&programme, semantics)
+            runtime::run(&plan, semantics)
         }).into_iter();
         let failed = ends.find_map(Result::err);
         prop_assert_eq!(faults.is_empty(), failed.is_none(), "{:?}\n{:?}", faults, failed);
         if faults.is_empty() {
             for semantics in [Semantics::PairStreams, Semantics::DeviceStreams] {
-                let cycle = comm::deadlock(&programme, semantics);
-                let end = runtime::run(&programme, semantics);
+                let cycle = comm::deadlock(&plan, semantics);
+                let end = runtime::run(&plan, semantics);
                 let expected = if cycle.is_some() { Err(Failure::Hang) } else { Ok(()) };
                 prop_assert_eq!(end, expected, "{}: {:?}", semantics, cycle);
             }
@@ -210,8 +211,8 @@ proptest! {
 
     #[test]
     fn the_gradients_that_are_said_to_be_wrong_are_those_that_are(seed: u64, damage: u64) {
-        let programme = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
-        let faults = comm::verify(&programme);
+        let plan = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
+        let faults = comm::verify(&plan);
         let swapped = |fault: &comm::Fault| match fault {
             comm::Fault::Swapped { last_wrong, .. } => Some(*last_wrong),
             _ => None,
@@ -220,24 +221,24 @@ proptest! {
         if faults.iter().any(|fault| swapped(fault).is_none()) {
             return Ok(());
         }
-        let Err(Failure::WrongGradients(wrong)) = runtime::run(&programme, Semantics::Rendezvous) else {
+        let Err(Failure::WrongGradients(wrong)) = runtime::run(&plan, Semantics::Rendezvous) else {
             panic!("messages were swapped");
         };
         prop_assert!(wrong.iter().all(|&stage| stage <= last));
         // What is swapped on one way may be swapped back on another.
-        if faults.len() == 1 && swaps(&programme) == 2 {
+        if faults.len() == 1 && swaps(&plan) == 2 {
             prop_assert_eq!(wrong, Stage::all(last.0 + 1).collect::<Vec<_>>());
         }
     }
 
     #[test]
     fn every_circle_of_waits_is_one(seed: u64, damage: u64) {
-        let programme = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
+        let plan = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
         for semantics in Semantics::ALL {
-            let Some(waits) = comm::deadlock(&programme, semantics) else { continue };
+            let Some(waits) = comm::deadlock(&plan, semantics) else { continue };
             for (wait, next) in waits.iter().zip(waits.iter().cycle().skip(1)) {
-                prop_assert_eq!(wait.action, programme.row(wait.at.device)[wait.at.position]);
-                prop_assert_eq!(wait.needs, programme.row(wait.needs_at.device)[wait.needs_at.position]);
+                prop_assert_eq!(wait.action, plan.row(wait.at.device)[wait.at.position]);
+                prop_assert_eq!(wait.needs, plan.row(wait.needs_at.device)[wait.needs_at.position]);
                 prop_assert_eq!(wait.needs_at.device, next.at.device, "{:?}", waits);
                 prop_assert!(wait.needs_at >= next.at, "{:?}", waits);
             }

@@ -1,4 +1,4 @@
-//! Communication: the verifier of programmes against a runtime that carries them out, and a corpus of programmes
+//! Communication: the verifier of plans against a runtime that carries them out, and a corpus of plans
 //! that must be refused.
 
 mod corpus;

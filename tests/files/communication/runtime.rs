@@ -1,4 +1,4 @@
-//! A runtime that carries a programme out: every device does its row, every message has a value, and the
+//! A runtime that carries a plan out: every device does its row, every message has a value, and the
 //! gradients that come out are compared with those of the whole model run one microbatch after the other.
 //!
 //! It shares nothing with what it judges but the definitions of actions. Values are numbers that depend on
@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use bubbleproof::comm::{Action, Message, Payload, Programme, Semantics};
+use bubbleproof::comm::{Action, CommunicationPlan, Message, Payload, Semantics};
 use bubbleproof::model::{Device, Kind, Microbatch, Pass, Stage};
 
 /// How a run ends that does not end well.
@@ -53,10 +53,10 @@ fn start(microbatch: Microbatch) -> u64 {
 }
 
 /// The gradients of all stages, one microbatch after the other on one device.
-fn expected(programme: &Programme) -> Vec<u64> {
-    let stages: Vec<Stage> = Stage::all(programme.schedule().placement().stages()).collect();
+fn expected(plan: &CommunicationPlan) -> Vec<u64> {
+    let stages: Vec<Stage> = Stage::all(plan.schedule().placement().stages()).collect();
     let mut gradients = vec![0_u64; stages.len()];
-    for microbatch in Microbatch::all(programme.schedule().microbatches()) {
+    for microbatch in Microbatch::all(plan.schedule().microbatches()) {
         let mut inputs = Vec::new();
         let mut flowing = start(microbatch);
         for &stage in &stages {
@@ -87,7 +87,7 @@ struct Post {
 }
 
 struct World<'a> {
-    programme: &'a Programme,
+    plan: &'a CommunicationPlan,
     semantics: Semantics,
     next: Vec<usize>,
     /// By stage and microbatch.
@@ -111,12 +111,12 @@ enum Step {
     Blocked,
 }
 
-/// Carries a programme out.
-pub fn run(programme: &Programme, semantics: Semantics) -> Result<(), Failure> {
-    let devices = programme.rows().len();
-    let stages = programme.schedule().placement().stages() as usize;
+/// Carries a plan out.
+pub fn run(plan: &CommunicationPlan, semantics: Semantics) -> Result<(), Failure> {
+    let devices = plan.rows().len();
+    let stages = plan.schedule().placement().stages() as usize;
     let mut world = World {
-        programme,
+        plan,
         semantics,
         next: vec![0; devices],
         inputs: BTreeMap::new(),
@@ -129,14 +129,12 @@ pub fn run(programme: &Programme, semantics: Semantics) -> Result<(), Failure> {
         waited: BTreeSet::new(),
         reducing: vec![None; devices],
         gathered: BTreeSet::new(),
-        gathers: programme
-            .actions()
-            .any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_))),
+        gathers: plan.actions().any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_))),
     };
     loop {
         let mut moved = false;
-        for device in Device::all(programme.schedule().devices()) {
-            while let Some(&action) = programme.row(device).get(world.next[device.index()]) {
+        for device in Device::all(plan.schedule().devices()) {
+            while let Some(&action) = plan.row(device).get(world.next[device.index()]) {
                 match world.act(device, action).map_err(Failure::Refused)? {
                     Step::Done => world.next[device.index()] += 1,
                     Step::Blocked => break,
@@ -149,12 +147,12 @@ pub fn run(programme: &Programme, semantics: Semantics) -> Result<(), Failure> {
             break;
         }
     }
-    let finished = programme.rows().iter().zip(&world.next).all(|(row, &next)| next == row.len());
+    let finished = plan.rows().iter().zip(&world.next).all(|(row, &next)| next == row.len());
     if !finished {
         return Err(Failure::Hang);
     }
     world.end().map_err(Failure::Refused)?;
-    let wrong: Vec<Stage> = expected(programme)
+    let wrong: Vec<Stage> = expected(plan)
         .into_iter()
         .zip(&world.weights)
         .enumerate()
@@ -220,11 +218,11 @@ impl World<'_> {
     }
 
     fn holds(&self, device: Device, stage: Stage) -> bool {
-        self.programme.schedule().placement().stages_of(device).contains(&stage)
+        self.plan.schedule().placement().stages_of(device).contains(&stage)
     }
 
     fn post(&mut self, device: Device, message: Message, value: u64, sends: bool) -> Result<Step, String> {
-        let stages = self.programme.schedule().placement().stages();
+        let stages = self.plan.schedule().placement().stages();
         let (own, other) =
             if sends { (message.from(), message.to()) } else { (message.to(), message.from()) };
         if own.0.max(other.0) >= stages || !self.holds(device, own) || self.holds(device, other) {
@@ -233,7 +231,7 @@ impl World<'_> {
         if self.posts.iter().any(|post| post.sends == sends && post.message == message) {
             return Err(format!("{message:?}: posted twice"));
         }
-        let peer = self.programme.schedule().placement().device_of(other);
+        let peer = self.plan.schedule().placement().device_of(other);
         self.posts.push(Post { device, peer, sends, message, value, complete: false });
         Ok(Step::Done)
     }
@@ -309,7 +307,7 @@ impl World<'_> {
     }
 
     fn message_into(&self, pass: Pass) -> Option<Message> {
-        let placement = self.programme.schedule().placement();
+        let placement = self.plan.schedule().placement();
         let neighbour = match pass.kind {
             Kind::F if pass.stage.0 > 0 => Stage(pass.stage.0 - 1),
             Kind::I | Kind::B if pass.stage.0 + 1 < placement.stages() => Stage(pass.stage.0 + 1),
@@ -328,7 +326,7 @@ impl World<'_> {
         let Pass { stage, microbatch, .. } = pass;
         let key = (stage, microbatch);
         let missing = || format!("{pass}: an input is missing");
-        let last = stage.0 + 1 == self.programme.schedule().placement().stages();
+        let last = stage.0 + 1 == self.plan.schedule().placement().stages();
         match pass.kind {
             Kind::F => {
                 if stage.0 == 0 {

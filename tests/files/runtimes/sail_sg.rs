@@ -385,9 +385,9 @@ fn every_named_schedule_runs_to_its_end_with_the_right_tensors() {
                     *refused.entry((entry.name, reason)).or_insert(0) += 1;
                 }
                 Some(Ok((lists, json))) => {
-                    assert_eq!(comm::verify(&lists.programme), [], "{}", about());
+                    assert_eq!(comm::verify(&lists.plan), [], "{}", about());
                     for semantics in Semantics::ALL {
-                        assert_eq!(comm::deadlock(&lists.programme, semantics), None, "{}", about());
+                        assert_eq!(comm::deadlock(&lists.plan, semantics), None, "{}", about());
                     }
                     for posting in [Posting::Apart, Posting::Batched] {
                         if let Err(wrong) = carry_out(&json, posting) {

@@ -6,7 +6,7 @@ use bubbleproof::certificate::{
     STEPS, check, holds, interval_bound, lower_bound_of, lower_bound_within, steady_bound,
 };
 use bubbleproof::model::{Model, Ticks};
-use bubbleproof::optimize::finite::{self, Engine, FiniteError, Limits};
+use bubbleproof::optimize::exact::{self, Engine, ExactError, Limits};
 use bubbleproof::optimize::{Objective, Options, Stop, optimize, zone};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
@@ -41,14 +41,14 @@ proptest! {
         let start = worst(&model, objective).unwrap_or_else(|| solution.schedule.clone());
         for &engine in Engine::ALL {
             let limits = Limits { stop: Stop::default(), effort: 400_000 };
-            match finite::solve_with(&[engine], &model, objective, &start, &limits) {
+            match exact::solve_with(&[engine], &model, objective, &start, &limits) {
                 Ok(found) => {
                     prop_assert_eq!(value(&model, objective, &found.schedule), found.value);
                     prop_assert!(found.lower <= found.value);
                     best = best.min(found.value);
                     proved.extend((found.lower == found.value).then_some(found.value));
                 }
-                Err(FiniteError::Rejected { engine, reason }) => prop_assert!(false, "{engine}: {reason}"),
+                Err(ExactError::Rejected { engine, reason }) => prop_assert!(false, "{engine}: {reason}"),
                 Err(_) => {}
             }
         }

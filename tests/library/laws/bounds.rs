@@ -84,7 +84,7 @@ impl Search<'_> {
             let start = arrival.max(self.free[index].unwrap_or(0));
             let (acquires, releases) = self.memory(pass);
             let over = |cap: Units| self.live[index] + acquires > cap.0;
-            if start < now || self.model.capacity(device).is_some_and(over) {
+            if start < now || self.model.activation_capacity(device).is_some_and(over) {
                 continue;
             }
             let end = start + naive::duration(self.model, pass);
@@ -200,7 +200,7 @@ fn capped(model: &Model, spare: i64) -> Option<Model> {
         .map(|device| model.placement().stages_of(device).iter().map(|&s| model.activation(s).0).sum())
         .max()
         .unwrap_or(0_i64);
-    model.with_uniform_capacity(Some(Units(least + spare))).ok()
+    model.with_uniform_activation_capacity(Some(Units(least + spare))).ok()
 }
 
 /// Every set of devices that is not empty.
@@ -315,7 +315,7 @@ fn unit_v(devices: u32, microbatches: u32, cap: i64) -> Model {
     let memory = bubbleproof::model::Memory { checkpoint: None, ..model.memory().clone() };
     let (placement, costs) = (model.placement().clone(), model.costs().clone());
     Model::new("unit".to_owned(), None, placement, microbatches, costs, memory)
-        .and_then(|model| model.with_uniform_capacity(Some(Units(cap))))
+        .and_then(|model| model.with_uniform_activation_capacity(Some(Units(cap))))
         .expect("a model")
 }
 

@@ -103,11 +103,11 @@ proptest! {
         let peaks = block.steady_peak(&model);
         for (device, &peak) in Device::all(model.devices()).zip(&peaks) {
             let mut caps: Vec<Option<Units>> = peaks.iter().copied().map(Some).collect();
-            let exact = model.with_capacity(caps.clone()).expect("a model");
+            let exact = model.with_activation_capacity(caps.clone()).expect("a model");
             proved(every_m_of_block(&block, &exact, &Stop::default()).expect("an answer"))?;
             if peak > Units::ZERO {
                 caps[device.index()] = Some(peak - Units(1));
-                let less = model.with_capacity(caps).expect("a model");
+                let less = model.with_activation_capacity(caps).expect("a model");
                 let EveryM::Refuted(refutation) = every_m_of_block(&block, &less, &Stop::default()).expect("an answer") else {
                     return Err(TestCaseError::fail("not refuted"));
                 };

@@ -1,7 +1,7 @@
 //! Figures that the lower bounds must give, and statements that are false although they look true.
 //!
 //! V placement, equal stages, one unit per chunk. Optima and long-run times per microbatch were found by
-//! exact programmes over whole schedules, written for that purpose and sharing nothing with this crate.
+//! exact programs over whole schedules, written for that purpose and sharing nothing with this crate.
 
 use bubbleproof::block::Passes;
 use bubbleproof::certificate::{
@@ -20,7 +20,7 @@ const MANY: u64 = 40_000_000;
 fn v(devices: u32, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
 /// The makespan that these devices alone take, or with all of them the optimum.

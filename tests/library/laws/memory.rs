@@ -51,13 +51,13 @@ proptest! {
     fn a_schedule_fits_its_peak_and_nothing_less((model, schedule) in schedules(0), device: prop::sample::Index) {
         let peaks = replay(&model, &schedule).peak_memory;
         let mut caps: Vec<_> = peaks.iter().copied().map(Some).collect();
-        let enough = model.with_capacity(caps.clone()).expect("a model");
+        let enough = model.with_activation_capacity(caps.clone()).expect("a model");
         prop_assert!(replay(&enough, &schedule).is_valid());
 
         let device = device.index(caps.len());
         prop_assume!(peaks[device] > Units::ZERO);
         caps[device] = Some(peaks[device] - Units(1));
-        let verdict = replay(&model.with_capacity(caps).expect("a model"), &schedule);
+        let verdict = replay(&model.with_activation_capacity(caps).expect("a model"), &schedule);
         prop_assert!(!verdict.is_valid());
         for violation in verdict.violations {
             let Violation::OverCapacity { at, live, capacity, holding, more, .. } = violation else {

@@ -24,7 +24,7 @@ pub fn capped() -> impl Strategy<Value = Model> {
             model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
         };
         let caps = Device::all(model.devices()).map(|device| Some(whole(device) + Units(spare)));
-        model.with_capacity(caps.collect()).expect("as many caps as devices")
+        model.with_activation_capacity(caps.collect()).expect("as many caps as devices")
     })
 }
 
@@ -139,7 +139,7 @@ proptest! {
         };
         let caps = Device::all(model.devices()).zip(&peaks);
         let caps = caps.map(|(device, &peak)| Some(whole(device).max(peak) - Units(2) + Units(spare)));
-        let model = model.with_capacity(caps.map(|cap| cap.map(|cap| cap.max(Units(0)))).collect());
+        let model = model.with_activation_capacity(caps.map(|cap| cap.map(|cap| cap.max(Units(0)))).collect());
         let model = model.expect("as many caps as devices");
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         // So little effort that many a random schedule is not met by the search itself.
@@ -172,7 +172,7 @@ proptest! {
         prop_assume!(least > Units::ZERO);
         let mut caps = model.memory().capacity.clone();
         caps[device.index()] = Some(least - Units(1));
-        let model = model.with_capacity(caps).expect("as many caps as devices");
+        let model = model.with_activation_capacity(caps).expect("as many caps as devices");
         match optimize(&model, &quick(Objective::Makespan), &mut |_| ()) {
             Err(OptimizeError::Infeasible(why)) => {
                 prop_assert_eq!(why.device, device);
@@ -197,7 +197,7 @@ fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
                 let mut last: Option<(i64, Schedule)> = None;
                 let most = i64::from(model.stages()) + 2;
                 for cap in (1..=most).map(|cap| Some(Units(cap))).chain([None]) {
-                    let model = model.with_uniform_capacity(cap).expect("a cap");
+                    let model = model.with_uniform_activation_capacity(cap).expect("a cap");
                     let known = last.iter().map(|(_, schedule)| schedule.clone()).collect();
                     let options = Options { known, effort: 1, exact_effort: 0, ..quick(objective) };
                     let Ok(solution) = optimize(&model, &options, &mut |_| ()) else { continue };
@@ -222,7 +222,7 @@ fn a_search_of_little_effort_keeps_the_known_schedule_that_is_better_than_its_ow
         (Placement::looped(4, 2), [3, 4, 2, 0], 7),
     ] {
         let model = Model::equal_stages(placement.expect("a placement"), 14, times).expect("a model");
-        let model = model.with_uniform_capacity(Some(Units(cap))).expect("a cap");
+        let model = model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap");
         for objective in [Objective::Makespan, Objective::DeviceSpan] {
             let little = Options { effort: 1, exact_effort: 0, ..quick(objective) };
             let much = Options { effort: 2_000_000, ..little.clone() };

@@ -176,7 +176,7 @@ fn no_bound_exceeds_the_optimum_where_a_hypothesis_matters() {
 fn v(devices: u32, microbatches: u32, cap: i64) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     Model::equal_stages(placement, microbatches, [3, 4, 2, 0])
-        .and_then(|model| model.with_uniform_capacity(Some(Units(cap))))
+        .and_then(|model| model.with_uniform_activation_capacity(Some(Units(cap))))
         .expect("a model")
 }
 

@@ -11,7 +11,7 @@ use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The bound from the memory that a device fills: its span is at least all areas over its cap.
 pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Option<Bound> {
-    let capacity = model.capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
+    let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
     let lowest = *model.placement().stages_of(device).iter().min()?;
     let head = match objective {
         Objective::Makespan => paths.forward_head(lowest),
@@ -51,7 +51,7 @@ fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
 pub fn interval_bound(model: &Model) -> Ratio<i64> {
     let paths = Paths::new(model);
     let by_area = Device::all(model.devices()).filter_map(|device| {
-        let capacity = model.capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
+        let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
         let least = Ratio::new(area(model, &paths, device), i128::from(capacity.0));
         Some(Ratio::new(i64::try_from(*least.numer()).ok()?, i64::try_from(*least.denom()).ok()?))
     });

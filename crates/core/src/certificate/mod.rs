@@ -11,16 +11,16 @@
 //! least, hold for schedules with B and R as well.
 //!
 //! ```
-//! use bubbleproof_core::certificate::{Metric, holds, lower_bound};
+//! use bubbleproof_core::certificate::{Objective, holds, lower_bound};
 //! use bubbleproof_core::model::{Model, Placement, Ticks};
 //!
 //! let model = Model::unit(Placement::linear(4)?, 8)?;
-//! let mut bound = lower_bound(&model, Metric::Makespan);
-//! assert!(holds(&model, Metric::Makespan, &bound).is_ok());
+//! let mut bound = lower_bound(&model, Objective::Makespan);
+//! assert!(holds(&model, Objective::Makespan, &bound).is_ok());
 //!
 //! // What is claimed beyond what follows from its reason is refused.
 //! bound.value += Ticks(1);
-//! assert!(holds(&model, Metric::Makespan, &bound).is_err());
+//! assert!(holds(&model, Objective::Makespan, &bound).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -226,7 +226,7 @@ fn altered_figures(bound: &Bound, names: &[&str]) -> Vec<Bound> {
 fn no_figure_of_any_reason_can_be_changed() {
     let v = model::Placement::v(3).expect("a placement");
     let tight = Model::equal_stages(v, 20, [3, 4, 2, 1])
-        .and_then(|model| model.with_uniform_capacity(Some(crate::model::Units(3))))
+        .and_then(|model| model.with_uniform_activation_capacity(Some(crate::model::Units(3))))
         .expect("a model");
     let mut seen = std::collections::BTreeSet::new();
     for objective in [Objective::Makespan, Objective::DeviceSpan] {
@@ -263,7 +263,7 @@ fn shortened(text: &str) -> String {
 fn a_certificate_about_another_model_than_the_one_asked_about_is_rejected() {
     let schedule = genuine();
     let problem = check(&schedule, None).expect("it is genuine").problem;
-    let other = problem.with_uniform_capacity(None).expect("no caps");
+    let other = problem.with_uniform_activation_capacity(None).expect("no caps");
     let rejected = check(&schedule, Some(&other));
     assert!(matches!(rejected, Err(CertificateError::OtherProblem { .. })));
 }
@@ -273,7 +273,7 @@ fn a_problem_with_caps_on_some_devices_only_is_stated_whole() {
     let schedule = genuine();
     let problem = check(&schedule, None).expect("it is genuine").problem;
     let caps = vec![Some(model::Units(4)), None, Some(model::Units(4))];
-    let problem = problem.with_capacity(caps).expect("caps");
+    let problem = problem.with_activation_capacity(caps).expect("caps");
     let verdict = replay(&problem, &schedule);
     let bound = lower_bound(&problem, Objective::Makespan);
     let certificate =

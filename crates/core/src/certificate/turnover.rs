@@ -55,7 +55,7 @@ impl Turn {
 
 /// The turns of a device, counted until W and until I; none where memory does not limit it.
 pub(super) fn turns(model: &Model, paths: &Paths<'_>, device: Device) -> Vec<Turn> {
-    let Some(capacity) = model.capacity(device) else { return Vec::new() };
+    let Some(capacity) = model.activation_capacity(device) else { return Vec::new() };
     let stages = model.placement().stages_of(device);
     let highest = highest(model, device);
     let chunks = i64::try_from(stages.len()).expect("a device holds few stages");

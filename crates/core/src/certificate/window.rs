@@ -105,7 +105,7 @@ fn backward_fill(model: &Model, device: Device) -> Ticks {
 fn fill(model: &Model, device: Device, items: &[Item], all: Ticks) -> Ticks {
     let microbatches = i64::from(model.microbatches());
     let total = all * microbatches;
-    let Some(capacity) = model.capacity(device) else { return total };
+    let Some(capacity) = model.activation_capacity(device) else { return total };
     let free: Ticks =
         items.iter().filter(|item| item.holds == Units::ZERO).map(|item| item.work * microbatches).sum();
     let heavy: Vec<&Item> = items.iter().filter(|item| item.holds > Units::ZERO).collect();

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a programme, one variant for each way.
+//! Everything that can be wrong with a plan, one variant for each way.
 
 use super::{Action, Message, Place, Semantics};
 use crate::model::{Device, Pass, Stage};
@@ -16,7 +16,7 @@ pub struct Wait {
     pub needs_at: Place,
 }
 
-/// Something wrong with a programme. Its text says what, where, and with what.
+/// Something wrong with a plan. Its text says what, where, and with what.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// A message to or from a stage that does not exist.
@@ -186,7 +186,7 @@ pub enum Fault {
         /// The stage.
         stage: Stage,
     },
-    /// A pass on weights that have not been gathered, in a programme that gathers weights.
+    /// A pass on weights that have not been gathered, in a plan that gathers weights.
     #[error("{at}: `{pass}` runs while the weights of stage {} are sharded", pass.stage)]
     Sharded {
         /// Where it stands.

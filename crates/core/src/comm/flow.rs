@@ -1,15 +1,15 @@
-//! Running a programme without times: who waits for whom, and whether for ever.
+//! Running a plan without times: who waits for whom, and whether for ever.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::index::{Index, inputs};
-use super::{Action, Place, Programme, Wait};
+use super::{Action, CommunicationPlan, Place, Wait};
 use crate::model::Device;
 
 /// When a message arrives, and when its sender is done with it.
 ///
-/// Each lets less happen than the one before it: a programme that ends under one ends under all before it.
+/// Each lets less happen than the one before it: a plan that ends under one ends under all before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Semantics {
     /// A message has left when its send is posted, and arrives when both ends are posted. So are small
@@ -53,16 +53,16 @@ impl fmt::Display for Semantics {
     }
 }
 
-/// A circle of actions of a programme that wait for each other, from the least device on; nothing when no
+/// A circle of actions of a plan that wait for each other, from the least device on; nothing when no
 /// action waits for ever, apart from those whose message has only one end, which [`verify`](super::verify)
 /// reports.
 #[must_use]
-pub fn deadlock(programme: &Programme, semantics: Semantics) -> Option<Vec<Wait>> {
-    run(programme, &Index::new(programme), semantics)
+pub fn deadlock(plan: &CommunicationPlan, semantics: Semantics) -> Option<Vec<Wait>> {
+    run(plan, &Index::new(plan), semantics)
 }
 
-pub(super) fn run(programme: &Programme, index: &Index, semantics: Semantics) -> Option<Vec<Wait>> {
-    let mut run = Run::new(programme, index, semantics);
+pub(super) fn run(plan: &CommunicationPlan, index: &Index, semantics: Semantics) -> Option<Vec<Wait>> {
+    let mut run = Run::new(plan, index, semantics);
     while run.sweep() {}
     run.cycle()
 }
@@ -76,7 +76,7 @@ struct Stream {
 }
 
 struct Run<'a> {
-    programme: &'a Programme,
+    plan: &'a CommunicationPlan,
     index: &'a Index,
     semantics: Semantics,
     /// By device: the position of the action it does next.
@@ -90,12 +90,12 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(programme: &'a Programme, index: &'a Index, semantics: Semantics) -> Self {
+    fn new(plan: &'a CommunicationPlan, index: &'a Index, semantics: Semantics) -> Self {
         let mut run = Self {
-            programme,
+            plan,
             index,
             semantics,
-            next: vec![0; programme.rows().len()],
+            next: vec![0; plan.rows().len()],
             streams: BTreeMap::new(),
             stream_of: BTreeMap::new(),
             gone: BTreeSet::new(),
@@ -123,8 +123,8 @@ impl<'a> Run<'a> {
     /// Lets every device and every stream go on as far as it can; whether anything happened.
     fn sweep(&mut self) -> bool {
         let mut moved = false;
-        for device in Device::all(self.programme.schedule().devices()) {
-            while self.next[device.index()] < self.programme.row(device).len()
+        for device in Device::all(self.plan.schedule().devices()) {
+            while self.next[device.index()] < self.plan.row(device).len()
                 && self.blocked(self.stands(device)).is_none()
             {
                 self.next[device.index()] += 1;
@@ -163,9 +163,9 @@ impl<'a> Run<'a> {
 
     /// What the next action of a device waits for, if it waits.
     fn blocked(&self, at: Place) -> Option<Place> {
-        match self.programme.at(at) {
+        match self.plan.at(at) {
             action @ (Action::Run(_) | Action::Overlap(_)) => action.passes().iter().find_map(|&pass| {
-                let message = inputs(self.programme, pass)?;
+                let message = inputs(self.plan, pass)?;
                 let receive = *self.index.receives.get(&message)?;
                 // A pass before its receive does not wait: it fails.
                 if receive.device == at.device && receive < at { self.arriving(receive) } else { None }
@@ -206,20 +206,15 @@ impl<'a> Run<'a> {
 
     /// With nothing moving any more: a circle of waits, or nothing when all have finished.
     fn cycle(&self) -> Option<Vec<Wait>> {
-        let stuck = Device::all(self.programme.schedule().devices())
-            .find(|&device| self.next[device.index()] < self.programme.row(device).len())?;
+        let stuck = Device::all(self.plan.schedule().devices())
+            .find(|&device| self.next[device.index()] < self.plan.row(device).len())?;
         let mut waits: Vec<Wait> = Vec::new();
         let mut at = self.stands(stuck);
         // Whatever is not done waits for something that is not, so the way comes back to itself.
         loop {
             let posted = self.is_done(at);
             let needs_at = if posted { self.held_up(at)? } else { self.blocked(at)? };
-            waits.push(Wait {
-                at,
-                action: self.programme.at(at),
-                needs: self.programme.at(needs_at),
-                needs_at,
-            });
+            waits.push(Wait { at, action: self.plan.at(at), needs: self.plan.at(needs_at), needs_at });
             // What is not posted yet waits for its device to come there.
             at = if self.is_done(needs_at) { needs_at } else { self.stands(needs_at.device) };
             if let Some(begin) = waits.iter().position(|wait| wait.at == at) {

@@ -1,8 +1,8 @@
-//! Where everything of a programme stands, and which send meets which receive.
+//! Where everything of a plan stands, and which send meets which receive.
 
 use std::collections::BTreeMap;
 
-use super::{Action, Message, Place, Programme};
+use super::{Action, CommunicationPlan, Message, Place};
 use crate::model::{Device, Pass};
 
 /// The first place of every pass and of every end of a message, and the order of messages between devices.
@@ -22,30 +22,28 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Looks at a programme. Messages between stages that do not exist, or on one device, or on devices that
+    /// Looks at a plan. Messages between stages that do not exist, or on one device, or on devices that
     /// do not hold their stages, are left out: no runtime could post them.
-    pub(super) fn new(programme: &Programme) -> Self {
+    pub(super) fn new(plan: &CommunicationPlan) -> Self {
         let mut index = Self::default();
-        for (place, action) in programme.actions() {
+        for (place, action) in plan.actions() {
             for &pass in action.passes() {
                 index.passes.entry(pass).or_insert(place);
             }
             match action {
                 Action::Send(message) => {
-                    if let Some(pair) = Self::route(programme, message).filter(|pair| pair.0 == place.device)
-                    {
+                    if let Some(pair) = Self::route(plan, message).filter(|pair| pair.0 == place.device) {
                         index.sends.entry(message).or_insert(place);
                         index.sent.entry(pair).or_default().push((message, place));
                     }
                 }
                 Action::Receive(message) => {
-                    if let Some(pair) = Self::route(programme, message).filter(|pair| pair.1 == place.device)
-                    {
+                    if let Some(pair) = Self::route(plan, message).filter(|pair| pair.1 == place.device) {
                         index.receives.entry(message).or_insert(place);
                         index.received.entry(pair).or_default().push((message, place));
                     }
                 }
-                Action::WaitSend(message) if Self::route(programme, message).is_some() => {
+                Action::WaitSend(message) if Self::route(plan, message).is_some() => {
                     index.waits.entry(message).or_insert(place);
                 }
                 _ => {}
@@ -62,16 +60,16 @@ impl Index {
     }
 
     /// The devices that a message goes from and to, if it goes anywhere.
-    fn route(programme: &Programme, message: Message) -> Option<(Device, Device)> {
-        let placement = programme.placement();
+    fn route(plan: &CommunicationPlan, message: Message) -> Option<(Device, Device)> {
+        let placement = plan.placement();
         (message.is_between_stages(placement) && message.crosses(placement))
             .then(|| (placement.device_of(message.from()), placement.device_of(message.to())))
     }
 }
 
 /// The message that a known pass waits for, where one is sent at all.
-pub(super) fn inputs(programme: &Programme, pass: Pass) -> Option<Message> {
-    let placement = programme.placement();
+pub(super) fn inputs(plan: &CommunicationPlan, pass: Pass) -> Option<Message> {
+    let placement = plan.placement();
     (pass.stage.0 < placement.stages())
         .then(|| Message::into_pass(pass, placement))
         .flatten()

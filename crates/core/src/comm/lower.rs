@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Action, Message, Payload, Place, Programme};
+use super::{Action, CommunicationPlan, Message, Payload, Place};
 use crate::model::{Device, Kind, Pass, Placement, Stage};
 use crate::schedule::{Schedule, prerequisites};
 
 /// How many stages of a device have their weights gathered at a time, as in PyTorch.
 const GATHERED: usize = 3;
 
-/// Why a schedule has no programme: its devices wait for each other, or for what is nowhere.
+/// Why a schedule has no plan: its devices wait for each other, or for what is nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no device can go on: {}", spell_out(.0))]
 pub struct Unlowerable(
@@ -30,13 +30,13 @@ fn spell_out(stuck: &[(Place, Pass, Pass)]) -> String {
     shown.join("; ")
 }
 
-/// The programme of a schedule.
+/// The plan of a schedule.
 ///
 /// Device after device takes one step in turn, as long as any can. Right after a pass whose output goes to
 /// another device, its send is appended to the row of its own device and its receive to that of the other.
 /// So the appending is one order of all actions that keeps every row's, in which a receive follows its send at
-/// once and everything that anything waits for comes before it. That order is a run of the programme even
-/// if every send and receive holds up its device until both ends are there: no programme made here can hang,
+/// once and everything that anything waits for comes before it. That order is a run of the plan even
+/// if every send and receive holds up its device until both ends are there: no plan made here can hang,
 /// under any of [`Semantics`](super::Semantics), nor can two messages between the same devices be swapped.
 ///
 /// An activation's send is waited for after the backward of its stage and microbatch, before which its
@@ -45,13 +45,13 @@ fn spell_out(stuck: &[(Place, Pass, Pass)]) -> String {
 ///
 /// # Errors
 /// When the schedule cannot run to its end. One that replay finds valid always can.
-pub fn lower(schedule: &Schedule) -> Result<Programme, Unlowerable> {
+pub fn lower(schedule: &Schedule) -> Result<CommunicationPlan, Unlowerable> {
     let rows: Vec<Vec<Action>> = Device::all(schedule.devices())
         .map(|device| with_reductions(&with_weights(schedule, device)))
         .collect();
     let rows = with_messages(schedule, &rows)?;
     let rows = rows.iter().map(|row| with_waits(row)).collect();
-    Ok(Programme::new(schedule.placement().clone(), schedule.microbatches(), rows)
+    Ok(CommunicationPlan::new(schedule.placement().clone(), schedule.microbatches(), rows)
         .expect("its passes are those of a schedule"))
 }
 

@@ -1,8 +1,8 @@
-//! Communication: orders of passes as programmes of sends and receives, and the proof that they are safe.
+//! Communication: orders of passes as plans of sends and receives, and the proof that they are safe.
 //!
 //! Messages between two devices carry no names: the first one that is sent is the first one that is
-//! received. So a programme can do two kinds of harm that its passes alone do not show. It can hang, and it
-//! can train on wrong gradients without a word. [`verify`] rules out both, for programmes from anywhere;
+//! received. So a plan can do two kinds of harm that its passes alone do not show. It can hang, and it
+//! can train on wrong gradients without a word. [`verify`] rules out both, for plans from anywhere;
 //! [`lower`] makes one from any schedule that can run.
 //!
 //! What a device does with its row of actions, one after the other:
@@ -16,7 +16,7 @@
 //!
 //! This is part of the trusted base: it imports the definitions of `model` and `schedule` and nothing else of
 //! this crate. What the passes need of each other on their own device, and that none is missing, is for
-//! [`replay`](crate::replay) to say of [`Programme::schedule`].
+//! [`replay`](crate::replay) to say of [`CommunicationPlan::schedule`].
 //!
 //! ```
 //! use bubbleproof_core::comm::{self, Semantics};
@@ -218,13 +218,13 @@ impl fmt::Display for Place {
 
 /// A row of actions for every device. It may be wrong in every way; only its form is guaranteed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Programme {
+pub struct CommunicationPlan {
     actions: Vec<Vec<Action>>,
     schedule: Schedule,
 }
 
-impl Programme {
-    /// The programme of these rows, one per device.
+impl CommunicationPlan {
+    /// The plan of these rows, one per device.
     ///
     /// # Errors
     /// When its passes are not a schedule: not one row for each device, no microbatch or too many, or an

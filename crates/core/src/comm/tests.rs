@@ -7,18 +7,18 @@ fn schedule(lists: &[&[u32]], microbatches: u32, orders: &[&str]) -> Schedule {
     Schedule::new(placement, microbatches, orders.iter().map(read).collect()).expect("a schedule")
 }
 
-fn rows(programme: &Programme) -> Vec<String> {
+fn rows(plan: &CommunicationPlan) -> Vec<String> {
     let text = |row: &Vec<Action>| row.iter().map(Action::to_string).collect::<Vec<_>>().join(" ");
-    programme.rows().iter().map(text).collect()
+    plan.rows().iter().map(text).collect()
 }
 
 #[test]
 fn one_forward_one_backward_is_lowered() {
     let schedule = schedule(&[&[0], &[1]], 2, &["0F0 0F1 0B0 0B1", "1F0 1B0 1F1 1B1"]);
-    let programme = lower(&schedule).expect("it can run");
-    assert_eq!(verify(&programme), []);
+    let plan = lower(&schedule).expect("it can run");
+    assert_eq!(verify(&plan), []);
     assert_eq!(
-        rows(&programme),
+        rows(&plan),
         [
             "0UNSHARD 0F0 0SEND_F0 0F1 0SEND_F1 0RECV_B0 0B0 0WAIT_SEND_F0 0RECV_B1 0B1 0WAIT_SEND_F1 \
              0REDUCE_GRAD 0WAIT_REDUCE_GRAD 0RESHARD",
@@ -30,21 +30,21 @@ fn one_forward_one_backward_is_lowered() {
 
 #[test]
 fn neighbouring_stages_on_one_device_exchange_nothing() {
-    let programme = lower(&schedule(&[&[0, 1]], 1, &["0F0 1F0 1I0 1W0 0B0"])).expect("it can run");
+    let plan = lower(&schedule(&[&[0, 1]], 1, &["0F0 1F0 1I0 1W0 0B0"])).expect("it can run");
     let messages =
-        programme.actions().filter(|(_, action)| matches!(action, Action::Send(_) | Action::Receive(_)));
+        plan.actions().filter(|(_, action)| matches!(action, Action::Send(_) | Action::Receive(_)));
     assert_eq!(messages.count(), 0);
-    assert_eq!(verify(&programme), []);
+    assert_eq!(verify(&plan), []);
 }
 
 #[test]
 fn weights_are_gathered_for_the_next_three_stages() {
     let lists: &[&[u32]] = &[&[0, 1, 2, 3]];
-    let programme = lower(&schedule(lists, 1, &["0F0 1F0 2F0 3F0 3B0 2B0 1B0 0B0"])).expect("it can run");
+    let plan = lower(&schedule(lists, 1, &["0F0 1F0 2F0 3F0 3B0 2B0 1B0 0B0"])).expect("it can run");
     let reduced = |stage| format!("{stage}B0 {stage}REDUCE_GRAD {stage}WAIT_REDUCE_GRAD");
     let backwards = [3, 2, 1, 0].map(reduced);
     assert_eq!(
-        rows(&programme),
+        rows(&plan),
         [format!(
             "0UNSHARD 1UNSHARD 2UNSHARD 0F0 0RESHARD 3UNSHARD 1F0 2F0 3F0 {} 3RESHARD 0UNSHARD {} 2RESHARD {} \
              1RESHARD {} 0RESHARD",

@@ -1,33 +1,33 @@
-//! The rules of a programme, one function for each.
+//! The rules of a plan, one function for each.
 
 use std::collections::BTreeMap;
 
 use super::flow::{self, Semantics};
 use super::index::{Index, inputs};
-use super::{Action, Fault, Message, Payload, Place, Programme};
+use super::{Action, CommunicationPlan, Fault, Message, Payload, Place};
 use crate::model::{Device, Kind, Microbatch, Pass, Stage};
 
-/// Everything that is wrong with the communication of a programme, by device and position; empty when it is
+/// Everything that is wrong with the communication of a plan, by device and position; empty when it is
 /// safe with buffered and with rendezvous messages.
 ///
 /// Its passes are not judged here: that none is missing or before one of its own device that it needs is
-/// replay's to say of [`Programme::schedule`].
+/// replay's to say of [`CommunicationPlan::schedule`].
 #[must_use]
-pub fn verify(programme: &Programme) -> Vec<Fault> {
-    let index = Index::new(programme);
+pub fn verify(plan: &CommunicationPlan) -> Vec<Fault> {
+    let index = Index::new(plan);
     let mut faults = Vec::new();
-    every_action_is_possible(programme, &mut faults);
-    no_message_is_handled_twice(programme, &mut faults);
-    every_message_that_is_needed_is_exchanged(programme, &index, &mut faults);
-    messages_are_made_before_they_are_sent(programme, &index, &mut faults);
+    every_action_is_possible(plan, &mut faults);
+    no_message_is_handled_twice(plan, &mut faults);
+    every_message_that_is_needed_is_exchanged(plan, &index, &mut faults);
+    messages_are_made_before_they_are_sent(plan, &index, &mut faults);
     every_send_is_waited_for(&index, &mut faults);
-    messages_are_received_in_the_order_they_are_sent(programme, &index, &mut faults);
-    gradients_are_reduced_once_when_all_are_there(programme, &index, &mut faults);
-    weights_are_there_when_they_are_used(programme, &mut faults);
-    // A programme that hangs even with buffers would only be said to hang twice.
+    messages_are_received_in_the_order_they_are_sent(plan, &index, &mut faults);
+    gradients_are_reduced_once_when_all_are_there(plan, &index, &mut faults);
+    weights_are_there_when_they_are_used(plan, &mut faults);
+    // A plan that hangs even with buffers would only be said to hang twice.
     let cycle = [Semantics::Buffered, Semantics::Rendezvous]
         .into_iter()
-        .find_map(|semantics| Some((semantics, flow::run(programme, &index, semantics)?)));
+        .find_map(|semantics| Some((semantics, flow::run(plan, &index, semantics)?)));
     faults.extend(cycle.map(|(semantics, waits)| Fault::Deadlock { semantics, waits }));
     faults.sort_by_key(|fault| {
         (fault.device(), fault.place().map_or(usize::MAX, |place| place.position), fault.rule())
@@ -36,9 +36,9 @@ pub fn verify(programme: &Programme) -> Vec<Fault> {
 }
 
 /// Stages exist, are held by the device, and are on two devices where there is a message between them.
-fn every_action_is_possible(programme: &Programme, faults: &mut Vec<Fault>) {
-    let placement = programme.placement();
-    for (at, action) in programme.actions() {
+fn every_action_is_possible(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
+    let placement = plan.placement();
+    for (at, action) in plan.actions() {
         let message = match action {
             Action::Send(message) | Action::Receive(message) | Action::WaitSend(message) => Some(message),
             _ => None,
@@ -63,9 +63,9 @@ fn every_action_is_possible(programme: &Programme, faults: &mut Vec<Fault>) {
 }
 
 /// Every send, receive, wait and reduction stands once.
-fn no_message_is_handled_twice(programme: &Programme, faults: &mut Vec<Fault>) {
+fn no_message_is_handled_twice(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
     let mut first_at = BTreeMap::new();
-    for (at, action) in programme.actions() {
+    for (at, action) in plan.actions() {
         let once = matches!(
             action,
             Action::Send(_) | Action::Receive(_) | Action::WaitSend(_) | Action::ReduceGradients(_)
@@ -80,10 +80,14 @@ fn no_message_is_handled_twice(programme: &Programme, faults: &mut Vec<Fault>) {
 }
 
 /// What a pass needs from another device is sent there and received here, before the pass.
-fn every_message_that_is_needed_is_exchanged(programme: &Programme, index: &Index, faults: &mut Vec<Fault>) {
-    let placement = programme.placement();
+fn every_message_that_is_needed_is_exchanged(
+    plan: &CommunicationPlan,
+    index: &Index,
+    faults: &mut Vec<Fault>,
+) {
+    let placement = plan.placement();
     for (&pass, &at) in &index.passes {
-        let Some(message) = inputs(programme, pass) else { continue };
+        let Some(message) = inputs(plan, pass) else { continue };
         if !index.sends.contains_key(&message) {
             let device = placement.device_of(message.from());
             faults.push(Fault::NeverSent { device, message, pass });
@@ -101,8 +105,8 @@ fn every_message_that_is_needed_is_exchanged(programme: &Programme, index: &Inde
     }
 }
 
-fn messages_are_made_before_they_are_sent(programme: &Programme, index: &Index, faults: &mut Vec<Fault>) {
-    for (at, action) in programme.actions() {
+fn messages_are_made_before_they_are_sent(plan: &CommunicationPlan, index: &Index, faults: &mut Vec<Fault>) {
+    for (at, action) in plan.actions() {
         let Action::Send(message) = action else { continue };
         let kinds: &[Kind] = match message.payload {
             Payload::Activation => &[Kind::F],
@@ -136,7 +140,7 @@ fn every_send_is_waited_for(index: &Index, faults: &mut Vec<Fault>) {
 /// On every directed pair of devices, the k-th message sent is the k-th received. Of each pair the first that
 /// is not is reported, with the stages that it and the others make wrong.
 fn messages_are_received_in_the_order_they_are_sent(
-    programme: &Programme,
+    plan: &CommunicationPlan,
     index: &Index,
     faults: &mut Vec<Fault>,
 ) {
@@ -144,7 +148,7 @@ fn messages_are_received_in_the_order_they_are_sent(
         let received = index.received.get(route).map_or(&[][..], Vec::as_slice);
         let swapped = || sent.iter().zip(received).enumerate().filter(|(_, (sent, taken))| sent.0 != taken.0);
         let Some((number, (&(sent, sent_at), &(received, received_at)))) = swapped().next() else { continue };
-        let last_wrong = swapped().map(|(_, (_, taken))| last_wrong(taken.0, programme)).max();
+        let last_wrong = swapped().map(|(_, (_, taken))| last_wrong(taken.0, plan)).max();
         let last_wrong = last_wrong.unwrap_or(received.to());
         faults.push(Fault::Swapped { number, sent, sent_at, received, received_at, last_wrong });
     }
@@ -152,8 +156,8 @@ fn messages_are_received_in_the_order_they_are_sent(
 
 /// A wrong activation makes the loss wrong, and with it every gradient of its microbatch. A wrong gradient
 /// makes those of the stage that takes it wrong, and of all before it.
-fn last_wrong(received: Message, programme: &Programme) -> Stage {
-    let depth = programme.placement().depth();
+fn last_wrong(received: Message, plan: &CommunicationPlan) -> Stage {
+    let depth = plan.placement().depth();
     match received.payload {
         Payload::Activation => Stage((received.to().0 / depth + 1) * depth - 1),
         Payload::Gradient => received.to(),
@@ -163,7 +167,7 @@ fn last_wrong(received: Message, programme: &Programme) -> Stage {
 /// Every stage's gradients are reduced once, after its last weight gradient; one reduction of a device at a
 /// time, and each is waited for. That it is not twice is a rule of its own.
 fn gradients_are_reduced_once_when_all_are_there(
-    programme: &Programme,
+    plan: &CommunicationPlan,
     index: &Index,
     faults: &mut Vec<Fault>,
 ) {
@@ -174,9 +178,9 @@ fn gradients_are_reduced_once_when_all_are_there(
             *latest = (*latest).max((at, pass));
         }
     }
-    let mut reduced = vec![false; programme.placement().stages() as usize];
+    let mut reduced = vec![false; plan.placement().stages() as usize];
     let mut pending: Option<(Place, Stage)> = None;
-    for (at, action) in programme.actions() {
+    for (at, action) in plan.actions() {
         if let Some((place, stage)) = pending.filter(|(place, _)| place.device != at.device) {
             faults.push(Fault::ReductionNotWaited { at: place, stage, next: None });
             pending = None;
@@ -207,9 +211,9 @@ fn gradients_are_reduced_once_when_all_are_there(
         }
     }
     faults.extend(pending.map(|(at, stage)| Fault::ReductionNotWaited { at, stage, next: None }));
-    let placement = programme.placement();
+    let placement = plan.placement();
     // With one microbatch and two directions, one pipeline has nothing to reduce.
-    let first_ones = || Microbatch::all(programme.schedule().microbatches().min(placement.directions()));
+    let first_ones = || Microbatch::all(plan.schedule().microbatches().min(placement.directions()));
     let is_used = |&stage: &Stage| first_ones().any(|microbatch| placement.leads_through(stage, microbatch));
     for stage in Stage::all(placement.stages()).filter(is_used) {
         if !reduced[stage.index()] {
@@ -218,17 +222,16 @@ fn gradients_are_reduced_once_when_all_are_there(
     }
 }
 
-/// In a programme that gathers weights at all, they are gathered whenever a pass of their stage runs, never
+/// In a plan that gathers weights at all, they are gathered whenever a pass of their stage runs, never
 /// twice, and let go of in the end.
-fn weights_are_there_when_they_are_used(programme: &Programme, faults: &mut Vec<Fault>) {
-    let gathers =
-        programme.actions().any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_)));
+fn weights_are_there_when_they_are_used(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
+    let gathers = plan.actions().any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_)));
     if !gathers {
         return;
     }
-    for device in Device::all(programme.schedule().devices()) {
+    for device in Device::all(plan.schedule().devices()) {
         let mut gathered: BTreeMap<Stage, Place> = BTreeMap::new();
-        for (position, &action) in programme.row(device).iter().enumerate() {
+        for (position, &action) in plan.row(device).iter().enumerate() {
             let at = Place { device, position };
             match action {
                 Action::Unshard(stage) => {

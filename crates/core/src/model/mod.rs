@@ -253,13 +253,13 @@ impl Model {
 
     /// The cap of a device, weights included.
     #[must_use]
-    pub fn cap(&self, device: Device) -> Option<Units> {
+    pub fn capacity(&self, device: Device) -> Option<Units> {
         self.memory.capacity[device.index()]
     }
 
     /// What activations may hold on a device: its cap, less the weights that lie there.
     #[must_use]
-    pub fn capacity(&self, device: Device) -> Option<Units> {
+    pub fn activation_capacity(&self, device: Device) -> Option<Units> {
         self.memory.capacity[device.index()].map(|capacity| capacity - self.resident(device))
     }
 }

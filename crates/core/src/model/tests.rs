@@ -374,20 +374,26 @@ fn other_microbatches_and_caps_are_checked_like_those_of_a_file() {
     let model = parse(COMPLETE).expect("a model");
     assert_eq!(model.with_microbatches(9).expect("a model").microbatches(), 9);
     assert_eq!(model.with_microbatches(0), Err(ModelError::NoMicrobatch));
-    let capped = model.with_uniform_capacity(Some(Units(7))).expect("a model");
-    assert_eq!(Device::all(2).map(|device| capped.capacity(device)).collect::<Vec<_>>(), [Some(Units(7)); 2]);
+    let capped = model.with_uniform_activation_capacity(Some(Units(7))).expect("a model");
     assert_eq!(
-        model.with_uniform_capacity(Some(Units(-7))),
+        Device::all(2).map(|device| capped.activation_capacity(device)).collect::<Vec<_>>(),
+        [Some(Units(7)); 2]
+    );
+    assert_eq!(
+        model.with_uniform_activation_capacity(Some(Units(-7))),
         Err(ModelError::Negative { key: "memory.capacity", value: -7 })
     );
-    assert!(model.with_capacity(vec![None]).is_err());
+    assert!(model.with_activation_capacity(vec![None]).is_err());
     assert_eq!(model.work(Device(0)), Ticks(1 + 11 + 4 + 11));
     assert_eq!(model.most_work(), Ticks(27));
 }
 
 #[test]
 fn caps_of_some_devices_only_are_written_and_read() {
-    let model = parse(COMPLETE).expect("a model").with_capacity(vec![Some(Units(1800)), None]).expect("caps");
+    let model = parse(COMPLETE)
+        .expect("a model")
+        .with_activation_capacity(vec![Some(Units(1800)), None])
+        .expect("caps");
     let text = print(&model);
     assert!(text.contains("capacity = [2000, \"none\"]"), "{text}");
     assert_eq!(parse(&text), Ok(model));
@@ -398,15 +404,16 @@ fn caps_of_some_devices_only_are_written_and_read() {
 #[test]
 fn the_weights_of_a_device_are_taken_from_its_cap() {
     let model = parse(COMPLETE).expect("a model");
-    let capacities = |model: &Model| Device::all(2).map(|at| model.capacity(at)).collect::<Vec<_>>();
-    assert_eq!(model.with_capacity(capacities(&model)), Ok(model.clone()));
-    assert_eq!(capacities(&model.with_uniform_cap(Units(300)).expect("a cap")), [Some(Units(100)); 2]);
-    assert!(model.with_uniform_cap(Units(199)).is_err());
+    let capacities =
+        |model: &Model| Device::all(2).map(|at| model.activation_capacity(at)).collect::<Vec<_>>();
+    assert_eq!(model.with_activation_capacity(capacities(&model)), Ok(model.clone()));
+    assert_eq!(capacities(&model.with_uniform_capacity(Units(300)).expect("a cap")), [Some(Units(100)); 2]);
+    assert!(model.with_uniform_capacity(Units(199)).is_err());
     let light = model.without_weights();
     assert_eq!((capacities(&light), light.resident(Device(0))), (capacities(&model), Units(0)));
     assert_eq!((model.weights(Stage(3)), model.resident(Device(1))), (Units(100), Units(200)));
     assert_eq!(
-        Device::all(2).map(|at| model.capacity(at)).collect::<Vec<_>>(),
+        Device::all(2).map(|at| model.activation_capacity(at)).collect::<Vec<_>>(),
         [1800, 2800].map(|cap| Some(Units(cap)))
     );
     assert_eq!(

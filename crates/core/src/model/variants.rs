@@ -12,11 +12,11 @@ impl Model {
         Self::new(name, source, placement, microbatches, costs, memory)
     }
 
-    /// The same pipeline with other [capacities](Self::capacity), one per device.
+    /// The same pipeline with other [activation capacities](Self::activation_capacity), one per device.
     ///
     /// # Errors
     /// When the list has the wrong length or a capacity is negative.
-    pub fn with_capacity(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
+    pub fn with_activation_capacity(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
         if let Some(&Some(value)) = capacity.iter().find(|capacity| capacity.is_some_and(|cap| cap.0 < 0)) {
             return Err(ModelError::Negative { key: "memory.capacity", value: value.0 });
         }
@@ -26,26 +26,26 @@ impl Model {
         let total = |(capacity, weights): (Option<Units>, Units)| {
             capacity.map(|capacity| Units(capacity.0.saturating_add(weights.0)))
         };
-        self.with_caps(capacity.into_iter().zip(weights).map(total).collect())
+        self.with_capacities(capacity.into_iter().zip(weights).map(total).collect())
     }
 
-    /// The same pipeline with the same [capacity](Self::capacity) on every device, or none.
+    /// The same pipeline with the same [activation capacity](Self::activation_capacity) on every device, or none.
     ///
     /// # Errors
     /// When the capacity is negative.
-    pub fn with_uniform_capacity(&self, capacity: Option<Units>) -> Result<Self, ModelError> {
-        self.with_capacity(vec![capacity; self.devices() as usize])
+    pub fn with_uniform_activation_capacity(&self, capacity: Option<Units>) -> Result<Self, ModelError> {
+        self.with_activation_capacity(vec![capacity; self.devices() as usize])
     }
 
-    /// The same pipeline with the same [cap](Self::cap) on every device, weights included.
+    /// The same pipeline with the same [capacity](Self::capacity) on every device, weights included.
     ///
     /// # Errors
     /// When the cap is negative, or the weights of a device take more.
-    pub fn with_uniform_cap(&self, cap: Units) -> Result<Self, ModelError> {
-        self.with_caps(vec![Some(cap); self.devices() as usize])
+    pub fn with_uniform_capacity(&self, cap: Units) -> Result<Self, ModelError> {
+        self.with_capacities(vec![Some(cap); self.devices() as usize])
     }
 
-    fn with_caps(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
+    fn with_capacities(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
         let Self { name, source, placement, microbatches, costs, memory } = self.clone();
         Self::new(name, source, placement, microbatches, costs, Memory { capacity, ..memory })
     }
@@ -53,7 +53,7 @@ impl Model {
     /// The same pipeline if its weights lay elsewhere: its caps are what activations may hold.
     #[must_use]
     pub fn without_weights(&self) -> Self {
-        let capacity = Device::all(self.devices()).map(|device| self.capacity(device)).collect();
+        let capacity = Device::all(self.devices()).map(|device| self.activation_capacity(device)).collect();
         let weights = vec![Units::ZERO; self.stages() as usize];
         let memory = Memory { weights, capacity, ..self.memory.clone() };
         Self { memory, ..self.clone() }

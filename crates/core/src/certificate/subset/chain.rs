@@ -89,7 +89,7 @@ impl Chain {
             head: passes.first().map_or(Ticks::ZERO, |&(stage, _, kind)| start(stage, kind)),
             links: links.collect(),
             stages: held.collect(),
-            capacity: devices.iter().map(|&device| model.capacity(device)).collect(),
+            capacity: devices.iter().map(|&device| model.activation_capacity(device)).collect(),
         }
     }
 }

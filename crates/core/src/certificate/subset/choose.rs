@@ -99,5 +99,5 @@ fn grown<V: PartialOrd, T>(
 fn is_bounded(model: &Model, device: Device) -> bool {
     let stages = model.placement().stages_of(device);
     let holds = |&stage| least_held(model, stage) > Units::ZERO;
-    model.capacity(device).is_some() && stages.iter().all(holds)
+    model.activation_capacity(device).is_some() && stages.iter().all(holds)
 }

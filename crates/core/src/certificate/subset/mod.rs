@@ -2,7 +2,7 @@
 //! head before and tails behind. What is left is a relaxation of the whole, so its least makespan is
 //! a lower bound; with every device kept it is the optimum.
 //!
-//! It is found by a forward programme. All microbatches being alike, each stage runs each kind of pass
+//! It is found by a forward program. All microbatches being alike, each stage runs each kind of pass
 //! first in, first out, without loss of generality. Passes are placed in the order of their starts;
 //! a state is how many microbatches wait where, and from when on they and the devices may go on. With
 //! equal counts a state that is no later anywhere admits every continuation of another one, which is
@@ -20,13 +20,13 @@
 
 mod chain;
 mod choose;
-mod programme;
+mod program;
 mod state;
 
 use self::chain::Chain;
 pub(super) use self::choose::{best_bound, bound_of, steady};
-use self::programme::Layer;
-pub(super) use self::programme::Steps;
+use self::program::Layer;
+pub(super) use self::program::Steps;
 
 use super::path::Paths;
 use super::reason::{Objective, Repetition};

@@ -86,7 +86,7 @@ impl Engine {
 
 /// Why there is no exact search for a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FiniteError {
+pub enum ExactError {
     /// An F or an I that takes no time: orders that wait for each other in a circle would have times.
     #[error("`{0}` takes no time: the exact search needs a positive duration of every F and I")]
     NoDuration(Pass),
@@ -145,14 +145,14 @@ pub struct Outcome {
 /// Searches for a better schedule than a known one until there is none.
 ///
 /// # Errors
-/// When the model has no exact search ([`FiniteError`] says why), the known schedule is not valid, or
+/// When the model has no exact search ([`ExactError`] says why), the known schedule is not valid, or
 /// an engine proposes a schedule that replay rejects.
 pub fn solve(
     model: &Model,
     objective: Objective,
     incumbent: &Schedule,
     limits: &Limits,
-) -> Result<Outcome, FiniteError> {
+) -> Result<Outcome, ExactError> {
     solve_with(Engine::ALL, model, objective, incumbent, limits)
 }
 
@@ -166,11 +166,11 @@ pub fn solve_with(
     objective: Objective,
     incumbent: &Schedule,
     limits: &Limits,
-) -> Result<Outcome, FiniteError> {
+) -> Result<Outcome, ExactError> {
     let verdict = replay(model, incumbent);
     let Some(timing) = verdict.timing.as_ref().filter(|_| verdict.is_valid()) else {
         let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
-        return Err(FiniteError::Incumbent(reason));
+        return Err(ExactError::Incumbent(reason));
     };
     let value = objective.of(&timing.metrics);
     let lower = lower_bound(model, objective).value;
@@ -190,7 +190,7 @@ pub fn solve_with(
     let racers: Vec<Engine> =
         engines.iter().copied().filter(|engine| engine.accepts(&problem, task.incumbent)).collect();
     if racers.is_empty() {
-        return Err(FiniteError::TooLarge { passes: incumbent.len(), value });
+        return Err(ExactError::TooLarge { passes: incumbent.len(), value });
     }
     let race = Race::new(racers.len());
     let found: Vec<Found> = thread::scope(|scope| {
@@ -240,16 +240,16 @@ fn checked(
     schedule: &Schedule,
     claimed: Ticks,
     engine: Engine,
-) -> Result<Ticks, FiniteError> {
+) -> Result<Ticks, ExactError> {
     let verdict = replay(model, schedule);
     let engine = engine.name();
     if let Some(violation) = verdict.violations.first() {
-        return Err(FiniteError::Rejected { engine, reason: violation.to_string() });
+        return Err(ExactError::Rejected { engine, reason: violation.to_string() });
     }
     let value = verdict.timing.map_or(Ticks::ZERO, |timing| objective.of(&timing.metrics));
     if value > claimed {
         let reason = format!("it takes {value} ticks, not {claimed}");
-        return Err(FiniteError::Rejected { engine, reason });
+        return Err(ExactError::Rejected { engine, reason });
     }
     Ok(value)
 }

@@ -2,7 +2,7 @@
 //!
 //! "There is a schedule that ends within a horizon" as a system without solutions or with some: what a
 //! proof of optimality is about. It is made from the model alone, knows no solver, and is written in two
-//! standard forms: [FlatZinc](LinearProgramme::flatzinc), and [OPB](Binary::opb) over bits.
+//! standard forms: [FlatZinc](LinearProgram::flatzinc), and [OPB](Binary::opb) over bits.
 //!
 //! **Variables.** The start `t` of every pass, from 0 to the horizon less the duration; and for two passes
 //! `a`, `b` on one device an `o` from 0 to 1 that is 1 where `a` comes first. What has to run before and
@@ -152,13 +152,13 @@ pub enum LinearError {
 
 /// Linear inequalities that the schedules of a model within a horizon satisfy, and nothing else does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinearProgramme {
+pub struct LinearProgram {
     horizon: Ticks,
     variables: Vec<Variable>,
     inequalities: Vec<Inequality>,
 }
 
-impl LinearProgramme {
+impl LinearProgram {
     /// The last end that is allowed.
     #[must_use]
     pub const fn horizon(&self) -> Ticks {

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::model::{Placement, Units};
+use crate::optimize::exact::{Engine, Limits, solve_with};
 use crate::optimize::feasible::serial;
-use crate::optimize::finite::{Engine, Limits, solve_with};
 use crate::optimize::{Interrupt, Objective};
 
 fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
 fn v(devices: u32) -> Placement {
@@ -61,8 +61,8 @@ fn whoever_is_told_to_stop_proves_nothing() {
 #[test]
 fn a_log_that_proves_nothing_is_not_translated() {
     let model = capped(linear(1), 1, [1, 1, 1, 0], 1);
-    let programme = LinearProgramme::new(&model, Ticks(2)).expect("inequalities");
-    let binary = Binary::new(&programme);
+    let program = LinearProgram::new(&model, Ticks(2)).expect("inequalities");
+    let binary = Binary::new(&program);
     for (log, reason) in [
         ("", "it does not conclude"),
         ("c UNSAT\n", "it derives no contradiction"),

@@ -10,7 +10,7 @@
 
 use num_integer::Integer;
 
-use super::FiniteError;
+use super::ExactError;
 use crate::certificate::Objective;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::Schedule;
@@ -67,7 +67,7 @@ impl Problem {
     /// # Errors
     /// When an F or an I takes no time, the first start of a device is not the same in all schedules
     /// though its span counts, or the caps need recomputation.
-    pub fn new(model: &Model, objective: Objective) -> Result<Self, FiniteError> {
+    pub fn new(model: &Model, objective: Objective) -> Result<Self, ExactError> {
         let mut rows = rows(model)?;
         let scale = scale_of(&rows);
         for row in &mut rows {
@@ -90,8 +90,8 @@ impl Problem {
             let stages = model.placement().stages_of(device);
             problem.is_whole &= !stages.iter().any(saves);
             let least: Units = stages.iter().map(|&stage| model.activation(stage)).sum();
-            if model.capacity(device).is_some_and(|cap| cap < least) {
-                return Err(FiniteError::NeedsRecomputation(device));
+            if model.activation_capacity(device).is_some_and(|cap| cap < least) {
+                return Err(ExactError::NeedsRecomputation(device));
             }
         }
         Ok(problem)
@@ -101,10 +101,10 @@ impl Problem {
     fn cap(&self, model: &Model, device: Device) -> Option<i64> {
         let copies = i64::from(model.microbatches());
         let all: i64 = self.devices[device.index()].iter().map(|&row| self.rows[row].acquires * copies).sum();
-        model.capacity(device).map(|cap| cap.0).filter(|&cap| cap < all)
+        model.activation_capacity(device).map(|cap| cap.0).filter(|&cap| cap < all)
     }
 
-    fn set_heads_and_tails(&mut self, model: &Model, objective: Objective) -> Result<(), FiniteError> {
+    fn set_heads_and_tails(&mut self, model: &Model, objective: Objective) -> Result<(), ExactError> {
         for at in 0..self.rows.len() {
             let from = |&(before, lag): &(usize, i64)| {
                 let before: &Row = &self.rows[before];
@@ -121,7 +121,7 @@ impl Problem {
                 // Its first pass starts at its head in all schedules if every pass before it is the
                 // first of its own device; the lowest stages are then the first d stages.
                 if lowest(device).0 >= model.devices() {
-                    return Err(FiniteError::FirstStartVaries(device));
+                    return Err(ExactError::FirstStartVaries(device));
                 }
                 origins[device.index()] = self.rows[lowest(device).index()].head;
             }
@@ -223,7 +223,7 @@ impl Problem {
 
 /// The rows of a model in ticks, without heads and tails: every F from the first stage on, every I
 /// from the last stage back, every W that takes time.
-fn rows(model: &Model) -> Result<Vec<Row>, FiniteError> {
+fn rows(model: &Model) -> Result<Vec<Row>, ExactError> {
     let stages = model.stages() as usize;
     let input_row = |stage: Stage| 2 * stages - 1 - stage.index();
     let mut rows = Vec::new();
@@ -256,7 +256,7 @@ fn rows(model: &Model) -> Result<Vec<Row>, FiniteError> {
         rows.push(Row { releases, ..row(stage, Kind::W, vec![(input_row(stage), 0)]) });
     }
     match rows.iter().find(|row| row.duration == 0) {
-        Some(row) => Err(FiniteError::NoDuration(Pass::new(row.stage, row.kind, Microbatch(0)))),
+        Some(row) => Err(ExactError::NoDuration(Pass::new(row.stage, row.kind, Microbatch(0)))),
         None => Ok(rows),
     }
 }

@@ -6,12 +6,12 @@
 use std::fmt::{self, Write as _};
 
 use super::flatzinc::heading;
-use super::{LinearProgramme, Meaning, Origin};
+use super::{LinearProgram, Meaning, Origin};
 
 /// The inequalities over bits.
 #[derive(Debug)]
 pub struct Binary<'a> {
-    programme: &'a LinearProgramme,
+    program: &'a LinearProgram,
     /// By variable: the place of the constraint that bounds it, counted from 1.
     bounds: Vec<Option<usize>>,
     /// By inequality: the place of its constraint, counted from 1.
@@ -22,23 +22,23 @@ pub struct Binary<'a> {
 impl<'a> Binary<'a> {
     /// The same inequalities over bits.
     #[must_use]
-    pub fn new(programme: &'a LinearProgramme) -> Self {
+    pub fn new(program: &'a LinearProgram) -> Self {
         let mut constraints = 0;
         let mut next = |is_there: bool| {
             constraints += usize::from(is_there);
             is_there.then_some(constraints)
         };
         let is_start = |meaning| matches!(meaning, Meaning::Start(_));
-        let bounds = programme.variables.iter().map(|variable| next(is_start(variable.meaning))).collect();
+        let bounds = program.variables.iter().map(|variable| next(is_start(variable.meaning))).collect();
         let is_stated = |origin: &Origin| !matches!(origin, Origin::Implied(_));
-        let places = programme.inequalities.iter().map(|it| next(is_stated(&it.origin))).collect();
-        Self { programme, bounds, places, constraints }
+        let places = program.inequalities.iter().map(|it| next(is_stated(&it.origin))).collect();
+        Self { program, bounds, places, constraints }
     }
 
     /// The inequalities.
     #[must_use]
-    pub const fn programme(&self) -> &LinearProgramme {
-        self.programme
+    pub const fn program(&self) -> &LinearProgram {
+        self.program
     }
 
     /// The number of constraints in the file.
@@ -61,7 +61,7 @@ impl<'a> Binary<'a> {
 
     /// The bits of a variable with their values: of an order, itself.
     pub fn bits(&self, variable: usize) -> impl Iterator<Item = (i64, String)> + use<> {
-        let variable = self.programme.variables[variable];
+        let variable = self.program.variables[variable];
         let name = variable.name();
         let width = match variable.meaning {
             Meaning::Start(_) => i64::BITS - variable.stated_most.leading_zeros(),
@@ -91,7 +91,7 @@ impl<'a> Binary<'a> {
     }
 
     fn write_opb(&self, out: &mut String) -> fmt::Result {
-        let LinearProgramme { horizon, variables, inequalities } = self.programme;
+        let LinearProgram { horizon, variables, inequalities } = self.program;
         let bits: usize = (0..variables.len()).map(|variable| self.bits(variable).count()).sum();
         writeln!(out, "* #variable= {bits} #constraint= {}", self.constraints)?;
         writeln!(

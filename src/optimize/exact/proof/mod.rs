@@ -1,7 +1,7 @@
 //! A shortest schedule with a proof that somebody else's program accepts.
 //!
 //! "No schedule ends earlier" is stated as linear inequalities without a solution
-//! ([`LinearProgramme`], with the makespan less one tick as horizon), refuted by lazy clause generation
+//! ([`LinearProgram`], with the makespan less one tick as horizon), refuted by lazy clause generation
 //! with a log, and written as two pairs of files:
 //!
 //! | statement | proof | checked by |
@@ -15,7 +15,7 @@
 //! - that the inequalities say "a schedule within the horizon": the module
 //!   [`linear`](super::linear), whose pages are few, and one lemma on paper (microbatches in order).
 //!   No checker of proofs looks at that; tests compare with replay over all orders of small problems, and
-//!   engines that do not know the inequalities ([`finite`](super)) agree on the optima;
+//!   engines that do not know the inequalities ([`exact`](super)) agree on the optima;
 //! - that nothing satisfies them: the checkers. `veripb` shares nothing with the solver, and derives the
 //!   narrowed ranges and the implied inequalities instead of taking them from us. `pumpkin-checker` takes
 //!   them as part of its statement, shares code with the solver, and accepts of a range what is not so (see
@@ -33,7 +33,7 @@ use std::io;
 
 use flate2::read::GzDecoder;
 
-use super::linear::{Binary, LinearError, LinearProgramme, Meaning};
+use super::linear::{Binary, LinearError, LinearProgram, Meaning};
 use crate::model::{Kind, Model, Pass, Ticks};
 use crate::optimize::Stop;
 use crate::replay::replay;
@@ -88,14 +88,14 @@ pub fn certify(model: &Model, schedule: &Schedule, stop: &Stop) -> Result<Option
     let (mut makespan, mut starts) = timed(model, &schedule).map_err(ProofError::Schedule)?;
     loop {
         let horizon = makespan - Ticks(1);
-        let programme = LinearProgramme::new(model, horizon)?;
-        let known = programme.values(|pass| starts[&pass]);
+        let program = LinearProgram::new(model, horizon)?;
+        let known = program.values(|pass| starts[&pass]);
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("log.drcp.gz");
-        match search::solve(&programme, &known, &path, stop)? {
+        match search::solve(&program, &known, &path, stop)? {
             Answer::Open => return Ok(None),
             Answer::Feasible(values) => {
-                schedule = schedule_of(model, &programme, &values);
+                schedule = schedule_of(model, &program, &values);
                 let found = timed(model, &schedule).map_err(ProofError::Rejected)?;
                 if found.0 > horizon {
                     return Err(ProofError::Rejected(format!("it takes {} ticks, not {horizon}", found.0)));
@@ -104,9 +104,9 @@ pub fn certify(model: &Model, schedule: &Schedule, stop: &Stop) -> Result<Option
             }
             Answer::Infeasible => {
                 let log = fs::read(path)?;
-                let binary = Binary::new(&programme);
+                let binary = Binary::new(&program);
                 let pbp = veripb::translate(&binary, io::BufReader::new(GzDecoder::new(log.as_slice())))?;
-                let (flatzinc, opb) = (programme.flatzinc(), binary.opb());
+                let (flatzinc, opb) = (program.flatzinc(), binary.opb());
                 return Ok(Some(Certified { schedule, makespan, flatzinc, log, opb, pbp }));
             }
         }
@@ -148,9 +148,9 @@ fn timed(model: &Model, schedule: &Schedule) -> Result<(Ticks, BTreeMap<Pass, Ti
 }
 
 /// The schedule whose passes start in this order; a W that takes no time is right behind its I.
-fn schedule_of(model: &Model, programme: &LinearProgramme, values: &[i64]) -> Schedule {
+fn schedule_of(model: &Model, program: &LinearProgram, values: &[i64]) -> Schedule {
     let mut orders: Vec<Vec<(i64, Pass)>> = vec![Vec::new(); model.devices() as usize];
-    for (variable, &value) in programme.variables().iter().zip(values) {
+    for (variable, &value) in program.variables().iter().zip(values) {
         let Meaning::Start(pass) = variable.meaning else { continue };
         let order = &mut orders[model.placement().device_of(pass.stage).index()];
         order.push((value, pass));

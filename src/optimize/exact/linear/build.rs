@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::iproduct;
 
-use super::{Derivation, Inequality, LinearError, LinearProgramme, Meaning, Origin, Variable};
+use super::{Derivation, Inequality, LinearError, LinearProgram, Meaning, Origin, Variable};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 
 /// The most inequalities.
@@ -48,7 +48,7 @@ pub(super) type At = (usize, usize);
 pub(super) struct Builder {
     pub rows: Vec<Row>,
     pub microbatches: usize,
-    pub programme: LinearProgramme,
+    pub program: LinearProgram,
     /// Whether a pass of one row comes before the pass of another one of the same microbatch.
     precedes: Vec<Vec<bool>>,
     /// By pair of rows of a device, the lower one first: the first variable of their passes' orders.
@@ -61,7 +61,7 @@ pub(super) struct Builder {
     monotone: BTreeMap<(usize, usize), usize>,
 }
 
-impl LinearProgramme {
+impl LinearProgram {
     /// What the schedules of a model that end within the horizon satisfy.
     ///
     /// # Errors
@@ -90,14 +90,14 @@ impl LinearProgramme {
             builder.post_device(rows);
         }
         for (device, rows) in Device::all(model.devices()).zip(&devices) {
-            if let Some(cap) = builder.cap(model.capacity(device), rows) {
+            if let Some(cap) = builder.cap(model.activation_capacity(device), rows) {
                 builder.post_memory(rows, cap);
             }
         }
-        if builder.programme.inequalities.len() > MAX_INEQUALITIES {
+        if builder.program.inequalities.len() > MAX_INEQUALITIES {
             Err(too_large)
         } else {
-            Ok(builder.programme)
+            Ok(builder.program)
         }
     }
 }
@@ -110,7 +110,7 @@ fn is_affordable(model: &Model, rows: &[Row], devices: &[Vec<usize>], horizon: T
         let sum = device.iter().try_fold(0_i64, |sum, &row| sum.checked_add(rows[row].acquires))?;
         sum.checked_mul(microbatches)
     };
-    let capped = Device::all(model.devices()).filter(|&device| model.capacity(device).is_some());
+    let capped = Device::all(model.devices()).filter(|&device| model.activation_capacity(device).is_some());
     let pairs = |device: &Vec<usize>| -> usize {
         device.len() * device.len() * model.microbatches() as usize * model.microbatches() as usize
     };
@@ -133,11 +133,11 @@ impl Builder {
                 most_by: None,
             })
         });
-        let programme = LinearProgramme { horizon, variables: starts.collect(), inequalities: Vec::new() };
+        let program = LinearProgram { horizon, variables: starts.collect(), inequalities: Vec::new() };
         let pairs = rows.len() * rows.len();
         Self {
             microbatches,
-            programme,
+            program,
             precedes: closure(&rows),
             orders: vec![Vec::new(); pairs],
             switched: vec![Vec::new(); pairs],
@@ -164,8 +164,8 @@ impl Builder {
 
     /// Adds an inequality and tells its position.
     pub(super) fn post(&mut self, terms: Vec<(i64, usize)>, most: i64, origin: Origin) -> usize {
-        self.programme.inequalities.push(Inequality { terms, most, origin });
-        self.programme.inequalities.len() - 1
+        self.program.inequalities.push(Inequality { terms, most, origin });
+        self.program.inequalities.len() - 1
     }
 
     /// `t_before + distance <= t_after`.
@@ -195,8 +195,8 @@ impl Builder {
     /// Narrows the starts by what the precedences alone say, unless they leave some start no room: then
     /// there is no schedule, and the inequalities say so by themselves.
     fn narrow_starts(&mut self) {
-        let mut narrowed = self.programme.variables.clone();
-        let inequalities = &self.programme.inequalities;
+        let mut narrowed = self.program.variables.clone();
+        let inequalities = &self.program.inequalities;
         let mut changes = true;
         while changes {
             changes = false;
@@ -221,7 +221,7 @@ impl Builder {
                 }
             }
         }
-        self.programme.variables = narrowed;
+        self.program.variables = narrowed;
     }
 
     fn post_device(&mut self, device: &[usize]) {
@@ -236,7 +236,7 @@ impl Builder {
     /// The orders of all passes of two rows.
     fn post_orders(&mut self, first: usize, second: usize) {
         let pair = first * self.rows.len() + second;
-        let horizon = self.programme.horizon.0;
+        let horizon = self.program.horizon.0;
         for (j, k) in iproduct!(0..self.microbatches, 0..self.microbatches) {
             let (one, other) = ((first, j), (second, k));
             if let Some(before) = self.fixed(one, other) {
@@ -245,8 +245,8 @@ impl Builder {
                 continue;
             }
             let (a, b) = (self.pass(one), self.pass(other));
-            let variable = self.programme.variables.len();
-            self.programme.variables.push(Variable {
+            let variable = self.program.variables.len();
+            self.program.variables.push(Variable {
                 meaning: Meaning::Before(a, b),
                 least: 0,
                 most: 1,
@@ -359,7 +359,7 @@ fn rows(model: &Model) -> Result<Vec<Row>, LinearError> {
     for stage in Stage::all(model.stages()) {
         let device = model.placement().device_of(stage);
         let saves = model.checkpoint(stage).is_some_and(|kept| kept < model.activation(stage));
-        if saves && model.capacity(device).is_some() {
+        if saves && model.activation_capacity(device).is_some() {
             return Err(LinearError::MayRecompute { stage, device });
         }
         let needs = stage.0.checked_sub(1).map(|below| (below as usize, latency(Stage(below))));

@@ -1,4 +1,4 @@
-//! The forward programme over sets of states.
+//! The forward program over sets of states.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ use pumpkin_core::predicates::Predicate;
 use pumpkin_core::variables::Literal;
 
 use super::{Encoding, Order, count, narrow};
-use crate::optimize::finite::problem::Problem;
+use crate::optimize::exact::problem::Problem;
 
 /// The most clauses for one F.
 const MAX_CLAUSES: usize = 1200;

@@ -5,7 +5,7 @@ use crate::model::{Kind, Microbatch, Model, Placement, Units};
 
 fn model(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
 fn linear(devices: u32) -> Placement {
@@ -77,7 +77,7 @@ fn starts(model: &Model, orders: &[Vec<Pass>]) -> Option<Vec<(Pass, Ticks)>> {
                 Kind::I => model.retained_for_weight(pass.stage).0 - model.activation(pass.stage).0,
                 _ => -model.retained_for_weight(pass.stage).0,
             };
-            if model.capacity(device).is_some_and(|cap| live > cap.0) {
+            if model.activation_capacity(device).is_some_and(|cap| live > cap.0) {
                 return None;
             }
         }
@@ -97,7 +97,7 @@ fn the_inequalities_hold_of_the_schedules_within_the_horizon_and_of_nothing_else
         (model(Placement::v(1).expect("a placement"), 1, [2, 1, 1, 0], 2), 9),
         (model(linear(3), 1, [1, 1, 2, 1], 1), 14),
     ] {
-        let programme = LinearProgramme::new(&model, Ticks(horizon)).expect("inequalities");
+        let program = LinearProgram::new(&model, Ticks(horizon)).expect("inequalities");
         for orders in
             Device::all(model.devices()).map(|device| orders_of(&model, device)).multi_cartesian_product()
         {
@@ -105,10 +105,9 @@ fn the_inequalities_hold_of_the_schedules_within_the_horizon_and_of_nothing_else
             let makespan = starts.iter().map(|&(pass, at)| at + model.duration(pass.stage, pass.kind)).max();
             let fits = makespan <= Some(Ticks(horizon));
             let value = |pass| starts.iter().find(|(other, _)| *other == pass).expect("it runs").1;
-            let values = programme.values(value);
-            let in_range =
-                programme.variables().iter().zip(&values).all(|(v, &x)| v.least <= x && x <= v.most);
-            let holds = in_range && programme.inequalities().iter().all(|it| it.holds(&values));
+            let values = program.values(value);
+            let in_range = program.variables().iter().zip(&values).all(|(v, &x)| v.least <= x && x <= v.most);
+            let holds = in_range && program.inequalities().iter().all(|it| it.holds(&values));
             assert_eq!(holds, fits, "{orders:?}");
             *(if fits { &mut right } else { &mut wrong }) += 1;
         }
@@ -121,14 +120,14 @@ fn the_inequalities_hold_of_the_schedules_within_the_horizon_and_of_nothing_else
 fn the_inequalities_exclude_what_exceeds_a_cap() {
     let tight = model(linear(2), 2, [1, 2, 1, 1], 1);
     let loose = model(linear(2), 2, [1, 2, 1, 1], 2);
-    let programme = LinearProgramme::new(&tight, Ticks(100)).expect("inequalities");
+    let program = LinearProgram::new(&tight, Ticks(100)).expect("inequalities");
     let all = Device::all(2).map(|device| orders_of(&loose, device)).multi_cartesian_product();
     let mut excluded = 0;
     for orders in all {
         let Some(starts) = starts(&loose, &orders) else { continue };
         let value = |pass| starts.iter().find(|(other, _)| *other == pass).expect("it runs").1;
-        let values = programme.values(value);
-        let broken: Vec<&Origin> = programme
+        let values = program.values(value);
+        let broken: Vec<&Origin> = program
             .inequalities()
             .iter()
             .filter(|inequality| !inequality.holds(&values))
@@ -145,15 +144,14 @@ fn the_inequalities_exclude_what_exceeds_a_cap() {
 
 #[test]
 fn both_files_say_the_same_of_a_small_problem() {
-    let programme =
-        LinearProgramme::new(&model(linear(1), 2, [1, 1, 1, 0], 1), Ticks(5)).expect("inequalities");
-    insta::assert_snapshot!(programme.flatzinc());
-    insta::assert_snapshot!(Binary::new(&programme).opb());
+    let program = LinearProgram::new(&model(linear(1), 2, [1, 1, 1, 0], 1), Ticks(5)).expect("inequalities");
+    insta::assert_snapshot!(program.flatzinc());
+    insta::assert_snapshot!(Binary::new(&program).opb());
 }
 
 #[test]
 fn what_cannot_be_stated_is_refused() {
-    let refuse = |model: Model, horizon| LinearProgramme::new(&model, Ticks(horizon)).expect_err("refused");
+    let refuse = |model: Model, horizon| LinearProgram::new(&model, Ticks(horizon)).expect_err("refused");
     let first = Pass::new(Stage(0), Kind::F, Microbatch(0));
     assert_eq!(refuse(model(linear(2), 1, [0, 1, 1, 0], 2), 9), LinearError::NoDuration(first));
     assert!(matches!(refuse(model(linear(2), 1, [3, 1, 1, 0], 2), 2), LinearError::HorizonTooShort { .. }));

@@ -18,7 +18,7 @@ use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, TransformableVariable};
 
 use crate::optimize::Stop;
-use crate::optimize::finite::linear::{Derivation, LinearProgramme, Origin};
+use crate::optimize::exact::linear::{Derivation, LinearProgram, Origin};
 
 /// What the solver says of the inequalities.
 pub enum Answer {
@@ -34,13 +34,13 @@ pub enum Answer {
 ///
 /// Everything is posted as it stands, one inequality for each tag: the log names a constraint by its place
 /// in the FlatZinc file. Nothing is optimised on the way.
-pub fn solve(programme: &LinearProgramme, known: &[i64], log: &Path, stop: &Stop) -> io::Result<Answer> {
+pub fn solve(program: &LinearProgram, known: &[i64], log: &Path, stop: &Stop) -> io::Result<Answer> {
     let proof_log = ProofLog::cp(log, true)?;
     let mut solver = Solver::with_options(SolverOptions { proof_log, ..SolverOptions::default() });
     // Before anything is posted: what is inferred takes tags of its own.
     let tags: Vec<ConstraintTag> =
-        programme.inequalities().iter().map(|_| solver.new_constraint_tag()).collect();
-    let variables: Vec<DomainId> = programme
+        program.inequalities().iter().map(|_| solver.new_constraint_tag()).collect();
+    let variables: Vec<DomainId> = program
         .variables()
         .iter()
         .map(|variable| {
@@ -48,8 +48,8 @@ pub fn solve(programme: &LinearProgramme, known: &[i64], log: &Path, stop: &Stop
             solver.new_named_bounded_integer(least, most, variable.name())
         })
         .collect();
-    let superseded = superseded(programme);
-    for (position, (inequality, tag)) in programme.inequalities().iter().zip(tags).enumerate() {
+    let superseded = superseded(program);
+    for (position, (inequality, tag)) in program.inequalities().iter().zip(tags).enumerate() {
         if superseded[position] {
             continue;
         }
@@ -75,9 +75,9 @@ pub fn solve(programme: &LinearProgramme, known: &[i64], log: &Path, stop: &Stop
 }
 
 /// Which sums are not posted: those whose clauses are, which say the same and lead further.
-fn superseded(programme: &LinearProgramme) -> Vec<bool> {
-    let mut superseded = vec![false; programme.inequalities().len()];
-    for inequality in programme.inequalities() {
+fn superseded(program: &LinearProgram) -> Vec<bool> {
+    let mut superseded = vec![false; program.inequalities().len()];
+    for inequality in program.inequalities() {
         if let Origin::Implied(Derivation::Propagation(from)) = &inequality.origin {
             superseded[from[0]] = true;
         }
@@ -152,7 +152,7 @@ impl TerminationCondition for Until<'_> {
     }
 }
 
-/// A number that the linear programme keeps within 32 bits.
+/// A number that the linear program keeps within 32 bits.
 fn narrow(number: i64) -> i32 {
     i32::try_from(number).expect("numbers beyond 32 bits are refused")
 }

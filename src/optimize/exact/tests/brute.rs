@@ -80,7 +80,7 @@ impl Search<'_> {
         let held = |pass| (acquired(self.model, pass, false) - released(self.model, pass)).0;
         let live: i64 = self.on(device).map(|&(other, ..)| held(other)).sum();
         let needs = acquired(self.model, pass, false).0;
-        self.model.capacity(device).is_none_or(|cap| needs == 0 || live + needs <= cap.0)
+        self.model.activation_capacity(device).is_none_or(|cap| needs == 0 || live + needs <= cap.0)
     }
 
     fn value(&self) -> i64 {

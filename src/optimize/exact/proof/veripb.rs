@@ -25,7 +25,7 @@ use drcp_format::{Conclusion, Deduction, Inference, IntAtomic, IntComparison, St
 use itertools::Itertools as _;
 
 use super::ProofError;
-use crate::optimize::finite::linear::{Binary, Derivation, LinearProgramme, Meaning, Origin};
+use crate::optimize::exact::linear::{Binary, Derivation, LinearProgram, Meaning, Origin};
 
 type Atom<N> = IntAtomic<N, i32>;
 
@@ -76,7 +76,7 @@ pub fn translate(binary: &Binary<'_>, log: impl BufRead) -> Result<String, Proof
 
 struct Proof<'a> {
     binary: &'a Binary<'a>,
-    programme: &'a LinearProgramme,
+    program: &'a LinearProgram,
     text: String,
     /// The number of constraints so far: the id of the last one.
     last: usize,
@@ -99,15 +99,15 @@ struct Proof<'a> {
 
 impl<'a> Proof<'a> {
     fn new(binary: &'a Binary<'a>) -> Self {
-        let programme = binary.programme();
-        let names = programme.variables().iter().enumerate().map(|(at, variable)| (variable.name(), at));
+        let program = binary.program();
+        let names = program.variables().iter().enumerate().map(|(at, variable)| (variable.name(), at));
         let mut proof = Self {
             binary,
-            programme,
+            program,
             text: "pseudo-Boolean proof version 3.0\n".to_owned(),
             last: binary.constraints(),
             names: names.collect(),
-            ranges: vec![None; programme.variables().len()],
+            ranges: vec![None; program.variables().len()],
             inequalities: Vec::new(),
             reified: BTreeMap::new(),
             equal: BTreeMap::new(),
@@ -137,12 +137,12 @@ impl<'a> Proof<'a> {
     }
 
     fn is_start(&self, variable: usize) -> bool {
-        matches!(self.programme.variables()[variable].meaning, Meaning::Start(_))
+        matches!(self.program.variables()[variable].meaning, Meaning::Start(_))
     }
 
     /// The range of every start, each bound behind the one it follows from.
     fn derive_ranges(&mut self) {
-        let variables = self.programme.variables();
+        let variables = self.program.variables();
         let starts = (0..variables.len()).filter(|&variable| self.is_start(variable)).collect_vec();
         for upper in [false, true] {
             let by = |variable: usize| {
@@ -176,13 +176,13 @@ impl<'a> Proof<'a> {
     }
 
     fn derive_inequalities(&mut self) {
-        for (position, inequality) in self.programme.inequalities().iter().enumerate() {
+        for (position, inequality) in self.program.inequalities().iter().enumerate() {
             let id = match (&inequality.origin, self.binary.place(position)) {
                 (_, Some(place)) => place,
                 (Origin::Implied(Derivation::Sum(from)), _) => {
                     let ids = from.iter().map(|&from| self.inequalities[from]).collect_vec();
                     let more = ids[1..].iter().map(|id| format!(" {id} +")).join("");
-                    let horizon = self.programme.horizon();
+                    let horizon = self.program.horizon();
                     self.add(&format!("pol {}{more} {horizon} d", ids[0]))
                 }
                 (Origin::Implied(Derivation::Propagation(from)), _) => {
@@ -198,7 +198,7 @@ impl<'a> Proof<'a> {
 
     /// What a variable being at least a value is called, defined when first needed.
     fn at_least(&mut self, (variable, value): AtLeast) -> Truth {
-        let range = &self.programme.variables()[variable];
+        let range = &self.program.variables()[variable];
         if value <= range.least {
             return Truth::Always(true);
         } else if value > range.most {
@@ -223,7 +223,7 @@ impl<'a> Proof<'a> {
     /// What a start being a value strictly inside its range is called, defined when first needed.
     fn equals(&mut self, at: AtLeast) -> String {
         let (variable, value) = at;
-        let name = format!("{}_eq{value}", self.programme.variables()[variable].name());
+        let name = format!("{}_eq{value}", self.program.variables()[variable].name());
         if !self.equal.contains_key(&at) {
             let (low, high) = (self.at_least(at), self.at_least((variable, value + 1)));
             let (Truth::Literal(low), Truth::Literal(high)) = (low, high) else {
@@ -244,7 +244,7 @@ impl<'a> Proof<'a> {
     /// The bounds that a statement implies: `(variable, value)` is at least it, or (false) is not.
     fn bounds<N: AsRef<str>>(&self, atom: &Atom<N>) -> Result<Vec<(AtLeast, bool)>, ProofError> {
         let (variable, value) = (self.variable(atom.name.as_ref())?, i64::from(atom.value));
-        let range = &self.programme.variables()[variable];
+        let range = &self.program.variables()[variable];
         Ok(match atom.comparison {
             IntComparison::GreaterEqual => vec![((variable, value), true)],
             IntComparison::LessEqual => vec![((variable, value + 1), false)],
@@ -263,7 +263,7 @@ impl<'a> Proof<'a> {
         about: &mut About,
     ) -> Result<Option<String>, ProofError> {
         let (variable, value) = (self.variable(atom.name.as_ref())?, i64::from(atom.value));
-        let range = &self.programme.variables()[variable];
+        let range = &self.program.variables()[variable];
         let (least, most) = (range.least, range.most);
         let (bound, holds) = match atom.comparison {
             IntComparison::GreaterEqual => (value, true),
@@ -323,10 +323,10 @@ impl<'a> Proof<'a> {
 
     /// The sum of an inequality with the bounds that its variables are assumed to have.
     fn infer_linear(&mut self, place: usize, assumed: &[(AtLeast, bool)]) -> Known {
-        let programme = self.programme;
+        let program = self.program;
         let mut line = format!("pol {}", self.inequalities[place]);
         let mut about = About::default();
-        for &(weight, variable) in &programme.inequalities()[place].terms {
+        for &(weight, variable) in &program.inequalities()[place].terms {
             // The smallest value of the term: at the lower bound of the variable, or at the upper one.
             let is_lower = weight > 0;
             let of_variable = assumed.iter().filter(|((of, _), holds)| *of == variable && *holds == is_lower);
@@ -345,7 +345,7 @@ impl<'a> Proof<'a> {
                 let bound = self.ranges[variable].map(|range| range[usize::from(!is_lower)].to_string());
                 // Whatever an order is: its literal is dropped.
                 let dropped = || {
-                    let name = programme.variables()[variable].name();
+                    let name = program.variables()[variable].name();
                     if is_lower { name } else { format!("~{name}") }
                 };
                 write!(line, " {}{factor} +", bound.unwrap_or_else(dropped))

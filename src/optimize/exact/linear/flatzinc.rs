@@ -4,9 +4,9 @@ use std::fmt::{self, Write as _};
 
 use itertools::Itertools as _;
 
-use super::{LinearProgramme, Origin};
+use super::{LinearProgram, Origin};
 
-impl LinearProgramme {
+impl LinearProgram {
     /// The text of a FlatZinc file: the inequalities in turn, implied ones too.
     ///
     /// Proof logs name a constraint by its place in this file, counted from 1.

@@ -13,7 +13,7 @@ use num_integer::Integer;
 
 use super::State;
 use crate::model::Kind;
-use crate::optimize::finite::problem::Problem;
+use crate::optimize::exact::problem::Problem;
 
 /// What a problem's bounds need to know beforehand.
 #[derive(Debug, Clone)]

@@ -18,7 +18,7 @@ fn unlimited() -> Limits {
 
 fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
 }
 
 /// What an engine finds from one microbatch after the other. `None` where it is not proved.
@@ -59,7 +59,7 @@ fn the_engines_prove_the_makespans_on_record() {
     }
 }
 
-/// Linear placement under a cap of three stages, found by a mixed-integer programme.
+/// Linear placement under a cap of three stages, found by a mixed-integer program.
 #[test]
 fn every_engine_proves_the_device_spans_on_record() {
     for (times, span) in [([1, 1, 1, 0], 31), ([3, 4, 2, 0], 101), ([6, 3, 7, 2], 184)] {
@@ -84,7 +84,7 @@ proptest! {
         let expected = brute::optimum(&model, objective);
         for &engine in Engine::ALL {
             match Problem::new(&model, objective) {
-                Err(FiniteError::FirstStartVaries(_)) => prop_assert!(span),
+                Err(ExactError::FirstStartVaries(_)) => prop_assert!(span),
                 problem => {
                     prop_assert!(problem.is_ok());
                     prop_assert_eq!(proved(engine, &model, objective), Some(expected), "{:?}", engine);
@@ -131,7 +131,7 @@ fn times_of_any_size_are_solved_where_common_factors_leave_little_and_refused_el
     }
     let model = capped(linear(), 8, [3 * hour, 4 * hour + 1, 2 * hour, 0], 3);
     let found = solve(&model, Objective::DeviceSpan, &serial(&model, false), &unlimited());
-    assert!(matches!(found, Err(FiniteError::TooLarge { passes: 96, .. })), "{found:?}");
+    assert!(matches!(found, Err(ExactError::TooLarge { passes: 96, .. })), "{found:?}");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn what_has_no_exact_search_is_refused_for_the_right_reason() {
     let model = linear([1, 1, 1, 0]).expect("a model");
     let other = Schedule::new(model.placement().clone(), 2, vec![Vec::new(); 2]).expect("a schedule");
     let error = solve(&model, Objective::Makespan, &other, &unlimited()).expect_err("nothing runs");
-    assert!(matches!(error, FiniteError::Incumbent(_)), "{error}");
+    assert!(matches!(error, ExactError::Incumbent(_)), "{error}");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn nothing_is_proved_where_recomputation_could_save_memory() {
     let model = Model::unit(Placement::linear(2).expect("a placement"), 4).expect("a model");
     let free = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("no cap");
     assert_eq!(free.lower, free.value);
-    let model = model.with_uniform_capacity(Some(Units(1))).expect("a cap");
+    let model = model.with_uniform_activation_capacity(Some(Units(1))).expect("a cap");
     let short = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("it fits");
     assert_eq!(short.proved_by, None);
     assert_eq!(short.lower, lower_bound(&model, Objective::Makespan).value);
