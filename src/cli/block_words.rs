@@ -41,7 +41,7 @@ pub fn microbatches(period: u32) -> String {
     if period == 1 { "one microbatch".to_owned() } else { format!("{period} microbatches") }
 }
 
-/// The blocks of these passes and so many microbatches per interval.
+/// What blocks with these passes and this many microbatches per interval are called.
 pub fn blocks(passes: Passes, period: u32) -> String {
     let kinds: Vec<String> = passes.kinds().iter().map(ToString::to_string).collect();
     let of = match kinds.as_slice() {
