@@ -17,10 +17,10 @@ const UNIT: [i64; 4] = [1, 1, 1, 0];
 const UNEQUAL: [i64; 4] = [3, 4, 2, 0];
 const MEASURED: [i64; 4] = [9261, 9043, 4669, 601];
 
-fn model(devices: u32, microbatches: u32, times: [i64; 4], cap: Option<i64>) -> Model {
+fn model(devices: u32, microbatches: u32, times: [i64; 4], capacity: Option<i64>) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_activation_capacity(cap.map(Units)).expect("a cap")
+    model.with_uniform_activation_capacity(capacity.map(Units)).expect("a capacity")
 }
 
 const COSTS: [[i64; 4]; 3] = [UNIT, UNEQUAL, MEASURED];
@@ -38,7 +38,7 @@ fn least_interval_by_the_exact_program<const COST: usize>(bencher: Bencher, devi
     bencher.bench(|| zone::least_interval(&model, Passes::SPLIT, &Stop::default()));
 }
 
-/// Random durations up to 30000 and latencies up to 6000 at 32 devices, under random caps: the same
+/// Random durations up to 30000 and latencies up to 6000 at 32 devices, under random capacities: the same
 /// for everybody, from the least that fits to full throughput.
 #[divan::bench(args = 0..8, sample_count = 3)]
 fn least_interval_of_random_profiles(bencher: Bencher, profile: u64) {
@@ -75,8 +75,8 @@ fn least_interval_by_smt(bencher: Bencher, devices: u32) {
 }
 
 #[divan::bench(args = [(4, 16, 5), (8, 32, 10), (16, 64, 24)], sample_count = 3)]
-fn optimize_unequal(bencher: Bencher, (devices, microbatches, cap): (u32, u32, i64)) {
-    let model = model(devices, microbatches, UNEQUAL, Some(cap));
+fn optimize_unequal(bencher: Bencher, (devices, microbatches, capacity): (u32, u32, i64)) {
+    let model = model(devices, microbatches, UNEQUAL, Some(capacity));
     let options = Options { effort: 1_000_000, exact_effort: 0, ..Options::default() };
     bencher.bench(|| optimize(&model, &options, &mut |_| ()));
 }
@@ -84,9 +84,9 @@ fn optimize_unequal(bencher: Bencher, (devices, microbatches, cap): (u32, u32, i
 #[divan::bench(args = [(4, 8, 4), (8, 8, 8), (8, 32, 8), (8, 1024, 8), (32, 32, 24), (64, 1024, 44), (64, 1024, 128)], consts = [0, 1, 2])]
 fn lower_bound_by_default<const COST: usize>(
     bencher: Bencher,
-    (devices, microbatches, cap): (u32, u32, i64),
+    (devices, microbatches, capacity): (u32, u32, i64),
 ) {
-    let model = model(devices, microbatches, COSTS[COST], Some(cap));
+    let model = model(devices, microbatches, COSTS[COST], Some(capacity));
     bencher.bench(|| lower_bound(&model, Objective::Makespan));
 }
 
@@ -97,8 +97,8 @@ fn lower_bound_by_closed_forms(bencher: Bencher, (devices, microbatches): (u32, 
 }
 
 #[divan::bench(args = [2, 3, 4, 5, 6])]
-fn lower_bound_of_the_last_two_devices(bencher: Bencher, cap: i64) {
-    let model = model(4, 1024, UNEQUAL, Some(cap));
+fn lower_bound_of_the_last_two_devices(bencher: Bencher, capacity: i64) {
+    let model = model(4, 1024, UNEQUAL, Some(capacity));
     let devices = [Device(2), Device(3)];
     bencher.bench(|| lower_bound_of(&model, Objective::Makespan, &devices, 100_000_000));
 }

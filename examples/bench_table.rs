@@ -1,5 +1,5 @@
 //! Optimises a grid of problems and prints what was found beside the best schedule of the catalogue
-//! that keeps to the same caps: makespan, lower bound, gap, what proves it, seconds.
+//! that keeps to the same capacities: makespan, lower bound, gap, what proves it, seconds.
 //!
 //! Every schedule is written with its certificate into a folder, for a build without any solver to
 //! check; `make bench-table` does both.
@@ -21,7 +21,7 @@ use bubbleproof::optimize::{Optimality, OptimizeError, Options, Solution, Stop, 
 use bubbleproof::replay::{Rate, replay};
 use bubbleproof::schedule;
 
-/// Shares of what 1F1B holds: the caps of every problem.
+/// Shares of what 1F1B holds: the capacities of every problem.
 const SHARES: [(i64, i64); 4] = [(1, 1), (3, 4), (1, 2), (1, 3)];
 
 /// Durations of F, I, W and the latency of a stage.
@@ -38,26 +38,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     let limit = Duration::from_secs(seconds);
     fs::create_dir_all(&folder)?;
     println!(
-        "| problem | d | m | cap | makespan | bound | gap | proved by | s | best of the catalogue | longer |"
+        "| problem | d | m | capacity | makespan | bound | gap | proved by | s | best of the catalogue | longer |"
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- | ---: |");
     for (name, model) in problems()? {
         let whole = one_f_one_b_memory(&model);
         let mut seen = Vec::new();
         for (share, of) in SHARES {
-            let cap = Units(whole.0 * share / of);
-            if seen.contains(&cap) {
+            let capacity = Units(whole.0 * share / of);
+            if seen.contains(&capacity) {
                 continue;
             }
-            seen.push(cap);
-            let model = model.with_uniform_activation_capacity(Some(cap))?;
+            seen.push(capacity);
+            let model = model.with_uniform_activation_capacity(Some(capacity))?;
             let begin = Instant::now();
             let options = Options { stop: Stop::after(limit), threads, ..Options::default() };
             let solution = match optimize(&model, &options, &mut |_| ()) {
                 Ok(solution) => solution,
                 Err(OptimizeError::Infeasible(_)) => {
                     println!(
-                        "| {name} | {} | {} | {cap} | infeasible |",
+                        "| {name} | {} | {} | {capacity} | infeasible |",
                         model.devices(),
                         model.microbatches()
                     );
@@ -65,16 +65,19 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 Err(defect) => return Err(defect.into()),
             };
-            print_row(&name, &model, cap, &solution, begin.elapsed());
-            let file =
-                folder.join(format!("{name}-d{}-m{}-cap{cap}.json", model.devices(), model.microbatches()));
+            print_row(&name, &model, capacity, &solution, begin.elapsed());
+            let file = folder.join(format!(
+                "{name}-d{}-m{}-capacity{capacity}.json",
+                model.devices(),
+                model.microbatches()
+            ));
             files::write_with(&file, |out| schedule::write(&solution.schedule, out))?;
         }
     }
     Ok(())
 }
 
-fn print_row(name: &str, model: &Model, cap: Units, solution: &Solution, took: Duration) {
+fn print_row(name: &str, model: &Model, capacity: Units, solution: &Solution, took: Duration) {
     let proof = match &solution.optimality {
         Optimality::Open => "",
         Optimality::Bound => "bound",
@@ -88,7 +91,7 @@ fn print_row(name: &str, model: &Model, cap: Units, solution: &Solution, took: D
         None => ("none fits".to_owned(), String::new()),
     };
     println!(
-        "| {name} | {} | {} | {cap} | {} | {} | {} | {} | {:.1} | {best} | {longer} |",
+        "| {name} | {} | {} | {capacity} | {} | {} | {} | {} | {:.1} | {best} | {longer} |",
         model.devices(),
         model.microbatches(),
         solution.value(),
@@ -106,7 +109,7 @@ fn percentage(rate: Rate) -> String {
     format!("{sign}{}.{:02} %", size / 100, size % 100)
 }
 
-/// The shortest schedule of the catalogue that keeps to the caps.
+/// The shortest schedule of the catalogue that keeps to the capacities.
 fn best_of_the_catalogue(model: &Model) -> Option<(&'static str, Ticks)> {
     let valid = catalog::entries().iter().filter_map(|entry| {
         let schedule = entry.generate(model).ok()?;

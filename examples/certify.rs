@@ -26,7 +26,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-/// Placement, devices, microbatches, cap, `[F, I, W, latency]`, the optimum on record.
+/// Placement, devices, microbatches, capacity, `[F, I, W, latency]`, the optimum on record.
 type Problem = (&'static str, u32, u32, i64, [i64; 4], Option<i64>);
 
 /// The optima on record were found by other engines (a constraint solver and a branch and bound).
@@ -78,16 +78,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "problem                          optimum  found, s  pumpkin-checker: proof  time  verdict   veripb: proof  time  verdict"
     );
-    for &(place, devices, microbatches, cap, times, record) in PROBLEMS {
+    for &(place, devices, microbatches, capacity, times, record) in PROBLEMS {
         let placement = match place {
             "v" => Placement::v(devices)?,
             "looped" => Placement::looped(devices, 2)?,
             _ => Placement::linear(devices)?,
         };
         let model = Model::equal_stages(placement, microbatches, times)?;
-        let model = model.with_uniform_activation_capacity(Some(Units(cap)))?;
+        let model = model.with_uniform_activation_capacity(Some(Units(capacity)))?;
         let times: Vec<String> = times.iter().map(ToString::to_string).collect();
-        let stem = format!("{place}-d{devices}-m{microbatches}-cap{cap}-{}", times.join("-"));
+        let stem = format!("{place}-d{devices}-m{microbatches}-capacity{capacity}-{}", times.join("-"));
         let begin = Instant::now();
         let start = optimize(&model, &Options::default(), &mut |_| ())?.schedule;
         let found = certify(&model, &start, &Stop::after(LIMIT))?.ok_or("no proof within the time limit")?;
@@ -117,13 +117,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Problems that were changed so that the claim is false, and proofs that were changed.
 fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
     let model = Model::equal_stages(Placement::v(2)?, 4, [1, 1, 1, 0])?;
-    let capped = |cap| model.with_uniform_activation_capacity(Some(Units(cap)));
-    let start = optimize(&capped(3)?, &Options::default(), &mut |_| ())?.schedule;
+    let limited = |capacity| model.with_uniform_activation_capacity(Some(Units(capacity)));
+    let start = optimize(&limited(3)?, &Options::default(), &mut |_| ())?.schedule;
     let prove = |model: &Model| certify(model, &start, &Stop::after(LIMIT));
-    let right = prove(&capped(3)?)?.ok_or("no proof")?;
-    let other = prove(&capped(4)?)?.ok_or("no proof")?;
+    let right = prove(&limited(3)?)?.ok_or("no proof")?;
+    let other = prove(&limited(4)?)?.ok_or("no proof")?;
     assert!(right.makespan > other.makespan, "less memory takes longer");
-    let horizon = LinearProgram::new(&capped(3)?, right.makespan)?;
+    let horizon = LinearProgram::new(&limited(3)?, right.makespan)?;
     let late_opb = Binary::new(&horizon).opb();
     let mut log = String::new();
     GzDecoder::new(right.log.as_slice()).read_to_string(&mut log)?;
@@ -140,8 +140,8 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
     let cases: Vec<(&str, &str, String, String)> = vec![
         ("the horizon raised to the optimum", "fzn", horizon.flatzinc(), log.clone()),
         ("the horizon raised to the optimum", "opb", late_opb, right.pbp.clone()),
-        ("a looser cap", "fzn", other.flatzinc.clone(), log.clone()),
-        ("a looser cap", "opb", other.opb.clone(), right.pbp.clone()),
+        ("a looser capacity", "fzn", other.flatzinc.clone(), log.clone()),
+        ("a looser capacity", "opb", other.opb.clone(), right.pbp.clone()),
         ("the dependencies dropped", "opb", without(&right.opb, ">= 1 ;"), right.pbp.clone()),
         ("an inference deleted", "fzn", right.flatzinc.clone(), first_step(&log, "i ")),
         ("a deduction deleted", "fzn", right.flatzinc.clone(), first_step(&log, "n ")),

@@ -15,7 +15,7 @@ use bubbleproof::optimize::periodic::{Effort, least_interval};
 use bubbleproof::optimize::{Stop, zone};
 use num_rational::Ratio;
 
-/// F, I, W; devices, cap, interval per microbatch on record.
+/// F, I, W; devices, capacity, interval per microbatch on record.
 type Problem = ([i64; 3], u32, i64, (i64, i64));
 
 const PROBLEMS: [Problem; 10] = [
@@ -33,20 +33,20 @@ const PROBLEMS: [Problem; 10] = [
 
 pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let steps = arguments.first().map_or(Ok(2_000_000), |steps| steps.parse())?;
-    println!("F I W    d  cap  on record    one  K = 2  K = 3  bound  seconds");
-    for ([forward, input, weight], devices, cap, known) in PROBLEMS {
+    println!("F I W    d  capacity  on record    one  K = 2  K = 3  bound  seconds");
+    for ([forward, input, weight], devices, capacity, known) in PROBLEMS {
         let model = Model::equal_stages(Placement::v(devices)?, 1, [forward, input, weight, 0])?;
-        let model = model.with_uniform_activation_capacity(Some(Units(cap)))?;
+        let model = model.with_uniform_activation_capacity(Some(Units(capacity)))?;
         let begin = Instant::now();
         let one = zone::least_interval(&model, Passes::SPLIT, &Stop::default())?.interval;
         let mut several = Vec::new();
         for period in 2..=3 {
             let outcome = least_interval(&model, period, Effort { seed: 0, steps }, &Stop::default())?;
-            let block = outcome.best().ok_or("a microbatch alone keeps to the cap")?;
+            let block = outcome.best().ok_or("a microbatch alone keeps to the capacity")?;
             several.push((block.interval / i64::from(period)).to_string());
         }
         println!(
-            "{forward} {input} {weight}  {devices:3}  {cap:3}  {:>9}  {:>5}  {:>5}  {:>5}  {:>5}  {:7.2}",
+            "{forward} {input} {weight}  {devices:3}  {capacity:8}  {:>9}  {:>5}  {:>5}  {:>5}  {:>5}  {:7.2}",
             Ratio::new(known.0, known.1).to_string(),
             one.to_string(),
             several[0],

@@ -10,7 +10,7 @@ use bubbleproof::model::{Model, Placement, Units};
 use bubbleproof::optimize::exact::{Engine, Limits, solve_with};
 use bubbleproof::optimize::{Objective, Options, Stop, optimize};
 
-/// Name, placement, devices, microbatches, cap, `[F, I, W, latency]`, the optimum on record.
+/// Name, placement, devices, microbatches, capacity, `[F, I, W, latency]`, the optimum on record.
 type Instance = (&'static str, &'static str, u32, u32, i64, [i64; 4], Option<i64>);
 
 const INSTANCES: &[Instance] = &[
@@ -57,10 +57,10 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let seconds: f64 = arguments.next().map_or(Ok(60.0), |text| text.parse())?;
     let only = arguments.next().unwrap_or_default();
     println!(
-        "{:12} {:6}   d   m  cap  {:26} record   start   bound    best  {:16}  {:16}  seconds",
+        "{:12} {:6}   d   m  capacity  {:26} record   start   bound    best  {:16}  {:16}  seconds",
         "instance", "", "F I W latency", "engine", "proved by"
     );
-    for &(name, placement, devices, microbatches, cap, times, record) in INSTANCES {
+    for &(name, placement, devices, microbatches, capacity, times, record) in INSTANCES {
         if !name.contains(&filter) {
             continue;
         }
@@ -69,7 +69,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             _ => Placement::linear(devices)?,
         };
         let model = Model::equal_stages(shape, microbatches, times)?
-            .with_uniform_activation_capacity(Some(Units(cap)))?;
+            .with_uniform_activation_capacity(Some(Units(capacity)))?;
         let objective = if name.contains("span") { Objective::DeviceSpan } else { Objective::Makespan };
         let options = Options { objective, effort: 2_000_000, exact_effort: 0, ..Options::default() };
         let start = optimize(&model, &options, &mut |_| ())?;
@@ -83,7 +83,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             let found = solve_with(engines, &model, objective, &start.schedule, &limits);
             let elapsed = begin.elapsed().as_secs_f64();
             print!(
-                "{name:12} {placement:6} {devices:3} {microbatches:3} {cap:4}  {:26} {:>6} {:7} {:7}",
+                "{name:12} {placement:6} {devices:3} {microbatches:3}  {capacity:8}  {:26} {:>6} {:7} {:7}",
                 format!("{times:?}"),
                 record.map_or("-".to_owned(), |record| record.to_string()),
                 start.value(),

@@ -1,5 +1,5 @@
 //! Optimises problems whose best known makespans are on record, and prints ours beside them, with the
-//! bound, the gap, and the best named schedule that keeps to the cap.
+//! bound, the gap, and the best named schedule that keeps to the capacity.
 //!
 //! No latency, one unit of memory per stage activation. The figures on record were found by earlier
 //! searches, or by an exact program over small problems; `bound` is what the certificate module proves,
@@ -17,7 +17,7 @@ use bubbleproof::replay::replay;
 /// The most time that a search may take.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Devices, microbatches, cap, best makespan on record.
+/// Devices, microbatches, capacity, best makespan on record.
 type Problem = (u32, u32, i64, Option<i64>);
 
 const UNIT: &[Problem] = &[
@@ -69,13 +69,13 @@ fn looped(devices: u32) -> Result<Placement, PlacementError> {
 pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let threads = arguments.first().map_or(Ok(NonZeroUsize::MIN), |text| text.parse())?;
     println!(
-        "placement  F I W     d     m  cap  on record    ours   bound    gap  seconds  named              found by"
+        "placement  F I W     d     m  capacity  on record    ours   bound    gap  seconds  named              found by"
     );
     for (name, place, durations, problems) in GROUPS {
-        for &(devices, microbatches, cap, known) in problems {
+        for &(devices, microbatches, capacity, known) in problems {
             let [forward, input, weight] = durations;
             let model = Model::equal_stages(place(devices)?, microbatches, [forward, input, weight, 0])?;
-            let model = model.with_uniform_activation_capacity(Some(Units(cap)))?;
+            let model = model.with_uniform_activation_capacity(Some(Units(capacity)))?;
             let begin = Instant::now();
             let options = Options { stop: Stop::after(LIMIT), threads, ..Options::default() };
             let found = optimize(&model, &options, &mut |_| ())?;
@@ -84,7 +84,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             let gap = format!("{}.{}%", gap / 10, gap % 10);
             let known = known.map_or_else(|| "-".to_owned(), |known| known.to_string());
             println!(
-                "{name:9}  {forward} {input} {weight}  {devices:4}  {microbatches:4}  {cap:3}  {known:>9}  {:6}  {:6}  {gap:>5}  {seconds:7.2}  {:17}  {}",
+                "{name:9}  {forward} {input} {weight}  {devices:4}  {microbatches:4}  {capacity:8}  {known:>9}  {:6}  {:6}  {gap:>5}  {seconds:7.2}  {:17}  {}",
                 found.value(),
                 found.lower(),
                 best_named(&model),
@@ -95,7 +95,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The shortest schedule of the catalogue that keeps to the caps.
+/// The shortest schedule of the catalogue that keeps to the capacities.
 fn best_named(model: &Model) -> String {
     let named = catalog::entries().iter().filter_map(|entry| {
         let verdict = replay(model, &entry.generate(model).ok()?);

@@ -128,7 +128,7 @@ impl Block {
     /// (arXiv 2405.15362, Eq. 1); a stage whose passes take no time counts once. It holds for a block
     /// without faults, but is not always reached:
     /// [`steady_peak`](Self::steady_peak) is exact. More than fits 64 bits is given as the most that
-    /// does, which is over any cap.
+    /// does, which is over any capacity.
     #[must_use]
     pub fn paper_bound(&self, model: &Model) -> Vec<Units> {
         let copies =
@@ -149,7 +149,7 @@ impl Block {
     /// and no other has started; so what is live is a sum over the passes of what each has acquired
     /// and released by then. The peak is the largest such sum. The block must have no
     /// [faults](Self::faults). More than fits 64 bits is given as the most that does, which is over
-    /// any cap.
+    /// any capacity.
     #[must_use]
     pub fn steady_peak(&self, model: &Model) -> Vec<Units> {
         let peak = |device| self.live_at_starts(model, device).map(|(_, live)| live).max();

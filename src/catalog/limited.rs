@@ -17,7 +17,7 @@ use crate::stop::Stop;
 const FINALISTS: usize = 2;
 
 /// ZB-1p (arXiv 2401.10241, section 3.1): scheduled within the memory of 1F1B, on every device as
-/// much as 1F1B holds on device 0, and within the caps of the model.
+/// much as 1F1B holds on device 0, and within the capacities of the model.
 ///
 /// # Errors
 /// When some device has not the room for one microbatch.
@@ -47,7 +47,7 @@ fn within(
 }
 
 /// The schedule that the heuristic behind `zb-1p` and `zb-2p` finds within these limits, one per
-/// device, in units. The caps of the model play no part.
+/// device, in units. The capacities of the model play no part.
 ///
 /// # Errors
 /// When the placement is not linear, there is not one limit for each device, or some device has not

@@ -1,5 +1,5 @@
 //! The named schedules: what the literature and the frameworks call by a name, for any number of
-//! devices and microbatches, any costs, and under the caps of the model.
+//! devices and microbatches, any costs, and under the capacities of the model.
 //!
 //! A schedule is an order of passes for every device, so a name stands for orders; the times follow
 //! from the costs. Where a schedule comes from a building block of unit-time passes, its orders are
@@ -176,7 +176,7 @@ pub enum CatalogError {
         devices: u32,
     },
     /// It holds more than a device has room for.
-    #[error("`{name}` holds {holds} units on device {device}, more than its cap of {capacity}")]
+    #[error("`{name}` holds {holds} units on device {device}, more than its limit of {capacity}")]
     OverCapacity {
         /// The name of the schedule.
         name: &'static str,
@@ -184,7 +184,7 @@ pub enum CatalogError {
         device: Device,
         /// What it holds there at its peak, in units, weights included.
         holds: Units,
-        /// The cap of the device, in units, likewise.
+        /// The capacity of the device, in units, likewise.
         capacity: Units,
     },
     /// Not one microbatch fits.
@@ -218,7 +218,7 @@ impl Entry {
     /// The schedule of this name for a model.
     ///
     /// # Errors
-    /// When it is made for another placement, does not fit the caps of the model, or recomputes
+    /// When it is made for another placement, does not fit the capacities of the model, or recomputes
     /// under a model that knows no checkpoints.
     pub fn generate(&self, model: &Model) -> Result<Schedule, CatalogError> {
         self.generate_until(model, &Stop::default())

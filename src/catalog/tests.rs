@@ -231,7 +231,7 @@ fn one_f_one_b_in_a_v_leaves_at_most_six_units_per_device() {
     for devices in 2..=16 {
         let (d, m) = (i64::from(devices), 3 * devices);
         let model = Model::unit(Placement::v(devices).expect("a placement"), m).expect("a model");
-        let schedule = find("1f1b-v").expect("a known name").generate(&model).expect("no cap");
+        let schedule = find("1f1b-v").expect("a known name").generate(&model).expect("no capacity");
         let span = replay(&model, &schedule).timing.expect("it runs").metrics.device_span;
         assert!(span.0 - 6 * i64::from(m) <= 6 * d, "d={d}: {span}");
     }
@@ -286,7 +286,7 @@ fn v_half_meets_the_bound_of_the_paper() {
         let (p, n) = (i64::from(devices), i64::from(4 * devices));
         let k = p / 2 * 2 + 2;
         let model = Model::unit(Placement::v(devices).expect("a placement"), 4 * devices).expect("a model");
-        let schedule = find("v-half").expect("a known name").generate(&model).expect("no cap");
+        let schedule = find("v-half").expect("a known name").generate(&model).expect("no capacity");
         let span = replay(&model, &schedule).timing.expect("it runs").metrics.device_span;
         assert_eq!(span, Ticks(6 * n + 6 * p - 3 * k - 1 + above), "p = {p}");
     }
@@ -303,33 +303,33 @@ fn another_placement_is_refused_by_name() {
 }
 
 #[test]
-fn caps_are_honoured_or_refused_with_the_amounts() {
-    let capped = |cap| {
+fn capacities_are_honoured_or_refused_with_the_amounts() {
+    let limited = |capacity| {
         let model = model(Placement::linear(4).expect("a placement"), 12, COSTS[2]);
-        model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+        model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
     };
-    for cap in 11..=44 {
-        let model = capped(cap);
+    for capacity in 11..=44 {
+        let model = limited(capacity);
         for name in ["zb-1p", "zb-2p"] {
             let schedule = find(name).expect("a known name").generate(&model).expect("room for one");
-            assert_eq!(replay(&model, &schedule).violations, [], "{name} within {cap}");
+            assert_eq!(replay(&model, &schedule).violations, [], "{name} within {capacity}");
         }
     }
-    let refused = |name: &str, cap| {
-        find(name).expect("a known name").generate(&capped(cap)).expect_err(name).to_string()
+    let refused = |name: &str, capacity| {
+        find(name).expect("a known name").generate(&limited(capacity)).expect_err(name).to_string()
     };
     let v = model(Placement::v(4).expect("a placement"), 12, COSTS[2]);
-    for cap in 0..100 {
-        let v = v.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap");
+    for capacity in 0..100 {
+        let v = v.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity");
         for entry in entries().iter().filter(|entry| entry.needs == Needs::V) {
             match entry.generate(&v) {
-                Ok(schedule) => assert_eq!(replay(&v, &schedule).violations, [], "{} {cap}", entry.name),
-                Err(CatalogError::OverCapacity { holds, .. }) => assert!(holds > Units(cap)),
+                Ok(schedule) => assert_eq!(replay(&v, &schedule).violations, [], "{} {capacity}", entry.name),
+                Err(CatalogError::OverCapacity { holds, .. }) => assert!(holds > Units(capacity)),
                 Err(other) => panic!("{}: {other}", entry.name),
             }
         }
     }
-    assert_eq!(refused("1f1b", 43), "`1f1b` holds 44 units on device 0, more than its cap of 43");
+    assert_eq!(refused("1f1b", 43), "`1f1b` holds 44 units on device 0, more than its limit of 43");
     assert_eq!(
         refused("zb-1p", 10),
         "`zb-1p` may hold 10 units on device 0, but one microbatch of its stage holds 11"

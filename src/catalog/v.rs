@@ -42,9 +42,9 @@ pub(super) fn v_zb(model: &Model, stop: &Stop) -> IndexedSchedule {
 
 /// Repeat, squeeze, reorder (arXiv 2405.15362, section 3.3): the copies of a block without slack, with
 /// Ws moved out of the way of the cool-down, and with the gaps of warm-up and cool-down filled as far
-/// as the steady peak of the block, or a smaller cap of the model, allows.
+/// as the steady peak of the block, or a smaller capacity of the model, allows.
 ///
-/// Where the copies alone exceed a cap the schedule does too, and [`Entry::generate`] refuses it.
+/// Where the copies alone exceed a capacity the schedule does too, and [`Entry::generate`] refuses it.
 ///
 /// [`Entry::generate`]: super::Entry::generate
 pub(super) fn from_block(model: &Model, block: &Block, stop: &Stop) -> IndexedSchedule {
@@ -53,8 +53,9 @@ pub(super) fn from_block(model: &Model, block: &Block, stop: &Stop) -> IndexedSc
         .expect("a model has at least one microbatch and not too many passes");
     let IndexedSchedule { problem, orders } = IndexedSchedule::of(model, &repeated).expect(RUNS);
     let peaks: Vec<Units> = orders.iter().map(|order| Units(problem.peak_of(order))).collect();
-    let over =
-        |device: Device| model.activation_capacity(device).is_some_and(|cap| peaks[device.index()] > cap);
+    let over = |device: Device| {
+        model.activation_capacity(device).is_some_and(|capacity| peaks[device.index()] > capacity)
+    };
     if Device::all(model.devices()).any(over) {
         return IndexedSchedule { problem, orders };
     }

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use self::report::{BlockReport, BoundValue};
 use super::block_words::{EngineName, Praise, infeasible, microbatches, refused};
-use super::cap::Cap;
 use super::error::{Error, Status};
 use super::input::Input;
 use super::interrupt::on_ctrl_c;
+use super::memory_limit::MemoryLimit;
 use super::optimize::{Infeasible, seconds};
 use super::output::{Output, note};
 use super::progress::Progress;
@@ -39,7 +39,7 @@ pub struct BlockArgs {
     devices: Option<u32>,
 
     #[command(flatten)]
-    cap: Cap,
+    memory_limit: MemoryLimit,
 
     #[command(flatten)]
     passes: PassArgs,
@@ -86,8 +86,8 @@ struct BlockSearch {
 
     /// What to minimise
     ///
-    /// Memory is minimised at the interval of --interval (default: work), the interval under the caps
-    /// of the model or of --memory. Without this option: memory, unless there are caps and no
+    /// Memory is minimised at the interval of --interval (default: work), the interval within the
+    /// limits of the model or of --memory. Without this option: memory, unless there are limits and no
     /// --interval.
     #[arg(long, value_enum, value_name = "WHAT")]
     minimize: Option<Aim>,
@@ -151,7 +151,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     if let Some(devices) = args.devices {
         model = resized(&model, devices)?;
     }
-    let model = activations_only(&args.cap.apply(model)?);
+    let model = activations_only(&args.memory_limit.apply(model)?);
     let passes = args.passes.passes(&model)?;
     let objective = args.search.objective(&model, passes)?;
     let request = BlockRequest { passes, objective, period: args.search.microbatches_per_interval };
@@ -223,7 +223,7 @@ fn in_floating_point(engine: BlockEngine) -> Option<String> {
 
 impl BlockSearch {
     fn objective(&self, model: &Model, passes: Passes) -> Result<BlockObjective, Error> {
-        let capped = model.memory().capacity.iter().any(Option::is_some);
+        let limited = model.memory().capacity.iter().any(Option::is_some);
         let aim = match (self.minimize, self.interval) {
             (Some(Aim::Interval), Some(_)) => {
                 return Err(Error::usage(
@@ -232,7 +232,7 @@ impl BlockSearch {
                 ));
             }
             (Some(aim), _) => aim,
-            (None, None) if capped => Aim::Interval,
+            (None, None) if limited => Aim::Interval,
             (None, _) => Aim::Memory,
         };
         Ok(match aim {
@@ -271,7 +271,7 @@ fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, 
         ));
     };
     let PassArgs { fused, recompute } = args.passes;
-    if args.cap.is_given() || fused || recompute || !args.search.is_default() {
+    if args.memory_limit.is_given() || fused || recompute || !args.search.is_default() {
         return Err(Error::usage(
             format!("{} is a block family, whose blocks are inspected as they are", family.name),
             "only --devices goes with a family; the other options look for the best block of a model",

@@ -55,8 +55,10 @@ pub fn blocks(passes: Passes, period: u32) -> String {
 pub fn infeasible(request: BlockRequest) -> String {
     let blocks = blocks(request.passes, request.period);
     match request.objective {
-        BlockObjective::LeastMemory { interval } => format!("no {blocks} of {interval} keeps to the caps"),
-        BlockObjective::LeastInterval => format!("no {blocks} keeps to the caps"),
+        BlockObjective::LeastMemory { interval } => {
+            format!("no {blocks} of {interval} keeps to the memory limits")
+        }
+        BlockObjective::LeastInterval => format!("no {blocks} keeps to the memory limits"),
     }
 }
 
@@ -79,28 +81,40 @@ impl fmt::Display for Praise<'_> {
         let of_schedules = self.engine == BlockEngine::Search;
         match (self.bound, objective) {
             (None, BlockObjective::LeastMemory { interval }) => {
-                write!(out, "{proved}: no {blocks} of {interval} {time} within the caps has a lower peak")
+                write!(
+                    out,
+                    "{proved}: no {blocks} of {interval} {time} within the memory limits has a lower peak"
+                )
             }
             (None, BlockObjective::LeastInterval) if of_schedules => {
-                write!(out, "proved: no schedule within the caps takes less per microbatch in the long run")
+                write!(
+                    out,
+                    "proved: no schedule within the memory limits takes less per microbatch in the long run"
+                )
             }
             (None, BlockObjective::LeastInterval) => {
-                write!(out, "{proved}: no {blocks} within the caps has a shorter one")
+                write!(out, "{proved}: no {blocks} within the memory limits has a shorter one")
             }
             (Some(BlockBound::Memory(units)), _) => {
-                write!(out, "not proved; no {blocks} within the caps has a peak below {units} {memory}")
+                write!(
+                    out,
+                    "not proved; no {blocks} within the memory limits has a peak below {units} {memory}"
+                )
             }
             (Some(BlockBound::Interval(bound)), _) if of_schedules => {
                 let each = Interval(bound / i64::from(period));
                 write!(
                     out,
-                    "not proved; no schedule within the caps takes less than {each} {time} per microbatch in \
+                    "not proved; no schedule within the memory limits takes less than {each} {time} per microbatch in \
                      the long run"
                 )
             }
             (Some(BlockBound::Interval(bound)), _) => {
                 let bound = Interval(bound);
-                write!(out, "not proved; no {blocks} within the caps has an interval below {bound} {time}")
+                write!(
+                    out,
+                    "not proved; no {blocks} within the memory limits has an interval below {bound} {time}"
+                )
             }
         }
     }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::cap::Cap;
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines};
 use super::input::{Input, read_model};
+use super::memory_limit::MemoryLimit;
 use super::output::Output;
 use super::progress::Progress;
 use super::size::Size;
@@ -33,7 +33,7 @@ pub struct CheckArgs {
     size: Size,
 
     #[command(flatten)]
-    cap: Cap,
+    memory_limit: MemoryLimit,
 }
 
 /// A claim, as it is printed.
@@ -137,8 +137,8 @@ impl CheckArgs {
     /// The model that the certificate must be about, if any.
     fn model(&self) -> Result<Option<Model>, Error> {
         match &self.model {
-            Some(path) => Ok(Some(self.cap.apply(self.size.apply(read_model(path)?)?)?)),
-            None if self.size.is_given() || self.cap.is_given() => Err(Error::usage(
+            Some(path) => Ok(Some(self.memory_limit.apply(self.size.apply(read_model(path)?)?)?)),
+            None if self.size.is_given() || self.memory_limit.is_given() => Err(Error::usage(
                 "--devices, --microbatches and --memory change a model, but none is given",
                 "say which with --model",
             )),
@@ -152,12 +152,12 @@ fn line(claim: &Claim, checked: &Checked) -> ClaimLine {
     let unit = &checked.problem.costs().unit;
     let text = match claim {
         Claim::Runs { value } => {
-            format!("the schedule runs within its caps, with a {objective} of {value} {unit}")
+            format!("the schedule runs within its memory limits, with a {objective} of {value} {unit}")
         }
         Claim::LowerBound { value } => {
-            format!("no schedule under these caps has a {objective} below {value} {unit}")
+            format!("no schedule within these limits has a {objective} below {value} {unit}")
         }
-        Claim::Optimal => "so no schedule under these caps is better".to_owned(),
+        Claim::Optimal => "so no schedule within these limits is better".to_owned(),
         Claim::Searched { engine, none_below } => {
             format!("that exhaustive search ({engine}) found no {objective} below {none_below} {unit}")
         }

@@ -1,4 +1,4 @@
-//! `explain`: why caps are infeasible, or what sets the interval, the bound and the makespan.
+//! `explain`: why memory limits are infeasible, or what sets the interval, the bound and the makespan.
 
 use std::fmt::{self, Write as _};
 
@@ -158,21 +158,23 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
         .limits
         .iter()
         .map(|limit| match limit {
-            Limit::Cap(device, cap) => format!("the cap of device {device} ({cap} {memory})"),
+            Limit::Capacity(device, capacity) => {
+                format!("the memory limit of device {device} ({capacity} {memory})")
+            }
             Limit::Latency(stage, latency) => {
                 format!("the latency between stages {stage} and {} ({latency} {time})", stage.0 + 1)
             }
         })
         .collect();
     let devices = conflict.limits.iter().filter_map(|limit| match limit {
-        Limit::Cap(device, _) => Some(device.0),
+        Limit::Capacity(device, _) => Some(device.0),
         Limit::Latency(..) => None,
     });
     let work = model.most_work();
     let fewest = if conflict.smallest { ", and no fewer limits conflict" } else { "" };
     let message = match limits.as_slice() {
         [] => format!(
-            "no block of one microbatch per interval repeats every {work} {time}, whatever the caps and \
+            "no block of one microbatch per interval repeats every {work} {time}, whatever the memory limits and \
              latencies"
         ),
         [only] => format!("{only} alone rules out a block of one microbatch every {work} {time}"),

@@ -34,7 +34,7 @@ use crate::schedule::Schedule;
 /// The options of `frontier`.
 #[derive(Debug, Args)]
 pub struct FrontierArgs {
-    /// The model file (TOML) with times and memory; `-` reads standard input. Its caps play no part
+    /// The model file (TOML) with times and memory; `-` reads standard input. Its memory limits play no part
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
@@ -93,7 +93,7 @@ struct Row {
     rate: Rate,
 }
 
-/// A named schedule, as replay measures it without caps.
+/// A named schedule, as replay measures it without capacities.
 #[derive(Debug, Serialize)]
 struct Named {
     name: &'static str,

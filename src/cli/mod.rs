@@ -12,7 +12,6 @@
 
 mod block;
 mod block_words;
-mod cap;
 mod certify;
 mod check;
 mod communication;
@@ -29,6 +28,7 @@ mod input;
 mod interrupt;
 mod json_place;
 mod library;
+mod memory_limit;
 mod number;
 mod optimize;
 mod output;
@@ -87,11 +87,11 @@ Exit status:
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(after_long_help = OPTIMIZE_EXAMPLES)]
-    /// Find a schedule as short as possible under the memory caps, with a bound on what is possible
+    /// Find a schedule as short as possible within the memory limits, with a bound on what is possible
     ///
     /// Building blocks, the named schedules and list scheduling propose; an independent replay decides, and
-    /// exhaustive search finishes small problems. Where caps leave no other way, stages are recomputed, for
-    /// all microbatches.
+    /// exhaustive search finishes small problems. Where memory limits leave no other way, stages are
+    /// recomputed, for all microbatches.
     /// The lower bound holds for every schedule of the model, so the gap says how much better any
     /// schedule could be. Ctrl-C ends the search with the best schedule found so far, which is printed
     /// and written as if it had ended by itself.
@@ -132,12 +132,12 @@ enum Command {
     Frontier(frontier::FrontierArgs),
 
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
-    /// Explain why caps are infeasible, or what keeps the schedule from being better
+    /// Explain why memory limits are infeasible, or what keeps the schedule from being better
     ///
-    /// For caps that no schedule keeps to: the device, what is live there, and the chain that holds it.
-    /// Otherwise: what sets the time per microbatch (a critical cycle, and the fewest caps and latencies
-    /// that rule out a block in which the busiest device never idles), why the lower bound holds, and the
-    /// chain of passes that is as long as the makespan.
+    /// For limits that no schedule keeps to: the device, what is live there, and the chain that holds it.
+    /// Otherwise: what sets the time per microbatch (a critical cycle, and the fewest memory limits and
+    /// latencies that rule out a block in which the busiest device never idles), why the lower bound holds,
+    /// and the chain of passes that is as long as the makespan.
     Explain(explain::ExplainArgs),
 
     #[command(after_long_help = VERIFY_EXAMPLES)]
@@ -145,7 +145,7 @@ enum Command {
     ///
     /// Runs the schedule in an executor that knows nothing of what made it, and reports every
     /// pass that is unknown, missing, doubled, misplaced or before one it needs, every deadlock with
-    /// its cycle, and every device whose memory goes over its cap. Of PyTorch's `compute_comms` files the
+    /// its cycle, and every device whose memory goes over its limit. Of PyTorch's `compute_comms` files the
     /// sends and receives are verified as well. With --every-m, all of that for
     /// every number of microbatches at once.
     Verify(verify::VerifyArgs),
@@ -218,7 +218,7 @@ Examples:
 const BLOCK_EXAMPLES: &str = "\
 Examples:
   bubbleproof block model.toml
-      the least memory at full throughput; with caps in the model, the best throughput under them
+      the least memory at full throughput; with limits in the model, the best throughput within them
   bubbleproof block model.toml --memory 50% --minimize interval
   bubbleproof block family.toml --devices 16
       what a family gives for 16 devices, and whether it keeps what it promises";
@@ -284,7 +284,7 @@ Examples:
 const VERIFY_EXAMPLES: &str = "\
 Examples:
   bubbleproof verify schedule.json
-      with unit times and no cap on memory
+      with unit times and no memory limit
   bubbleproof verify schedule.json --model model.toml --memory 50%
       with the times of a model and half of the memory that 1F1B needs
   bubbleproof verify schedule.json --json | jq '.violations[].message'
@@ -299,7 +299,7 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   bubbleproof check schedule.json
   bubbleproof check schedule.json --model model.toml --memory 50%
-      also that the certificate is about this model under this cap";
+      also that the certificate is about this model under this limit";
 
 const CERTIFY_EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `optimize`: a short schedule under the caps, and how far from the shortest it can be at most.
+//! `optimize`: a short schedule under the capacities, and how far from the shortest it can be at most.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -101,7 +101,7 @@ impl SearchArgs {
     /// Searches, telling where it stands.
     ///
     /// # Errors
-    /// When the caps are too small, or the search is defective.
+    /// When the capacities are too small, or the search is defective.
     pub fn run(&self, model: &Model, stop: &Stop, progress: &Progress) -> Result<Solution, OptimizeError> {
         let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = self.threads.unwrap_or_else(available);
@@ -148,7 +148,7 @@ struct SolutionReport<'a> {
     solution: &'a Solution,
 }
 
-/// That no schedule keeps to the caps.
+/// That no schedule keeps to the capacities.
 #[derive(Serialize)]
 pub struct Infeasible {
     feasible: bool,
@@ -233,7 +233,7 @@ impl<'a> SolutionReport<'a> {
             figures: Figures::of(&solution.verdict),
             objective: objective.name(),
             capacity: Device::all(model.devices())
-                .map(|device| model.capacity(device).map(|cap| cap.0))
+                .map(|device| model.capacity(device).map(|capacity| capacity.0))
                 .collect(),
             lower_bound: solution.lower().0,
             gap: decimal(solution.gap()),
@@ -254,13 +254,15 @@ impl<'a> SolutionReport<'a> {
         }
     }
 
-    /// The caps: one where they are all the same.
-    fn caps(&self) -> String {
+    /// The capacities: one where they are all the same.
+    fn capacities(&self) -> String {
         let unit = self.memory_unit;
-        let of = |cap: &Option<i64>| cap.map_or_else(|| "none".to_owned(), |cap| cap.to_string());
+        let of = |capacity: &Option<i64>| {
+            capacity.map_or_else(|| "none".to_owned(), |capacity| capacity.to_string())
+        };
         match self.capacity.iter().all_equal_value() {
             Ok(None) => "none".to_owned(),
-            Ok(Some(cap)) => format!("{cap} {unit} on each device"),
+            Ok(Some(capacity)) => format!("{capacity} {unit} on each device"),
             Err(_) => format!("{} {unit} on the devices in turn", self.capacity.iter().map(of).join(", ")),
         }
     }
@@ -287,11 +289,11 @@ impl fmt::Display for SolutionReport<'_> {
         )?;
         write!(out, "{}", Lines { verdict: &self.solution.verdict, model: self.described })?;
         let (unit, objective) = (self.time_unit, self.solution.objective);
-        writeln!(out, "  {:<12}  {}", "memory cap", self.caps())?;
+        writeln!(out, "  {:<12}  {}", "memory limit", self.capacities())?;
         writeln!(out, "  {:<12}  the {objective}", "minimised")?;
         writeln!(out, "  {:<12}  {} {unit} on the {objective}", "lower bound", self.certified_bound)?;
         let gap = match &self.solution.optimality {
-            Optimality::Bound => "none: no schedule under these caps is better".to_owned(),
+            Optimality::Bound => "none: no schedule within these limits is better".to_owned(),
             Optimality::Search { engine, .. } => {
                 format!("none: exhaustive search ({engine}) found no better schedule")
             }

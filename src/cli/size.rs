@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::cap::Cap;
 use super::error::Error;
 use super::input::read_model;
+use super::memory_limit::MemoryLimit;
 use super::output::note;
 use crate::model::{Device, Model, Units};
 
-/// A model with the options that change its size and its caps.
+/// A model with the options that change its size and its capacities.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
     /// The model file (TOML) with times and memory; `-` reads standard input
@@ -21,16 +21,16 @@ pub struct ModelArgs {
     size: Size,
 
     #[command(flatten)]
-    cap: Cap,
+    memory_limit: MemoryLimit,
 }
 
 impl ModelArgs {
-    /// Reads the model, at the size and with the caps asked for.
+    /// Reads the model, at the size and with the capacities asked for.
     ///
     /// # Errors
-    /// When the file is wrong, or the model cannot have the size or the cap.
+    /// When the file is wrong, or the model cannot have the size or the capacity.
     pub fn read(&self) -> Result<Model, Error> {
-        self.cap.apply(self.size.apply(read_model(&self.model)?)?)
+        self.memory_limit.apply(self.size.apply(read_model(&self.model)?)?)
     }
 
     /// Reads the model as [`read`](Self::read) does, for what is done with one direction only.
@@ -51,9 +51,9 @@ impl ModelArgs {
         self.size.microbatches
     }
 
-    /// The cap asked for in place of the model's.
+    /// The capacity asked for in place of the model's.
     pub fn memory(&self, model: &Model) -> Option<Units> {
-        self.cap.units(model)
+        self.memory_limit.units(model)
     }
 }
 
@@ -79,7 +79,7 @@ pub fn one_way(model: Model) -> Result<Model, Error> {
 pub fn activations_only(model: &Model) -> Model {
     if Device::all(model.devices()).any(|device| model.resident(device) > Units::ZERO) {
         note(
-            "memory is that of activations: the weights are not counted, and their room is taken from the caps",
+            "memory is that of activations: the weights are not counted, and their room is taken from the limits",
         );
     }
     model.without_weights()

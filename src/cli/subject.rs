@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::cap::Cap;
 use super::error::Error;
 use super::input::{Input, read_model};
+use super::memory_limit::MemoryLimit;
 use super::output::note;
 use super::violations::Complaint;
 use crate::block::Block;
@@ -26,7 +26,7 @@ pub struct SubjectArgs {
     /// The model file with times and memory; without it, unit times
     ///
     /// Without a model F, I, W and R take one tick, B two, messages none, every stage holds one unit
-    /// of activation per microbatch, and memory has no cap. The number of microbatches is always the
+    /// of activation per microbatch, and memory has no limit. The number of microbatches is always the
     /// schedule's.
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct SubjectArgs {
     microbatches: Option<u32>,
 
     #[command(flatten)]
-    cap: Cap,
+    memory_limit: MemoryLimit,
 }
 
 /// A schedule and the model it is judged under.
@@ -65,7 +65,7 @@ impl SubjectArgs {
     /// Reads the files and chooses the model's size. Notes are also said on standard error.
     ///
     /// # Errors
-    /// When a file is wrong, or the model cannot have the size or cap asked for.
+    /// When a file is wrong, or the model cannot have the size or capacity asked for.
     pub fn read(&self) -> Result<Subject, Error> {
         let input = Input::read(&self.schedule)?;
         let read =
@@ -90,14 +90,14 @@ impl SubjectArgs {
         } else {
             notes.extend(schedule.model.as_ref().map(|name| {
                 format!(
-                    "unit times and no caps: the schedule was made for the model {name}, which --model gives"
+                    "unit times and no memory limits: the schedule was made for the model {name}, which --model gives"
                 )
             }));
             Model::unit(schedule.placement().clone(), schedule.microbatches())
                 .map_err(|error| Error::Usage { message: error.to_string(), help: None })?
         };
-        let model = self.cap.apply(model)?;
-        notes.extend(self.note_on_cap(&schedule, &model));
+        let model = self.memory_limit.apply(model)?;
+        notes.extend(self.note_on_capacity(&schedule, &model));
         for text in &notes {
             note(text);
         }
@@ -143,7 +143,7 @@ impl SubjectArgs {
             Some(path) => super::size::resized(&read_model(path)?, devices)?,
             None => family.model(devices, 1).map_err(wrong)?,
         };
-        Ok((block, self.cap.apply(model)?))
+        Ok((block, self.memory_limit.apply(model)?))
     }
 
     fn no_schedule(&self) -> Error {
@@ -154,13 +154,13 @@ impl SubjectArgs {
         )
     }
 
-    /// A cap that the schedule was made for, but that is not the one it is judged under.
-    fn note_on_cap(&self, schedule: &Schedule, model: &Model) -> Option<String> {
+    /// A capacity that the schedule was made for, but that is not the one it is judged under.
+    fn note_on_capacity(&self, schedule: &Schedule, model: &Model) -> Option<String> {
         let memory = schedule.provenance.as_ref()?.memory?;
         let same = model.memory().capacity.iter().all(|&capacity| capacity == Some(Units(memory)));
-        (self.model.is_some() && !self.cap.is_given() && !same).then(|| {
+        (self.model.is_some() && !self.memory_limit.is_given() && !same).then(|| {
             format!(
-                "the schedule was made for a cap of {memory} units; judging it by the model's (--memory {memory} sets that)"
+                "the schedule was made for a memory limit of {memory} units; judging it by the model's (--memory {memory} sets that)"
             )
         })
     }

@@ -142,8 +142,8 @@ impl<'a> Picture<'a> {
         measured.unwrap_or_else(|| memory_along(self.model, self.schedule))
     }
 
-    /// The cap of a device, weights included.
-    fn cap(&self, device: Device) -> Option<Units> {
+    /// The capacity of a device, weights included.
+    fn capacity(&self, device: Device) -> Option<Units> {
         self.model.capacity(device)
     }
 

@@ -169,8 +169,8 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
         out,
         &format!("<li><i class=\"memory\"></i> memory, {}</li>", escape(&picture.model.memory().unit)),
     );
-    if picture.devices().any(|device| picture.cap(device).is_some()) {
-        write(out, "<li><i class=\"cap\"></i> cap</li>");
+    if picture.devices().any(|device| picture.capacity(device).is_some()) {
+        write(out, "<li><i class=\"capacity\"></i> memory limit</li>");
     }
     write(out, "</ul>");
     write(out, "<details><summary>Phases, and figures of each device</summary>");
@@ -183,16 +183,16 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
         out,
         "<thead><tr><th scope=\"col\">device</th><th scope=\"col\">passes</th><th scope=\"col\">start</th><th \
          scope=\"col\">end</th><th scope=\"col\">idle</th><th scope=\"col\">peak memory</th><th \
-         scope=\"col\">cap</th></tr></thead><tbody>",
+         scope=\"col\">limit</th></tr></thead><tbody>",
     );
     for device in picture.devices() {
         let (start, end) = picture.span(device).unwrap_or_default();
-        let cap = picture.cap(device).map_or("none".to_owned(), |cap| cap.to_string());
+        let capacity = picture.capacity(device).map_or("none".to_owned(), |capacity| capacity.to_string());
         write(
             out,
             &format!(
                 "<tr><th scope=\"row\">{device}</th><td>{}</td><td>{start}</td><td>{end}</td><td>{} \
-                 %</td><td>{}</td><td>{cap}</td></tr>",
+                 %</td><td>{}</td><td>{capacity}</td></tr>",
                 picture.schedule.order(device).len(),
                 percent(picture.idle_share(device), 1),
                 picture.peak_memory[device.index()],

@@ -182,9 +182,9 @@ fn svg_timelines_are_exact_and_escaped() {
     let how = Svg { width: Some(600), ..Svg::default() };
     insta::assert_snapshot!("1f1b_3_by_4_svg", svg(&expanded("1f1b", 3, 4, true), &how).expect("room"));
     let (model, schedule) = expanded("v-half", 2, 3, false);
-    let capped = model.with_uniform_activation_capacity(Some(Units(5))).expect("a model");
-    let verdict = replay(&capped, &schedule);
-    let picture = Picture::of(&capped, &schedule, &verdict).expect("it runs");
+    let limited = model.with_uniform_activation_capacity(Some(Units(5))).expect("a model");
+    let verdict = replay(&limited, &schedule);
+    let picture = Picture::of(&limited, &schedule, &verdict).expect("it runs");
     let path = ["0F0", "1F0", "2F0", "3F0", "3I0", "9F9"].map(|pass| pass.parse().expect("a pass"));
     let text = picture.with_critical_path(path).svg(&Svg::default()).expect("room");
     insta::assert_snapshot!("v_half_2_by_3_svg", text);

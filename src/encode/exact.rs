@@ -34,7 +34,7 @@ struct Edge {
 ///
 /// # Errors
 /// [`EncodeError::Rejected`] when no block has these shifts, or it is not what was claimed, or it
-/// does not stand up to [`Block::faults`], [`Block::steady_peak`] and the caps of the model.
+/// does not stand up to [`Block::faults`], [`Block::steady_peak`] and the capacities of the model.
 pub fn checked_block(
     model: &Model,
     problem: &BlockProblem,
@@ -75,9 +75,9 @@ fn verified(
         if exact.0 != claimed {
             return Err(Rejection::Peak { device, claimed: Units(claimed), exact }.into());
         }
-        let cap = model.activation_capacity(device).into_iter().chain(limit).min();
-        if let Some(cap) = cap.filter(|&cap| exact > cap) {
-            return Err(Rejection::Cap { device, peak: exact, cap }.into());
+        let capacity = model.activation_capacity(device).into_iter().chain(limit).min();
+        if let Some(capacity) = capacity.filter(|&capacity| exact > capacity) {
+            return Err(Rejection::Capacity { device, peak: exact, capacity }.into());
         }
     }
     Ok(CheckedBlock { interval: block.interval(), peak, block })

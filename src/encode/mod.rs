@@ -32,7 +32,7 @@ use num_rational::Ratio;
 use crate::block::{Block, BlockError, Fault};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 
-/// What a block minimises, over blocks of K microbatches per interval. The caps of the model hold in
+/// What a block minimises, over blocks of K microbatches per interval. The capacities of the model hold in
 /// either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockObjective {
@@ -42,7 +42,7 @@ pub enum BlockObjective {
         /// The interval T.
         interval: Ticks,
     },
-    /// The least interval of K microbatches, a rational number of ticks, under the caps of the model.
+    /// The least interval of K microbatches, a rational number of ticks, under the capacities of the model.
     LeastInterval,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for BlockObjective {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LeastMemory { interval } => write!(out, "least memory at interval {interval}"),
-            Self::LeastInterval => write!(out, "least interval under the caps"),
+            Self::LeastInterval => write!(out, "least interval within the memory limits"),
         }
     }
 }
@@ -107,7 +107,7 @@ pub enum BlockOutcome {
         /// No block is better than this.
         bound: BlockBound,
     },
-    /// No block has this interval or fits under the caps.
+    /// No block has this interval or fits under the capacities.
     Infeasible,
 }
 
@@ -148,15 +148,15 @@ pub enum Rejection {
         /// The peak of the block.
         exact: Units,
     },
-    /// The peak exceeds a cap, or what the engine claims.
-    #[error("device {device} holds {peak} units, more than {cap}")]
-    Cap {
+    /// The peak exceeds a capacity, or what the engine claims.
+    #[error("device {device} holds {peak} units, more than {capacity}")]
+    Capacity {
         /// The device.
         device: Device,
         /// Its peak.
         peak: Units,
         /// The most that it may be.
-        cap: Units,
+        capacity: Units,
     },
 }
 

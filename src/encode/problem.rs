@@ -76,7 +76,7 @@ pub struct BlockProblem {
     links: Vec<Link>,
     chain: usize,
     holds: Vec<Vec<Hold>>,
-    caps: Vec<Option<i64>>,
+    capacities: Vec<Option<i64>>,
     most_work: i64,
 }
 
@@ -144,8 +144,8 @@ impl BlockProblem {
             let ranges = stages.iter().flat_map(|&stage| ranges_of(stage));
             ranges.flat_map(|range| holds_of(model, &passes, range)).collect()
         });
-        let caps =
-            Device::all(model.devices()).map(|device| model.activation_capacity(device).map(|cap| cap.0));
+        let capacities = Device::all(model.devices())
+            .map(|device| model.activation_capacity(device).map(|capacity| capacity.0));
         let most_work = model.most_work().0.checked_mul(i64::from(period)).ok_or(EncodeError::Overflow)?;
         Ok(Self {
             placement: model.placement().clone(),
@@ -157,7 +157,7 @@ impl BlockProblem {
             links,
             chain,
             holds: holds.collect(),
-            caps: caps.collect(),
+            capacities: capacities.collect(),
             most_work,
             groups,
             passes,
@@ -233,10 +233,10 @@ impl BlockProblem {
         &self.groups
     }
 
-    /// The cap of each device, in units.
+    /// The capacity of each device, in units.
     #[must_use]
-    pub fn caps(&self) -> &[Option<i64>] {
-        &self.caps
+    pub fn capacities(&self) -> &[Option<i64>] {
+        &self.capacities
     }
 
     /// The most work of a device in an interval, in ticks: no interval is shorter.
@@ -261,17 +261,17 @@ impl BlockProblem {
         self.holds.iter().flatten().fold(0, |divisor, hold| divisor.gcd(&hold.units)).max(1)
     }
 
-    /// The first device on which the activations of one microbatch exceed the cap, if there is one.
+    /// The first device on which the activations of one microbatch exceed the capacity, if there is one.
     /// All of them are live when the last of the device's Fs starts, so no interval is feasible then;
     /// and when there is none, [`serial`](Self::serial) is.
     #[must_use]
     pub fn overfull(&self) -> Option<Device> {
-        let exceeds = |(holds, cap): (&Vec<Hold>, &Option<i64>)| {
+        let exceeds = |(holds, capacity): (&Vec<Hold>, &Option<i64>)| {
             let first = holds.iter().filter(|hold| self.passes[hold.from].microbatch == Microbatch(0));
             let held: i64 = first.map(|hold| hold.units).sum();
-            cap.is_some_and(|cap| held > cap)
+            capacity.is_some_and(|capacity| held > capacity)
         };
-        self.holds.iter().zip(&self.caps).position(exceeds).map(Device::at)
+        self.holds.iter().zip(&self.capacities).position(exceeds).map(Device::at)
     }
 
     /// The pair of two passes of one device, and whether `a` is its first.

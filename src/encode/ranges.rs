@@ -257,13 +257,13 @@ fn limit_copies(problem: &BlockProblem, limits: &[Option<i64>], shifts: &mut [(i
     Some(())
 }
 
-/// The caps, none above a limit.
+/// The capacities, none above a limit.
 pub(super) fn limits(problem: &BlockProblem, limit: Option<i64>) -> Vec<Option<i64>> {
-    problem.caps().iter().map(|cap| cap.iter().copied().chain(limit).min()).collect()
+    problem.capacities().iter().map(|capacity| capacity.iter().copied().chain(limit).min()).collect()
 }
 
 /// A limit on the peak of all devices, in units, that propagation refutes, while it does not refute
-/// one quantum more. The caps themselves must not be refuted.
+/// one quantum more. The capacities themselves must not be refuted.
 pub(super) fn refuted_limit(problem: &BlockProblem, scale: Scale) -> Result<i64, EncodeError> {
     let quantum = problem.quantum();
     let allowed = |count: i64| {
@@ -291,7 +291,7 @@ pub(super) fn refuted_limit(problem: &BlockProblem, scale: Scale) -> Result<i64,
 pub(super) fn refuted_interval(problem: &BlockProblem) -> Result<i64, EncodeError> {
     let allowed = |ticks: i64| {
         let scale = Scale::at(problem, Ratio::from_integer(i128::from(ticks)))?;
-        Ok::<_, EncodeError>(Ranges::of(problem, scale, problem.caps()).is_some())
+        Ok::<_, EncodeError>(Ranges::of(problem, scale, problem.capacities()).is_some())
     };
     let (mut refuted, mut ticks) = (problem.most_work() - 1, problem.serial());
     while refuted + 1 < ticks {

@@ -94,7 +94,7 @@ impl Search<'_> {
         let ticks = Ratio::from_integer(i128::from(interval.0));
         let scale = Scale::at(self.problem, ticks)?;
         let quantum = self.problem.quantum();
-        if Ranges::of(self.problem, scale, self.problem.caps()).is_none() {
+        if Ranges::of(self.problem, scale, self.problem.capacities()).is_none() {
             return Ok(BlockOutcome::Infeasible);
         }
         let mut least = refuted_limit(self.problem, scale)? + quantum;
@@ -133,17 +133,18 @@ impl Search<'_> {
         }
     }
 
-    /// A limit that excludes nothing which the caps do not exclude: the largest cap, or, of a device
-    /// without one, what it can hold. In normal form no link of the chain waits for an interval, so no
+    /// A limit that excludes nothing which the capacities do not exclude: the largest capacity, or, of a
+    /// device without one, what it can hold. In normal form no link of the chain waits for an interval, so no
     /// more copies overlap than the chain has links and is intervals long.
     fn most_limit(&self, interval: Ticks) -> Result<i64, EncodeError> {
         let links = i128::try_from(self.problem.links().len()).unwrap_or(i128::from(i64::MAX));
         let copies = i128::from(self.problem.serial() / interval.0) + links + 2;
-        let caps = self.problem.caps().iter().zip(self.problem.holds()).map(|(cap, holds)| {
-            let held = || holds.iter().map(|hold| i128::from(hold.units)).sum::<i128>();
-            cap.map_or_else(|| held().checked_mul(copies), |cap| Some(cap.into()))
-        });
-        let most = caps.collect::<Option<Vec<_>>>().and_then(|caps| caps.into_iter().max());
+        let capacities =
+            self.problem.capacities().iter().zip(self.problem.holds()).map(|(capacity, holds)| {
+                let held = || holds.iter().map(|hold| i128::from(hold.units)).sum::<i128>();
+                capacity.map_or_else(|| held().checked_mul(copies), |capacity| Some(capacity.into()))
+            });
+        let most = capacities.collect::<Option<Vec<_>>>().and_then(|capacities| capacities.into_iter().max());
         // Twice as much still fits: the steps towards it do.
         let fits = |most: i128| i64::try_from(most).ok().filter(|most| *most < i64::MAX / 4);
         most.and_then(fits).ok_or(EncodeError::Overflow)
@@ -174,7 +175,7 @@ impl Search<'_> {
                     if middle > least && middle < below { middle } else { below }
                 }
             };
-            match self.decide(Scale::at(self.problem, trial)?, self.problem.caps())? {
+            match self.decide(Scale::at(self.problem, trial)?, self.problem.capacities())? {
                 Decision::Yes(shifts) => {
                     let found = checked_block(self.model, self.problem, &shifts, Claim::default())?;
                     if wide(found.interval) > trial {

@@ -3,17 +3,17 @@
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Units};
 use crate::schedule::Schedule;
 
-/// Why no schedule keeps to the caps.
+/// Why no schedule keeps to the capacities.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no schedule keeps to the cap of {capacity} on device {device}: a single microbatch needs {needed} there, {} more. \
+    "no schedule keeps to the memory limit of {capacity} on device {device}: a single microbatch needs {needed} there, {} more. \
      When `{at}` starts, {} live at once: the chain {} lets none of them go before",
     *needed - *capacity, holding(.held), chain(.held, *.at)
 )]
 pub struct Infeasible {
-    /// The device whose cap is too small.
+    /// The device whose capacity is too small.
     pub device: Device,
-    /// Its cap, in units, weights included.
+    /// Its capacity, in units, weights included.
     pub capacity: Units,
     /// What it needs at the least, in units, weights included.
     pub needed: Units,
@@ -41,7 +41,7 @@ fn chain(held: &[(Stage, Units)], at: Pass) -> String {
     passes.join(" -> ")
 }
 
-/// Refuses caps that not even one microbatch at a time fits into.
+/// Refuses capacities that not even one microbatch at a time fits into.
 pub(super) fn check(model: &Model) -> Result<(), Infeasible> {
     Device::all(model.devices()).try_for_each(|device| {
         let Some(capacity) = model.activation_capacity(device) else { return Ok(()) };

@@ -2,8 +2,8 @@
 //! both.
 //!
 //! From the most work of a device, the shortest interval there is, downwards in memory: the least
-//! memory at an interval, then the least interval under a cap just below it, until nothing fits.
-//! So every sum of activations that matters as a cap is met, whatever the units are.
+//! memory at an interval, then the least interval under a capacity just below it, until nothing fits.
+//! So every sum of activations that matters as a capacity is met, whatever the units are.
 
 use std::time::Duration;
 
@@ -76,12 +76,12 @@ pub enum FrontierError {
     /// Only the exact program takes other passes than F, I and W.
     #[error("full backwards and recomputation need a placement that the exact program can follow")]
     Passes,
-    /// What the fastest block holds is more than a cap may be, so no less can be asked for.
-    #[error("the fastest block holds {0} units, more than a cap may be; choose a coarser unit")]
+    /// What the fastest block holds is more than a memory limit may be, so no less can be asked for.
+    #[error("the fastest block holds {0} units, more than a memory limit may be; choose a coarser unit")]
     Memory(Units),
 }
 
-/// A block found under a cap, and the interval that no block under that cap is below.
+/// A block found under a capacity, and the interval that no block under that capacity is below.
 struct Step {
     block: Block,
     peak: Units,
@@ -89,15 +89,15 @@ struct Step {
     bound: Ratio<i64>,
 }
 
-/// What is known under a cap.
-enum UnderCap {
+/// What is known under a capacity.
+enum WithinCapacity {
     Step(Step),
     Infeasible,
     /// Time was up before a block was found.
     Unknown,
 }
 
-impl UnderCap {
+impl WithinCapacity {
     /// A block, and an interval that none is below.
     fn step(best: CheckedBlock, bound: Ratio<i64>) -> Self {
         let (peak, interval) = (best.peak_max(), best.interval);
@@ -105,12 +105,12 @@ impl UnderCap {
     }
 }
 
-/// The frontier of a model whose devices all have one cap, which goes from what full throughput needs
-/// down to nothing. The model's own caps play no part. `progress` is told every point once it is
+/// The frontier of a model whose devices all have one capacity, which goes from what full throughput needs
+/// down to nothing. The model's own capacities play no part. `progress` is told every point once it is
 /// found.
 ///
 /// Where the [exact program](zone) applies, every point is proved. Elsewhere a
-/// [solver](BlockEngine::solver) answers for each cap, with a bound where time is short.
+/// [solver](BlockEngine::solver) answers for each capacity, with a bound where time is short.
 ///
 /// # Errors
 /// When no engine of this build can take the model, or one fails.
@@ -125,31 +125,31 @@ pub fn frontier(
         return Err(FrontierError::Passes);
     }
     let engine = if exact { BlockEngine::Exact } else { BlockEngine::solver() };
-    let known_under = |cap: Option<Units>| {
+    let known_under = |capacity: Option<Units>| {
         // In the long run more microbatches may be under way than the model has.
-        let over = || FrontierError::Memory(cap.unwrap_or_default() + Units(1));
-        let model = model.with_uniform_activation_capacity(cap).map_err(|_| over())?;
+        let over = || FrontierError::Memory(capacity.unwrap_or_default() + Units(1));
+        let model = model.with_uniform_activation_capacity(capacity).map_err(|_| over())?;
         let known = match engine {
             BlockEngine::Exact => by_program(&model, passes, stop),
-            solver => by_solver(&model, solver, cap, stop),
+            solver => by_solver(&model, solver, capacity, stop),
         };
         known.map_err(FrontierError::from)
     };
     let mut steps: Vec<Step> = Vec::new();
-    let mut cap = None;
+    let mut capacity = None;
     let complete = loop {
-        match known_under(cap)? {
-            UnderCap::Step(step) => {
+        match known_under(capacity)? {
+            WithinCapacity::Step(step) => {
                 progress(step.peak, step.interval);
-                cap = Some(step.peak - Units(1));
+                capacity = Some(step.peak - Units(1));
                 let empty = step.peak <= Units::ZERO;
                 take(&mut steps, step);
                 if empty {
                     break true;
                 }
             }
-            UnderCap::Infeasible => break true,
-            UnderCap::Unknown => break false,
+            WithinCapacity::Infeasible => break true,
+            WithinCapacity::Unknown => break false,
         }
     };
     let mut points = Vec::with_capacity(steps.len());
@@ -173,18 +173,18 @@ fn take(steps: &mut Vec<Step>, step: Step) {
 }
 
 /// The least interval, and the least memory at it.
-fn by_program(model: &Model, passes: Passes, stop: &Stop) -> Result<UnderCap, BlockSolveError> {
+fn by_program(model: &Model, passes: Passes, stop: &Stop) -> Result<WithinCapacity, BlockSolveError> {
     let request = BlockRequest { passes, ..BlockRequest::of_one(BlockObjective::LeastInterval) };
     let fastest = match solve(model, BlockEngine::Exact, request, stop)? {
         BlockOutcome::Optimal(best) => best,
-        BlockOutcome::Infeasible => return Ok(UnderCap::Infeasible),
-        BlockOutcome::Bounded { .. } => return Ok(UnderCap::Unknown),
+        BlockOutcome::Infeasible => return Ok(WithinCapacity::Infeasible),
+        BlockOutcome::Bounded { .. } => return Ok(WithinCapacity::Unknown),
     };
     // A request has a whole number of ticks; the least interval need not be one.
     match zone::least_memory(model, passes, fastest.interval, stop) {
-        Ok(best) => Ok(UnderCap::step(best, fastest.interval)),
-        Err(ZoneError::Infeasible(_)) => Ok(UnderCap::Infeasible),
-        Err(ZoneError::TimeUp) => Ok(UnderCap::Unknown),
+        Ok(best) => Ok(WithinCapacity::step(best, fastest.interval)),
+        Err(ZoneError::Infeasible(_)) => Ok(WithinCapacity::Infeasible),
+        Err(ZoneError::TimeUp) => Ok(WithinCapacity::Unknown),
         Err(error) => Err(error.into()),
     }
 }
@@ -193,33 +193,33 @@ fn by_program(model: &Model, passes: Passes, stop: &Stop) -> Result<UnderCap, Bl
 fn by_solver(
     model: &Model,
     engine: BlockEngine,
-    cap: Option<Units>,
+    capacity: Option<Units>,
     stop: &Stop,
-) -> Result<UnderCap, BlockSolveError> {
-    // The caps to come want some of it, too.
+) -> Result<WithinCapacity, BlockSolveError> {
+    // The capacities to come want some of it, too.
     const PART: u32 = 4;
     const MOST: Duration = Duration::from_secs(3600);
     if stop.is_due() {
-        return Ok(UnderCap::Unknown);
+        return Ok(WithinCapacity::Unknown);
     }
     let work = model.most_work();
-    let request = BlockRequest::of_one(match cap {
+    let request = BlockRequest::of_one(match capacity {
         Some(_) => BlockObjective::LeastInterval,
         None => BlockObjective::LeastMemory { interval: work },
     });
     Ok(match solve(model, engine, request, &stop.within((stop.remaining() / PART).min(MOST)))? {
         BlockOutcome::Optimal(best) => {
             let interval = best.interval;
-            UnderCap::step(best, interval)
+            WithinCapacity::step(best, interval)
         }
         BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Interval(bound) } => {
-            UnderCap::step(best, bound.max(interval_bound(model)))
+            WithinCapacity::step(best, bound.max(interval_bound(model)))
         }
         BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Memory(_) } => {
-            UnderCap::step(best, Ratio::from_integer(work.0))
+            WithinCapacity::step(best, Ratio::from_integer(work.0))
         }
-        BlockOutcome::Bounded { best: None, .. } => UnderCap::Unknown,
-        BlockOutcome::Infeasible => UnderCap::Infeasible,
+        BlockOutcome::Bounded { best: None, .. } => WithinCapacity::Unknown,
+        BlockOutcome::Infeasible => WithinCapacity::Infeasible,
     })
 }
 
@@ -265,11 +265,11 @@ mod tests {
     #[test]
     fn every_point_is_what_a_cap_of_its_memory_allows_and_no_less() {
         let (model, frontier) = of(Placement::v(4).expect("a placement"), [3, 4, 2, 1]);
-        for cap in 2..=9 {
-            let capped = model.with_uniform_activation_capacity(Some(Units(cap))).expect("a model");
-            let best = zone::least_interval(&capped, Passes::SPLIT, &Stop::default()).expect("a block");
-            let known = frontier.points.iter().rev().find(|point| point.peak.0 <= cap).expect("a point");
-            assert_eq!(best.interval, known.interval, "cap {cap}");
+        for capacity in 2..=9 {
+            let limited = model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a model");
+            let best = zone::least_interval(&limited, Passes::SPLIT, &Stop::default()).expect("a block");
+            let known = frontier.points.iter().rev().find(|point| point.peak.0 <= capacity).expect("a point");
+            assert_eq!(best.interval, known.interval, "capacity {capacity}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Optimisation: short schedules under the caps, and how far from the shortest they can be at most.
+//! Optimisation: short schedules under the capacities, and how far from the shortest they can be at most.
 //!
 //! Candidates come from optimal building blocks, from list scheduling along orders of forwards, and
 //! from the catalogue; the best are improved by filling gaps, by annealing, and by disturbing their
@@ -66,11 +66,11 @@ pub struct Options {
     pub exact_effort: u64,
     /// How many threads search. The answer does not depend on it.
     pub threads: NonZeroUsize,
-    /// Schedules to start from. Those that replay finds valid under the model, caps included, are
+    /// Schedules to start from. Those that replay finds valid under the model, capacities included, are
     /// never better than the answer; the others play no part.
     ///
-    /// What keeps to some caps keeps to looser ones, but a search under looser caps may have less luck:
-    /// handing the schedule of each cap on to the next looser one makes a sweep monotone.
+    /// What keeps to some capacities keeps to looser ones, but a search under looser capacities may have
+    /// less luck: handing the schedule of each capacity on to the next looser one makes a sweep monotone.
     pub known: Vec<Schedule>,
 }
 
@@ -99,15 +99,15 @@ pub struct Progress {
     pub bound: Ticks,
 }
 
-/// A schedule that keeps to the caps, replayed, with a lower bound.
+/// A schedule that keeps to the capacities, replayed, with a lower bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solution {
     /// The schedule.
     pub schedule: Schedule,
     /// What replay says of it: valid, with its times.
     pub verdict: Verdict,
-    /// No schedule under the caps is better than this; [`certificate::holds`](crate::certificate::holds)
-    /// derives it anew.
+    /// No schedule under the capacities is better than this;
+    /// [`certificate::holds`](crate::certificate::holds) derives it anew.
     pub bound: Bound,
     /// What is known of how much better any schedule can be; for what an exhaustive search is worth, see
     /// [`exact`].
@@ -128,7 +128,7 @@ impl Solution {
         timing.map_or(Ticks::ZERO, |timing| self.objective.of(&timing.metrics))
     }
 
-    /// No schedule under the caps is better than this: the bound, or the value itself where an engine
+    /// No schedule under the capacities is better than this: the bound, or the value itself where an engine
     /// has proved it optimal.
     #[must_use]
     pub fn lower(&self) -> Ticks {
@@ -171,7 +171,7 @@ impl Solution {
 /// Why there is no solution.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptimizeError {
-    /// No schedule keeps to the caps.
+    /// No schedule keeps to the capacities.
     #[error(transparent)]
     Infeasible(#[from] Infeasible),
     /// Two directions: the search is for pipelines of one.
@@ -187,10 +187,10 @@ pub enum OptimizeError {
     },
 }
 
-/// The shortest schedule found under the model's caps.
+/// The shortest schedule found under the model's capacities.
 ///
-/// Any caps that a serial execution keeps to give a schedule. Unless the [stop](Options::stop)
-/// comes first, the result is never worse than a schedule of the catalogue that keeps to the caps, and
+/// Any capacities that a serial execution keeps to give a schedule. Unless the [stop](Options::stop)
+/// comes first, the result is never worse than a schedule of the catalogue that keeps to the capacities, and
 /// it is the same every time, with any number of threads. In any case it is never worse than a
 /// [known](Options::known) schedule.
 ///
@@ -199,7 +199,7 @@ pub enum OptimizeError {
 /// than what the same options give as the schedule of least makespan.
 ///
 /// # Errors
-/// When the caps are too small for one microbatch alone, or replay rejects what the search proposes: a
+/// When the capacities are too small for one microbatch alone, or replay rejects what the search proposes: a
 /// defect of this program.
 pub fn optimize(
     model: &Model,

@@ -12,8 +12,8 @@ use crate::certificate::interval_bound;
 use crate::kernel::{IndexedOrders, IndexedPass, Problem, class};
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
-/// Blocks of one microbatch per interval and least interval within shares of the caps, with what found
-/// them; within each share the one of shortest interval first. What a tighter cap gives is good for a
+/// Blocks of one microbatch per interval and least interval within shares of the capacities, with what found
+/// them; within each share the one of shortest interval first. What a tighter capacity gives is good for a
 /// looser one too, and its shorter warm-up may make up for a longer interval. Where the model has
 /// checkpoints, there are blocks in which every stage recomputes, too.
 pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(String, Block)> {
@@ -23,8 +23,8 @@ pub(super) fn blocks(model: &Model, shares: &[Share], stop: &Stop) -> Vec<(Strin
     let mut found: Vec<(String, Block)> = Vec::new();
     for share in shares {
         let tighter = |device| {
-            let cap = model.activation_capacity(device)?;
-            Some(Units(i64::try_from(i128::from(cap.0) * share.0 / share.1).unwrap_or(cap.0)))
+            let capacity = model.activation_capacity(device)?;
+            Some(Units(i64::try_from(i128::from(capacity.0) * share.0 / share.1).unwrap_or(capacity.0)))
         };
         let Ok(tighter) = model.with_activation_capacity(Device::all(model.devices()).map(tighter).collect())
         else {
@@ -70,10 +70,10 @@ pub(super) const MOST_PERIOD: u32 = 3;
 /// The most stages for which blocks of several microbatches per interval are looked for.
 pub(super) const MOST_PERIODIC_STAGES: u32 = 32;
 
-/// A share of a cap: numerator and denominator.
+/// A share of a capacity: numerator and denominator.
 pub(super) type Share = (i128, i128);
 
-/// The shares of the caps for which blocks are looked for, all of them first.
+/// The shares of the capacities for which blocks are looked for, all of them first.
 pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
 
 /// Orders of forwards as in a block with uniform offsets: from stage to stage the forward takes
@@ -87,7 +87,7 @@ pub(super) fn uniform(model: &Model, problem: &Problem) -> Vec<IndexedOrders> {
     }
     let interval = interval_bound(model).ceil().to_integer();
     // A family holds a share of 1F1B's memory in proportion to its growth, all of it at three: those
-    // that fit the first device's cap best come first.
+    // that fit the first device's capacity best come first.
     let first = model.placement().stages_of(Device(0));
     let whole = i64::from(model.devices())
         .saturating_mul(first.iter().map(|&stage| model.activation(stage).0).sum::<i64>());
@@ -128,7 +128,7 @@ fn forwards(model: &Model, problem: &Problem, interval: i64, growth: Ratio<i64>)
     Device::all(model.devices()).map(order).collect()
 }
 
-/// Limits to list schedules in, one per device: the caps first, then less, the same for all devices
+/// Limits to list schedules in, one per device: the capacities first, then less, the same for all devices
 /// or less and less towards the last one, which needs the least.
 pub(super) fn limits(model: &Model, problem: &Problem) -> Vec<Vec<i64>> {
     let devices = i64::from(model.devices());

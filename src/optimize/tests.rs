@@ -83,7 +83,7 @@ fn an_asap_pass_within_a_limit_gives_up_only_beyond_it() {
     }
 }
 
-/// The problem with the caps that a schedule just keeps to.
+/// The problem with the capacities that a schedule just keeps to.
 fn tight(problem: &Problem, model: &Model, orders: &IndexedOrders) -> Problem {
     let schedule = problem.schedule(model, orders);
     let peaks = Device::all(model.devices()).map(|device| order_peak(model, schedule.order(device)));

@@ -42,8 +42,8 @@ pub enum PredictionError {
     Model(#[from] ModelError),
 }
 
-/// The same model in nanoseconds, with this number of microbatches, and without weights and caps, which no
-/// trace has.
+/// The same model in nanoseconds, with this number of microbatches, and without weights and capacities,
+/// which no trace has.
 ///
 /// # Errors
 /// When its unit has no length, or its times are too large.

@@ -75,7 +75,7 @@ for (const at of document.querySelectorAll("h1,h2,p,button,li,summary,dt,dd,span
 }
 const hex = (name) => [1, 3, 5].map((i) => parseInt(bubbleproof.colours[name].slice(i, i + 2), 16));
 const drawn = Object.fromEntries(
-  ["ink", "muted", "needs", "leads", "cap"].map((name) => [name, contrast(hex(name), hex("ground"))]));
+  ["ink", "muted", "needs", "leads", "capacity"].map((name) => [name, contrast(hex(name), hex("ground"))]));
 const { colours } = bubbleproof.panels[0].timeline;
 const labels = Object.values(colours[bubbleproof.theme]).flat().map(([fill, ink]) => {
   const of = (css) => (css.length === 4 ? [1, 2, 3].map((i) => parseInt(css[i] + css[i], 16))

@@ -73,7 +73,7 @@ SCHEDULES: list[Named | Stored] = [
     Named("v-zb", V, 2, 4),
     Named("v-zb", V, 4, 8),
     Named("v-zb", V, 8, 12),
-    Stored("optimised, cap 5", ROOT / "tests/data/interop/optimised.json"),
+    Stored("optimised, capacity 5", ROOT / "tests/data/interop/optimised.json"),
     Stored("uneven stages", ROOT / "tests/data/interop/uneven.json"),
 ]
 

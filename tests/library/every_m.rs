@@ -132,15 +132,15 @@ fn a_block_with_a_pass_before_what_it_needs_is_refuted() {
 }
 
 #[test]
-fn a_cap_one_lower_is_refuted_with_the_fewest_microbatches_that_reach_it() {
+fn a_capacity_one_lower_is_refuted_with_the_fewest_microbatches_that_reach_it() {
     let family = family::shipped("v-half").expect("it is shipped");
     let (block, model) = (family.block(6).expect("a block"), family.model(6, 1).expect("a model"));
-    let with_cap = |units| {
+    let with_capacity = |units| {
         let model = model.with_uniform_activation_capacity(Some(Units(units))).expect("a model");
         every_m_of_block(&block, &model, &Stop::default()).expect("an answer")
     };
-    assert_eq!(proved("v-half", with_cap(8)).peak_memory, vec![Units(8); 6]);
-    let EveryM::Refuted(refutation) = with_cap(7) else { panic!("the peak is 8") };
+    assert_eq!(proved("v-half", with_capacity(8)).peak_memory, vec![Units(8); 6]);
+    let EveryM::Refuted(refutation) = with_capacity(7) else { panic!("the peak is 8") };
     assert_eq!(refutation.microbatches, 4);
 }
 

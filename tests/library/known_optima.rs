@@ -14,10 +14,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// F, I, W and latency of every chunk, in ticks.
 type Times = [i64; 4];
 
-fn model(devices: u32, times: Times, cap: Option<i64>) -> Model {
+fn model(devices: u32, times: Times, capacity: Option<i64>) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     let model = Model::equal_stages(placement, 1, times).expect("a model");
-    model.with_uniform_activation_capacity(cap.map(Units)).expect("a cap")
+    model.with_uniform_activation_capacity(capacity.map(Units)).expect("a capacity")
 }
 
 type Engine = fn(&Model, BlockObjective, &Stop) -> Result<BlockOutcome, bubbleproof::encode::EncodeError>;
@@ -33,11 +33,11 @@ fn least_memory(engine: Engine, devices: u32, times: Times) -> i64 {
     }
 }
 
-fn least_interval(engine: Engine, devices: u32, times: Times, cap: i64) -> Ratio<i64> {
-    let model = model(devices, times, Some(cap));
+fn least_interval(engine: Engine, devices: u32, times: Times, capacity: i64) -> Ratio<i64> {
+    let model = model(devices, times, Some(capacity));
     match engine(&model, BlockObjective::LeastInterval, &Stop::after(LIMIT)).expect("an outcome") {
         BlockOutcome::Optimal(answer) => {
-            assert!(answer.peak_max() <= Units(cap));
+            assert!(answer.peak_max() <= Units(capacity));
             answer.interval
         }
         other => panic!("not proved: {other:?}"),
@@ -62,9 +62,9 @@ fn both_engines_prove_the_least_memory_without_bubbles() {
 #[test]
 fn both_engines_prove_the_least_interval_at_the_memory_of_v_min() {
     for (devices, expected) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
-        let cap = 2 * ((i64::from(devices) + 4) / 3);
+        let capacity = 2 * ((i64::from(devices) + 4) / 3);
         for (name, engine) in ENGINES {
-            let found = least_interval(engine, devices, [3, 4, 2, 0], cap);
+            let found = least_interval(engine, devices, [3, 4, 2, 0], capacity);
             assert_eq!(found, Ratio::from_integer(expected), "{name} {devices}");
         }
     }

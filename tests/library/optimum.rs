@@ -16,15 +16,15 @@ fn profile(name: &str) -> Model {
     model::parse(&fs::read_to_string(path).expect("a shipped model")).expect("a shipped model is right")
 }
 
-fn capped(model: &Model, units: i64) -> Model {
-    model.with_uniform_activation_capacity(Some(Units(units))).expect("a cap")
+fn limited(model: &Model, units: i64) -> Model {
+    model.with_uniform_activation_capacity(Some(Units(units))).expect("a capacity")
 }
 
 #[test]
 fn under_the_memory_of_v_min_unequal_passes_have_shorter_intervals_than_v_min() {
     for (devices, interval) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
         let model = profile("uneven-342").resized(devices).expect("the same on every device");
-        let model = capped(&model, 2 * ((i64::from(devices) + 4) / 3));
+        let model = limited(&model, 2 * ((i64::from(devices) + 4) / 3));
         let best = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(interval), "d = {devices}");
     }
@@ -33,9 +33,9 @@ fn under_the_memory_of_v_min_unequal_passes_have_shorter_intervals_than_v_min() 
 #[test]
 fn the_optimal_block_of_five_devices_becomes_a_schedule_with_a_steady_phase_of_eighteen_ticks() {
     let model = profile("uneven-342").resized(5).and_then(|model| model.with_microbatches(64));
-    let model = capped(&model.expect("the same on every device"), 6);
+    let model = limited(&model.expect("the same on every device"), 6);
     let options = Options { effort: 300_000, exact_effort: 0, ..Options::default() };
-    let solution = optimize(&model, &options, &mut |_| ()).expect("the cap is feasible");
+    let solution = optimize(&model, &options, &mut |_| ()).expect("the capacity is feasible");
     assert_eq!(solution.interval(), Some(Ratio::from_integer(18)));
     assert!(solution.verdict.peak_memory_max() <= Units(6));
     let v_min = catalog::find("v-min").and_then(|entry| entry.generate(&model).ok()).expect("v-min fits");
@@ -66,9 +66,9 @@ fn every_shipped_profile_has_a_schedule_at_every_share_of_the_memory_of_1f1b() {
         let model = model.with_microbatches(model.microbatches().min(2 * model.devices())).expect("fewer");
         let whole = catalog::one_f_one_b_memory(&model);
         for (share, of) in [(1, 1), (3, 4), (1, 2), (1, 3)] {
-            let model = capped(&model, whole.0 * share / of);
+            let model = limited(&model, whole.0 * share / of);
             let options = Options { effort: 1, exact_effort: 0, ..Options::default() };
-            let solution = optimize(&model, &options, &mut |_| ()).expect("the cap is feasible");
+            let solution = optimize(&model, &options, &mut |_| ()).expect("the capacity is feasible");
             assert!(solution.verdict.is_valid());
             assert!(solution.value() >= solution.bound.value);
             for entry in catalog::entries() {
@@ -87,10 +87,10 @@ fn many_microbatches_keep_the_interval_of_a_block_of_two() {
     // over all schedules): 7 more for each further one.
     let placement = Placement::v(5).expect("a placement");
     let model = Model::equal_stages(placement, 32, [1, 1, 1, 0]).expect("a model");
-    let model = capped(&model, 4);
+    let model = limited(&model, 4);
     let best = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
     assert_eq!(best.interval, Ratio::from_integer(8));
-    let solution = optimize(&model, &Options::default(), &mut |_| ()).expect("the cap is feasible");
+    let solution = optimize(&model, &Options::default(), &mut |_| ()).expect("the capacity is feasible");
     assert_eq!(solution.interval(), Some(Ratio::from_integer(7)));
     // In copies of a block of one microbatch the last would not even have begun.
     assert!(solution.value() < Ticks(31 * 8), "{}", solution.value());
@@ -99,7 +99,7 @@ fn many_microbatches_keep_the_interval_of_a_block_of_two() {
 }
 
 /// Found by earlier searches, or by an exact program over small problems (V placement, one
-/// unit of memory per chunk activation): durations, devices, microbatches, cap, makespan. Ours may be
+/// unit of memory per chunk activation): durations, devices, microbatches, capacity, makespan. Ours may be
 /// shorter, never longer.
 const BEST_KNOWN: [([i64; 3], u32, u32, i64, i64); 12] = [
     ([1, 1, 1], 2, 8, 3, 51),
@@ -118,13 +118,18 @@ const BEST_KNOWN: [([i64; 3], u32, u32, i64, i64); 12] = [
 
 #[test]
 fn small_problems_reach_the_best_known_makespans() {
-    for ([forward, input, weight], devices, microbatches, cap, known) in BEST_KNOWN {
+    for ([forward, input, weight], devices, microbatches, capacity, known) in BEST_KNOWN {
         let placement = Placement::v(devices).expect("a placement");
         let model =
             Model::equal_stages(placement, microbatches, [forward, input, weight, 0]).expect("a model");
         let options = Options { effort: 30_000_000, ..Options::default() };
-        let solution = optimize(&capped(&model, cap), &options, &mut |_| ()).expect("the cap is feasible");
-        assert!(solution.value() <= Ticks(known), "{devices} {microbatches} {cap}: {}", solution.value());
+        let solution =
+            optimize(&limited(&model, capacity), &options, &mut |_| ()).expect("the capacity is feasible");
+        assert!(
+            solution.value() <= Ticks(known),
+            "{devices} {microbatches} {capacity}: {}",
+            solution.value()
+        );
     }
 }
 
@@ -162,7 +167,7 @@ fn where_a_block_that_recomputes_is_faster_the_schedule_is_no_slower_than_it() {
 fn weights_take_their_room_from_the_cap_and_change_nothing_else() {
     let model =
         profile("uneven-342").resized(3).and_then(|model| model.with_microbatches(8)).expect("a model");
-    let light = capped(&model, 4);
+    let light = limited(&model, 4);
     let weights = vec![Units(100); model.stages() as usize];
     let memory = Memory { weights, capacity: vec![Some(Units(204)); 3], ..model.memory().clone() };
     let (placement, costs) = (model.placement().clone(), model.costs().clone());
@@ -176,5 +181,8 @@ fn weights_take_their_room_from_the_cap_and_change_nothing_else() {
     assert_eq!(with_weights.verdict.peak_memory, more);
     let tight = heavy.with_uniform_capacity(Units(201)).expect("room for the weights");
     let error = found(&tight).expect_err("two chunks hold two units").to_string();
-    assert!(error.contains("cap of 201 on device 0: a single microbatch needs 202 there, 1 more"), "{error}");
+    assert!(
+        error.contains("memory limit of 201 on device 0: a single microbatch needs 202 there, 1 more"),
+        "{error}"
+    );
 }

@@ -56,7 +56,7 @@ fn profile_name(row: &Row) -> String {
 }
 
 fn metrics(model: &Model, schedule: &str) -> Metrics {
-    let schedule = catalog::find(schedule).expect("a known name").generate(model).expect("no cap");
+    let schedule = catalog::find(schedule).expect("a known name").generate(model).expect("no capacity");
     let verdict = replay(model, &schedule);
     assert_eq!(verdict.violations, []);
     verdict.timing.expect("it runs").metrics
@@ -153,7 +153,7 @@ fn memory_limited_schedules_keep_to_p_and_2p_forwards() {
         let model = profile(&profile_name(row));
         let forward = model.activation(Stage(0));
         for (name, limit) in [("zb-1p", forward * 8), ("zb-2p", forward * 16)] {
-            let schedule = catalog::find(name).expect("a known name").generate(&model).expect("no cap");
+            let schedule = catalog::find(name).expect("a known name").generate(&model).expect("no capacity");
             let peak = replay(&model, &schedule).peak_memory_max();
             assert!(peak <= limit, "{name}: {peak} over {limit}");
         }

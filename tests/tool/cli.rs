@@ -640,11 +640,11 @@ fn what_people_read() {
     for (name, arguments) in [
         ("verify_valid", &["verify", SCHEDULE, "--model", MODEL][..]),
         ("verify_broken", &["verify", BROKEN]),
-        ("verify_over_the_cap", &["verify", SCHEDULE, "--memory", "1"]),
+        ("verify_over_the_limit", &["verify", SCHEDULE, "--memory", "1"]),
         ("verify_other_size", &["verify", RESIZED, "--model", MODEL]),
         ("replay", &["replay", SCHEDULE, "--model", MODEL]),
         ("compare", &["compare", MODEL]),
-        ("compare_over_the_cap", &["compare", MODEL, "--memory", "1"]),
+        ("compare_over_the_limit", &["compare", MODEL, "--memory", "1"]),
         ("optimize", &["optimize", MODEL]),
         ("optimize_infeasible", &["optimize", MODEL, "--memory", "0"]),
         ("explain", &["explain", V_MODEL, "--devices", "4", "--memory", "4"]),

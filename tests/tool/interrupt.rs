@@ -63,7 +63,7 @@ fn an_interrupted_search_writes_the_best_schedule_found_so_far() {
         schedule::parse(&fs::read_to_string(&file).expect("the file is there")).expect("a schedule");
     let model = model::parse(&fs::read_to_string(MODEL).expect("the model is there")).expect("a model");
     let model = model.resized(16).and_then(|model| model.with_microbatches(200)).expect("a size");
-    let model = model.with_uniform_activation_capacity(Some(Units(12))).expect("a cap");
+    let model = model.with_uniform_activation_capacity(Some(Units(12))).expect("a capacity");
     let verdict = replay(&model, &written);
     assert!(verdict.is_valid(), "{:?}", verdict.violations);
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");

@@ -103,21 +103,21 @@ pub fn linear(devices: u32, times: Times) -> Model {
     model(Placement::linear(devices).expect("a placement"), times)
 }
 
-/// The model with the same cap on every device.
-pub fn capped(model: &Model, cap: i64) -> Model {
-    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+/// The model with the same capacity on every device.
+pub fn limited(model: &Model, capacity: i64) -> Model {
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
 }
 
 /// The least interval of one microbatch, proved by the exact program.
 pub fn least_interval(model: &Model) -> Ratio<i64> {
-    zone::least_interval(model, Passes::SPLIT, &Stop::default()).expect("the cap is feasible").interval
+    zone::least_interval(model, Passes::SPLIT, &Stop::default()).expect("the capacity is feasible").interval
 }
 
 /// The least memory of a device that needs the most, at an interval of one microbatch, proved likewise.
 pub fn least_memory(model: &Model, passes: Passes, interval: i64) -> i64 {
     let interval = Ratio::from_integer(interval);
     zone::least_memory(model, passes, interval, &Stop::default())
-        .expect("no cap, no less than the work")
+        .expect("no capacity, no less than the work")
         .peak_max()
         .0
 }

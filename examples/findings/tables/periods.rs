@@ -7,40 +7,42 @@ use bubbleproof::optimize::Stop;
 use bubbleproof::optimize::periodic::{self, Effort};
 use num_rational::Ratio;
 
-use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, capped, least_interval, listed, v};
+use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, least_interval, limited, listed, v};
 
-/// Every cap below the least memory of a steady phase without bubbles.
+/// Every capacity below the least memory of a steady phase without bubbles.
 pub fn table() -> Table {
     let devices =
         [UNIT, UNEQUAL].into_iter().flat_map(|times| (3..=8_u32).map(move |devices| (times, devices)));
     let rows = devices.flat_map(|(times, devices)| {
-        (2..=2 * i64::from(devices)).take_while(move |&cap| !is_free(times, devices, cap)).map(move |cap| {
-            Row::new(problem(times, devices, cap), takes(times, devices, cap), move || {
-                row(times, devices, cap)
-            })
-        })
+        (2..=2 * i64::from(devices)).take_while(move |&capacity| !is_free(times, devices, capacity)).map(
+            move |capacity| {
+                Row::new(problem(times, devices, capacity), takes(times, devices, capacity), move || {
+                    row(times, devices, capacity)
+                })
+            },
+        )
     });
     Table {
         name: "periods",
-        head: "| F,I,W | d | cap | one | several | K | no schedule below | |\n\
+        head: "| F,I,W | d | capacity | one | several | K | no schedule below | |\n\
                | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
         rows: rows.collect(),
     }
 }
 
-fn is_free(times: Times, devices: u32, cap: i64) -> bool {
+fn is_free(times: Times, devices: u32, capacity: i64) -> bool {
     let model = v(devices, times);
-    least_interval(&capped(&model, cap)) == Ratio::from_integer(model.most_work().0)
+    least_interval(&limited(&model, capacity)) == Ratio::from_integer(model.most_work().0)
 }
 
-fn problem(times: Times, devices: u32, cap: i64) -> Vec<String> {
-    vec![listed(times), devices.to_string(), cap.to_string()]
+fn problem(times: Times, devices: u32, capacity: i64) -> Vec<String> {
+    vec![listed(times), devices.to_string(), capacity.to_string()]
 }
 
 /// Where the bound is cheap and either one microbatch meets it or the first search does.
-fn takes(times: Times, devices: u32, cap: i64) -> Takes {
-    let searched = times == UNIT && [(5, 4), (7, 4)].contains(&(devices, cap));
-    if searched || devices <= 5 && cap <= 3 { Takes::Little } else { Takes::Long }
+fn takes(times: Times, devices: u32, capacity: i64) -> Takes {
+    let searched = times == UNIT && [(5, 4), (7, 4)].contains(&(devices, capacity));
+    if searched || devices <= 5 && capacity <= 3 { Takes::Little } else { Takes::Long }
 }
 
 /// How many swaps a search tries.
@@ -52,8 +54,8 @@ const SEEDS: u64 = 3;
 /// The most microbatches per interval.
 const MOST: u32 = 3;
 
-fn row(times: Times, devices: u32, cap: i64) -> Vec<String> {
-    let model = capped(&v(devices, times), cap);
+fn row(times: Times, devices: u32, capacity: i64) -> Vec<String> {
+    let model = limited(&v(devices, times), capacity);
     let (one, bound) = (least_interval(&model), steady_bound(&model, CHECK_STEPS));
     let mut best = (one, 1);
     for period in 2..=MOST {

@@ -11,7 +11,7 @@ use bubbleproof::model::{Model, Placement};
 use bubbleproof::optimize::Stop;
 use num_rational::Ratio;
 
-use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, capped, least_interval, listed, shown, v};
+use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, least_interval, limited, listed, shown, v};
 
 /// How long Z3 may try; what it has not proved by then is not shown.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -52,29 +52,31 @@ pub fn memory_table() -> Table {
 
 pub fn interval_table() -> Table {
     let problems = [UNIT, UNEQUAL].into_iter().flat_map(|times| {
-        [2, 3, 4].into_iter().flat_map(move |devices| (2..=2 * devices).map(move |cap| (times, devices, cap)))
+        [2, 3, 4]
+            .into_iter()
+            .flat_map(move |devices| (2..=2 * devices).map(move |capacity| (times, devices, capacity)))
     });
-    let rows = problems.map(|(times, devices, cap)| {
-        let problem = vec![listed(times), devices.to_string(), cap.to_string()];
+    let rows = problems.map(|(times, devices, capacity)| {
+        let problem = vec![listed(times), devices.to_string(), capacity.to_string()];
         Row::new(problem, Takes::Little, move || {
             vec![
-                least_interval(&capped(&linear(devices, times), i64::from(cap) / 2)).to_string(),
-                least_interval(&capped(&v(devices, times), cap.into())).to_string(),
-                shown(looped_least_interval(devices, times, cap.into())),
+                least_interval(&limited(&linear(devices, times), i64::from(capacity) / 2)).to_string(),
+                least_interval(&limited(&v(devices, times), capacity.into())).to_string(),
+                shown(looped_least_interval(devices, times, capacity.into())),
             ]
         })
     });
     Table {
         name: "placement interval",
-        head: "| F,I,W | d | cap | linear | V | looped |\n| --- | ---: | ---: | ---: | ---: | ---: |",
+        head: "| F,I,W | d | capacity | linear | V | looped |\n| --- | ---: | ---: | ---: | ---: | ---: |",
         rows: rows.collect(),
     }
 }
 
 /// What Z3 proves in exact arithmetic.
-fn looped_least_interval(devices: u32, times: Times, cap: i64) -> Option<Ratio<i64>> {
+fn looped_least_interval(devices: u32, times: Times, capacity: i64) -> Option<Ratio<i64>> {
     match smt::solve(
-        &capped(&looped(devices, times), cap),
+        &limited(&looped(devices, times), capacity),
         BlockObjective::LeastInterval,
         &Stop::after(LIMIT),
     )

@@ -8,7 +8,7 @@ use bubbleproof::model::{self, Kind, Model, Stage};
 use num_rational::Ratio;
 
 use super::published::settled;
-use super::{Row, Table, Takes, capped, decimals, least_interval, wide};
+use super::{Row, Table, Takes, decimals, least_interval, limited, wide};
 
 /// The shipped profiles that are cut into two chunks per device.
 const PROFILES: [&str; 12] = [
@@ -39,8 +39,10 @@ pub fn table() -> Table {
 fn row(name: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/profiles/zb-{name}-v.toml"));
     let text = fs::read_to_string(path).expect("a profile");
-    let model =
-        model::parse(&text).expect("a valid profile").with_uniform_activation_capacity(None).expect("no cap");
+    let model = model::parse(&text)
+        .expect("a valid profile")
+        .with_uniform_activation_capacity(None)
+        .expect("no capacity");
     let mut cells = vec![microseconds(Ratio::from_integer(model.most_work().0))];
     let [interval, least] = on_model("v-min", &model);
     cells.extend([microseconds(interval), microseconds(least), decimals(wide(interval / least))]);
@@ -62,7 +64,7 @@ pub fn on_model(name: &str, model: &Model) -> [Ratio<i64>; 2] {
     let block = catalog::block(name, model.placement()).expect("a block for this placement");
     let memory = block.steady_peak(model).into_iter().max().expect("a device");
     let settled = settled(&block, model).expect("the order settles");
-    [settled, least_interval(&capped(model, memory.0))]
+    [settled, least_interval(&limited(model, memory.0))]
 }
 
 /// The model with chunk activations that stay until W, all alike.

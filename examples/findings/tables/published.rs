@@ -5,7 +5,7 @@ use bubbleproof::model::Model;
 use bubbleproof::replay::replay;
 use num_rational::Ratio;
 
-use super::{Row, Table, Takes, Times, all_times, capped, decimals, least_interval, v};
+use super::{Row, Table, Takes, Times, all_times, decimals, least_interval, limited, v};
 
 /// A family of arXiv 2405.15362 whose steady phase has bubbles where passes differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Family {
 
     /// Its interval over the least one at its memory.
     pub fn ratio(self, devices: u32, times: Times) -> Ratio<i64> {
-        let least = least_interval(&capped(&v(devices, times), self.memory(devices)));
+        let least = least_interval(&limited(&v(devices, times), self.memory(devices)));
         Ratio::from_integer(self.interval(times)) / least
     }
 }
@@ -64,7 +64,7 @@ pub fn table() -> Table {
     });
     Table {
         name: "published",
-        head: "| d | family | cap | no bubble | optimal | optimal with a bubble | mean ratio | worst | at F,I,W |\n\
+        head: "| d | family | capacity | no bubble | optimal | optimal with a bubble | mean ratio | worst | at F,I,W |\n\
                | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
         rows: rows.collect(),
     }

@@ -5,7 +5,7 @@ use bubbleproof::model::{Model, Placement};
 use bubbleproof::optimize::{Stop, zone};
 use num_rational::Ratio;
 
-use super::{Row, Table, Takes, Times, all_times, capped, listed};
+use super::{Row, Table, Takes, Times, all_times, limited, listed};
 
 /// The durations of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +46,13 @@ pub fn table() -> Table {
     });
     Table {
         name: "rounding",
-        head: "| F,I,W | d | latency | problems | proper fractions | largest denominator | most lost | at F,I,W | cap |\n\
+        head: "| F,I,W | d | latency | problems | proper fractions | largest denominator | most lost | at F,I,W | capacity |\n\
                | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |",
         rows: rows.collect(),
     }
 }
 
-/// Over all caps from 2 to 2d chunk activations.
+/// Over all capacities from 2 to 2d chunk activations.
 fn row(durations: Durations, devices: u32, latency: i64) -> Vec<String> {
     let (mut problems, mut fractions, mut denominator) = (0, 0, 1);
     let mut worst = None;
@@ -61,26 +61,26 @@ fn row(durations: Durations, devices: u32, latency: i64) -> Vec<String> {
         let [forward, input, weight] = times;
         let model =
             Model::equal_stages(placement.clone(), 1, [forward, input, weight, latency]).expect("a model");
-        for cap in 2..=2 * i64::from(devices) {
-            let model = capped(&model, cap);
+        for capacity in 2..=2 * i64::from(devices) {
+            let model = limited(&model, capacity);
             let best = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
             problems += 1;
             if best.interval.is_integer() {
                 // Its offsets are whole ticks as well: halves or thirds of a tick gain nothing.
-                assert_eq!(best.block.parts(), 1, "{times:?} {latency} {cap}");
+                assert_eq!(best.block.parts(), 1, "{times:?} {latency} {capacity}");
                 continue;
             }
             fractions += 1;
             denominator = denominator.max(*best.interval.denom());
             let loss: Ratio<i64> = best.interval.ceil() / best.interval;
             if worst.is_none_or(|(most, _, _)| loss > most) {
-                worst = Some((loss, times, cap));
+                worst = Some((loss, times, capacity));
             }
         }
     }
     let mut cells = [problems, fractions, denominator].map(|number| number.to_string()).to_vec();
     cells.extend(match worst {
-        Some((loss, times, cap)) => [loss.to_string(), listed(times), cap.to_string()],
+        Some((loss, times, capacity)) => [loss.to_string(), listed(times), capacity.to_string()],
         None => ["nothing".to_owned(), String::new(), String::new()],
     });
     cells

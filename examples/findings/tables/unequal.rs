@@ -72,7 +72,7 @@ pub fn table() -> Table {
     });
     Table {
         name: "unequal",
-        head: "| longer | d | family | cap | work | its interval | least | ratio | least memory at its interval |\n\
+        head: "| longer | d | family | capacity | work | its interval | least | ratio | least memory at its interval |\n\
                | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         rows: rows.collect(),
     }
@@ -82,12 +82,13 @@ fn row(longer: Longer, devices: u32, family: &str) -> Vec<String> {
     let placement = if family == "zb-h1" { Placement::linear(devices) } else { Placement::v(devices) };
     let model = longer.model(placement.expect("a placement"));
     let block = catalog::block(family, model.placement()).expect("a block");
-    let cap = block.steady_peak(&model).into_iter().max().expect("a device");
+    let capacity = block.steady_peak(&model).into_iter().max().expect("a device");
     let [interval, least] = on_model(family, &model);
-    let memory =
-        zone::least_memory(&model, Passes::SPLIT, interval, &Stop::default()).expect("no cap").peak_max();
+    let memory = zone::least_memory(&model, Passes::SPLIT, interval, &Stop::default())
+        .expect("no capacity")
+        .peak_max();
     vec![
-        cap.to_string(),
+        capacity.to_string(),
         model.most_work().to_string(),
         interval.to_string(),
         least.to_string(),
@@ -143,7 +144,8 @@ fn drawn_row(devices: u32, family: &str) -> Vec<String> {
         optimal += i32::from(ratio == Ratio::from_integer(1));
         sum += wide(ratio);
         worst = worst.max(ratio);
-        let best = zone::least_memory(&model, Passes::SPLIT, interval, &Stop::default()).expect("no cap");
+        let best =
+            zone::least_memory(&model, Passes::SPLIT, interval, &Stop::default()).expect("no capacity");
         memory += best.peak_max().0;
         let block = catalog::block(family, model.placement()).expect("a block");
         own = block.steady_peak(&model).into_iter().max().expect("a device").0;

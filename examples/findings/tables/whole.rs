@@ -9,9 +9,9 @@ use bubbleproof::optimize::{Objective, Optimality, Options, Stop, optimize};
 use bubbleproof::replay::replay;
 use num_rational::Ratio;
 
-use super::{Row, Table, Takes, capped, decimals};
+use super::{Row, Table, Takes, decimals, limited};
 
-/// Placement, `[F, I, W, latency]`, cap in activations of a stage.
+/// Placement, `[F, I, W, latency]`, capacity in activations of a stage.
 type Problem = (&'static str, [i64; 4], i64);
 
 const DEVICES: u32 = 4;
@@ -20,34 +20,37 @@ const MICROBATCHES: u32 = 8;
 fn problems() -> Vec<Problem> {
     let linear = [[1, 1, 1, 0], [3, 4, 2, 0], [6, 3, 7, 2]];
     let v = [[1, 1, 1, 0], [3, 4, 2, 0]];
-    let linear = linear.into_iter().flat_map(|times| (1..=4).map(move |cap| ("linear", times, cap)));
-    let v = v.into_iter().flat_map(|times| (2..=8).map(move |cap| ("v", times, cap)));
+    let linear =
+        linear.into_iter().flat_map(|times| (1..=4).map(move |capacity| ("linear", times, capacity)));
+    let v = v.into_iter().flat_map(|times| (2..=8).map(move |capacity| ("v", times, capacity)));
     linear.chain(v).collect()
 }
 
 pub fn table() -> Table {
     let rows = problems().into_iter().map(|problem| {
-        let (placement, [forward, input, weight, latency], cap) = problem;
+        let (placement, [forward, input, weight, latency], capacity) = problem;
         let times = format!("{forward},{input},{weight}; {latency}");
-        Row::new(vec![placement.to_owned(), times, cap.to_string()], takes(problem), move || row(problem))
+        Row::new(vec![placement.to_owned(), times, capacity.to_string()], takes(problem), move || {
+            row(problem)
+        })
     });
     Table {
         name: "whole",
-        head: "| placement | F,I,W; latency | cap | best of the catalogue | span | optimum | ratio | proved by |\n\
+        head: "| placement | F,I,W; latency | capacity | best of the catalogue | span | optimum | ratio | proved by |\n\
                | --- | --- | ---: | --- | ---: | ---: | ---: | --- |",
         rows: rows.collect(),
     }
 }
 
 /// Where exhaustive searches take longest.
-fn takes((placement, times, cap): Problem) -> Takes {
-    if placement == "v" && times[0] == 3 && cap > 4 { Takes::Long } else { Takes::Little }
+fn takes((placement, times, capacity): Problem) -> Takes {
+    if placement == "v" && times[0] == 3 && capacity > 4 { Takes::Long } else { Takes::Little }
 }
 
-fn model((placement, times, cap): Problem) -> Model {
+fn model((placement, times, capacity): Problem) -> Model {
     let placement = if placement == "v" { Placement::v(DEVICES) } else { Placement::linear(DEVICES) };
     let model = Model::equal_stages(placement.expect("a placement"), MICROBATCHES, times).expect("a model");
-    capped(&model, cap)
+    limited(&model, capacity)
 }
 
 fn row(problem: Problem) -> Vec<String> {
@@ -74,7 +77,7 @@ fn row(problem: Problem) -> Vec<String> {
     vec![name, span, solution.value().to_string(), ratio, proved]
 }
 
-/// The best of the catalogue under the caps, and what the heuristic of arXiv 2401.10241 makes of them.
+/// The best of the catalogue under the capacities, and what the heuristic of arXiv 2401.10241 makes of them.
 fn published(model: &Model) -> Option<(&'static str, Ticks)> {
     let limits: Vec<Option<Units>> =
         Device::all(model.devices()).map(|device| model.activation_capacity(device)).collect();

@@ -196,7 +196,7 @@ pub enum FamilyError {
 
 impl Family {
     /// The family's own model at a number of devices: its durations, no latency, one unit of
-    /// activation per stage from F (from R where there is one) to W, no cap.
+    /// activation per stage from F (from R where there is one) to W, no capacity.
     ///
     /// # Errors
     /// When the number of devices is outside the domain, or the whole is too large.

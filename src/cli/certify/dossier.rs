@@ -94,7 +94,7 @@ impl fmt::Display for CertifyReport {
         let Some(makespan) = self.makespan else {
             return writeln!(out, "not proved within the time limit");
         };
-        writeln!(out, "no schedule of F, I and W under these caps ends before {makespan} {}", self.unit)?;
+        writeln!(out, "no schedule of F, I and W within these limits ends before {makespan} {}", self.unit)?;
         for file in &self.files {
             writeln!(out, "wrote {file}")?;
         }

@@ -50,7 +50,7 @@ type Shades = BTreeMap<char, Vec<(String, &'static str)>>;
 /// What a device runs.
 #[derive(Serialize)]
 struct Row {
-    cap: Option<Units>,
+    capacity: Option<Units>,
     peak: Units,
     /// What lies there all the time: weights.
     resident: Units,
@@ -82,8 +82,8 @@ fn timeline(picture: &Picture<'_>, clock: &Clock) -> Result<Timeline, PageError>
         return Err(PageError::TooLong(makespan));
     }
     let makespan = makespan * units;
-    let caps = picture.devices().filter_map(|device| picture.cap(device));
-    let most_memory = caps.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
+    let capacities = picture.devices().filter_map(|device| picture.capacity(device));
+    let most_memory = capacities.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
     if most_memory.0 > EXACT {
         return Err(PageError::TooMuch(most_memory));
     }
@@ -144,7 +144,7 @@ fn row(picture: &Picture<'_>, device: Device, memory: &[Held], units: i64) -> Ro
         (free, live) = (end, held.after);
     }
     Row {
-        cap: picture.cap(device),
+        capacity: picture.capacity(device),
         peak: picture.peak_memory[device.index()],
         resident,
         classes,

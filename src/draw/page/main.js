@@ -117,7 +117,7 @@ class Page {
   #theme() {
     this.theme = document.documentElement.dataset.theme ?? (this.dark.matches ? "dark" : "light");
     const style = getComputedStyle(document.documentElement);
-    const names = ["ground", "bubble", "curve", "cap", "ink", "muted", "needs", "leads"];
+    const names = ["ground", "bubble", "curve", "capacity", "ink", "muted", "needs", "leads"];
     this.colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
     this.#press("theme", this.theme === "dark");
     this.panels.forEach(({ section, timeline }) => {

@@ -200,18 +200,18 @@ class Painter {
     ctx.fill();
   }
 
-  /** The caps and the peaks. */
+  /** The capacities and the peaks. */
   #marks(rows) {
     const { ctx } = this;
     const { timeline, page } = this.panel;
     for (const { device, top, curve } of rows) {
-      const { cap, peak, peakAt } = timeline.devices[device];
+      const { capacity, peak, peakAt } = timeline.devices[device];
       const y = (live) => top + curve.at + curve.height * (1 - live / Math.max(timeline.mostMemory, 1));
-      if (cap !== null) {
-        ctx.strokeStyle = page.colours.cap;
+      if (capacity !== null) {
+        ctx.strokeStyle = page.colours.capacity;
         ctx.lineWidth = 1.2;
         ctx.setLineDash([4, 2]);
-        line(ctx, GUTTER, y(cap), GUTTER + this.plot, y(cap));
+        line(ctx, GUTTER, y(capacity), GUTTER + this.plot, y(capacity));
         ctx.setLineDash([]);
       }
       if (peakAt !== null && peak > 0) {

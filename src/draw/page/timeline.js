@@ -24,8 +24,8 @@ class Timeline {
     this.mostMemory = data.most_memory;
     this.phases = data.phases;
     this.colours = data.colours;
-    this.devices = data.devices.map(({ cap, peak, resident }) => {
-      return { cap, peak, resident, peakAt: null, first: 0, last: 0 };
+    this.devices = data.devices.map(({ capacity, peak, resident }) => {
+      return { capacity, peak, resident, peakAt: null, first: 0, last: 0 };
     });
 
     /** What passes have in common: stage, kind, chunk, ticks, what they take, give and need. */

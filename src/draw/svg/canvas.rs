@@ -20,7 +20,7 @@ const INK: &str = "#1c1c1f";
 const GRID: &str = "#d9d9de";
 const CURVE: &str = "#c9ccd6";
 const CURVE_EDGE: &str = "#5c6070";
-const CAP: &str = "#b00020";
+const CAPACITY: &str = "#b00020";
 
 /// A picture while it is drawn.
 pub(super) struct Canvas<'a> {
@@ -120,8 +120,8 @@ impl<'a> Canvas<'a> {
                 y + 12
             ),
             Sample::Peak => format!("<circle cx=\"{}\" cy=\"{middle}\" r=\"2.5\"/>", x + 10),
-            Sample::Cap => format!(
-                "<path d=\"M{x} {middle}H{right}\" stroke=\"{CAP}\" stroke-width=\"1.2\" \
+            Sample::Capacity => format!(
+                "<path d=\"M{x} {middle}H{right}\" stroke=\"{CAPACITY}\" stroke-width=\"1.2\" \
                  stroke-dasharray=\"4 2\"/>"
             ),
             Sample::Pair => format!(
@@ -278,9 +278,9 @@ impl<'a> Canvas<'a> {
 
     fn memory(&mut self, device: Device, memory: &[Held], at: i64, height: i64) {
         let picture = self.picture;
-        let cap = picture.cap(device);
-        let caps = picture.devices().filter_map(|device| picture.cap(device));
-        let most = caps.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
+        let capacity = picture.capacity(device);
+        let capacities = picture.devices().filter_map(|device| picture.capacity(device));
+        let most = capacities.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
         let passes = picture.passes(device).zip(memory).map(|(span, &held)| (span.start, span.end, held));
         let curve = curve(&self.layout, passes, picture.model.resident(device), height, most);
         self.line(&format!("<g transform=\"translate(0 {})\">", decimal(at)));
@@ -295,10 +295,10 @@ impl<'a> Canvas<'a> {
                 curve.path
             ));
         }
-        if let Some(cap) = cap {
-            let y = decimal(height - rise(cap, height, most));
+        if let Some(capacity) = capacity {
+            let y = decimal(height - rise(capacity, height, most));
             self.line(&format!(
-                "<path d=\"M0 {y}H{}\" stroke=\"{CAP}\" stroke-width=\"1.2\" stroke-dasharray=\"4 2\"/>",
+                "<path d=\"M0 {y}H{}\" stroke=\"{CAPACITY}\" stroke-width=\"1.2\" stroke-dasharray=\"4 2\"/>",
                 decimal(self.layout.across(picture.makespan()))
             ));
         }

@@ -189,8 +189,8 @@ impl Layout {
 pub(super) fn figures(picture: &Picture<'_>, device: Device, memory: bool) -> Vec<String> {
     let idle = format!("{} % idle", percent(picture.idle_share(device), 1));
     let peak = picture.peak_memory[device.index()];
-    let peak = match picture.cap(device) {
-        Some(cap) => format!("peak {peak} of {cap}"),
+    let peak = match picture.capacity(device) {
+        Some(capacity) => format!("peak {peak} of {capacity}"),
         None => format!("peak {peak}"),
     };
     if memory { vec![idle, peak] } else { vec![format!("{idle}, {peak}")] }

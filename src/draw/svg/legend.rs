@@ -15,8 +15,8 @@ pub(super) enum Sample {
     Curve,
     /// The mark of a peak.
     Peak,
-    /// The line of a cap.
-    Cap,
+    /// The line of a capacity.
+    Capacity,
     /// The line of the critical path.
     Path,
     /// The frame of an overlapped pair.
@@ -78,8 +78,8 @@ fn entries(picture: &Picture<'_>, how: &Svg) -> Vec<Entry> {
     if how.shows(Part::Memory) {
         add(vec![Sample::Curve], format!("memory, {}", picture.model.memory().unit));
         add(vec![Sample::Peak], "peak".to_owned());
-        if picture.devices().any(|device| picture.cap(device).is_some()) {
-            add(vec![Sample::Cap], "cap".to_owned());
+        if picture.devices().any(|device| picture.capacity(device).is_some()) {
+            add(vec![Sample::Capacity], "memory limit".to_owned());
         }
     }
     if let Some(shades) = picture.shades() {

@@ -98,14 +98,14 @@ impl Search<'_> {
         }
         let ticks = Ratio::from_integer(i128::from(interval.0));
         let scale = Scale::at(self.problem, ticks)?;
-        let Some(ranges) = Ranges::of(self.problem, scale, self.problem.caps()) else {
+        let Some(ranges) = Ranges::of(self.problem, scale, self.problem.capacities()) else {
             return Ok(BlockOutcome::Infeasible);
         };
         let quantum = self.problem.quantum();
         let least = refuted_limit(self.problem, scale)? + quantum;
 
         let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
-        program.cap(self.problem.caps());
+        program.capacity(self.problem.capacities());
         let solved = program.minimise_peak(least).solve(self.solver, &self.stop)?;
         // The least multiple of the quantum that the bound allows.
         let units = program::peak_unit(self.problem);
@@ -136,12 +136,12 @@ impl Search<'_> {
         let (least, most) = (refuted_interval(self.problem)?, self.problem.serial());
         let [from, to] = [least, most].map(|ticks| Ratio::from_integer(i128::from(ticks)));
         let scale = Scale::between(self.problem, from, to)?;
-        let Some(ranges) = Ranges::of(self.problem, scale, self.problem.caps()) else {
+        let Some(ranges) = Ranges::of(self.problem, scale, self.problem.capacities()) else {
             let message = "a serial block is feasible, but its ranges are empty".to_owned();
             return Err(EncodeError::Solver { engine: "propagation", message });
         };
         let mut program = Program::new(self.problem, &ranges, Rate::Between { least, most });
-        program.cap(self.problem.caps());
+        program.capacity(self.problem.capacities());
         let solved = program.maximise_rate().solve(self.solver, &self.stop)?;
         // The objective is the negated rate, in most work per interval.
         let work = as_float(self.problem.most_work());
@@ -172,7 +172,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
-        program.cap(&limits);
+        program.capacity(&limits);
         let solved = match program.minimise_length().solve(self.solver, &self.stop) {
             Ok(solved) => solved,
             Err(EncodeError::Solver { .. }) => return Ok(None),

@@ -183,7 +183,7 @@ impl<'a> Program<'a> {
     }
 
     /// Limits the memory of each device, in units.
-    pub fn cap(&mut self, limits: &[Option<i64>]) {
+    pub fn capacity(&mut self, limits: &[Option<i64>]) {
         let (quantum, unit) = (self.problem.quantum(), peak_unit(self.problem));
         for (position, limit) in limits.iter().enumerate() {
             if let Some(limit) = limit {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The least largest peak at an interval of so many microbatches, under the caps of the model. Nothing
+/// The least largest peak at an interval of so many microbatches, under the capacities of the model. Nothing
 /// is said of the order of the microbatches.
 pub fn least_memory(model: &Model, period: u32, interval: i64) -> Option<i64> {
     let mut search = Search::new(model, period, interval);
@@ -103,7 +103,7 @@ impl<'a> Search<'a> {
             let starts =
                 self.starts.iter().filter(|(pass, _)| pass.kind == Kind::F && stages.contains(&pass.stage));
             let peak = starts.map(|&(_, now)| self.live(now, stages)).max().unwrap_or(0);
-            if self.model.activation_capacity(device).is_some_and(|cap| peak > cap.0) {
+            if self.model.activation_capacity(device).is_some_and(|capacity| peak > capacity.0) {
                 return;
             }
             most = most.max(peak);

@@ -27,12 +27,12 @@ pub fn small_models() -> impl Strategy<Value = Model> {
         (Just(placement), times(), times(), weights, latency, held, spare).prop_map(
             |(placement, forward, input, weight, latency, held, spare)| {
                 let (activation, retained): (Vec<i64>, Vec<i64>) = held.into_iter().unzip();
-                let caps = placement.lists().iter().zip(spare).map(|(stages, spare)| {
+                let capacities = placement.lists().iter().zip(spare).map(|(stages, spare)| {
                     let alone: i64 = stages.iter().map(|stage| activation[stage.index()]).sum();
                     spare.map(|spare| (alone + spare).max(0))
                 });
-                let caps = caps.collect();
-                model(placement, [forward, input, weight, latency], [activation, retained], caps)
+                let capacities = capacities.collect();
+                model(placement, [forward, input, weight, latency], [activation, retained], capacities)
             },
         )
     })

@@ -80,11 +80,11 @@ fn both_engines_find_blocks_of_the_same_shortest_length() {
 
 #[test]
 fn a_least_interval_need_not_be_whole() {
-    for (devices, times, cap, expected) in
+    for (devices, times, capacity, expected) in
         [(2, [1, 1, 1, 1], 2, (7, 2)), (3, [1, 1, 1, 1], 3, (11, 3)), (3, [1, 2, 4, 1], 2, (17, 2))]
     {
         let model = uniform(&Placement::linear(devices).expect("a placement"), times);
-        let model = model.with_uniform_activation_capacity(Some(Units(cap))).expect("a model");
+        let model = model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a model");
         for outcome in both(&model, BlockObjective::LeastInterval) {
             let expected = Ratio::new(expected.0, expected.1);
             assert_eq!(proved(&outcome, BlockObjective::LeastInterval), Some(expected));
@@ -120,9 +120,9 @@ fn what_cannot_be_is_infeasible_for_both() {
     let model = uniform(&v(3), [3, 4, 2, 0]);
     let short = BlockObjective::LeastMemory { interval: Ticks(17) };
     let tight = model.with_uniform_activation_capacity(Some(Units(3))).expect("a model");
-    let capped = BlockObjective::LeastMemory { interval: Ticks(18) };
+    let limited = BlockObjective::LeastMemory { interval: Ticks(18) };
     let overfull = model.with_uniform_activation_capacity(Some(Units(1))).expect("a model");
-    for (model, objective) in [(&model, short), (&tight, capped), (&overfull, BlockObjective::LeastInterval)]
+    for (model, objective) in [(&model, short), (&tight, limited), (&overfull, BlockObjective::LeastInterval)]
     {
         assert_eq!(both(model, objective), [BlockOutcome::Infeasible, BlockOutcome::Infeasible]);
     }
@@ -147,7 +147,7 @@ fn memory_that_does_not_fit_64_bits_is_an_error() {
 }
 
 #[test]
-fn a_cap_that_nothing_keeps_to_is_infeasible_though_another_device_has_none() {
+fn a_capacity_that_nothing_keeps_to_is_infeasible_though_another_device_has_none() {
     let times = [vec![1; 2], vec![1; 2], vec![1; 2], vec![0]];
     let placement = Placement::linear(2).expect("a placement");
     let model = model(placement, times, [vec![1; 2], vec![1; 2]], vec![Some(1), None]);

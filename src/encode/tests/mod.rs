@@ -13,7 +13,12 @@ mod periodic;
 mod solvers;
 
 /// A model with values of its own for every stage.
-fn model(placement: Placement, times: [Vec<i64>; 4], held: [Vec<i64>; 2], caps: Vec<Option<i64>>) -> Model {
+fn model(
+    placement: Placement,
+    times: [Vec<i64>; 4],
+    held: [Vec<i64>; 2],
+    capacities: Vec<Option<i64>>,
+) -> Model {
     let [forward, backward_input, backward_weight, communication] =
         times.map(|list| list.into_iter().map(Ticks).collect());
     let [activation, retained_for_weight] = held.map(|list| list.into_iter().map(Units).collect());
@@ -24,12 +29,12 @@ fn model(placement: Placement, times: [Vec<i64>; 4], held: [Vec<i64>; 2], caps: 
         activation,
         retained_for_weight,
         checkpoint: None,
-        capacity: caps.into_iter().map(|cap| cap.map(Units)).collect(),
+        capacity: capacities.into_iter().map(|capacity| capacity.map(Units)).collect(),
     };
     Model::new("test".to_owned(), None, placement, 1, costs, memory).expect("a model")
 }
 
-/// A model whose stages are alike, without caps.
+/// A model whose stages are alike, without capacities.
 fn uniform(placement: &Placement, [forward, input, weight, latency]: [i64; 4]) -> Model {
     let (stages, devices) = (placement.stages() as usize, placement.devices() as usize);
     let times = [vec![forward; stages], vec![input; stages], vec![weight; stages], vec![latency; stages - 1]];
@@ -107,10 +112,10 @@ fn tampered_shifts_and_false_claims_are_rejected() {
         Err(Rejection::Interval { claimed: Ratio::from_integer(2) }.into())
     );
     let low = Claim { peak: Some(Units(1)), ..at(3) };
-    let cap = Rejection::Cap { device: Device(0), peak: Units(2), cap: Units(1) };
-    assert_eq!(checked_block(&model, &problem, &right, low), Err(cap.clone().into()));
-    let capped = model.with_uniform_activation_capacity(Some(Units(1))).expect("a model");
-    assert_eq!(checked_block(&capped, &problem, &right, at(3)), Err(cap.into()));
+    let capacity = Rejection::Capacity { device: Device(0), peak: Units(2), capacity: Units(1) };
+    assert_eq!(checked_block(&model, &problem, &right, low), Err(capacity.clone().into()));
+    let limited = model.with_uniform_activation_capacity(Some(Units(1))).expect("a model");
+    assert_eq!(checked_block(&limited, &problem, &right, at(3)), Err(capacity.into()));
 }
 
 #[test]

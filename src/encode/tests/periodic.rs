@@ -11,8 +11,8 @@ fn linear(devices: u32) -> Placement {
     Placement::linear(devices).expect("a placement")
 }
 
-fn capped(placement: &Placement, times: [i64; 4], cap: i64) -> Model {
-    uniform(placement, times).with_uniform_activation_capacity(Some(Units(cap))).expect("a model")
+fn limited(placement: &Placement, times: [i64; 4], capacity: i64) -> Model {
+    uniform(placement, times).with_uniform_activation_capacity(Some(Units(capacity))).expect("a model")
 }
 
 fn both(model: &Model, period: u32, objective: BlockObjective) -> [BlockOutcome; 2] {
@@ -55,15 +55,15 @@ fn enumeration_without_first_in_first_out_finds_no_better_memory() {
 
 #[test]
 fn enumeration_without_first_in_first_out_finds_no_shorter_interval() {
-    for (devices, period, times, cap) in
+    for (devices, period, times, capacity) in
         [(1, 2, [2, 1, 3, 0], 1), (1, 3, [1, 1, 1, 0], 2), (2, 2, [1, 1, 1, 0], 2), (2, 2, [1, 1, 1, 1], 2)]
     {
-        let model = capped(&linear(devices), times, cap);
+        let model = limited(&linear(devices), times, capacity);
         let least = least_interval(&model, period).expect("a block").ceil().to_integer();
         for interval in [least - 1, least] {
             if brute::is_affordable(&model, period, interval) && interval >= model.most_work().0 {
                 let found = brute::least_memory(&model, period, interval).is_some();
-                assert_eq!(found, interval == least, "{devices} {period} {times:?} {cap}");
+                assert_eq!(found, interval == least, "{devices} {period} {times:?} {capacity}");
             }
         }
     }
@@ -73,7 +73,7 @@ fn enumeration_without_first_in_first_out_finds_no_shorter_interval() {
 fn both_engines_agree_on_several_microbatches_per_interval() {
     let v = |devices| Placement::v(devices).expect("a placement");
     let looped = Placement::looped(2, 2).expect("a placement");
-    for (placement, times, cap) in [
+    for (placement, times, capacity) in [
         (v(1), [1, 1, 1, 0], 2),
         (v(2), [1, 1, 1, 0], 2),
         (v(2), [3, 4, 2, 1], 3),
@@ -82,10 +82,10 @@ fn both_engines_agree_on_several_microbatches_per_interval() {
         (linear(3), [3, 4, 2, 1], 2),
         (linear(3), [1, 2, 4, 1], 2),
     ] {
-        let model = capped(&placement, times, cap);
+        let model = limited(&placement, times, capacity);
         let (one, two) = (least_interval(&model, 1), least_interval(&model, 2));
         // Two copies of a block of one microbatch are a block of two.
-        assert!(two <= one.map(|one| one * 2), "{times:?} {cap}: {two:?} against {one:?}");
+        assert!(two <= one.map(|one| one * 2), "{times:?} {capacity}: {two:?} against {one:?}");
     }
 }
 

@@ -76,9 +76,11 @@ fn every_solver_proves_the_least_memory_of_v_placement() {
 #[test]
 fn every_solver_finds_a_least_interval_that_is_not_whole() {
     for solver in solvers() {
-        for (devices, times, cap, expected) in [(2, [1, 1, 1, 1], 2, (7, 2)), (3, [1, 1, 1, 1], 3, (11, 3))] {
+        for (devices, times, capacity, expected) in
+            [(2, [1, 1, 1, 1], 2, (7, 2)), (3, [1, 1, 1, 1], 3, (11, 3))]
+        {
             let model = uniform(&Placement::linear(devices).expect("a placement"), times);
-            let model = model.with_uniform_activation_capacity(Some(Units(cap))).expect("a model");
+            let model = model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a model");
             let expected = Ratio::new(expected.0, expected.1);
             assert_eq!(optimum(solver, &model, 1, BlockObjective::LeastInterval), Some(expected), "{solver}");
         }

@@ -159,7 +159,7 @@ pub enum BlockSolveError {
     Period,
     /// [`BlockEngine::Search`] was asked for something else than the least interval.
     #[error(
-        "the engine `{engine}` looks for the least interval under caps, not for {0}",
+        "the engine `{engine}` looks for the least interval within memory limits, not for {0}",
         engine = BlockEngine::Search
     )]
     Objective(BlockObjective),
@@ -183,7 +183,7 @@ impl BlockSolveError {
     }
 }
 
-/// Asks an engine for the best block of a model within its caps. Whatever it finds has passed the exact
+/// Asks an engine for the best block of a model within its capacities. Whatever it finds has passed the exact
 /// checks of the block algebra.
 ///
 /// At the deadline of `stop` an engine hands over the best that it has; interrupted, it may have nothing to

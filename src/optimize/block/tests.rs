@@ -6,17 +6,17 @@ use crate::optimize::Interrupt;
 
 const LEAST_INTERVAL: BlockRequest = BlockRequest::of_one(BlockObjective::LeastInterval);
 
-fn model(placement: Placement, cap: i64) -> Model {
+fn model(placement: Placement, capacity: i64) -> Model {
     let model = Model::equal_stages(placement, 1, [3, 4, 2, 0]).expect("a model");
-    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
 }
 
-fn v(cap: i64) -> Model {
-    model(Placement::v(4).expect("a placement"), cap)
+fn v(capacity: i64) -> Model {
+    model(Placement::v(4).expect("a placement"), capacity)
 }
 
-fn looped(cap: i64) -> Model {
-    model(Placement::looped(2, 2).expect("a placement"), cap)
+fn looped(capacity: i64) -> Model {
+    model(Placement::looped(2, 2).expect("a placement"), capacity)
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn an_engine_without_time_claims_nothing_that_is_not_so() {
 }
 
 #[test]
-fn caps_that_no_block_keeps_to_are_infeasible_to_every_engine() {
+fn capacities_that_no_block_keeps_to_are_infeasible_to_every_engine() {
     for engine in BlockEngine::ALL.into_iter().filter(|engine| engine.is_available()) {
         assert_eq!(solve(&v(1), engine, LEAST_INTERVAL, &Stop::default()), Ok(BlockOutcome::Infeasible));
     }

@@ -5,8 +5,8 @@
 //! schedule the device starts its next pass before `c`: otherwise that copy would fit in front of it
 //! and delay nothing. So the branches are the copies of that device that can start before `c`. Memory
 //! makes one exception. An I or W in front only releases sooner, but an F in front of others holds its
-//! memory while they run, and where another row's F was to come before it, that may exceed the cap. If
-//! the copy is an F, the device has further rows of forwards and a cap, each of these rows therefore
+//! memory while they run, and where another row's F was to come before it, that may exceed the capacity. If
+//! the copy is an F, the device has further rows of forwards and a capacity, each of these rows therefore
 //! makes one branch more: nothing starts before `c`, and its F comes before any other.
 //!
 //! **Dominance.** What can follow depends on how many copies of each row are placed, on when each
@@ -172,7 +172,7 @@ impl<'a, 'b, 'c> Search<'a, 'b, 'c> {
             .filter(|&&(other, start)| self.problem.rows[other].device == device && start < until)
             .map(|&(row, start)| Move::Place { row, start })
             .collect();
-        let holds = self.problem.rows[row].acquires > 0 && self.problem.caps[device].is_some();
+        let holds = self.problem.rows[row].acquires > 0 && self.problem.capacities[device].is_some();
         if holds && self.state.promised[device].is_none() {
             let others = self.problem.devices[device].iter().filter(|&&other| {
                 other != row
@@ -193,9 +193,9 @@ impl<'a, 'b, 'c> Search<'a, 'b, 'c> {
             return None;
         }
         if it.kind == Kind::F {
-            let full = |cap| state.live[it.device] + it.acquires > cap;
+            let full = |capacity| state.live[it.device] + it.acquires > capacity;
             if state.promised[it.device].is_some_and(|promised| promised != row)
-                || problem.caps[it.device].is_some_and(full)
+                || problem.capacities[it.device].is_some_and(full)
             {
                 return None;
             }

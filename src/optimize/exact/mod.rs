@@ -1,4 +1,4 @@
-//! Whole schedules, exactly: a schedule that no other under the caps is better than, with the proof
+//! Whole schedules, exactly: a schedule that no other under the capacities is better than, with the proof
 //! by exhaustion that there is none.
 //!
 //! Two engines that share nothing but the statement of the problem (the `problem` module here) search for a
@@ -93,8 +93,8 @@ pub enum ExactError {
     /// The span of a device counts from a start that depends on the schedule.
     #[error("the first start on device {0} depends on the schedule: its span cannot be minimised exactly")]
     FirstStartVaries(Device),
-    /// Without recomputation no schedule keeps to the caps.
-    #[error("device {0} keeps to its cap only by recomputation, which the exact search leaves out")]
+    /// Without recomputation no schedule keeps to the capacities.
+    #[error("device {0} keeps to its memory limit only by recomputation, which the exact search leaves out")]
     NeedsRecomputation(Device),
     /// Times, amounts or numbers of passes beyond the limits of every engine.
     #[error("{passes} passes within {value} ticks are too many or too long for every engine")]

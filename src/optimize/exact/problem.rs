@@ -47,7 +47,7 @@ pub struct Problem {
     /// The rows of each device.
     pub devices: Vec<Vec<usize>>,
     /// The most each device may hold, where that limits anything.
-    pub caps: Vec<Option<i64>>,
+    pub capacities: Vec<Option<i64>>,
     /// The number of copies in a row.
     pub copies: usize,
     /// Whether a copy of one row comes before the same copy of another in every schedule.
@@ -66,7 +66,7 @@ impl Problem {
     ///
     /// # Errors
     /// When an F or an I takes no time, the first start of a device is not the same in all schedules
-    /// though its span counts, or the caps need recomputation.
+    /// though its span counts, or the capacities need recomputation.
     pub fn new(model: &Model, objective: Objective) -> Result<Self, ExactError> {
         let mut rows = rows(model)?;
         let scale = scale_of(&rows);
@@ -80,28 +80,31 @@ impl Problem {
             devices[row.device].push(at);
         }
         let precedes = closure(&rows);
-        let mut problem = Self { rows, devices, caps: Vec::new(), copies, precedes, scale, is_whole: true };
+        let mut problem =
+            Self { rows, devices, capacities: Vec::new(), copies, precedes, scale, is_whole: true };
         problem.set_heads_and_tails(model, objective)?;
-        problem.caps = Device::all(model.devices()).map(|device| problem.cap(model, device)).collect();
-        let limited = Device::all(model.devices()).filter(|&device| problem.caps[device.index()].is_some());
+        problem.capacities =
+            Device::all(model.devices()).map(|device| problem.capacity(model, device)).collect();
+        let limited =
+            Device::all(model.devices()).filter(|&device| problem.capacities[device.index()].is_some());
         let saves =
             |&stage: &Stage| model.checkpoint(stage).is_some_and(|kept| kept < model.activation(stage));
         for device in limited {
             let stages = model.placement().stages_of(device);
             problem.is_whole &= !stages.iter().any(saves);
             let least: Units = stages.iter().map(|&stage| model.activation(stage)).sum();
-            if model.activation_capacity(device).is_some_and(|cap| cap < least) {
+            if model.activation_capacity(device).is_some_and(|capacity| capacity < least) {
                 return Err(ExactError::NeedsRecomputation(device));
             }
         }
         Ok(problem)
     }
 
-    /// The cap of a device, unless everything fits at once.
-    fn cap(&self, model: &Model, device: Device) -> Option<i64> {
+    /// The capacity of a device, unless everything fits at once.
+    fn capacity(&self, model: &Model, device: Device) -> Option<i64> {
         let copies = i64::from(model.microbatches());
         let all: i64 = self.devices[device.index()].iter().map(|&row| self.rows[row].acquires * copies).sum();
-        model.activation_capacity(device).map(|cap| cap.0).filter(|&cap| cap < all)
+        model.activation_capacity(device).map(|capacity| capacity.0).filter(|&capacity| capacity < all)
     }
 
     fn set_heads_and_tails(&mut self, model: &Model, objective: Objective) -> Result<(), ExactError> {

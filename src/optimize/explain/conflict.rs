@@ -1,4 +1,5 @@
-//! What stands in the way of an interval: the fewest caps and latencies that cannot be kept together.
+//! What stands in the way of an interval: the fewest memory limits and latencies that cannot be kept
+//! together.
 
 use itertools::Itertools;
 
@@ -7,8 +8,8 @@ use crate::model::{Costs, Device, Model, Stage, Ticks, Units};
 /// A limit that could be lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// The cap of a device.
-    Cap(Device, Units),
+    /// The capacity of a device.
+    Capacity(Device, Units),
     /// The latency of the boundary after a stage.
     Latency(Stage, Ticks),
 }
@@ -17,7 +18,7 @@ pub enum Limit {
 /// any one of them one can.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// The limits. None when the interval is impossible even without caps and latencies.
+    /// The limits. None when the interval is impossible even without capacities and latencies.
     pub limits: Vec<Limit>,
     /// Whether no other set of limits that conflict is smaller.
     pub smallest: bool,
@@ -59,13 +60,13 @@ pub(super) fn conflict(model: &Model, mut possible: impl FnMut(&Model) -> Option
 }
 
 fn limits(model: &Model) -> Vec<Limit> {
-    let caps =
-        Device::all(model.devices()).filter_map(|device| Some(Limit::Cap(device, model.capacity(device)?)));
+    let capacities = Device::all(model.devices())
+        .filter_map(|device| Some(Limit::Capacity(device, model.capacity(device)?)));
     let boundaries = Stage::all(model.stages() - 1).map(|stage| (stage, model.latency_after(stage)));
     let latencies = boundaries
         .filter(|&(_, latency)| latency > Ticks::ZERO)
         .map(|(stage, latency)| Limit::Latency(stage, latency));
-    caps.chain(latencies).collect()
+    capacities.chain(latencies).collect()
 }
 
 /// The model with these limits and no others.
@@ -75,7 +76,7 @@ fn only(model: &Model, kept: &[Limit]) -> Option<Model> {
     let mut communication = vec![Ticks::ZERO; model.costs().communication.len()];
     for limit in kept {
         match *limit {
-            Limit::Cap(device, cap) => memory.capacity[device.index()] = Some(cap),
+            Limit::Capacity(device, capacity) => memory.capacity[device.index()] = Some(capacity),
             Limit::Latency(stage, latency) => communication[stage.index()] = latency,
         }
     }
@@ -94,7 +95,7 @@ mod tests {
         model.and_then(|model| model.with_uniform_activation_capacity(Some(Units(4)))).expect("a model")
     }
 
-    fn capped(model: &Model, device: u32) -> bool {
+    fn limited(model: &Model, device: u32) -> bool {
         model.activation_capacity(Device(device)).is_some()
     }
 
@@ -102,22 +103,22 @@ mod tests {
     fn the_smallest_conflict_is_found_whatever_comes_first() {
         let found = conflict(&model(), |model| {
             Some(
-                !(capped(model, 2) && model.latency_after(Stage(3)) > Ticks::ZERO
-                    || capped(model, 1) && {
+                !(limited(model, 2) && model.latency_after(Stage(3)) > Ticks::ZERO
+                    || limited(model, 1) && {
                         Stage::all(5).all(|stage| model.latency_after(stage) > Ticks::ZERO)
                     }),
             )
         });
-        let limits = vec![Limit::Cap(Device(2), Units(4)), Limit::Latency(Stage(3), Ticks(2))];
+        let limits = vec![Limit::Capacity(Device(2), Units(4)), Limit::Latency(Stage(3), Ticks(2))];
         assert_eq!(found, Some(Conflict { limits, smallest: true }));
     }
 
     #[test]
     fn a_conflict_of_many_limits_is_found_whole() {
-        let all_capped =
+        let all_limited =
             |model: &Model| Device::all(3).all(|device| model.activation_capacity(device).is_some());
         let slow = |model: &Model| model.latency_after(Stage(0)) > Ticks::ZERO;
-        let found = conflict(&model(), |model| Some(!(all_capped(model) && slow(model))));
+        let found = conflict(&model(), |model| Some(!(all_limited(model) && slow(model))));
         assert_eq!(found.map(|conflict| (conflict.limits.len(), conflict.smallest)), Some((4, true)));
     }
 

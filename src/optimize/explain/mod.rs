@@ -46,7 +46,7 @@ const REPETITIONS: u32 = 8;
 /// How hard blocks of several microbatches are looked for: a second or so.
 const EFFORT: Effort = Effort { seed: 0, steps: 60_000 };
 
-/// What sets the interval of the best block found under the model's caps; nothing when none was found
+/// What sets the interval of the best block found under the model's capacities; nothing when none was found
 /// in time.
 #[must_use]
 pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {

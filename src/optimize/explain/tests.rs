@@ -4,21 +4,25 @@ use super::*;
 use crate::model::{Device, Placement};
 use crate::optimize::{Options, optimize};
 
-fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
+fn limited(placement: Placement, microbatches: u32, times: [i64; 4], capacity: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
 }
 
 #[test]
 fn the_critical_cycle_of_a_block_takes_its_interval() {
-    for (devices, cap, interval) in [(4, 4, 21), (5, 6, 18), (3, 3, 26)] {
-        let model = capped(Placement::v(devices).expect("a placement"), 1, [3, 4, 2, 0], cap);
+    for (devices, capacity, interval) in [(4, 4, 21), (5, 6, 18), (3, 3, 26)] {
+        let model = limited(Placement::v(devices).expect("a placement"), 1, [3, 4, 2, 0], capacity);
         let steady = steady(&model, &Stop::default()).expect("a block");
         let Some(Section::Cycle { ticks, microbatches, .. }) = steady.cycle else {
-            panic!("no cycle at d = {devices}, cap {cap}")
+            panic!("no cycle at d = {devices}, capacity {capacity}")
         };
         assert!(steady.interval <= Ratio::from_integer(interval));
-        assert_eq!(Ratio::new(ticks.0, i64::from(microbatches)), steady.interval, "d = {devices}, cap {cap}");
+        assert_eq!(
+            Ratio::new(ticks.0, i64::from(microbatches)),
+            steady.interval,
+            "d = {devices}, capacity {capacity}"
+        );
     }
 }
 
@@ -26,36 +30,36 @@ fn the_critical_cycle_of_a_block_takes_its_interval() {
 /// patterns of passes).
 #[test]
 fn what_rules_out_a_steady_phase_without_bubble_can_be_lifted() {
-    let model = capped(Placement::v(4).expect("a placement"), 1, [3, 4, 2, 0], 5);
+    let model = limited(Placement::v(4).expect("a placement"), 1, [3, 4, 2, 0], 5);
     let steady = steady(&model, &Stop::default()).expect("a block");
     assert_eq!(steady.enough, Some(Units(6)));
     let conflict = steady.conflict.expect("five are too few");
     assert!(conflict.smallest && !conflict.limits.is_empty());
-    let caps: Vec<Device> = conflict
+    let capacities: Vec<Device> = conflict
         .limits
         .iter()
         .map(|limit| match limit {
-            Limit::Cap(device, _) => *device,
+            Limit::Capacity(device, _) => *device,
             Limit::Latency(..) => panic!("there is no latency"),
         })
         .collect();
     let with = |kept: &[Device]| {
-        let cap = |device| kept.contains(&device).then_some(Units(5));
-        let caps = Device::all(4).map(cap).collect();
-        let model = model.with_activation_capacity(caps).expect("caps");
+        let capacity = |device| kept.contains(&device).then_some(Units(5));
+        let capacities = Device::all(4).map(capacity).collect();
+        let model = model.with_activation_capacity(capacities).expect("capacities");
         zone::least_memory(&model, crate::block::Passes::SPLIT, Ratio::from_integer(18), &Stop::default())
             .is_ok()
     };
-    assert!(!with(&caps));
-    for left_out in &caps {
-        let kept: Vec<Device> = caps.iter().copied().filter(|device| device != left_out).collect();
+    assert!(!with(&capacities));
+    for left_out in &capacities {
+        let kept: Vec<Device> = capacities.iter().copied().filter(|device| device != left_out).collect();
         assert!(with(&kept));
     }
 }
 
 #[test]
 fn linear_placement_is_explained_too() {
-    let model = capped(Placement::linear(4).expect("a placement"), 8, [1, 1, 1, 0], 3);
+    let model = limited(Placement::linear(4).expect("a placement"), 8, [1, 1, 1, 0], 3);
     let solution =
         optimize(&model, &Options { effort: 1, exact_effort: 0, ..Options::default() }, &mut |_| ());
     assert!(solution.is_ok());

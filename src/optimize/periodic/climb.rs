@@ -21,11 +21,11 @@ const SLACK: (i64, i64) = (9, 8);
 /// Of so many steps one swaps any neighbours, on the critical cycle or not.
 const ANYWHERE: usize = 8;
 
-/// While a device is over its cap, of so many steps one swaps neighbours there.
+/// While a device is over its capacity, of so many steps one swaps neighbours there.
 const RELIEF: usize = 3;
 
-/// Into how many parts a cap is divided to count by how much it is exceeded.
-const CAP_PARTS: i128 = 8;
+/// Into how many parts a capacity is divided to count by how much it is exceeded.
+const CAPACITY_PARTS: i128 = 8;
 
 /// How many steps are taken between two looks at the clock.
 const STEPS_PER_LOOK: usize = 256;
@@ -36,20 +36,20 @@ pub(super) struct Climb<'a> {
     pacer: Pacer<'a>,
     /// By pass: what it leaves live on its device, in units.
     held: Vec<i64>,
-    /// What an eighth of a cap too much counts as, in ticks.
+    /// What an eighth of a capacity too much counts as, in ticks.
     price: i64,
     /// No interval is shorter.
     floor: Ratio<i64>,
     orders: Orders,
     pace: Pace,
-    /// By device: by how many eighths it exceeds its cap.
+    /// By device: by how many eighths it exceeds its capacity.
     excess: Vec<i64>,
     best: (Ratio<i64>, Orders),
     random: fastrand::Rng,
 }
 
 impl<'a> Climb<'a> {
-    /// A search that ends at an interval of `floor` and begins with orders that keep to the caps.
+    /// A search that ends at an interval of `floor` and begins with orders that keep to the capacities.
     pub fn new(problem: &'a BlockProblem, orders: Orders, floor: Ratio<i64>, seed: u64) -> Self {
         let mut held = vec![0; problem.passes().len()];
         for hold in problem.holds().iter().flatten() {
@@ -99,7 +99,7 @@ impl<'a> Climb<'a> {
         self.best.1
     }
 
-    /// Takes stock of orders that keep to the caps; false when their interval cannot be told.
+    /// Takes stock of orders that keep to the capacities; false when their interval cannot be told.
     fn begin(&mut self) -> bool {
         self.excess.fill(0);
         let pace = self.pacer.pace(&self.orders, self.floor, None);
@@ -121,7 +121,7 @@ impl<'a> Climb<'a> {
         }
     }
 
-    /// The interval, and what exceeding caps adds to it.
+    /// The interval, and what exceeding capacities adds to it.
     fn cost(&self) -> Ratio<i64> {
         self.pace.interval + self.burden()
     }
@@ -159,12 +159,14 @@ impl<'a> Climb<'a> {
         }
     }
 
-    /// By how many eighths of its cap a device exceeds it.
+    /// By how many eighths of its capacity a device exceeds it.
     fn excess_of(&self, device: usize) -> i64 {
-        let Some(cap) = self.problem.caps()[device].map(i128::from) else { return 0 };
-        let over = (self.orders.peak(device, &self.held) - cap).max(0);
+        let Some(capacity) = self.problem.capacities()[device].map(i128::from) else { return 0 };
+        let over = (self.orders.peak(device, &self.held) - capacity).max(0);
         // What would be more is far from anything worth keeping.
-        i64::try_from(Integer::div_ceil(&(over * CAP_PARTS), &cap)).unwrap_or(i64::MAX >> 32).min(1 << 10)
+        i64::try_from(Integer::div_ceil(&(over * CAPACITY_PARTS), &capacity))
+            .unwrap_or(i64::MAX >> 32)
+            .min(1 << 10)
     }
 
     fn choose(&mut self) -> Neighbours {

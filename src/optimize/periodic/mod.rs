@@ -2,7 +2,7 @@
 //!
 //! Below the memory at which no device idles in the steady phase, blocks of K = 2 or 3 microbatches
 //! per interval beat every block of one: with equal durations, V placement over five devices and a
-//! cap of four chunk activations, 7 ticks per microbatch instead of 8 (found by an exact program
+//! capacity of four chunk activations, 7 ticks per microbatch instead of 8 (found by an exact program
 //! over all schedules, which also shows that 7 cannot be beaten).
 //!
 //! **What is searched.** For given orders of the devices a block is a system of differences, and its
@@ -19,7 +19,7 @@
 //! of steps ago (late acceptance: Burke and Bykov, 2017). That needs neither temperatures nor floats:
 //! the same seed gives the same block everywhere. Runs follow each other with ever longer memories until
 //! the steps are used up, in turn from the best orders so far (at first those of a best block of one
-//! microbatch per interval) and from orders in which every microbatch runs alone. Caps may be exceeded
+//! microbatch per interval) and from orders in which every microbatch runs alone. Capacities may be exceeded
 //! on the way, at a price.
 //!
 //! A search proves nothing; the interval is called optimal only where it meets
@@ -62,7 +62,7 @@ impl Default for Effort {
 /// one of so many steps is spent on finding a good one.
 const FIRST_SHARE: usize = 10;
 
-/// The block of least interval found under the caps of the model, over blocks of `period` microbatches
+/// The block of least interval found under the capacities of the model, over blocks of `period` microbatches
 /// per interval: optimal where a bound over all schedules proves it. Without a time limit that comes
 /// first, the same effort gives the same block.
 ///

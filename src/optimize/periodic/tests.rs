@@ -7,13 +7,13 @@ use crate::block::{Fault, Passes};
 use crate::model::{Placement, Units};
 use crate::optimize::zone;
 
-fn capped(placement: Placement, times: [i64; 4], cap: i64) -> Model {
+fn limited(placement: Placement, times: [i64; 4], capacity: i64) -> Model {
     let model = Model::equal_stages(placement, 1, times).expect("a model");
-    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
 }
 
-fn v(devices: u32, [forward, input, weight]: [i64; 3], cap: i64) -> Model {
-    capped(Placement::v(devices).expect("a placement"), [forward, input, weight, 0], cap)
+fn v(devices: u32, [forward, input, weight]: [i64; 3], capacity: i64) -> Model {
+    limited(Placement::v(devices).expect("a placement"), [forward, input, weight, 0], capacity)
 }
 
 fn found(model: &Model, period: u32, effort: Effort) -> CheckedBlock {
@@ -31,35 +31,36 @@ fn pace(model: &Model, period: u32, effort: Effort) -> Ratio<i64> {
 
 #[test]
 fn several_microbatches_per_interval_beat_every_block_of_one() {
-    // Durations, devices, cap; the optimum of one microbatch per interval; how many do better, and how
+    // Durations, devices, capacity; the optimum of one microbatch per interval; how many do better, and how
     // much (each found by an exact program over all schedules or bounded by one); a seed that finds it.
-    for (times, devices, cap, one, period, several, seed) in [
+    for (times, devices, capacity, one, period, several, seed) in [
         ([1, 1, 1], 5, 4, 8, 2, (7, 1), 0),
         ([1, 1, 1], 7, 4, 10, 2, (9, 1), 0),
         ([1, 1, 1], 8, 6, 8, 3, (20, 3), 0),
         ([1, 1, 1], 5, 5, 7, 3, (20, 3), 1),
         ([3, 4, 2], 6, 4, 29, 2, (57, 2), 0),
     ] {
-        let model = v(devices, times, cap);
+        let model = v(devices, times, capacity);
         let exact = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
         assert_eq!(exact.interval, Ratio::from_integer(one));
         let effort = Effort { seed, steps: 120_000 };
         assert_eq!(
             pace(&model, period, effort),
             Ratio::new(several.0, several.1),
-            "{times:?} {devices} {cap}"
+            "{times:?} {devices} {capacity}"
         );
     }
 }
 
 #[test]
 fn one_microbatch_per_interval_is_found_as_the_exact_program_finds_it() {
-    for (times, devices, cap) in [([1, 1, 1], 3, 3), ([1, 1, 1], 5, 4), ([3, 4, 2], 3, 4), ([3, 4, 2], 4, 3)]
+    for (times, devices, capacity) in
+        [([1, 1, 1], 3, 3), ([1, 1, 1], 5, 4), ([3, 4, 2], 3, 4), ([3, 4, 2], 4, 3)]
     {
-        let model = v(devices, times, cap);
+        let model = v(devices, times, capacity);
         let exact = zone::least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
         let effort = Effort { seed: 0, steps: 50_000 };
-        assert_eq!(pace(&model, 1, effort), exact.interval, "{times:?} {devices} {cap}");
+        assert_eq!(pace(&model, 1, effort), exact.interval, "{times:?} {devices} {capacity}");
     }
 }
 
@@ -75,14 +76,14 @@ fn what_one_microbatch_per_interval_reaches_is_never_missed_with_several() {
 #[test]
 fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
     let effort = Effort { seed: 0, steps: 20_000 };
-    let outcome = |cap| least_interval(&v(3, [3, 4, 2], cap), 2, effort, &Stop::default());
+    let outcome = |capacity| least_interval(&v(3, [3, 4, 2], capacity), 2, effort, &Stop::default());
     assert!(
         matches!(outcome(4), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(36))
     );
     assert!(
         matches!(outcome(3), Ok(BlockOutcome::Optimal(answer)) if answer.interval == Ratio::from_integer(52))
     );
-    let looped = capped(Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 0], 3);
+    let looped = limited(Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 0], 3);
     let open = least_interval(&looped, 2, effort, &Stop::default());
     assert!(matches!(open, Ok(BlockOutcome::Bounded { best: Some(_), .. })));
     assert_eq!(outcome(1), Ok(BlockOutcome::Infeasible));
@@ -90,7 +91,7 @@ fn an_interval_is_called_optimal_only_where_the_bound_proves_it() {
 
 #[test]
 fn without_steps_or_time_there_is_the_block_of_microbatches_alone() {
-    let model = capped(Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 0], 4);
+    let model = limited(Placement::looped(4, 2).expect("a placement"), [3, 4, 2, 0], 4);
     let alone = found(&model, 2, Effort { seed: 0, steps: 0 });
     assert_eq!(alone.peak, vec![Units(2); 4]);
     let now = Stop::after(std::time::Duration::ZERO);
@@ -118,12 +119,12 @@ fn bytes_and_microseconds_are_searched_as_exactly_as_small_numbers() {
     let small = v(5, [1, 1, 1], 4);
     let scale = 98_765_i64;
     let times = [scale, scale, scale, 0];
-    let large = capped(Placement::v(5).expect("a placement"), times, 4);
+    let large = limited(Placement::v(5).expect("a placement"), times, 4);
     let effort = Effort { seed: 3, steps: 20_000 };
     assert_eq!(pace(&large, 2, effort), pace(&small, 2, effort) * scale);
 }
 
-/// Orders after random swaps, deadlocks and caps notwithstanding.
+/// Orders after random swaps, deadlocks and capacities notwithstanding.
 fn disturbed(problem: &BlockProblem, swaps: &[(usize, usize)]) -> Orders {
     let mut orders = Orders::serial(problem);
     for &(device, slot) in swaps {
@@ -202,18 +203,18 @@ fn at_small_sizes_the_search_finds_what_the_solvers_prove() {
     use crate::encode::smt;
     let linear = |devices| Placement::linear(devices).expect("a placement");
     let looped = Placement::looped(2, 2).expect("a placement");
-    for (placement, times, cap) in [
+    for (placement, times, capacity) in [
         (Placement::v(2).expect("a placement"), [3, 4, 2, 1], 3),
         (Placement::v(2).expect("a placement"), [1, 2, 0, 1], 3),
         (looped, [1, 1, 1, 0], 3),
         (linear(3), [3, 4, 2, 1], 2),
         (linear(3), [1, 2, 4, 1], 2),
     ] {
-        let model = capped(placement, times, cap);
+        let model = limited(placement, times, capacity);
         let limit = Stop::after(std::time::Duration::from_secs(60));
         let proved = smt::solve_periodic(&model, 2, crate::encode::BlockObjective::LeastInterval, &limit);
         let Ok(BlockOutcome::Optimal(proved)) = proved else { panic!("{proved:?}") };
         let ours = found(&model, 2, Effort { seed: 0, steps: 30_000 });
-        assert_eq!(ours.interval, proved.interval, "{times:?} {cap}");
+        assert_eq!(ours.interval, proved.interval, "{times:?} {capacity}");
     }
 }

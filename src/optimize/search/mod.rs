@@ -61,7 +61,7 @@ pub(super) struct Search<'a> {
     stop: Stop,
     progress: &'a mut dyn FnMut(&Progress),
     blocks: Vec<Block>,
-    /// The named schedules that keep to the caps, where most of the work is done.
+    /// The named schedules that keep to the capacities, where most of the work is done.
     named: Vec<(&'static str, Proposal)>,
     /// The problem, and the one with fewer microbatches in its place.
     whole: Arena<'a>,
@@ -98,7 +98,7 @@ impl<'a> Search<'a> {
 
     /// The best orders so far.
     pub(super) fn best(&self) -> Found {
-        let best = self.whole.pool.0.first().expect("the serial schedule keeps to feasible caps");
+        let best = self.whole.pool.0.first().expect("the serial schedule keeps to feasible capacities");
         let block = best.origin.block.map(|at| self.blocks[at].clone());
         let Origin { engine, variant, .. } = best.origin.clone();
         Found { orders: best.orders.clone(), variant, engine, block }

@@ -16,7 +16,7 @@ use crate::model::Model;
 /// The effort for one swap in the search for a block of several microbatches per interval.
 const EFFORT_PER_SWAP: usize = 2000;
 
-/// Blocks within tighter caps are looked for up to so many devices.
+/// Blocks within tighter capacities are looked for up to so many devices.
 const FEW_DEVICES: u32 = 16;
 
 /// Forwards to schedule along.
@@ -29,7 +29,7 @@ struct Guide {
 impl Search<'_> {
     /// Takes what blocks, list scheduling and the catalogue give, its gaps filled.
     pub(in crate::optimize) fn propose(&mut self) {
-        // Always there, whatever the limits: a feasible cap must give a schedule.
+        // Always there, whatever the limits: a feasible capacity must give a schedule.
         let again = self.whole.level.model.memory().checkpoint.is_some();
         for recompute in std::iter::once(false).chain(again.then_some(true)) {
             let Self { whole, few, .. } = self;
@@ -78,7 +78,7 @@ impl Search<'_> {
         arena.pool.extend(candidate);
     }
 
-    /// Blocks of least interval within shares of the caps.
+    /// Blocks of least interval within shares of the capacities.
     fn blocks(&mut self, guides: &mut Vec<Guide>, shares: &[starting_points::Share]) {
         if self.is_done() {
             return;

@@ -16,7 +16,7 @@ const EVERY: [Passes; 4] = [
     Passes { fused: true, recompute: true },
 ];
 
-/// Pipelines along a chain, under any names of the devices, with uneven stages and caps.
+/// Pipelines along a chain, under any names of the devices, with uneven stages and capacities.
 fn models(devices: std::ops::RangeInclusive<u32>, longest: i64) -> impl Strategy<Value = Model> {
     let lists = (devices, any::<bool>(), any::<bool>()).prop_map(|(devices, v, reversed)| {
         let mut lists: Vec<Vec<Stage>> = (0..devices)
@@ -154,9 +154,9 @@ impl Enumeration<'_> {
             Block::new(self.model.placement().clone(), Ticks(self.interval), offsets).expect("a block");
         assert_eq!(block.faults(self.model), []);
         let peaks = block.steady_peak(self.model);
-        let fits = Device::all(self.model.devices())
-            .zip(&peaks)
-            .all(|(device, &peak)| self.model.activation_capacity(device).is_none_or(|cap| peak <= cap));
+        let fits = Device::all(self.model.devices()).zip(&peaks).all(|(device, &peak)| {
+            self.model.activation_capacity(device).is_none_or(|capacity| peak <= capacity)
+        });
         let peak = peaks.into_iter().max().unwrap_or_default().0;
         if fits && self.least.is_none_or(|least| peak < least) {
             self.least = Some(peak);

@@ -1,4 +1,4 @@
-//! The exact program: the least interval under caps, and the least memory at an interval, over all
+//! The exact program: the least interval under capacities, and the least memory at an interval, over all
 //! blocks of one microbatch per interval, for any durations and latencies and stages of any size.
 //!
 //! It needs a placement along a chain of devices: one stage on each (linear placement), or stages `s` and
@@ -57,8 +57,8 @@ pub enum ZoneError {
     /// The interval asked for is not positive.
     #[error("an interval of {0} ticks is not positive")]
     NotPositive(Ratio<i64>),
-    /// The caps do not admit any block, or none at this interval.
-    #[error("no block of one microbatch per interval keeps to the caps{}", at_interval(*.0))]
+    /// The capacities do not admit any block, or none at this interval.
+    #[error("no block of one microbatch per interval keeps to the memory limits{}", at_interval(*.0))]
     Infeasible(Option<Ratio<i64>>),
     /// The block that was found does not pass the exact check of the block algebra.
     #[error("the exact program found a block that fails its check: {0}")]
@@ -81,11 +81,11 @@ pub fn is_applicable(placement: &Placement) -> bool {
     Fold::of(placement).is_some()
 }
 
-/// The block of least interval under the model's caps; of those, one of least memory when the
+/// The block of least interval under the model's capacities; of those, one of least memory when the
 /// interval is the most work of a device.
 ///
 /// # Errors
-/// When the placement has no chain, no block keeps to the caps, it is time to stop, or the times are
+/// When the placement has no chain, no block keeps to the capacities, it is time to stop, or the times are
 /// too large.
 pub fn least_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<CheckedBlock, ZoneError> {
     let pipeline = Pipeline::new(model, passes, None, stop)?;
@@ -118,10 +118,10 @@ pub fn least_interval(model: &Model, passes: Passes, stop: &Stop) -> Result<Chec
     best.into_block()
 }
 
-/// The block of least memory (largest peak over the devices) at an interval, within the caps.
+/// The block of least memory (largest peak over the devices) at an interval, within the capacities.
 ///
 /// # Errors
-/// When the placement has no chain, no block has this interval and keeps to the caps, it is
+/// When the placement has no chain, no block has this interval and keeps to the capacities, it is
 /// time to stop, or the times are too large.
 pub fn least_memory(
     model: &Model,
@@ -138,7 +138,7 @@ pub fn least_memory(
         return Err(ZoneError::Infeasible(Some(interval)));
     }
     let mut best: Option<CheckedBlock> = None;
-    // From below in growing steps, so that the wide programs of large caps are not solved.
+    // From below in growing steps, so that the wide programs of large capacities are not solved.
     let (mut infeasible, mut step) = (memory_floor(model, at).min(most - 1), 1);
     while best.as_ref().is_none_or(|best| best.peak_max().0 - infeasible > 1) {
         let limit = match &best {
@@ -159,7 +159,7 @@ pub fn least_memory(
 /// Some feasible patterns. The closer an interval is to its bound, the fewer patterns there are, so
 /// the search goes up from `below` in growing steps, leaving there the last interval without any.
 ///
-/// If the caps admit any block, they admit one in which a microbatch ends before the next begins.
+/// If the capacities admit any block, they admit one in which a microbatch ends before the next begins.
 fn reach<'p, 'm>(pipeline: &'p Pipeline<'m>, below: &mut Interval) -> Result<Assembly<'p, 'm>, ZoneError> {
     let ceiling = Interval::from_integer(pipeline.serial.into());
     let mut step = Ratio::new(below.to_integer() / 32 + 1, 1);
@@ -186,7 +186,7 @@ fn floor(model: &Model, passes: Passes) -> Interval {
 
 /// What the area bound leaves of memory at an interval, less one so that it is not feasible itself.
 fn memory_floor(model: &Model, interval: Interval) -> i64 {
-    // `interval_bound` is the larger of work and area over cap; at a cap of 1 it shows the area.
+    // `interval_bound` is the larger of work and area over capacity; at a capacity of 1 it shows the area.
     let single = model.with_uniform_activation_capacity(Some(Units(1))).map(|model| interval_bound(&model));
     let area = single.map_or(0, |area| i128::from(area.to_integer()));
     let least = Integer::div_ceil(&(area * interval.denom()), interval.numer());

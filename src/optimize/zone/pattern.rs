@@ -26,7 +26,7 @@ pub(super) struct Figures {
     pub by_input: [i64; 2],
     /// What W releases.
     pub by_weight: [i64; 2],
-    /// The cap.
+    /// The capacity.
     pub capacity: i64,
 }
 
@@ -36,7 +36,7 @@ impl Figures {
         2 * self.chunks
     }
 
-    /// Whether two devices differ in nothing but their caps, if in anything.
+    /// Whether two devices differ in nothing but their capacities, if in anything.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         *self == Self { capacity: self.capacity, ..other.clone() }
     }

@@ -57,7 +57,7 @@ pub(super) struct Pipeline<'a> {
 }
 
 impl<'a> Pipeline<'a> {
-    /// The pipeline of a model whose caps are none above `limit`.
+    /// The pipeline of a model whose capacities are none above `limit`.
     pub(super) fn new(
         model: &'a Model,
         passes: Passes,
@@ -109,7 +109,7 @@ impl<'a> Pipeline<'a> {
                 passes,
                 stages,
                 most_copies,
-                [model.activation_capacity(device).map(|cap| cap.0), limit],
+                [model.activation_capacity(device).map(|capacity| capacity.0), limit],
             )
         });
         let figures = figures.collect::<Result<Vec<_>, _>>()?;
@@ -145,7 +145,7 @@ impl<'a> Pipeline<'a> {
         self.reach[to] - self.reach[from]
     }
 
-    /// The largest cap: without caps, more than any device can hold.
+    /// The largest capacity: without capacities, more than any device can hold.
     pub(super) fn most_capacity(&self) -> i64 {
         self.figures.iter().map(|figures| figures.capacity).max().unwrap_or(0)
     }
@@ -211,7 +211,7 @@ fn figures_of(
     passes: Passes,
     stages: &[Stage],
     most_copies: i64,
-    caps: [Option<i64>; 2],
+    capacities: [Option<i64>; 2],
 ) -> Result<Figures, ZoneError> {
     let mut stages = stages.to_vec();
     stages.sort_unstable();
@@ -244,6 +244,6 @@ fn figures_of(
         }),
         by_input: by_chunk(&|chunk| released(model, pass(chunk, passes.backward())).0),
         by_weight: by_chunk(&|chunk| if passes.fused { 0 } else { released(model, pass(chunk, Kind::W)).0 }),
-        capacity: caps.into_iter().flatten().fold(everything, i64::min),
+        capacity: capacities.into_iter().flatten().fold(everything, i64::min),
     })
 }

@@ -3,10 +3,10 @@ use std::time::Duration;
 use super::*;
 use crate::model::{Memory, Placement};
 
-fn v(devices: u32, [forward, input, weight]: [i64; 3], latency: i64, cap: Option<i64>) -> Model {
+fn v(devices: u32, [forward, input, weight]: [i64; 3], latency: i64, capacity: Option<i64>) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     let model = Model::equal_stages(placement, 1, [forward, input, weight, latency]).expect("a model");
-    model.with_uniform_activation_capacity(cap.map(Units)).expect("a cap")
+    model.with_uniform_activation_capacity(capacity.map(Units)).expect("a capacity")
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn least_memory_at_the_interval_of_the_work_is_as_known() {
 #[test]
 fn least_interval_at_the_memory_of_v_min_is_as_known() {
     for (devices, known) in [(3, 18), (4, 21), (5, 18), (6, 21), (7, 24)] {
-        let cap = 2 * ((i64::from(devices) + 4) / 3);
-        let best = least_interval(&v(devices, [3, 4, 2], 0, Some(cap)), Passes::SPLIT, &Stop::default())
+        let capacity = 2 * ((i64::from(devices) + 4) / 3);
+        let best = least_interval(&v(devices, [3, 4, 2], 0, Some(capacity)), Passes::SPLIT, &Stop::default())
             .expect("a block");
         assert_eq!(best.interval, Ratio::from_integer(known), "d = {devices}");
     }
@@ -58,7 +58,7 @@ fn measured_profiles_have_the_known_optima() {
 }
 
 #[test]
-fn a_cap_below_one_microbatch_is_infeasible() {
+fn a_capacity_below_one_microbatch_is_infeasible() {
     assert_eq!(
         least_interval(&v(4, [1, 1, 1], 0, Some(1)), Passes::SPLIT, &Stop::default()),
         Err(ZoneError::Infeasible(None))
@@ -66,7 +66,7 @@ fn a_cap_below_one_microbatch_is_infeasible() {
 }
 
 #[test]
-fn without_caps_the_work_is_always_an_interval() {
+fn without_capacities_the_work_is_always_an_interval() {
     // The waits that exact tiling forces add up along the chain of devices.
     let model = v(20, [1, 1, 1000], 0, None);
     let best = least_interval(&model, Passes::SPLIT, &Stop::default()).expect("a block");
@@ -93,14 +93,14 @@ fn a_deadline_that_has_passed_ends_the_search() {
     assert_eq!(least_interval(&model, Passes::SPLIT, &Stop::after(Duration::ZERO)), Err(ZoneError::TimeUp));
 }
 
-/// One stage on each of two devices far apart, of so many units, with a cap.
-fn far_apart(times: [i64; 4], units: i64, cap: Option<i64>) -> Model {
+/// One stage on each of two devices far apart, of so many units, with a capacity.
+fn far_apart(times: [i64; 4], units: i64, capacity: Option<i64>) -> Model {
     let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 1, times).expect("a model");
     let units = vec![Units(units); 2];
     let memory = Memory { activation: units.clone(), retained_for_weight: units, ..model.memory().clone() };
     let (placement, costs) = (model.placement().clone(), model.costs().clone());
     let model = Model::new("far apart".to_owned(), None, placement, 1, costs, memory).expect("a model");
-    model.with_uniform_activation_capacity(cap.map(Units)).expect("a cap")
+    model.with_uniform_activation_capacity(capacity.map(Units)).expect("a capacity")
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //!
 //! **Which patterns count.** Take what a pattern reaches within a zone. The pattern with F1, I1 and
 //! I0 one interval later reaches just the same with x one larger, which the devices behind can only
-//! use; so where the zone and the cap allow that, the first pattern is not needed. The same with z;
+//! use; so where the zone and the capacity allow that, the first pattern is not needed. The same with z;
 //! and with y the other way round. What is left is: y less than an interval above Y, and either
-//! nothing that holds more fits under the cap and under S, or X and Z are both reached.
+//! nothing that holds more fits under the capacity and under S, or X and Z are both reached.
 
 use super::pattern::{Figures, NODES, Pattern, Shape};
 use super::pipeline::{Pipeline, Scale};

@@ -115,7 +115,7 @@ pub enum EveryM {
     Unknown(Reason),
 }
 
-/// Valid, free of deadlock and within the caps, for every number of microbatches `first, first + step,
+/// Valid, free of deadlock and within the capacities, for every number of microbatches `first, first + step,
 /// ...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {

@@ -79,7 +79,9 @@ pub(super) fn model(
         go_on(stop)?;
         facts.add(&place, What::IntervalBound, Value::Fraction(pace));
         match best {
-            None => facts.invalid(&place, ["no schedule of the catalogue keeps to its caps".to_owned()]),
+            None => {
+                facts.invalid(&place, ["no schedule of the catalogue keeps to its memory limits".to_owned()]);
+            }
             Some((_, name, schedule)) => {
                 facts.add(&place, What::Best, Value::Text(name.to_owned()));
                 let before = facts.found.len();
@@ -91,7 +93,7 @@ pub(super) fn model(
     Ok(())
 }
 
-/// Of a model the bound is that under its own caps, not under the memory of its best schedule.
+/// Of a model the bound is that under its own capacities, not under the memory of its best schedule.
 fn restate_bound(facts: &mut Facts, from: usize, place: &Place, bound: i64) {
     let makespan = facts.found[from..].iter().find(|fact| fact.key.what == What::Makespan);
     let Some(Value::Integer(makespan)) = makespan.map(|fact| fact.value.clone()) else { return };

@@ -96,9 +96,9 @@ fn whole(number: i64) -> Rate {
 fn bound(model: &Model, verdict: &Verdict) -> Ticks {
     let held = Device::all(model.devices()).zip(&verdict.peak_memory);
     let capacity = held.map(|(device, &peak)| Some((peak - model.resident(device)).max(Units::ZERO)));
-    let capped = model.with_activation_capacity(capacity.collect());
-    // What the schedule itself keeps to is no cap that a model could not have.
-    lower_bound_within(capped.as_ref().unwrap_or(model), Objective::Makespan, BOUND_STEPS).value
+    let limited = model.with_activation_capacity(capacity.collect());
+    // What the schedule itself keeps to is no capacity that a model could not have.
+    lower_bound_within(limited.as_ref().unwrap_or(model), Objective::Makespan, BOUND_STEPS).value
 }
 
 fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, plan: Option<&CommunicationPlan>) {

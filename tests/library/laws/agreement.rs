@@ -14,7 +14,7 @@ use num_rational::Ratio;
 use proptest::prelude::*;
 
 use super::bounds::subsets;
-use super::optimising::capped;
+use super::optimising::limited;
 
 fn value(model: &Model, objective: Objective, schedule: &Schedule) -> Ticks {
     objective.of(&replay(model, schedule).timing.expect("a valid schedule").metrics)
@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(crate::cases(48))]
 
     #[test]
-    fn bounds_proofs_and_schedules_never_contradict_each_other(model in capped(), span: bool) {
+    fn bounds_proofs_and_schedules_never_contradict_each_other(model in limited(), span: bool) {
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let options = Options { objective, effort: 20_000, exact_effort: 300_000, ..Options::default() };
         let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
@@ -69,7 +69,7 @@ proptest! {
 
     #[test]
     fn no_schedule_and_no_block_is_faster_than_the_bound_on_the_long_run(
-        model in capped(), steps in prop_oneof![Just(0), 0..3000_u64, Just(300_000)],
+        model in limited(), steps in prop_oneof![Just(0), 0..3000_u64, Just(300_000)],
     ) {
         let bound = steady_bound(&model, steps);
         prop_assert!(bound >= interval_bound(&model));

@@ -15,7 +15,7 @@ use super::naive;
 use super::random;
 
 /// The shortest schedule in which every microbatch runs these kinds of passes, first in, first out;
-/// nothing when none keeps to the caps, or when there are too many orders to try.
+/// nothing when none keeps to the capacities, or when there are too many orders to try.
 pub fn optimum(model: &Model, kinds: &[Kind], objective: Objective) -> Option<i64> {
     let mut passes = Vec::new();
     for stage in Stage::all(model.stages()) {
@@ -83,7 +83,7 @@ impl Search<'_> {
             let index = device.index();
             let start = arrival.max(self.free[index].unwrap_or(0));
             let (acquires, releases) = self.memory(pass);
-            let over = |cap: Units| self.live[index] + acquires > cap.0;
+            let over = |capacity: Units| self.live[index] + acquires > capacity.0;
             if start < now || self.model.activation_capacity(device).is_some_and(over) {
                 continue;
             }
@@ -146,8 +146,8 @@ impl Search<'_> {
     }
 }
 
-/// Models small enough to try all orders, with caps that bind. Half of them hold one unit per stage, and
-/// some passes take no time.
+/// Models small enough to try all orders, with capacities that bind. Half of them hold one unit per stage,
+/// and some passes take no time.
 fn small() -> impl Strategy<Value = Model> {
     let models = prop_oneof![random::models(0), random::models(1), v_of_two()];
     let small = models.prop_filter("few passes", |model| model.stages() <= 4);
@@ -159,7 +159,7 @@ fn small() -> impl Strategy<Value = Model> {
             }
             let model = model.with_microbatches(microbatches).ok()?;
             let model = if uniform { one_unit_per_stage(&model) } else { model };
-            capped(&model, spare)
+            limited(&model, spare)
         },
     )
 }
@@ -194,8 +194,8 @@ fn one_unit_per_stage(model: &Model) -> Model {
     Model::new("one unit".to_owned(), None, placement, model.microbatches(), costs, memory).expect("a model")
 }
 
-/// The model with the least cap that allows a schedule on its fullest device, or a little more.
-fn capped(model: &Model, spare: i64) -> Option<Model> {
+/// The model with the least capacity that allows a schedule on its fullest device, or a little more.
+fn limited(model: &Model, spare: i64) -> Option<Model> {
     let least = Device::all(model.devices())
         .map(|device| model.placement().stages_of(device).iter().map(|&s| model.activation(s).0).sum())
         .max()
@@ -309,21 +309,23 @@ proptest! {
 }
 
 /// V placement of unit times without latency, one unit per chunk.
-fn unit_v(devices: u32, microbatches: u32, cap: i64) -> Model {
+fn unit_v(devices: u32, microbatches: u32, capacity: i64) -> Model {
     let placement = bubbleproof::model::Placement::v(devices).expect("a placement");
     let model = Model::unit(placement, microbatches).expect("a model");
     let memory = bubbleproof::model::Memory { checkpoint: None, ..model.memory().clone() };
     let (placement, costs) = (model.placement().clone(), model.costs().clone());
     Model::new("unit".to_owned(), None, placement, microbatches, costs, memory)
-        .and_then(|model| model.with_uniform_activation_capacity(Some(Units(cap))))
+        .and_then(|model| model.with_uniform_activation_capacity(Some(Units(capacity))))
         .expect("a model")
 }
 
 #[test]
 fn at_unit_times_the_window_bound_is_the_papers_formula() {
-    for (devices, microbatches, cap) in [(4, 16, 4), (8, 32, 8), (8, 32, 10), (16, 64, 12), (32, 256, 24)] {
-        let (p, n, k) = (i64::from(devices), i64::from(microbatches), cap);
-        let bound = lower_bound(&unit_v(devices, microbatches, cap), Objective::Makespan);
+    for (devices, microbatches, capacity) in
+        [(4, 16, 4), (8, 32, 8), (8, 32, 10), (16, 64, 12), (32, 256, 24)]
+    {
+        let (p, n, k) = (i64::from(devices), i64::from(microbatches), capacity);
+        let bound = lower_bound(&unit_v(devices, microbatches, capacity), Objective::Makespan);
         assert_eq!(bound.value, Ticks(6 * n + 6 * p - 3 * k - 1), "p = {p}, n = {n}, k = {k}");
     }
 }

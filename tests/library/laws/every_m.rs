@@ -99,15 +99,15 @@ proptest! {
     }
 
     #[test]
-    fn a_cap_one_below_the_peak_of_a_device_is_refuted((model, block) in blocks(0)) {
+    fn a_capacity_one_below_the_peak_of_a_device_is_refuted((model, block) in blocks(0)) {
         let peaks = block.steady_peak(&model);
         for (device, &peak) in Device::all(model.devices()).zip(&peaks) {
-            let mut caps: Vec<Option<Units>> = peaks.iter().copied().map(Some).collect();
-            let exact = model.with_activation_capacity(caps.clone()).expect("a model");
+            let mut capacities: Vec<Option<Units>> = peaks.iter().copied().map(Some).collect();
+            let exact = model.with_activation_capacity(capacities.clone()).expect("a model");
             proved(every_m_of_block(&block, &exact, &Stop::default()).expect("an answer"))?;
             if peak > Units::ZERO {
-                caps[device.index()] = Some(peak - Units(1));
-                let less = model.with_activation_capacity(caps).expect("a model");
+                capacities[device.index()] = Some(peak - Units(1));
+                let less = model.with_activation_capacity(capacities).expect("a model");
                 let EveryM::Refuted(refutation) = every_m_of_block(&block, &less, &Stop::default()).expect("an answer") else {
                     return Err(TestCaseError::fail("not refuted"));
                 };

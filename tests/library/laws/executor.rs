@@ -102,7 +102,7 @@ proptest! {
         }
         let most = heavy.peak_memory_max().0;
         prop_assert!(replay(&weigh(Some(most)).expect("room"), &schedule).is_valid());
-        if let Some(tight) = most.checked_sub(1).and_then(|cap| weigh(Some(cap)).ok()) {
+        if let Some(tight) = most.checked_sub(1).and_then(|capacity| weigh(Some(capacity)).ok()) {
             prop_assert!(!replay(&tight, &schedule).is_valid());
         }
     }

@@ -13,12 +13,12 @@ proptest! {
         name in any::<String>(),
         source in any::<Option<String>>(),
         units in any::<[String; 2]>(),
-        caps in prop::option::of(prop::collection::vec(0..99_i64, 20)),
+        capacities in prop::option::of(prop::collection::vec(0..99_i64, 20)),
     ) {
         let (mut costs, mut memory) = (random.costs().clone(), random.memory().clone());
         [costs.unit, memory.unit] = units;
-        if let Some(caps) = caps {
-            memory.capacity.iter_mut().zip(caps).for_each(|(slot, cap)| *slot = Some(Units(cap)));
+        if let Some(capacities) = capacities {
+            memory.capacity.iter_mut().zip(capacities).for_each(|(slot, capacity)| *slot = Some(Units(capacity)));
         }
         let model =
             Model::new(name, source, random.placement().clone(), random.microbatches(), costs, memory)

@@ -17,10 +17,10 @@ const UNEQUAL: [i64; 4] = [3, 4, 2, 0];
 /// Steps that the larger figures take.
 const MANY: u64 = 40_000_000;
 
-fn v(devices: u32, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
+fn v(devices: u32, microbatches: u32, times: [i64; 4], capacity: i64) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
 }
 
 /// The makespan that these devices alone take, or with all of them the optimum.
@@ -46,14 +46,14 @@ fn where_weight_gradients_are_short_the_chain_through_the_last_device_is_the_bes
     let (device, work, head, tail) = (Device(5), Ticks(84), Ticks(25), Ticks(31));
     assert_eq!(bound, Bound { value: Ticks(140), reason: Reason::Chain { device, work, head, tail } });
     let options = Options { effort: 1_000, exact_effort: 0, ..Options::default() };
-    let solution = optimize(&model, &options, &mut |_| ()).expect("no caps");
+    let solution = optimize(&model, &options, &mut |_| ()).expect("no capacities");
     assert_eq!(solution.optimality, Optimality::Bound);
 }
 
 #[test]
 fn the_least_time_per_microbatch_over_all_schedules_is_as_known() {
     let whole = Ratio::from_integer;
-    for (devices, cap, expected) in [
+    for (devices, capacity, expected) in [
         (2, 2, whole(25)),
         (3, 2, whole(32)),
         (4, 2, whole(39)),
@@ -66,12 +66,12 @@ fn the_least_time_per_microbatch_over_all_schedules_is_as_known() {
         (6, 3, whole(47)),
         (4, 4, whole(21)),
     ] {
-        let bound = steady_bound(&v(devices, 1, UNEQUAL, cap), 2_000_000);
-        assert_eq!(bound, expected, "d = {devices}, cap = {cap}");
+        let bound = steady_bound(&v(devices, 1, UNEQUAL, capacity), 2_000_000);
+        assert_eq!(bound, expected, "d = {devices}, capacity = {capacity}");
     }
-    for (devices, cap, expected) in [(5, 4, whole(7)), (7, 4, whole(9)), (8, 6, Ratio::new(20, 3))] {
-        let bound = steady_bound(&v(devices, 1, UNIT, cap), 1_000_000);
-        assert_eq!(bound, expected, "unit times, d = {devices}, cap = {cap}");
+    for (devices, capacity, expected) in [(5, 4, whole(7)), (7, 4, whole(9)), (8, 6, Ratio::new(20, 3))] {
+        let bound = steady_bound(&v(devices, 1, UNIT, capacity), 1_000_000);
+        assert_eq!(bound, expected, "unit times, d = {devices}, capacity = {capacity}");
     }
 }
 
@@ -96,7 +96,7 @@ fn known_optima_are_reached_and_not_exceeded() {
 
 #[test]
 fn the_turnover_bound_is_its_closed_form() {
-    for (devices, microbatches, cap, [forward, input, weight, latency]) in [
+    for (devices, microbatches, capacity, [forward, input, weight, latency]) in [
         (4, 9, 2, UNEQUAL),
         (6, 8, 3, UNEQUAL),
         (5, 11, 4, [2, 1, 1, 3]),
@@ -106,23 +106,27 @@ fn the_turnover_bound_is_its_closed_form() {
         let further = i64::from(devices) - 1;
         let (a, b) = (forward + latency, input + latency);
         let (lag, work) = (further * (a + b), forward + input + weight);
-        let (held, later) = (cap / 2, i64::from(microbatches) - 1);
-        let turn = lag + work * if cap % 2 == 0 { 2 } else { 1 };
+        let (held, later) = (capacity / 2, i64::from(microbatches) - 1);
+        let turn = lag + work * if capacity % 2 == 0 { 2 } else { 1 };
         let formula = further * a
             + forward
             + later / held * turn
             + later % held * forward
             + (forward + lag + 2 * input + further * b + weight);
-        let model = v(devices, microbatches, [forward, input, weight, latency], cap);
+        let model = v(devices, microbatches, [forward, input, weight, latency], capacity);
         let bound = lower_bound_within(&model, Objective::Makespan, 0);
-        assert_eq!(bound.value, Ticks(formula), "d = {devices}, m = {microbatches}, cap = {cap}: {bound:?}");
+        assert_eq!(
+            bound.value,
+            Ticks(formula),
+            "d = {devices}, m = {microbatches}, capacity = {capacity}: {bound:?}"
+        );
     }
 }
 
 #[test]
 fn the_turn_of_even_memory_is_too_long_for_odd_memory() {
-    // With P = L + 2S at a cap of 3 seven microbatches would take 39 each after the first; the optimum of
-    // eight is 286.
+    // With P = L + 2S at a capacity of 3 seven microbatches would take 39 each after the first; the optimum
+    // of eight is 286.
     let model = v(4, 8, UNEQUAL, 3);
     let false_bound = alone(&v(4, 1, UNEQUAL, 3), 0..4) + 7 * (3 * 7 + 2 * 9);
     assert_eq!(false_bound, 331);
@@ -149,7 +153,7 @@ fn the_area_bound_is_not_enough() {
 
 #[test]
 fn one_device_is_not_enough() {
-    let best = |cap| (0..4).map(|device| pace_alone(&v(4, 1, UNEQUAL, cap), &[device])).max();
+    let best = |capacity| (0..4).map(|device| pace_alone(&v(4, 1, UNEQUAL, capacity), &[device])).max();
     assert_eq!(best(3), Some(Ratio::from_integer(30)), "33 in truth");
     assert_eq!(best(4), Some(Ratio::new(39, 2)), "21 in truth");
 }

@@ -50,14 +50,14 @@ proptest! {
     #[test]
     fn a_schedule_fits_its_peak_and_nothing_less((model, schedule) in schedules(0), device: prop::sample::Index) {
         let peaks = replay(&model, &schedule).peak_memory;
-        let mut caps: Vec<_> = peaks.iter().copied().map(Some).collect();
-        let enough = model.with_activation_capacity(caps.clone()).expect("a model");
+        let mut capacities: Vec<_> = peaks.iter().copied().map(Some).collect();
+        let enough = model.with_activation_capacity(capacities.clone()).expect("a model");
         prop_assert!(replay(&enough, &schedule).is_valid());
 
-        let device = device.index(caps.len());
+        let device = device.index(capacities.len());
         prop_assume!(peaks[device] > Units::ZERO);
-        caps[device] = Some(peaks[device] - Units(1));
-        let verdict = replay(&model.with_activation_capacity(caps).expect("a model"), &schedule);
+        capacities[device] = Some(peaks[device] - Units(1));
+        let verdict = replay(&model.with_activation_capacity(capacities).expect("a model"), &schedule);
         prop_assert!(!verdict.is_valid());
         for violation in verdict.violations {
             let Violation::OverCapacity { at, live, capacity, holding, more, .. } = violation else {

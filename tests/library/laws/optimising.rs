@@ -1,4 +1,4 @@
-//! The optimiser on random problems: always an answer that keeps to feasible caps, never worse than
+//! The optimiser on random problems: always an answer that keeps to feasible capacities, never worse than
 //! the catalogue, never better than the bound.
 
 use std::num::NonZeroUsize;
@@ -17,14 +17,14 @@ fn quick(objective: Objective) -> Options {
     Options { objective, effort: 20_000, exact_effort: 50_000, ..Options::default() }
 }
 
-/// Caps from the least that one microbatch needs upwards.
-pub fn capped() -> impl Strategy<Value = Model> {
+/// Capacities from the least that one microbatch needs upwards.
+pub fn limited() -> impl Strategy<Value = Model> {
     (random::models(1), 0..8_i64).prop_map(|(model, spare)| {
         let whole = |device| -> Units {
             model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
         };
-        let caps = Device::all(model.devices()).map(|device| Some(whole(device) + Units(spare)));
-        model.with_activation_capacity(caps.collect()).expect("as many caps as devices")
+        let capacities = Device::all(model.devices()).map(|device| Some(whole(device) + Units(spare)));
+        model.with_activation_capacity(capacities.collect()).expect("as many capacities as devices")
     })
 }
 
@@ -47,7 +47,7 @@ proptest! {
     #![proptest_config(crate::cases(48))]
 
     #[test]
-    fn feasible_caps_give_a_valid_schedule_no_worse_than_the_catalogue(model in capped(), span: bool) {
+    fn feasible_capacities_give_a_valid_schedule_no_worse_than_the_catalogue(model in limited(), span: bool) {
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let solution = optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits");
         let verdict = replay(&model, &solution.schedule);
@@ -63,7 +63,7 @@ proptest! {
 
     #[test]
     fn the_same_problem_and_seed_give_the_same_schedule_on_any_number_of_threads(
-        model in capped(),
+        model in limited(),
         seed: u64,
     ) {
         let solve = |threads| {
@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn many_microbatches_give_a_valid_schedule_no_worse_than_the_catalogue(
-        model in capped(),
+        model in limited(),
         microbatches in 55..140_u32,
         span: bool,
     ) {
@@ -98,7 +98,7 @@ proptest! {
 
     #[test]
     fn few_microbatches_take_no_longer_than_one_after_the_other(
-        (model, microbatches) in capped().prop_flat_map(|model| {
+        (model, microbatches) in limited().prop_flat_map(|model| {
             let most = 2 * model.devices();
             (Just(model), 1..=most)
         }),
@@ -116,7 +116,7 @@ proptest! {
 
     #[test]
     fn the_span_is_never_longer_than_that_of_the_shortest_schedule(
-        model in capped(),
+        model in limited(),
         microbatches in 1..70_u32,
     ) {
         let model = model.with_microbatches(microbatches).expect("small times");
@@ -137,10 +137,10 @@ proptest! {
         let whole = |device| -> Units {
             model.placement().stages_of(device).iter().map(|&stage| model.activation(stage)).sum()
         };
-        let caps = Device::all(model.devices()).zip(&peaks);
-        let caps = caps.map(|(device, &peak)| Some(whole(device).max(peak) - Units(2) + Units(spare)));
-        let model = model.with_activation_capacity(caps.map(|cap| cap.map(|cap| cap.max(Units(0)))).collect());
-        let model = model.expect("as many caps as devices");
+        let capacities = Device::all(model.devices()).zip(&peaks);
+        let capacities = capacities.map(|(device, &peak)| Some(whole(device).max(peak) - Units(2) + Units(spare)));
+        let model = model.with_activation_capacity(capacities.map(|capacity| capacity.map(|capacity| capacity.max(Units(0)))).collect());
+        let model = model.expect("as many capacities as devices");
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         // So little effort that many a random schedule is not met by the search itself.
         let options = Options {
@@ -158,21 +158,21 @@ proptest! {
     }
 
     #[test]
-    fn a_search_that_has_no_time_still_gives_a_schedule(model in capped()) {
+    fn a_search_that_has_no_time_still_gives_a_schedule(model in limited()) {
         let options = Options { stop: Stop::after(Duration::ZERO), ..Options::default() };
         let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
         prop_assert!(replay(&model, &solution.schedule).is_valid());
     }
 
     #[test]
-    fn a_cap_below_one_microbatch_is_explained(model in capped(), at in any::<prop::sample::Index>()) {
+    fn a_capacity_below_one_microbatch_is_explained(model in limited(), at in any::<prop::sample::Index>()) {
         let device = Device::at(at.index(model.devices() as usize));
         let held = |stage: &_| model.checkpoint(*stage).unwrap_or_else(|| model.activation(*stage));
         let least: Units = model.placement().stages_of(device).iter().map(held).sum();
         prop_assume!(least > Units::ZERO);
-        let mut caps = model.memory().capacity.clone();
-        caps[device.index()] = Some(least - Units(1));
-        let model = model.with_activation_capacity(caps).expect("as many caps as devices");
+        let mut capacities = model.memory().capacity.clone();
+        capacities[device.index()] = Some(least - Units(1));
+        let model = model.with_activation_capacity(capacities).expect("as many capacities as devices");
         match optimize(&model, &quick(Objective::Makespan), &mut |_| ()) {
             Err(OptimizeError::Infeasible(why)) => {
                 prop_assert_eq!(why.device, device);
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
+fn a_schedule_handed_on_from_cap_to_cap_makes_looser_capacities_never_worse() {
     let placements = [Placement::v(4), Placement::v(8), Placement::linear(5), Placement::looped(3, 2)];
     for placement in placements.map(|placement| placement.expect("a placement")) {
         if placement.stages() > 8 && !crate::long() {
@@ -196,14 +196,14 @@ fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
             for objective in [Objective::Makespan, Objective::DeviceSpan] {
                 let mut last: Option<(i64, Schedule)> = None;
                 let most = i64::from(model.stages()) + 2;
-                for cap in (1..=most).map(|cap| Some(Units(cap))).chain([None]) {
-                    let model = model.with_uniform_activation_capacity(cap).expect("a cap");
+                for capacity in (1..=most).map(|capacity| Some(Units(capacity))).chain([None]) {
+                    let model = model.with_uniform_activation_capacity(capacity).expect("a capacity");
                     let known = last.iter().map(|(_, schedule)| schedule.clone()).collect();
                     let options = Options { known, effort: 1, exact_effort: 0, ..quick(objective) };
                     let Ok(solution) = optimize(&model, &options, &mut |_| ()) else { continue };
                     let value = solution.value().0;
                     if let Some((before, _)) = last {
-                        assert!(value <= before, "{times:?} {cap:?}: {value} after {before}");
+                        assert!(value <= before, "{times:?} {capacity:?}: {value} after {before}");
                     }
                     last = Some((value, solution.schedule));
                 }
@@ -216,17 +216,18 @@ fn a_schedule_handed_on_from_cap_to_cap_makes_looser_caps_never_worse() {
 #[test]
 fn a_search_of_little_effort_keeps_the_known_schedule_that_is_better_than_its_own() {
     let mut better = 0;
-    for (placement, times, cap) in [
+    for (placement, times, capacity) in [
         (Placement::v(8), [3, 4, 2, 0], 13),
         (Placement::v(6), [5, 2, 7, 3], 6),
         (Placement::looped(4, 2), [3, 4, 2, 0], 7),
     ] {
         let model = Model::equal_stages(placement.expect("a placement"), 14, times).expect("a model");
-        let model = model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap");
+        let model = model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity");
         for objective in [Objective::Makespan, Objective::DeviceSpan] {
             let little = Options { effort: 1, exact_effort: 0, ..quick(objective) };
             let much = Options { effort: 2_000_000, ..little.clone() };
-            let of = |options: &Options| optimize(&model, options, &mut |_| ()).expect("the cap is feasible");
+            let of =
+                |options: &Options| optimize(&model, options, &mut |_| ()).expect("the capacity is feasible");
             let (alone, known) = (of(&little), of(&much));
             better += usize::from(known.value() < alone.value());
             let kept = of(&Options { known: vec![known.schedule.clone()], ..little });

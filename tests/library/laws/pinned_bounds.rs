@@ -18,7 +18,7 @@ struct Case {
     latency: i64,
     /// By stage: activation, the part retained for W, and the checkpoint.
     held: &'static [[i64; 3]],
-    caps: &'static [i64],
+    capacities: &'static [i64],
     objective: Objective,
     /// The best of all orders.
     optimum: i64,
@@ -43,7 +43,7 @@ impl Case {
             retained_for_weight: held(1),
             checkpoint: self.recomputes().then(|| held(2)),
             weights: vec![Units(0); self.times.len()],
-            capacity: self.caps.iter().map(|&cap| Some(Units(cap))).collect(),
+            capacity: self.capacities.iter().map(|&capacity| Some(Units(capacity))).collect(),
         };
         Model::new(self.why.to_owned(), None, self.placement.clone(), self.microbatches, costs, memory)
             .expect("a model")
@@ -66,7 +66,7 @@ fn cases() -> Vec<Case> {
             times: &[[1, 1, 10], [1, 1, 0]],
             latency: 4,
             held: &[[3, 1, 3], [1, 0, 1]],
-            caps: &[4, 9],
+            capacities: &[4, 9],
             objective: makespan,
             optimum: 46,
             closed: 46,
@@ -78,7 +78,7 @@ fn cases() -> Vec<Case> {
             times: &[[1, 1, 1], [1, 1, 1]],
             latency: 3,
             held: &[[4, 4, 1], [1, 1, 1]],
-            caps: &[5, 9],
+            capacities: &[5, 9],
             objective: makespan,
             optimum: 15,
             closed: 13,
@@ -90,7 +90,7 @@ fn cases() -> Vec<Case> {
             times: &[[1, 3, 0], [1, 1, 0]],
             latency: 4,
             held: &[[1, 1, 1], [1, 1, 1]],
-            caps: &[9, 9],
+            capacities: &[9, 9],
             objective: makespan,
             optimum: 17,
             closed: 17,
@@ -102,7 +102,7 @@ fn cases() -> Vec<Case> {
             times: &[[1, 1, 1], [1, 1, 10]],
             latency: 0,
             held: &[[1, 1, 1], [1, 1, 1]],
-            caps: &[4, 1],
+            capacities: &[4, 1],
             objective: span,
             optimum: 24,
             closed: 24,
@@ -114,7 +114,7 @@ fn cases() -> Vec<Case> {
             times: &[[1, 0, 1], [1, 1, 0]],
             latency: 0,
             held: &[[1, 1, 1], [1, 1, 1]],
-            caps: &[2],
+            capacities: &[2],
             objective: makespan,
             optimum: 4,
             closed: 4,
@@ -126,7 +126,7 @@ fn cases() -> Vec<Case> {
             times: &[[1, 1, 1]; 4],
             latency: 0,
             held: &[[1, 1, 1]; 4],
-            caps: &[2, 2],
+            capacities: &[2, 2],
             objective: makespan,
             optimum: 9,
             closed: 9,
@@ -138,7 +138,7 @@ fn cases() -> Vec<Case> {
             times: &[[2, 2, 2], [2, 2, 2]],
             latency: 1,
             held: &[[1, 1, 1], [1, 1, 1]],
-            caps: &[2, 1],
+            capacities: &[2, 1],
             objective: makespan,
             optimum: 24,
             closed: 24,
@@ -173,10 +173,10 @@ fn no_bound_exceeds_the_optimum_where_a_hypothesis_matters() {
 }
 
 /// V placement, the 3,4,2 model.
-fn v(devices: u32, microbatches: u32, cap: i64) -> Model {
+fn v(devices: u32, microbatches: u32, capacity: i64) -> Model {
     let placement = Placement::v(devices).expect("a placement");
     Model::equal_stages(placement, microbatches, [3, 4, 2, 0])
-        .and_then(|model| model.with_uniform_activation_capacity(Some(Units(cap))))
+        .and_then(|model| model.with_uniform_activation_capacity(Some(Units(capacity))))
         .expect("a model")
 }
 
@@ -184,18 +184,22 @@ fn v(devices: u32, microbatches: u32, cap: i64) -> Model {
 fn an_exact_repetition_gives_the_very_value_whatever_the_rest_of_the_last_period() {
     let objective = Objective::Makespan;
     let mut periods = Vec::new();
-    for (cap, devices) in [(4, vec![3]), (5, vec![3]), (6, vec![3]), (3, vec![0, 3]), (4, vec![2, 3])] {
+    for (capacity, devices) in [(4, vec![3]), (5, vec![3]), (6, vec![3]), (3, vec![0, 3]), (4, vec![2, 3])] {
         let devices: Vec<Device> = devices.into_iter().map(Device).collect();
         for microbatches in 16..=22 {
-            let model = v(4, microbatches, cap);
+            let model = v(4, microbatches, capacity);
             let bound = lower_bound_of(&model, objective, &devices, ENOUGH).expect("enough steps");
             let Reason::Subset { repetition: Some(repetition), .. } = bound.reason else {
-                panic!("cap {cap}, {devices:?}: {bound:?} has been followed to its end")
+                panic!("capacity {capacity}, {devices:?}: {bound:?} has been followed to its end")
             };
             periods.push(repetition.period);
             let reason = Reason::Subset { devices: devices.clone(), repetition: None };
             let followed = Bound { reason, ..bound };
-            assert_eq!(holds(&model, objective, &followed), Ok(()), "cap {cap}, m = {microbatches}");
+            assert_eq!(
+                holds(&model, objective, &followed),
+                Ok(()),
+                "capacity {capacity}, m = {microbatches}"
+            );
         }
     }
     assert!(periods.iter().any(|&period| period > 1), "a rest of the last period: {periods:?}");

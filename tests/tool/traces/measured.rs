@@ -186,7 +186,7 @@ fn the_order_of_the_profilers_ranges_is_the_schedule_that_was_run() {
         let (trace, _) =
             bubbleproof::trace::gather::gather(recordings.collect(), None, &choice).expect("a trace");
         let model = Model::unit(placement.expect("a placement"), 4).expect("a model");
-        let declared = catalog::find(name).expect("a known name").generate(&model).expect("no cap");
+        let declared = catalog::find(name).expect("a known name").generate(&model).expect("no capacity");
         assert_eq!(trace.schedule.placement(), declared.placement(), "{name}");
         assert_eq!(trace.schedule.orders(), declared.orders(), "{name}");
         assert_eq!(trace.iterations.len(), 3, "{name}");

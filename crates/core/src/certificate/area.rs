@@ -1,4 +1,4 @@
-//! **Area bound.** What every microbatch holds for how long at the least, added up, fits into the cap
+//! **Area bound.** What every microbatch holds for how long at the least, added up, fits into the capacity
 //! times the span of the device.
 
 use num_integer::Integer;
@@ -9,7 +9,7 @@ use super::path::Paths;
 use super::reason::{Bound, Objective, Reason};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
-/// The bound from the memory that a device fills: its span is at least all areas over its cap.
+/// The bound from the memory that a device fills: its span is at least all areas over its capacity.
 pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Option<Bound> {
     let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
     let lowest = *model.placement().stages_of(device).iter().min()?;
@@ -42,7 +42,7 @@ fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
         .sum()
 }
 
-/// A lower bound on the time per microbatch in the long run, over all schedules under the caps.
+/// A lower bound on the time per microbatch in the long run, over all schedules under the capacities.
 ///
 /// The most work of any device; and the **area bound**: while one microbatch enters and one leaves
 /// per interval, the memory in use on a device averages `sum_s activation_s * lifespan_s / T`, and

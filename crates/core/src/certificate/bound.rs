@@ -12,7 +12,7 @@ use crate::model::{Device, Model, Ticks};
 /// of a second.
 pub const STEPS: u64 = 4_000_000;
 
-/// The best of the bounds of this module on an objective, for the model's microbatches and caps. Of two
+/// The best of the bounds of this module on an objective, for the model's microbatches and capacities. Of two
 /// directions only what one microbatch takes alone.
 #[must_use]
 pub fn lower_bound(model: &Model, objective: Objective) -> Bound {
@@ -34,10 +34,10 @@ pub fn lower_bound_within(model: &Model, objective: Objective, steps: u64) -> Bo
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
 
-/// The bound that some devices alone give; nothing when the steps run out, the caps are too small for
+/// The bound that some devices alone give; nothing when the steps run out, the capacities are too small for
 /// any schedule, or the devices are not there or not in ascending order.
 ///
-/// Devices without a cap, and stages that hold nothing, lead to ever more states.
+/// Devices without a capacity, and stages that hold nothing, lead to ever more states.
 #[must_use]
 pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], steps: u64) -> Option<Bound> {
     one_direction(model).ok()?;
@@ -47,7 +47,7 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
     ascend.then(|| subset::bound_of(model, &paths, objective, devices, &mut Steps(steps)))?
 }
 
-/// A lower bound on the time per microbatch in the long run, over **all** schedules under the caps,
+/// A lower bound on the time per microbatch in the long run, over **all** schedules under the capacities,
 /// whether they repeat or not, and however many microbatches they repeat at a time: with m of them
 /// the makespan is at least m times this, less a constant.
 ///

@@ -66,7 +66,7 @@ pub enum CertificateError {
         /// Of the problem.
         problem: u32,
     },
-    /// The schedule does not run, or not within the caps.
+    /// The schedule does not run, or not within the capacities.
     #[error("the schedule is invalid: {0}")]
     Invalid(Violation),
     /// A figure is another one than replay measures.
@@ -103,7 +103,7 @@ pub enum CertificateError {
 /// One thing that a certificate claims, and that was found so or could not be looked into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// The schedule runs under the problem, within its caps, with the stated figures.
+    /// The schedule runs under the problem, within its capacities, with the stated figures.
     Runs {
         /// What replay measured for the objective.
         value: Ticks,

@@ -32,7 +32,7 @@ pub(super) struct Statement {
     pub format: String,
     /// The digest of `problem`, by which other files can name it.
     pub problem_sha256: String,
-    /// The model with the sizes and caps that the schedule was made for, as the text of a model file.
+    /// The model with the sizes and capacities that the schedule was made for, as the text of a model file.
     pub problem: String,
     /// The digest of the placement, the number of microbatches and the orders.
     pub schedule_sha256: String,
@@ -55,7 +55,7 @@ pub(super) struct Figures {
     pub peak_memory: Vec<i64>,
 }
 
-/// What is known about how much better any schedule under the same caps can be.
+/// What is known about how much better any schedule under the same capacities can be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Optimality {

@@ -157,7 +157,7 @@ pub enum BoundError {
     Order,
     /// It would take too long to check.
     #[error(
-        "the bound takes more than {CHECK_STEPS} steps to check, or the caps are too small for any schedule"
+        "the bound takes more than {CHECK_STEPS} steps to check, or the memory limits are too small for any schedule"
     )]
     TooLarge,
     /// The figures of the reason are not those of the model.

@@ -109,8 +109,8 @@ fn forged() -> Vec<Tampered> {
     vec![
         ("a digest of another problem", said(|it| it.problem_sha256 = digest(b"another"))),
         ("a problem that is no model", about(genuine(), "[time]", "[times]")),
-        ("a problem with a smaller cap", about(genuine(), "capacity = 4", "capacity = 3")),
-        ("a problem with a larger cap, under which the bound is lower", {
+        ("a problem with a smaller capacity", about(genuine(), "capacity = 4", "capacity = 3")),
+        ("a problem with a larger capacity, under which the bound is lower", {
             about(genuine(), "capacity = 4", "capacity = 6")
         }),
         ("a problem with faster forwards", about(genuine(), "forward = 3", "forward = 2")),
@@ -132,7 +132,7 @@ fn forged() -> Vec<Tampered> {
                 orders[1].push(pass);
             })
         }),
-        ("all forwards first, beyond the cap", {
+        ("all forwards first, beyond the capacity", {
             ordered(&genuine(), |orders| orders[0].sort_by_key(|pass| pass.kind != Kind::F))
         }),
         ("a slower order of the last passes", {
@@ -263,17 +263,17 @@ fn shortened(text: &str) -> String {
 fn a_certificate_about_another_model_than_the_one_asked_about_is_rejected() {
     let schedule = genuine();
     let problem = check(&schedule, None).expect("it is genuine").problem;
-    let other = problem.with_uniform_activation_capacity(None).expect("no caps");
+    let other = problem.with_uniform_activation_capacity(None).expect("no capacities");
     let rejected = check(&schedule, Some(&other));
     assert!(matches!(rejected, Err(CertificateError::OtherProblem { .. })));
 }
 
 #[test]
-fn a_problem_with_caps_on_some_devices_only_is_stated_whole() {
+fn a_problem_with_capacities_on_some_devices_only_is_stated_whole() {
     let schedule = genuine();
     let problem = check(&schedule, None).expect("it is genuine").problem;
-    let caps = vec![Some(model::Units(4)), None, Some(model::Units(4))];
-    let problem = problem.with_activation_capacity(caps).expect("caps");
+    let capacities = vec![Some(model::Units(4)), None, Some(model::Units(4))];
+    let problem = problem.with_activation_capacity(capacities).expect("capacities");
     let verdict = replay(&problem, &schedule);
     let bound = lower_bound(&problem, Objective::Makespan);
     let certificate =

@@ -1,7 +1,7 @@
 //! **Turnover bound.** How long a device with little memory waits for what it holds to come back.
 //!
 //! Count, on one device with v stages, what is *out*: begun by an F, not yet ended by its W. If every
-//! stage holds at least h units from F to W and the cap is C, at most `M = floor(C/h)` are out at any
+//! stage holds at least h units from F to W and the capacity is C, at most `M = floor(C/h)` are out at any
 //! instant. Let `q = floor(M/v)` and `E = v(q+1) - M`, so `1 <= E <= v`. Number the passes of each
 //! stage and kind by their starts, k = 0, 1, ...; `F_k` is the k-th forward of the device's highest
 //! stage.

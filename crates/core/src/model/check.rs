@@ -57,17 +57,17 @@ pub enum ModelError {
     /// All activations together do not fit.
     #[error("the activations of all microbatches together exceed {max} units; choose a coarser unit", max = Model::MAX_TOTAL)]
     MemoryOverflow,
-    /// A cap beyond everything that could be live.
+    /// A capacity beyond everything that could be live.
     #[error("`memory.capacity` of {0} units exceeds {max}; choose a coarser unit", max = Model::MAX_TOTAL)]
     CapacityOverflow(Units),
-    /// Weights alone that exceed a cap.
-    #[error("the weights on device {device} take {weights} units, more than its cap of {capacity}")]
+    /// Weights alone that exceed a capacity.
+    #[error("the weights on device {device} take {weights} units, more than its limit of {capacity}")]
     NoRoomForWeights {
         /// The device.
         device: Device,
         /// What its stages' weights take.
         weights: Units,
-        /// The cap.
+        /// The capacity.
         capacity: Units,
     },
     /// A model with a value of its own for each stage has no meaning at another size.
@@ -184,12 +184,16 @@ impl Model {
         if !fits(memory.activation.iter().chain(&memory.weights).map(|units| units.0), microbatches) {
             return Err(ModelError::MemoryOverflow);
         }
-        if let Some(&cap) = self.memory.capacity.iter().flatten().find(|cap| cap.0 > Self::MAX_TOTAL) {
-            return Err(ModelError::CapacityOverflow(cap));
+        if let Some(&capacity) =
+            self.memory.capacity.iter().flatten().find(|capacity| capacity.0 > Self::MAX_TOTAL)
+        {
+            return Err(ModelError::CapacityOverflow(capacity));
         }
         for device in Device::all(self.devices()) {
             let weights = self.resident(device);
-            if let Some(capacity) = self.memory.capacity[device.index()].filter(|&cap| cap < weights) {
+            if let Some(capacity) =
+                self.memory.capacity[device.index()].filter(|&capacity| capacity < weights)
+            {
                 return Err(ModelError::NoRoomForWeights { device, weights, capacity });
             }
         }

@@ -46,6 +46,6 @@ pub struct Memory {
     /// What lies on the device of a stage all the time, one per stage: its weights, their gradients, the
     /// state of the optimiser.
     pub weights: Vec<Units>,
-    /// The cap of each device, weights included; `None` where there is none.
+    /// The capacity of each device, weights included; `None` where there is none.
     pub capacity: Vec<Option<Units>>,
 }

@@ -160,9 +160,11 @@ fn read_memory(
         },
         weights: get("weights").map_or_else(|| Ok(vec![Units::ZERO; stages]), units)?,
         capacity: match get("capacity") {
-            Some(value) => {
-                value.amounts_or_none(devices, "devices")?.into_iter().map(|cap| cap.map(Units)).collect()
-            }
+            Some(value) => value
+                .amounts_or_none(devices, "devices")?
+                .into_iter()
+                .map(|capacity| capacity.map(Units))
+                .collect(),
             None => vec![None; devices],
         },
     })
@@ -227,9 +229,11 @@ pub fn print(model: &Model) -> String {
     match memory.capacity.iter().copied().collect::<Option<Vec<_>>>() {
         Some(capacity) => line(format_args!("capacity = {}", units(&capacity))),
         None if memory.capacity.iter().any(Option::is_some) => {
-            let cap = |cap: &Option<Units>| cap.map_or("\"none\"".to_owned(), |cap| cap.to_string());
-            let caps: Vec<String> = memory.capacity.iter().map(cap).collect();
-            line(format_args!("capacity = [{}]", caps.join(", ")));
+            let capacity = |capacity: &Option<Units>| {
+                capacity.map_or("\"none\"".to_owned(), |capacity| capacity.to_string())
+            };
+            let capacities: Vec<String> = memory.capacity.iter().map(capacity).collect();
+            line(format_args!("capacity = [{}]", capacities.join(", ")));
         }
         None => {}
     }

@@ -86,7 +86,7 @@ impl Model {
     }
 
     /// A model whose stages all cost the same: `[F, I, W, latency]` in ticks. A stage holds one unit
-    /// from F to W; no recomputation, no cap.
+    /// from F to W; no recomputation, no capacity.
     ///
     /// # Errors
     /// When a time is negative, there are too many stages and microbatches, or no microbatch.
@@ -117,7 +117,7 @@ impl Model {
 
     /// The model used where none is given: F, I, W and R take one tick, B two; no latency; a stage
     /// holds one unit from F to W, and nothing but a weightless checkpoint where it is recomputed;
-    /// no cap.
+    /// no capacity.
     ///
     /// # Errors
     /// When there are too many stages and microbatches, or no microbatch.
@@ -171,7 +171,7 @@ impl Model {
         &self.costs
     }
 
-    /// Memory and caps.
+    /// Memory and capacities.
     #[must_use]
     pub const fn memory(&self) -> &Memory {
         &self.memory
@@ -251,13 +251,13 @@ impl Model {
         self.placement.stages_of(device).iter().map(|&stage| self.weights(stage)).sum()
     }
 
-    /// The cap of a device, weights included.
+    /// The capacity of a device, weights included.
     #[must_use]
     pub fn capacity(&self, device: Device) -> Option<Units> {
         self.memory.capacity[device.index()]
     }
 
-    /// What activations may hold on a device: its cap, less the weights that lie there.
+    /// What activations may hold on a device: its capacity, less the weights that lie there.
     #[must_use]
     pub fn activation_capacity(&self, device: Device) -> Option<Units> {
         self.memory.capacity[device.index()].map(|capacity| capacity - self.resident(device))

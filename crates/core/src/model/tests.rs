@@ -370,13 +370,13 @@ fn a_model_with_values_of_their_own_has_no_other_size() {
 }
 
 #[test]
-fn other_microbatches_and_caps_are_checked_like_those_of_a_file() {
+fn other_microbatches_and_capacities_are_checked_like_those_of_a_file() {
     let model = parse(COMPLETE).expect("a model");
     assert_eq!(model.with_microbatches(9).expect("a model").microbatches(), 9);
     assert_eq!(model.with_microbatches(0), Err(ModelError::NoMicrobatch));
-    let capped = model.with_uniform_activation_capacity(Some(Units(7))).expect("a model");
+    let limited = model.with_uniform_activation_capacity(Some(Units(7))).expect("a model");
     assert_eq!(
-        Device::all(2).map(|device| capped.activation_capacity(device)).collect::<Vec<_>>(),
+        Device::all(2).map(|device| limited.activation_capacity(device)).collect::<Vec<_>>(),
         [Some(Units(7)); 2]
     );
     assert_eq!(
@@ -389,37 +389,40 @@ fn other_microbatches_and_caps_are_checked_like_those_of_a_file() {
 }
 
 #[test]
-fn caps_of_some_devices_only_are_written_and_read() {
+fn capacities_of_some_devices_only_are_written_and_read() {
     let model = parse(COMPLETE)
         .expect("a model")
         .with_activation_capacity(vec![Some(Units(1800)), None])
-        .expect("caps");
+        .expect("capacities");
     let text = print(&model);
     assert!(text.contains("capacity = [2000, \"none\"]"), "{text}");
     assert_eq!(parse(&text), Ok(model));
-    let error = parse(&text.replace("\"none\"", "\"all\"")).expect_err("no cap").to_string();
+    let error = parse(&text.replace("\"none\"", "\"all\"")).expect_err("no capacity").to_string();
     assert_eq!(error, "`memory.capacity[1]` must be an integer, or \"none\", but is the text \"all\"");
 }
 
 #[test]
-fn the_weights_of_a_device_are_taken_from_its_cap() {
+fn the_weights_of_a_device_are_taken_from_its_capacity() {
     let model = parse(COMPLETE).expect("a model");
     let capacities =
         |model: &Model| Device::all(2).map(|at| model.activation_capacity(at)).collect::<Vec<_>>();
     assert_eq!(model.with_activation_capacity(capacities(&model)), Ok(model.clone()));
-    assert_eq!(capacities(&model.with_uniform_capacity(Units(300)).expect("a cap")), [Some(Units(100)); 2]);
+    assert_eq!(
+        capacities(&model.with_uniform_capacity(Units(300)).expect("a capacity")),
+        [Some(Units(100)); 2]
+    );
     assert!(model.with_uniform_capacity(Units(199)).is_err());
     let light = model.without_weights();
     assert_eq!((capacities(&light), light.resident(Device(0))), (capacities(&model), Units(0)));
     assert_eq!((model.weights(Stage(3)), model.resident(Device(1))), (Units(100), Units(200)));
     assert_eq!(
         Device::all(2).map(|at| model.activation_capacity(at)).collect::<Vec<_>>(),
-        [1800, 2800].map(|cap| Some(Units(cap)))
+        [1800, 2800].map(|capacity| Some(Units(capacity)))
     );
     assert_eq!(
         complaint("weights = 100", "weights = 1200"),
         (
-            "the weights on device 0 take 2400 units, more than its cap of 2000".to_owned(),
+            "the weights on device 0 take 2400 units, more than its limit of 2000".to_owned(),
             "[2000, 3000]".to_owned()
         )
     );

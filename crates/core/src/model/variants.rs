@@ -17,7 +17,9 @@ impl Model {
     /// # Errors
     /// When the list has the wrong length or a capacity is negative.
     pub fn with_activation_capacity(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
-        if let Some(&Some(value)) = capacity.iter().find(|capacity| capacity.is_some_and(|cap| cap.0 < 0)) {
+        if let Some(&Some(value)) =
+            capacity.iter().find(|capacity| capacity.is_some_and(|capacity| capacity.0 < 0))
+        {
             return Err(ModelError::Negative { key: "memory.capacity", value: value.0 });
         }
         // A list that is too long keeps its length, for which it is refused.
@@ -40,9 +42,9 @@ impl Model {
     /// The same pipeline with the same [capacity](Self::capacity) on every device, weights included.
     ///
     /// # Errors
-    /// When the cap is negative, or the weights of a device take more.
-    pub fn with_uniform_capacity(&self, cap: Units) -> Result<Self, ModelError> {
-        self.with_capacities(vec![Some(cap); self.devices() as usize])
+    /// When the capacity is negative, or the weights of a device take more.
+    pub fn with_uniform_capacity(&self, capacity: Units) -> Result<Self, ModelError> {
+        self.with_capacities(vec![Some(capacity); self.devices() as usize])
     }
 
     fn with_capacities(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
@@ -50,7 +52,7 @@ impl Model {
         Self::new(name, source, placement, microbatches, costs, Memory { capacity, ..memory })
     }
 
-    /// The same pipeline if its weights lay elsewhere: its caps are what activations may hold.
+    /// The same pipeline if its weights lay elsewhere: its capacities are what activations may hold.
     #[must_use]
     pub fn without_weights(&self) -> Self {
         let capacity = Device::all(self.devices()).map(|device| self.activation_capacity(device)).collect();

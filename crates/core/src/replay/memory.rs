@@ -8,7 +8,7 @@ use super::violation::{Place, Violation};
 use crate::model::{Device, Kind, Model, Pass, Units};
 use crate::schedule::Schedule;
 
-/// The peak of every device; every excursion over a cap is reported at the pass that begins it.
+/// The peak of every device; every excursion over a capacity is reported at the pass that begins it.
 ///
 /// A pass that is unknown, or stands elsewhere already, is reported for that and holds nothing here:
 /// what is live can never exceed what the model allows for.
@@ -102,7 +102,7 @@ fn effective<'a>(
     })
 }
 
-/// A pass that lifts a device over its cap.
+/// A pass that lifts a device over its capacity.
 struct Crossing {
     at: Place,
     pass: Pass,
@@ -111,7 +111,7 @@ struct Crossing {
 }
 
 /// Reports crossings with the forwards that are live at each. A second walk along the order: only
-/// schedules that are over a cap pay for it.
+/// schedules that are over a capacity pay for it.
 fn report(
     schedule: &Schedule,
     layout: &Layout,

@@ -308,18 +308,18 @@ fn a_recomputation_needs_a_model_that_knows_what_a_checkpoint_holds() {
 }
 
 #[test]
-fn every_excursion_over_the_cap_is_reported_where_it_begins() {
+fn every_excursion_over_the_limit_is_reported_where_it_begins() {
     let schedule = schedule(TWO, 3, &["0F0 0F1 0B0 0F2 0B1 0B2", "1F0 1B0 1F1 1B1 1F2 1B2"]);
     let model = with_memory(&schedule, |memory| memory.capacity = vec![Some(Units(1)), Some(Units(0))]);
     let verdict = replay(&model, &schedule);
     assert_eq!(
         messages(&verdict),
         [
-            "device 0, position 1: `0F1` raises the memory in use to 2, 1 over the cap of 1; live: `0F0` `0F1`",
-            "device 0, position 3: `0F2` raises the memory in use to 2, 1 over the cap of 1; live: `0F1` `0F2`",
-            "device 1, position 0: `1F0` raises the memory in use to 1, 1 over the cap of 0; live: `1F0`",
-            "device 1, position 2: `1F1` raises the memory in use to 1, 1 over the cap of 0; live: `1F1`",
-            "device 1, position 4: `1F2` raises the memory in use to 1, 1 over the cap of 0; live: `1F2`",
+            "device 0, position 1: `0F1` raises the memory in use to 2, 1 over the limit of 1; live: `0F0` `0F1`",
+            "device 0, position 3: `0F2` raises the memory in use to 2, 1 over the limit of 1; live: `0F1` `0F2`",
+            "device 1, position 0: `1F0` raises the memory in use to 1, 1 over the limit of 0; live: `1F0`",
+            "device 1, position 2: `1F1` raises the memory in use to 1, 1 over the limit of 0; live: `1F1`",
+            "device 1, position 4: `1F2` raises the memory in use to 1, 1 over the limit of 0; live: `1F2`",
         ]
     );
     assert!(verdict.timing.is_some(), "a schedule that needs too much memory still runs");
@@ -340,7 +340,7 @@ fn one_excursion_over_several_passes_is_reported_once() {
     assert_eq!(
         messages(&replay(&model, &schedule)),
         [
-            "device 0, position 13: `0F13` raises the memory in use to 14, 1 over the cap of 13; live: `0F0` `0F1` `0F2` `0F3` `0F4` `0F5` `0F6` `0F7` `0F8` `0F9` `0F10` `0F11` and 2 more"
+            "device 0, position 13: `0F13` raises the memory in use to 14, 1 over the limit of 13; live: `0F0` `0F1` `0F2` `0F3` `0F4` `0F5` `0F6` `0F7` `0F8` `0F9` `0F10` `0F11` and 2 more"
         ]
     );
 }
@@ -579,7 +579,7 @@ fn an_overlapped_pair_holds_what_either_needs_until_its_end() {
     let [found] = &messages(&replay(&tight, &paired))[..] else { panic!("one violation") };
     assert_eq!(
         found,
-        "device 0, position 2: `0F1` raises the memory in use to 2, 1 over the cap of 1; live: `0F0` `0F1`"
+        "device 0, position 2: `0F1` raises the memory in use to 2, 1 over the limit of 1; live: `0F0` `0F1`"
     );
 }
 

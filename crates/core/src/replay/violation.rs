@@ -194,15 +194,15 @@ pub enum Violation {
     #[error("deadlock of {} devices: {}", .0.len(), spell_out(.0))]
     Deadlock(Vec<Wait>),
     /// More is live than the device has room for.
-    #[error("{at}: `{pass}` raises the memory in use to {live}, {} over the cap of {capacity}; live: {}", *live - *capacity, list(holding, *more))]
+    #[error("{at}: `{pass}` raises the memory in use to {live}, {} over the limit of {capacity}; live: {}", *live - *capacity, list(holding, *more))]
     OverCapacity {
-        /// Where the pass stands that crosses the cap.
+        /// Where the pass stands that crosses the capacity.
         at: Place,
         /// That pass.
         pass: Pass,
         /// What is live once it has started, in units.
         live: Units,
-        /// The cap of the device, in units.
+        /// The capacity of the device, in units.
         capacity: Units,
         /// The forwards whose activations are live, `pass` included: the first
         /// [`HOLDING_LISTED`](Self::HOLDING_LISTED) of them, for a device can hold thousands.
@@ -213,7 +213,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// How many of the live forwards are listed where a cap is exceeded.
+    /// How many of the live forwards are listed where a capacity is exceeded.
     pub const HOLDING_LISTED: usize = 12;
 
     /// Up to how many stages times microbatches every missing pass is listed, however few there are.

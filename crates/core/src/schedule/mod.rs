@@ -57,7 +57,7 @@ pub struct Provenance {
     /// The number of microbatches asked for in place of the model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microbatches: Option<u32>,
-    /// The cap asked for in place of the model's, in units.
+    /// The capacity asked for in place of the model's, in units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<i64>,
     /// Further settings, by name.

@@ -26,7 +26,7 @@ pub struct Bounds {
 
 #[derive(Debug, Clone, Default)]
 struct Device {
-    /// The most backward work that is live at once, where a cap limits it.
+    /// The most backward work that is live at once, where a capacity limits it.
     live_work: Option<i64>,
     /// The row of the highest stage's F, how many microbatches are held, and the turn.
     turnover: Option<(usize, i64, i64)>,
@@ -34,13 +34,14 @@ struct Device {
 
 impl Bounds {
     pub fn new(problem: &Problem) -> Self {
-        let device = |(rows, cap): (&Vec<usize>, &Option<i64>)| match *cap {
-            Some(cap) => {
-                Device { live_work: live_work(problem, rows, cap), turnover: turnover(problem, rows, cap) }
-            }
+        let device = |(rows, capacity): (&Vec<usize>, &Option<i64>)| match *capacity {
+            Some(capacity) => Device {
+                live_work: live_work(problem, rows, capacity),
+                turnover: turnover(problem, rows, capacity),
+            },
             None => Device::default(),
         };
-        let devices = problem.devices.iter().zip(&problem.caps).map(device).collect();
+        let devices = problem.devices.iter().zip(&problem.capacities).map(device).collect();
         Self { devices, next: vec![0; problem.rows.len()], last: vec![0; problem.rows.len()] }
     }
 
@@ -129,7 +130,7 @@ fn last_window(problem: &Problem, state: &State, rows: &[usize], device: usize, 
 
 /// The most work of I and W that what is live can stand for: no unit of memory stands for more than
 /// the densest stage, held whole or only for its W.
-fn live_work(problem: &Problem, rows: &[usize], cap: i64) -> Option<i64> {
+fn live_work(problem: &Problem, rows: &[usize], capacity: i64) -> Option<i64> {
     let mut most = 0;
     for &forward in rows.iter().filter(|&&row| problem.rows[row].kind == Kind::F) {
         let of_stage = |kind| {
@@ -142,7 +143,7 @@ fn live_work(problem: &Problem, rows: &[usize], cap: i64) -> Option<i64> {
         let part = (later, weight.map_or(0, |row| row.releases));
         for (work, held) in [whole, part] {
             if work > 0 {
-                let dense = (held > 0).then(|| cap.checked_mul(work)).flatten()?;
+                let dense = (held > 0).then(|| capacity.checked_mul(work)).flatten()?;
                 most = most.max(Integer::div_floor(&dense, &held));
             }
         }
@@ -152,11 +153,11 @@ fn live_work(problem: &Problem, rows: &[usize], cap: i64) -> Option<i64> {
 
 /// How many microbatches a device holds at most, counted at its highest stage, and how long the
 /// earliest release of one comes after that stage's F has started.
-fn turnover(problem: &Problem, rows: &[usize], cap: i64) -> Option<(usize, i64, i64)> {
+fn turnover(problem: &Problem, rows: &[usize], capacity: i64) -> Option<(usize, i64, i64)> {
     let forwards = || rows.iter().copied().filter(|&row| problem.rows[row].kind == Kind::F);
     let highest = forwards().max()?;
     let lightest = forwards().map(|row| problem.rows[row].acquires).min().filter(|&units| units > 0)?;
-    let held = cap / lightest / super::count(forwards().count());
+    let held = capacity / lightest / super::count(forwards().count());
     // The longest chain from the start of that F to the end of every row behind it.
     let mut ends: Vec<Option<i64>> = vec![None; problem.rows.len()];
     ends[highest] = Some(problem.rows[highest].duration);

@@ -5,7 +5,7 @@
 //! times the copies before. Copies of a row come in order, so "at least n of them come before" is one
 //! literal: that the n-th does.
 //!
-//! Where few rows decide, every way in which they exceed the cap becomes a clause: for counts of all
+//! Where few rows decide, every way in which they exceed the capacity becomes a clause: for counts of all
 //! rows but one, the last row must have released at least so much. With one release per stage and
 //! equal amounts these are the ternary clauses "if so many forwards of the other stage come before,
 //! one of these two W does". Elsewhere the sum itself is posted.
@@ -29,7 +29,11 @@ pub fn fits(problem: &Problem) -> bool {
     let on = |rows: &Vec<usize>| -> i64 {
         rows.iter().map(|&row| problem.rows[row].acquires * count(problem.copies)).sum()
     };
-    problem.devices.iter().zip(&problem.caps).all(|(rows, cap)| cap.is_none() || on(rows) < MAX_AMOUNT)
+    problem
+        .devices
+        .iter()
+        .zip(&problem.capacities)
+        .all(|(rows, capacity)| capacity.is_none() || on(rows) < MAX_AMOUNT)
 }
 
 /// How many copies of a row may come before an F.
@@ -45,24 +49,24 @@ struct Tally {
 
 impl Encoding<'_> {
     pub(super) fn post_memory(&mut self) {
-        for (device, cap) in self.problem.devices.iter().zip(&self.problem.caps) {
-            let Some(cap) = *cap else { continue };
+        for (device, capacity) in self.problem.devices.iter().zip(&self.problem.capacities) {
+            let Some(capacity) = *capacity else { continue };
             for &row in device {
                 if self.problem.rows[row].acquires == 0 {
                     continue;
                 }
                 for copy in 0..self.problem.copies {
-                    self.limit(device, (row, copy), cap);
+                    self.limit(device, (row, copy), capacity);
                 }
             }
         }
     }
 
-    /// What is live once a forward has started is at most the cap.
-    fn limit(&mut self, device: &[usize], forward: (usize, usize), cap: i64) {
+    /// What is live once a forward has started is at most the capacity.
+    fn limit(&mut self, device: &[usize], forward: (usize, usize), capacity: i64) {
         let own = self.problem.rows[forward.0].acquires;
-        // What the rows whose counts are settled leave of the cap.
-        let mut left = cap - own;
+        // What the rows whose counts are settled leave of the capacity.
+        let mut left = capacity - own;
         let mut tallies = Vec::new();
         for &row in device {
             let amount = self.problem.rows[row].acquires - self.problem.rows[row].releases;

@@ -90,8 +90,8 @@ impl LinearProgram {
             builder.post_device(rows);
         }
         for (device, rows) in Device::all(model.devices()).zip(&devices) {
-            if let Some(cap) = builder.cap(model.activation_capacity(device), rows) {
-                builder.post_memory(rows, cap);
+            if let Some(capacity) = builder.capacity(model.activation_capacity(device), rows) {
+                builder.post_memory(rows, capacity);
             }
         }
         if builder.program.inequalities.len() > MAX_INEQUALITIES {
@@ -110,12 +110,12 @@ fn is_affordable(model: &Model, rows: &[Row], devices: &[Vec<usize>], horizon: T
         let sum = device.iter().try_fold(0_i64, |sum, &row| sum.checked_add(rows[row].acquires))?;
         sum.checked_mul(microbatches)
     };
-    let capped = Device::all(model.devices()).filter(|&device| model.activation_capacity(device).is_some());
+    let limited = Device::all(model.devices()).filter(|&device| model.activation_capacity(device).is_some());
     let pairs = |device: &Vec<usize>| -> usize {
         device.len() * device.len() * model.microbatches() as usize * model.microbatches() as usize
     };
     horizon.0.checked_add(lags).is_some_and(|sum| sum < MAX_NUMBER)
-        && capped
+        && limited
             .map(|device| amounts(&devices[device.index()]))
             .all(|sum| sum.is_some_and(|sum| sum < MAX_NUMBER))
         && devices.iter().map(pairs).sum::<usize>() <= MAX_INEQUALITIES
@@ -147,11 +147,11 @@ impl Builder {
         }
     }
 
-    /// The cap of a device, unless everything fits at once.
-    fn cap(&self, cap: Option<Units>, device: &[usize]) -> Option<i64> {
+    /// The capacity of a device, unless everything fits at once.
+    fn capacity(&self, capacity: Option<Units>, device: &[usize]) -> Option<i64> {
         let copies = i64::try_from(self.microbatches).expect("microbatches are counted in 32 bits");
         let all: i64 = device.iter().map(|&row| self.rows[row].acquires * copies).sum();
-        cap.map(|cap| cap.0).filter(|&cap| cap < all)
+        capacity.map(|capacity| capacity.0).filter(|&capacity| capacity < all)
     }
 
     fn start(&self, (row, microbatch): At) -> usize {

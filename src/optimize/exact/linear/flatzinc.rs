@@ -47,7 +47,7 @@ pub(super) const fn heading(origin: &Origin) -> &'static str {
     match origin {
         Origin::Dependency(..) | Origin::InTurn(..) => "passes after those they need, microbatches in order",
         Origin::OneAtATime(..) => "one pass at a time on a device",
-        Origin::Memory(_) => "what is live once an F has started is at most the cap",
+        Origin::Memory(_) => "what is live once an F has started is at most the capacity",
         Origin::Implied(_) => "implied by others",
     }
 }

@@ -3,7 +3,7 @@
 //! Peak memory does not depend on times: what passes before the F have acquired less what they have
 //! released is a sum over its device's orders, and that sum is the inequality. A row of passes comes in
 //! order, so "at least n of them come before" says one variable, that of the n-th. Hence the implied
-//! clauses: for counts of passes before the F that exceed the cap together, not all of them hold. Those
+//! clauses: for counts of passes before the F that exceed the capacity together, not all of them hold. Those
 //! that no other one implies are enough.
 
 use super::build::{At, Builder, Order};
@@ -27,20 +27,20 @@ struct Tally {
 type Clause = Vec<(usize, bool)>;
 
 impl Builder {
-    pub(super) fn post_memory(&mut self, device: &[usize], cap: i64) {
+    pub(super) fn post_memory(&mut self, device: &[usize], capacity: i64) {
         for &row in device {
             if self.rows[row].acquires > 0 {
                 for microbatch in 0..self.microbatches {
-                    self.limit(device, (row, microbatch), cap);
+                    self.limit(device, (row, microbatch), capacity);
                 }
             }
         }
     }
 
-    /// What is live once a forward has started is at most the cap.
-    fn limit(&mut self, device: &[usize], forward: At, cap: i64) {
-        // What the rows whose counts are settled leave of the cap.
-        let mut left = cap - self.rows[forward.0].acquires;
+    /// What is live once a forward has started is at most the capacity.
+    fn limit(&mut self, device: &[usize], forward: At, capacity: i64) {
+        // What the rows whose counts are settled leave of the capacity.
+        let mut left = capacity - self.rows[forward.0].acquires;
         let mut tallies = Vec::new();
         for &row in device {
             let amount = self.rows[row].acquires - self.rows[row].releases;
@@ -86,7 +86,7 @@ impl Builder {
         self.post(terms, left, Origin::Memory(pass))
     }
 
-    /// Every way to choose counts so that the cap is exceeded, though with any one of them closer to
+    /// Every way to choose counts so that the capacity is exceeded, though with any one of them closer to
     /// what is harmless it would not be. `relief` is the least that such a step gives back.
     fn clauses(
         &self,

@@ -14,7 +14,7 @@
 //! t_a + duration_a           <= t_b                   a, b of one stage and kind, a of the microbatch before
 //! t_a + duration_a           <= t_b + H*(1 - o_ab)    one at a time on a device
 //! t_b + duration_b           <= t_a + H*o_ab
-//! sum of what passes before F acquire - sum of what they release + what F acquires <= cap      for every F
+//! sum of what passes before F acquire - sum of what they release + what F acquires <= capacity   for every F
 //! ```
 //! No `o` is needed where dependencies and the order of microbatches decide. A W that takes no time is part
 //! of its I, as it delays nothing and releases soonest right behind it; a full backward B is an I with its W
@@ -26,8 +26,8 @@
 //! memory depends on those instants alone. This step is on paper, and tests compare with enumeration.
 //!
 //! **Implied inequalities** follow from the others and say so ([`Origin::Implied`]): orders are monotone
-//! along microbatches, and each way to exceed a cap is excluded by a clause. They let a solver that looks at
-//! one inequality at a time see what it otherwise would have to search for.
+//! along microbatches, and each way to exceed a capacity is excluded by a clause. They let a solver that
+//! looks at one inequality at a time see what it otherwise would have to search for.
 
 mod binary;
 mod build;
@@ -130,7 +130,7 @@ pub enum LinearError {
     #[error("`{0}` takes no time: linear inequalities need a positive duration of every F and I")]
     NoDuration(Pass),
     /// Recomputation could save memory there, but is left out.
-    #[error("stage {stage} on device {device}, which has a cap, may recompute: that is left out")]
+    #[error("stage {stage} on device {device}, which has a memory limit, may recompute: that is left out")]
     MayRecompute {
         /// The stage.
         stage: Stage,

@@ -3,9 +3,9 @@ use itertools::Itertools as _;
 use super::*;
 use crate::model::{Kind, Microbatch, Model, Placement, Units};
 
-fn model(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
+fn model(placement: Placement, microbatches: u32, times: [i64; 4], capacity: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
 }
 
 fn linear(devices: u32) -> Placement {
@@ -38,7 +38,7 @@ fn orders_of(model: &Model, device: Device) -> Vec<Vec<Pass>> {
 }
 
 /// When every pass starts, each as early as it can, straight from the definitions: nothing where the orders
-/// deadlock or exceed a cap.
+/// deadlock or exceed a capacity.
 fn starts(model: &Model, orders: &[Vec<Pass>]) -> Option<Vec<(Pass, Ticks)>> {
     let mut done: Vec<(Pass, Ticks)> = Vec::new();
     let end = |done: &[(Pass, Ticks)], pass: Pass| {
@@ -77,7 +77,7 @@ fn starts(model: &Model, orders: &[Vec<Pass>]) -> Option<Vec<(Pass, Ticks)>> {
                 Kind::I => model.retained_for_weight(pass.stage).0 - model.activation(pass.stage).0,
                 _ => -model.retained_for_weight(pass.stage).0,
             };
-            if model.activation_capacity(device).is_some_and(|cap| live > cap.0) {
+            if model.activation_capacity(device).is_some_and(|capacity| live > capacity.0) {
                 return None;
             }
         }
@@ -85,8 +85,8 @@ fn starts(model: &Model, orders: &[Vec<Pass>]) -> Option<Vec<(Pass, Ticks)>> {
     Some(done)
 }
 
-/// Over all orders of tiny problems: the inequalities hold of exactly those that run within the caps and
-/// the horizon.
+/// Over all orders of tiny problems: the inequalities hold of exactly those that run within the capacities
+/// and the horizon.
 #[test]
 fn the_inequalities_hold_of_the_schedules_within_the_horizon_and_of_nothing_else() {
     let (mut right, mut wrong) = (0, 0);
@@ -115,9 +115,9 @@ fn the_inequalities_hold_of_the_schedules_within_the_horizon_and_of_nothing_else
     assert!(right > 9 && wrong > 9, "{right} {wrong}");
 }
 
-/// Orders that exceed a cap break an inequality, whatever the horizon.
+/// Orders that exceed a capacity break an inequality, whatever the horizon.
 #[test]
-fn the_inequalities_exclude_what_exceeds_a_cap() {
+fn the_inequalities_exclude_what_exceeds_a_capacity() {
     let tight = model(linear(2), 2, [1, 2, 1, 1], 1);
     let loose = model(linear(2), 2, [1, 2, 1, 1], 2);
     let program = LinearProgram::new(&tight, Ticks(100)).expect("inequalities");

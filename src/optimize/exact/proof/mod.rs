@@ -11,7 +11,7 @@
 //!
 //! What is trusted, link by link:
 //!
-//! - that the schedule runs, keeps to the caps and ends when it is said to: [`replay`](crate::replay);
+//! - that the schedule runs, keeps to the capacities and ends when it is said to: [`replay`](crate::replay);
 //! - that the inequalities say "a schedule within the horizon": the module
 //!   [`linear`](super::linear), whose pages are few, and one lemma on paper (microbatches in order).
 //!   No checker of proofs looks at that; tests compare with replay over all orders of small problems, and
@@ -65,7 +65,7 @@ pub enum ProofError {
 pub struct Certified {
     /// The schedule, which replay finds valid.
     pub schedule: Schedule,
-    /// Its makespan: no schedule of F, I and W (or full backward passes) under the caps ends earlier.
+    /// Its makespan: no schedule of F, I and W (or full backward passes) under the capacities ends earlier.
     pub makespan: Ticks,
     /// That a schedule ends earlier, for constraint solvers.
     pub flatzinc: String,

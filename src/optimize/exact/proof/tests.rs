@@ -6,9 +6,9 @@ use crate::optimize::exact::{Engine, Limits, solve_with};
 use crate::optimize::feasible::serial;
 use crate::optimize::{Interrupt, Objective};
 
-fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
+fn limited(placement: Placement, microbatches: u32, times: [i64; 4], capacity: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
 }
 
 fn v(devices: u32) -> Placement {
@@ -24,12 +24,12 @@ fn linear(devices: u32) -> Placement {
 #[test]
 fn what_is_proved_is_the_optimum_of_branch_and_bound() {
     for model in [
-        capped(v(2), 3, [1, 1, 1, 0], 3),
-        capped(v(2), 3, [3, 4, 2, 1], 4),
-        capped(linear(3), 3, [1, 1, 1, 0], 2),
-        capped(linear(2), 4, [2, 3, 0, 1], 2),
-        capped(Placement::looped(2, 2).expect("a placement"), 2, [1, 2, 1, 0], 3),
-        capped(linear(1), 1, [1, 1, 1, 0], 1),
+        limited(v(2), 3, [1, 1, 1, 0], 3),
+        limited(v(2), 3, [3, 4, 2, 1], 4),
+        limited(linear(3), 3, [1, 1, 1, 0], 2),
+        limited(linear(2), 4, [2, 3, 0, 1], 2),
+        limited(Placement::looped(2, 2).expect("a placement"), 2, [1, 2, 1, 0], 3),
+        limited(linear(1), 1, [1, 1, 1, 0], 1),
     ] {
         let start = serial(&model, false);
         let limits = Limits { stop: Stop::default(), effort: u64::MAX };
@@ -43,7 +43,7 @@ fn what_is_proved_is_the_optimum_of_branch_and_bound() {
 
 #[test]
 fn the_same_problem_gives_the_same_files() {
-    let model = capped(v(2), 3, [3, 4, 2, 0], 3);
+    let model = limited(v(2), 3, [3, 4, 2, 0], 3);
     let start = serial(&model, false);
     let certify = || certify(&model, &start, &Stop::default()).expect("a search");
     assert_eq!(certify(), certify());
@@ -51,7 +51,7 @@ fn the_same_problem_gives_the_same_files() {
 
 #[test]
 fn whoever_is_told_to_stop_proves_nothing() {
-    let model = capped(v(3), 6, [1, 1, 1, 0], 4);
+    let model = limited(v(3), 6, [1, 1, 1, 0], 4);
     let interrupt = Interrupt::default();
     interrupt.raise();
     let found = certify(&model, &serial(&model, false), &Stop::on(interrupt)).expect("a search");
@@ -60,7 +60,7 @@ fn whoever_is_told_to_stop_proves_nothing() {
 
 #[test]
 fn a_log_that_proves_nothing_is_not_translated() {
-    let model = capped(linear(1), 1, [1, 1, 1, 0], 1);
+    let model = limited(linear(1), 1, [1, 1, 1, 0], 1);
     let program = LinearProgram::new(&model, Ticks(2)).expect("inequalities");
     let binary = Binary::new(&program);
     for (log, reason) in [
@@ -78,10 +78,10 @@ fn a_log_that_proves_nothing_is_not_translated() {
 
 #[test]
 fn a_schedule_that_does_not_fit_the_model_is_no_start() {
-    let model = capped(linear(2), 2, [1, 1, 1, 0], 1);
-    let loose = capped(linear(2), 2, [1, 1, 1, 0], 2);
+    let model = limited(linear(2), 2, [1, 1, 1, 0], 1);
+    let loose = limited(linear(2), 2, [1, 1, 1, 0], 2);
     let found =
         certify(&loose, &serial(&loose, false), &Stop::default()).expect("a search").expect("a proof");
-    let error = certify(&model, &found.schedule, &Stop::default()).expect_err("over the cap");
+    let error = certify(&model, &found.schedule, &Stop::default()).expect_err("over the capacity");
     assert!(matches!(error, ProofError::Schedule(_)), "{error}");
 }

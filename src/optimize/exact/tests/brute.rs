@@ -8,7 +8,7 @@ use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks};
 use crate::optimize::Objective;
 use crate::schedule::prerequisites;
 
-/// The least value of all schedules under the caps.
+/// The least value of all schedules under the capacities.
 pub fn optimum(model: &Model, objective: Objective) -> Ticks {
     let passes = Stage::all(model.stages())
         .flat_map(|stage| Microbatch::all(model.microbatches()).map(move |copy| (stage, copy)))
@@ -80,7 +80,7 @@ impl Search<'_> {
         let held = |pass| (acquired(self.model, pass, false) - released(self.model, pass)).0;
         let live: i64 = self.on(device).map(|&(other, ..)| held(other)).sum();
         let needs = acquired(self.model, pass, false).0;
-        self.model.activation_capacity(device).is_none_or(|cap| needs == 0 || live + needs <= cap.0)
+        self.model.activation_capacity(device).is_none_or(|capacity| needs == 0 || live + needs <= capacity.0)
     }
 
     fn value(&self) -> i64 {

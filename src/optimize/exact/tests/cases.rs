@@ -1,4 +1,4 @@
-//! Small random models: every placement, unequal stages, latencies, parts that I releases, caps of
+//! Small random models: every placement, unequal stages, latencies, parts that I releases, capacities of
 //! their own for each device.
 
 use proptest::collection::vec;
@@ -50,10 +50,10 @@ fn of(sizes: Vec<(Placement, u32)>) -> impl Strategy<Value = Model> {
         let times = vec((1..5_i64, 1..5_i64, 0..4_i64), stages);
         // Activation, and how much of it is retained, in quarters.
         let amounts = vec((0..4_i64, 0..5_i64), stages);
-        let caps = vec(prop::option::weighted(0.8, 0..5_i64), devices);
+        let capacities = vec(prop::option::weighted(0.8, 0..5_i64), devices);
         let lags = vec(0..4_i64, stages - 1);
-        (Just((placement, microbatches)), times, lags, amounts, caps).prop_map(
-            |((placement, microbatches), times, lags, amounts, caps)| {
+        (Just((placement, microbatches)), times, lags, amounts, capacities).prop_map(
+            |((placement, microbatches), times, lags, amounts, capacities)| {
                 let ticks =
                     |part: fn(&(i64, i64, i64)) -> i64| times.iter().map(|time| Ticks(part(time))).collect();
                 let costs = Costs {
@@ -76,7 +76,7 @@ fn of(sizes: Vec<(Placement, u32)>) -> impl Strategy<Value = Model> {
                     checkpoint: None,
                     weights: vec![Units(0); amounts.len()],
                     capacity: Device::all(placement.devices())
-                        .zip(caps)
+                        .zip(capacities)
                         .map(|(device, spare)| spare.map(|spare| Units(whole(device) + spare)))
                         .collect(),
                 };

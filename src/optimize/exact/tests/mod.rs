@@ -16,9 +16,9 @@ fn unlimited() -> Limits {
     Limits { stop: Stop::default(), effort: u64::MAX }
 }
 
-fn capped(placement: Placement, microbatches: u32, times: [i64; 4], cap: i64) -> Model {
+fn limited(placement: Placement, microbatches: u32, times: [i64; 4], capacity: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
-    model.with_uniform_activation_capacity(Some(Units(cap))).expect("a cap")
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
 }
 
 /// What an engine finds from one microbatch after the other. `None` where it is not proved.
@@ -38,7 +38,7 @@ fn proved(engine: Engine, model: &Model, objective: Objective) -> Option<Ticks> 
 fn the_engines_prove_the_makespans_on_record() {
     let unit = [1, 1, 1, 0];
     let unequal = [3, 4, 2, 0];
-    for (devices, microbatches, cap, times, makespan) in [
+    for (devices, microbatches, capacity, times, makespan) in [
         (2, 8, 3, unit, 51),
         (3, 8, 4, unit, 53),
         (4, 8, 5, unit, 56),
@@ -50,20 +50,20 @@ fn the_engines_prove_the_makespans_on_record() {
         (4, 5, 4, unequal, 137),
         (4, 7, 4, unequal, 179),
     ] {
-        let model = capped(Placement::v(devices).expect("a placement"), microbatches, times, cap);
+        let model = limited(Placement::v(devices).expect("a placement"), microbatches, times, capacity);
         let options = Options { effort: 20_000, exact_effort: 0, ..Options::default() };
-        let start = optimize(&model, &options, &mut |_| ()).expect("the cap is feasible").schedule;
+        let start = optimize(&model, &options, &mut |_| ()).expect("the capacity is feasible").schedule;
         let found = solve(&model, Objective::Makespan, &start, &unlimited()).expect("an exact search");
-        let case = format!("d = {devices}, m = {microbatches}, cap {cap}, {times:?}");
+        let case = format!("d = {devices}, m = {microbatches}, capacity {capacity}, {times:?}");
         assert_eq!((found.value, found.lower), (Ticks(makespan), Ticks(makespan)), "{case}");
     }
 }
 
-/// Linear placement under a cap of three stages, found by a mixed-integer program.
+/// Linear placement under a capacity of three stages, found by a mixed-integer program.
 #[test]
 fn every_engine_proves_the_device_spans_on_record() {
     for (times, span) in [([1, 1, 1, 0], 31), ([3, 4, 2, 0], 101), ([6, 3, 7, 2], 184)] {
-        let model = capped(Placement::linear(4).expect("a placement"), 8, times, 3);
+        let model = limited(Placement::linear(4).expect("a placement"), 8, times, 3);
         for &engine in Engine::ALL {
             assert_eq!(
                 proved(engine, &model, Objective::DeviceSpan),
@@ -125,18 +125,18 @@ proptest! {
 fn times_of_any_size_are_solved_where_common_factors_leave_little_and_refused_elsewhere() {
     let linear = || Placement::linear(4).expect("a placement");
     let hour = 3_600_000_000_000;
-    let model = capped(linear(), 8, [3 * hour, 4 * hour, 2 * hour, 0], 3);
+    let model = limited(linear(), 8, [3 * hour, 4 * hour, 2 * hour, 0], 3);
     for &engine in Engine::ALL {
         assert_eq!(proved(engine, &model, Objective::DeviceSpan), Some(Ticks(101 * hour)), "{engine:?}");
     }
-    let model = capped(linear(), 8, [3 * hour, 4 * hour + 1, 2 * hour, 0], 3);
+    let model = limited(linear(), 8, [3 * hour, 4 * hour + 1, 2 * hour, 0], 3);
     let found = solve(&model, Objective::DeviceSpan, &serial(&model, false), &unlimited());
     assert!(matches!(found, Err(ExactError::TooLarge { passes: 96, .. })), "{found:?}");
 }
 
 #[test]
 fn a_raised_interrupt_ends_the_search_with_the_schedule_it_started_from() {
-    let model = capped(Placement::v(6).expect("a placement"), 12, [3, 4, 2, 0], 6);
+    let model = limited(Placement::v(6).expect("a placement"), 12, [3, 4, 2, 0], 6);
     let start = serial(&model, false);
     let interrupt = Interrupt::default();
     interrupt.raise();
@@ -149,7 +149,7 @@ fn a_raised_interrupt_ends_the_search_with_the_schedule_it_started_from() {
 
 #[test]
 fn a_deadline_is_kept_in_the_middle_of_a_search() {
-    let model = capped(Placement::v(8).expect("a placement"), 16, [3, 4, 2, 0], 6);
+    let model = limited(Placement::v(8).expect("a placement"), 16, [3, 4, 2, 0], 6);
     let start = serial(&model, false);
     let stop = Stop::after(std::time::Duration::from_millis(100));
     let found = solve(&model, Objective::Makespan, &start, &Limits { stop, effort: u64::MAX });
@@ -190,9 +190,9 @@ fn what_has_no_exact_search_is_refused_for_the_right_reason() {
 #[test]
 fn nothing_is_proved_where_recomputation_could_save_memory() {
     let model = Model::unit(Placement::linear(2).expect("a placement"), 4).expect("a model");
-    let free = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("no cap");
+    let free = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("no capacity");
     assert_eq!(free.lower, free.value);
-    let model = model.with_uniform_activation_capacity(Some(Units(1))).expect("a cap");
+    let model = model.with_uniform_activation_capacity(Some(Units(1))).expect("a capacity");
     let short = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("it fits");
     assert_eq!(short.proved_by, None);
     assert_eq!(short.lower, lower_bound(&model, Objective::Makespan).value);

@@ -41,7 +41,7 @@ pub(super) struct Chain {
     pub head: Ticks,
     pub links: Vec<Link>,
     pub stages: Vec<Held>,
-    /// The caps of the kept devices.
+    /// The capacities of the kept devices.
     pub capacity: Vec<Option<Units>>,
 }
 

@@ -95,7 +95,7 @@ fn grown<V: PartialOrd, T>(
     }
 }
 
-/// Whether a cap keeps the number of states in bounds.
+/// Whether a capacity keeps the number of states in bounds.
 fn is_bounded(model: &Model, device: Device) -> bool {
     let stages = model.placement().stages_of(device);
     let holds = |&stage| least_held(model, stage) > Units::ZERO;

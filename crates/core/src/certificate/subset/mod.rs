@@ -60,7 +60,7 @@ impl Subset {
         Self { chain, layers }
     }
 
-    /// Begins microbatches up to so many; nothing when the steps run out first, or the caps are too
+    /// Begins microbatches up to so many; nothing when the steps run out first, or the capacities are too
     /// small.
     pub(super) fn begin(&mut self, microbatches: u32, steps: &mut Steps) -> Option<()> {
         while self.begun() < microbatches {

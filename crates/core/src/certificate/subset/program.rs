@@ -123,7 +123,7 @@ impl Layer {
         equal.then_some(shift)
     }
 
-    /// Whether no state leads here: the caps are too small.
+    /// Whether no state leads here: the capacities are too small.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -153,7 +153,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What an F would hold, on a device that has a cap.
+    /// What an F would hold, on a device that has a capacity.
     fn acquires(&self, link: &Link) -> Option<(Units, Units)> {
         let capacity = self.chain.capacity[link.device].filter(|_| link.is_forward)?;
         Some((self.chain.stages[link.stage].until_input, capacity))

@@ -1,4 +1,4 @@
-//! `--memory`: a cap on every device, in units or relative to 1F1B.
+//! `--memory`: a capacity on every device, in units or relative to 1F1B.
 
 use std::str::FromStr;
 
@@ -9,10 +9,10 @@ use super::error::Error;
 use crate::catalog::one_f_one_b_memory;
 use crate::model::{Model, Units};
 
-/// The option that sets a cap.
+/// The option that sets a capacity.
 #[derive(Debug, Clone, Args)]
-pub struct Cap {
-    /// The memory of each device, in place of the model's caps: units, or a percentage of 1F1B's
+pub struct MemoryLimit {
+    /// The memory of each device, in place of the model's limits: units, or a percentage of 1F1B's
     ///
     /// A percentage is taken of what 1F1B holds where stages are equal: as many microbatches as there
     /// are devices, each with the most that it holds of any one device. It is rounded down to whole units.
@@ -52,16 +52,16 @@ pub fn percentage(text: &str) -> Option<Ratio<i128>> {
     Some(Ratio::new(digits(whole)? * scale + digits(decimals)?, 100 * scale))
 }
 
-impl Cap {
-    /// Whether a cap was asked for.
+impl MemoryLimit {
+    /// Whether a capacity was asked for.
     pub const fn is_given(&self) -> bool {
         self.memory.is_some()
     }
 
-    /// The model with the cap asked for, or as it is.
+    /// The model with the capacity asked for, or as it is.
     ///
     /// # Errors
-    /// When the cap is too large to count, or the weights take more.
+    /// When the capacity is too large to count, or the weights take more.
     pub fn apply(&self, model: Model) -> Result<Model, Error> {
         match self.units(&model) {
             None => Ok(model),
@@ -71,7 +71,7 @@ impl Cap {
         }
     }
 
-    /// The cap asked for, in units.
+    /// The capacity asked for, in units.
     pub fn units(&self, model: &Model) -> Option<Units> {
         match self.memory? {
             Amount::Units(units) => Some(Units(units)),
