@@ -6,7 +6,7 @@
 //! use bubbleproof::interchange::pytorch;
 //! use bubbleproof::model::Units;
 //! use bubbleproof::optimize::{Options, optimize};
-//! use bubbleproof::{certificate, comm, model, replay, schedule};
+//! use bubbleproof::{certificate, lowering, model, replay, schedule};
 //!
 //! let model = model::parse(&std::fs::read_to_string("models/profiles/uneven-342.toml")?)?;
 //! let model = model.resized(3)?.with_microbatches(6)?.with_uniform_capacity(Units(5))?;
@@ -15,7 +15,7 @@
 //! let checked = certificate::check(&solution.schedule, Some(&model))?;
 //! println!("{} ticks; no schedule takes less than {}", solution.value(), solution.lower());
 //! assert!(checked.claims.iter().any(|claim| claim.is_checked()));
-//! let csv = pytorch::print_plan(&comm::lower(&solution.schedule)?)?;
+//! let csv = pytorch::print_plan(&lowering::lower(&solution.schedule)?)?;
 //! schedule::write(&solution.schedule, &mut std::io::sink())?;
 //! # assert!(csv.contains("SEND_F"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -41,6 +41,7 @@ pub mod encode;
 pub mod files;
 pub mod interchange;
 pub mod kernel;
+pub mod lowering;
 pub mod optimize;
 pub mod prove;
 pub mod regress;

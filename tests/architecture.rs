@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &[]),
     ("kernel", &["stop"]),
     ("block", &["kernel"]),
+    ("lowering", &[]),
     ("advice", &["block"]),
     ("catalog", &["stop", "kernel", "block"]),
     ("encode", &["stop", "smt", "block"]),
@@ -26,7 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &["analysis"]),
     ("interchange", &[]),
     ("draw", &["analysis"]),
-    ("regress", &["stop", "files", "analysis", "block", "catalog", "prove", "interchange"]),
+    ("regress", &["stop", "files", "analysis", "block", "catalog", "prove", "lowering", "interchange"]),
     (
         "cli",
         &[
@@ -41,6 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "optimize",
             "prove",
             "trace",
+            "lowering",
             "interchange",
             "draw",
             "regress",

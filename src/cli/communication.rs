@@ -4,7 +4,8 @@ use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::comm::{self, Action, CommunicationPlan, Nearest, Semantics};
+use crate::comm::{self, Action, CommunicationPlan, Semantics};
+use crate::lowering::{self, Nearest};
 use crate::model::{Model, Pass};
 use crate::replay::replay;
 use crate::schedule::Schedule;
@@ -93,7 +94,7 @@ pub struct Move {
 impl Offer {
     /// The nearest orders of the same passes, if they are valid under the model and others than these.
     pub fn of(model: &Model, schedule: &Schedule) -> Option<Self> {
-        let nearest = comm::nearest(schedule)?;
+        let nearest = lowering::nearest(schedule)?;
         let changed = !nearest.moved.is_empty() || !nearest.parted.is_empty();
         (changed && replay(model, &nearest.schedule).is_valid()).then(|| Self::from(&nearest))
     }

@@ -20,6 +20,7 @@ use crate::catalog;
 use crate::comm::{self, CommunicationPlan};
 use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
+use crate::lowering;
 use crate::model::Model;
 use crate::replay::replay;
 use crate::schedule::{self, Schedule};
@@ -225,7 +226,7 @@ fn passes_alone(read: &Read) -> Result<String, ExportError> {
 
 /// Replaces orders that cannot run by the nearest that can.
 fn mend(read: &mut Read) -> Result<Option<Offer>, Error> {
-    let nearest = comm::nearest(&read.schedule).ok_or_else(|| {
+    let nearest = lowering::nearest(&read.schedule).ok_or_else(|| {
         Error::usage(
             "no order of these passes can run",
             "`bubbleproof verify` tells which passes are missing or stand twice",
@@ -257,7 +258,7 @@ fn lowered(schedule: &Schedule) -> Result<CommunicationPlan, Error> {
             help,
         ));
     }
-    let plan = comm::lower(schedule).map_err(|error| {
+    let plan = lowering::lower(schedule).map_err(|error| {
         Error::Defect(format!("replay accepts a schedule that cannot be lowered: {error}"))
     })?;
     match comm::verify(&plan).first() {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bubbleproof::comm::{self, Semantics};
 use bubbleproof::interchange::pytorch::{self, Dialect, Form};
+use bubbleproof::lowering;
 use bubbleproof::model::Model;
 use bubbleproof::replay::{Verdict, replay};
 use bubbleproof::schedule::{self, Schedule};
@@ -98,7 +99,7 @@ fn our_plan_is_pytorchs_action_for_action() {
         let (_, passes) =
             dumps.iter().find(|(other, _)| *other == format!("{stem}.csv")).expect("its passes");
         let schedule = pytorch::parse(passes).expect("it reads").schedule().clone();
-        let plan = comm::lower(&schedule).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let plan = lowering::lower(&schedule).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(&pytorch::print_plan(&plan).expect("every pass has a text"), text, "{name}");
         compared += 1;
     }

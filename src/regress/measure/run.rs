@@ -4,6 +4,7 @@ use super::facts::Facts;
 use crate::analysis::{longest_lifespans, steady_interval};
 use crate::certificate::{Objective, lower_bound_within};
 use crate::comm::{self, CommunicationPlan};
+use crate::lowering;
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::regress::fact::{Place, Value, What};
 use crate::regress::promise::Quantity;
@@ -106,7 +107,7 @@ fn communication(facts: &mut Facts, place: &Place, schedule: &Schedule, plan: Op
     let plan = if let Some(plan) = plan {
         Ok(plan)
     } else {
-        lowered = comm::lower(schedule);
+        lowered = lowering::lower(schedule);
         lowered.as_ref().map_err(ToString::to_string)
     };
     let fault = match plan {

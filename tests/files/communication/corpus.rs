@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bubbleproof::comm::{self, CommunicationPlan, Semantics};
 use bubbleproof::interchange::pytorch;
+use bubbleproof::lowering;
 use bubbleproof::model::Model;
 use bubbleproof::replay::replay;
 use serde::Deserialize;
@@ -166,13 +167,13 @@ fn what_can_be_mended_by_lowering_the_passes_anew_is() {
         let plan = read.plan().expect("it has actions other than passes");
         let (_, passes_are_valid) = complaints(plan);
         if passes_are_valid {
-            let again = comm::lower(plan.schedule()).expect("the passes can run");
+            let again = lowering::lower(plan.schedule()).expect("the passes can run");
             assert_eq!(comm::verify(&again), [], "{}", entry.file);
             mended += 1;
         } else if let Some(nearest) =
-            comm::nearest(plan.schedule()).filter(|_| entry.rules.contains("deadlock"))
+            lowering::nearest(plan.schedule()).filter(|_| entry.rules.contains("deadlock"))
         {
-            assert!(comm::lower(&nearest.schedule).is_ok(), "{}", entry.file);
+            assert!(lowering::lower(&nearest.schedule).is_ok(), "{}", entry.file);
             assert!(!nearest.moved.is_empty() || !nearest.parted.is_empty(), "{}", entry.file);
         }
     }

@@ -1,6 +1,7 @@
 //! Schedules of two directions: each pipeline communicates by itself.
 
-use bubbleproof::comm::{Action, CommunicationPlan, Fault, Semantics, deadlock, lower, verify};
+use bubbleproof::comm::{Action, CommunicationPlan, Fault, Semantics, deadlock, verify};
+use bubbleproof::lowering::lower;
 use bubbleproof::model::{Placement, Stage};
 
 #[test]

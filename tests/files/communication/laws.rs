@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bubbleproof::comm::{self, Action, CommunicationPlan, Message, Semantics};
+use bubbleproof::lowering;
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::{Schedule, prerequisites};
@@ -158,7 +159,7 @@ fn swaps(plan: &CommunicationPlan) -> usize {
 fn the_laws_meet_every_kind_of_harm() {
     let mut met: BTreeSet<String> = BTreeSet::new();
     for seed in 0..3000 {
-        let plan = damaged(&comm::lower(&schedule(seed)).expect("it can run"), seed);
+        let plan = damaged(&lowering::lower(&schedule(seed)).expect("it can run"), seed);
         let faults = comm::verify(&plan);
         met.extend(faults.iter().map(|fault| fault.rule().to_owned()));
         for semantics in Semantics::ALL {
@@ -181,7 +182,7 @@ proptest! {
     #[test]
     fn every_schedule_is_lowered_to_a_plan_that_is_safe_everywhere(seed: u64) {
         let schedule = schedule(seed);
-        let plan = comm::lower(&schedule).expect("it can run");
+        let plan = lowering::lower(&schedule).expect("it can run");
         prop_assert_eq!(plan.schedule().orders(), schedule.orders());
         prop_assert_eq!(comm::verify(&plan), []);
         for semantics in Semantics::ALL {
@@ -192,7 +193,7 @@ proptest! {
 
     #[test]
     fn verifier_and_runtime_judge_damaged_plans_alike(seed: u64, damage: u64) {
-        let plan = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
+        let plan = damaged(&lowering::lower(&schedule(seed)).expect("it can run"), damage);
         let faults = comm::verify(&plan);
         let mut ends = [Semantics::Buffered, Semantics::Rendezvous].map(|semantics| {
             runtime::run(&plan, semantics)
@@ -211,7 +212,7 @@ proptest! {
 
     #[test]
     fn the_gradients_that_are_said_to_be_wrong_are_those_that_are(seed: u64, damage: u64) {
-        let plan = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
+        let plan = damaged(&lowering::lower(&schedule(seed)).expect("it can run"), damage);
         let faults = comm::verify(&plan);
         let swapped = |fault: &comm::Fault| match fault {
             comm::Fault::Swapped { last_wrong, .. } => Some(*last_wrong),
@@ -233,7 +234,7 @@ proptest! {
 
     #[test]
     fn every_circle_of_waits_is_one(seed: u64, damage: u64) {
-        let plan = damaged(&comm::lower(&schedule(seed)).expect("it can run"), damage);
+        let plan = damaged(&lowering::lower(&schedule(seed)).expect("it can run"), damage);
         for semantics in Semantics::ALL {
             let Some(waits) = comm::deadlock(&plan, semantics) else { continue };
             for (wait, next) in waits.iter().zip(waits.iter().cycle().skip(1)) {
@@ -248,7 +249,7 @@ proptest! {
     #[test]
     fn the_nearest_orders_of_any_orders_can_run_and_those_of_good_ones_are_the_same(seed: u64, damage: u64) {
         let schedule = schedule(seed);
-        let same = comm::nearest(&schedule).expect("it can run");
+        let same = lowering::nearest(&schedule).expect("it can run");
         prop_assert_eq!((&same.schedule, same.moved.len(), same.parted.len()), (&schedule, 0, 0));
         let mut choices = Choices(damage);
         let mut orders = schedule.orders().to_vec();
@@ -260,10 +261,10 @@ proptest! {
             }
         }
         let shuffled = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).expect("a schedule");
-        let nearest = comm::nearest(&shuffled).expect("no pass is missing");
+        let nearest = lowering::nearest(&shuffled).expect("no pass is missing");
         prop_assert!(is_valid(&nearest.schedule));
-        prop_assert_eq!(comm::lower(&shuffled).is_ok(), nearest.moved.is_empty());
-        prop_assert_eq!(comm::lower(&shuffled).is_ok(), is_valid(&shuffled));
+        prop_assert_eq!(lowering::lower(&shuffled).is_ok(), nearest.moved.is_empty());
+        prop_assert_eq!(lowering::lower(&shuffled).is_ok(), is_valid(&shuffled));
         // Done to the orders one after the other, the moves lead to the orders that are offered.
         let mut moved = shuffled.orders().to_vec();
         for &(at, pass, to) in &nearest.moved {

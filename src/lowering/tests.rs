@@ -1,4 +1,7 @@
 use super::*;
+use crate::comm::{Action, CommunicationPlan, Place, verify};
+use crate::model::{Device, Placement, Stage};
+use crate::schedule::Schedule;
 
 fn schedule(lists: &[&[u32]], microbatches: u32, orders: &[&str]) -> Schedule {
     let stages_of = lists.iter().map(|stages| stages.iter().copied().map(Stage).collect()).collect();

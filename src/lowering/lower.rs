@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Action, CommunicationPlan, Message, Payload, Place};
+use crate::comm::{Action, CommunicationPlan, Message, Payload, Place};
 use crate::model::{Device, Kind, Pass, Placement, Stage};
 use crate::schedule::{Schedule, prerequisites};
 
@@ -37,7 +37,7 @@ fn spell_out(stuck: &[(Place, Pass, Pass)]) -> String {
 /// So the appending is one order of all actions that keeps every row's, in which a receive follows its send at
 /// once and everything that anything waits for comes before it. That order is a run of the plan even
 /// if every send and receive holds up its device until both ends are there: no plan made here can hang,
-/// under any of [`Semantics`](super::Semantics), nor can two messages between the same devices be swapped.
+/// under any of [`Semantics`](crate::comm::Semantics), nor can two messages between the same devices be swapped.
 ///
 /// An activation's send is waited for after the backward of its stage and microbatch, before which its
 /// receiver has used it; every other send at the end. Gradients are reduced after the last weight gradient

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Place;
 use super::lower::lacks;
+use crate::comm::Place;
 use crate::model::{Device, Pass};
 use crate::schedule::Schedule;
 
