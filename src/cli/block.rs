@@ -23,8 +23,7 @@ use crate::block::family::Family;
 use crate::block::{Block, Passes};
 use crate::model::{Model, Ticks, Units};
 use crate::optimize::Stop;
-use crate::optimize::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, solve};
-use crate::replay::replay;
+use crate::optimize::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, replayed_peak, solve};
 
 /// The options of `block`.
 #[derive(Debug, Args)]
@@ -298,33 +297,15 @@ fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, 
     Ok(Status::of(report.faults.is_some_and(|faults| faults.is_empty())))
 }
 
-/// The exact steady peak of each device, as replay finds it too on enough copies of the block.
+/// The exact steady peak of each device, confirmed by replay.
 fn checked_peak(block: &Block, model: &Model) -> Result<Vec<Units>, Error> {
-    let defect = |reason: String| Error::Defect(format!("internal error: the block fails replay: {reason}"));
-    let peak = block.steady_peak(model);
-    let ends = block.passes().map(|(pass, at)| at + block.duration(model, pass)).max().unwrap_or_default();
-    let start = block.passes().map(|(_, at)| at).min().unwrap_or_default();
-    // The copies that overlap a copy of the middle, on either side.
-    let overlapping = (ends - start).0 / block.interval_parts().0 + 1;
-    let copies = overlapping.saturating_mul(2).saturating_add(1).saturating_mul(i64::from(block.period()));
-    let coarser = |why: String| {
-        Error::usage(
-            format!("the block overlaps so many copies of itself that it cannot be replayed: {why}"),
-            "choose a coarser unit of time, or a longer interval".to_owned(),
-        )
-    };
-    let copies = u32::try_from(copies).map_err(|_| coarser(format!("{copies} microbatches are too many")))?;
-    let free = model.with_uniform_activation_capacity(None).and_then(|model| model.with_microbatches(copies));
-    let free = free.map_err(|error| coarser(error.to_string()))?;
-    let schedule = block.expand(&free, copies).map_err(|error| defect(error.to_string()))?;
-    let verdict = replay(&free, &schedule);
-    match verdict.violations.first() {
-        Some(violation) => Err(defect(violation.to_string())),
-        None if verdict.peak_memory != peak => {
-            Err(defect(format!("its peaks are {:?}, not {peak:?}", verdict.peak_memory)))
+    replayed_peak(block, model).map_err(|error| {
+        if error.is_defect() {
+            Error::Defect(error.to_string())
+        } else {
+            Error::usage(error.to_string(), "choose a coarser unit of time, or a longer interval")
         }
-        None => Ok(peak),
-    }
+    })
 }
 
 /// That nothing was found, nor that there is nothing.

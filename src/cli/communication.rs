@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::comm::{self, Action, CommunicationPlan, Semantics};
 use crate::lowering::{self, Nearest};
 use crate::model::{Model, Pass};
-use crate::replay::replay;
 use crate::schedule::Schedule;
 
 /// How the messages of a plan behave.
@@ -94,9 +93,7 @@ pub struct Move {
 impl Offer {
     /// The nearest orders of the same passes, if they are valid under the model and others than these.
     pub fn of(model: &Model, schedule: &Schedule) -> Option<Self> {
-        let nearest = lowering::nearest(schedule)?;
-        let changed = !nearest.moved.is_empty() || !nearest.parted.is_empty();
-        (changed && replay(model, &nearest.schedule).is_valid()).then(|| Self::from(&nearest))
+        lowering::nearest_valid(model, schedule).as_ref().map(Self::from)
     }
 }
 

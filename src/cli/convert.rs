@@ -17,12 +17,10 @@ use super::output::{Output, Target, note};
 use super::size::Size;
 use super::subject::{how_read, model_for};
 use crate::catalog;
-use crate::comm::{self, CommunicationPlan};
 use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
-use crate::lowering;
+use crate::lowering::{LoweringError, nearest, nearest_valid, verified_plan};
 use crate::model::Model;
-use crate::replay::replay;
 use crate::schedule::{self, Schedule};
 
 /// The options of `convert`.
@@ -141,7 +139,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         }
         Form::Pytorch => alone(passes_alone(&given.read).map_err(|error| unsayable(&error))?.into_bytes()),
         Form::PytorchComms => {
-            let plan = lowered(schedule)?;
+            let plan = verified_plan(schedule).map_err(|error| not_lowered(schedule, &error))?;
             communication = Some(Communication::of(&plan));
             alone(pytorch::print_plan(&plan).map_err(|error| unsayable(&error))?.into_bytes())
         }
@@ -226,13 +224,13 @@ fn passes_alone(read: &Read) -> Result<String, ExportError> {
 
 /// Replaces orders that cannot run by the nearest that can.
 fn mend(read: &mut Read) -> Result<Option<Offer>, Error> {
-    let nearest = lowering::nearest(&read.schedule).ok_or_else(|| {
+    let nearest = nearest(&read.schedule).ok_or_else(|| {
         Error::usage(
             "no order of these passes can run",
             "`bubbleproof verify` tells which passes are missing or stand twice",
         )
     })?;
-    if nearest.moved.is_empty() && nearest.parted.is_empty() {
+    if !nearest.is_changed() {
         note("the orders can run as they are");
         return Ok(None);
     }
@@ -242,28 +240,21 @@ fn mend(read: &mut Read) -> Result<Option<Offer>, Error> {
     Ok(Some(offer))
 }
 
-/// The plan of a schedule, verified.
-fn lowered(schedule: &Schedule) -> Result<CommunicationPlan, Error> {
-    let model = Model::unit(schedule.placement().clone(), schedule.microbatches())
-        .map_err(|error| Error::Usage { message: error.to_string(), help: None })?;
-    let verdict = replay(&model, schedule);
-    if let Some(violation) = verdict.violations.first() {
-        let help = if Offer::of(&model, schedule).is_some() {
-            "--nearest brings passes forward until all can run; `bubbleproof verify` says which"
-        } else {
-            "`bubbleproof verify` tells everything that is wrong"
-        };
-        return Err(Error::usage(
-            format!("only a schedule that can run has sends and receives: {violation}"),
-            help,
-        ));
-    }
-    let plan = lowering::lower(schedule).map_err(|error| {
-        Error::Defect(format!("replay accepts a schedule that cannot be lowered: {error}"))
-    })?;
-    match comm::verify(&plan).first() {
-        None => Ok(plan),
-        Some(fault) => Err(Error::Defect(format!("a lowered schedule is not safe: {fault}"))),
+/// Why a schedule has no plan, with what to do about it.
+fn not_lowered(schedule: &Schedule, error: &LoweringError) -> Error {
+    match error {
+        error if error.is_defect() => Error::Defect(error.to_string()),
+        LoweringError::Invalid(_) => {
+            let model = Model::unit(schedule.placement().clone(), schedule.microbatches()).ok();
+            let can_be_mended = model.is_some_and(|model| nearest_valid(&model, schedule).is_some());
+            let help = if can_be_mended {
+                "--nearest brings passes forward until all can run; `bubbleproof verify` says which"
+            } else {
+                "`bubbleproof verify` tells everything that is wrong"
+            };
+            Error::usage(error.to_string(), help)
+        }
+        error => Error::Usage { message: error.to_string(), help: None },
     }
 }
 

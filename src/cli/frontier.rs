@@ -21,15 +21,12 @@ use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::size::{Size, activations_only, one_way};
 use super::table::Table;
-use crate::analysis::steady_interval;
 use crate::block::Passes;
-use crate::catalog;
 use crate::draw::{Curve, Spot, letters};
-use crate::model::{Kind, Model, Units};
+use crate::model::{Model, Units};
 use crate::optimize::Stop;
-use crate::optimize::frontier::{Frontier, FrontierError, bubble_rate, frontier};
-use crate::replay::{Rate, replay};
-use crate::schedule::Schedule;
+use crate::optimize::frontier::{Frontier, FrontierError, NamedSchedule, frontier, named_schedules};
+use crate::replay::Rate;
 
 /// The options of `frontier`.
 #[derive(Debug, Args)]
@@ -134,7 +131,8 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let stop = Stop::on(on_ctrl_c());
     let found = frontier(&model, passes, &stop.within(args.time_limit), &mut tell).map_err(refused)?;
     progress.step("named schedules");
-    let mut report = FrontierReport::of(&model, passes, &found, &stop);
+    let schedules = named_schedules(&model, passes, &found, &stop);
+    let mut report = FrontierReport::of(&model, passes, &found, schedules);
     drop(progress);
     report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots();
@@ -180,7 +178,7 @@ fn refused(error: FrontierError) -> Error {
 }
 
 impl<'a> FrontierReport<'a> {
-    fn of(model: &'a Model, passes: Passes, found: &Frontier, stop: &Stop) -> Self {
+    fn of(model: &'a Model, passes: Passes, found: &Frontier, schedules: Vec<NamedSchedule>) -> Self {
         let points = found.points.iter().map(|point| {
             let rate = point.bubble_rate(model, passes);
             Row {
@@ -193,7 +191,6 @@ impl<'a> FrontierReport<'a> {
                 rate,
             }
         });
-        let entries = catalog::entries().iter();
         let work = Ratio::from_integer(passes.most_work(model).0);
         // That no interval is below the work needs no solver.
         let is_proved = found.points.iter().any(|point| point.proven || point.bound > work);
@@ -205,7 +202,7 @@ impl<'a> FrontierReport<'a> {
         };
         Self {
             points: points.collect(),
-            schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found, stop)).collect(),
+            schedules: schedules.into_iter().map(Named::from).collect(),
             complete: found.complete,
             engine: found.engine.name(),
             notes: solver.map(note).into_iter().collect(),
@@ -243,61 +240,22 @@ impl<'a> FrontierReport<'a> {
     }
 }
 
-impl Named {
-    /// What a schedule of the catalogue measures on a model, if it has one there that runs.
-    fn of(
-        model: &Model,
-        passes: Passes,
-        entry: &catalog::Entry,
-        found: &Frontier,
-        stop: &Stop,
-    ) -> Option<Self> {
-        let schedule = entry.generate_until(model, stop).ok()?;
-        let verdict = replay(model, &schedule);
-        let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
-        let (interval, peak) = steady(model, entry, stop)
-            .map_or_else(|| (None, verdict.peak_memory_max()), |(interval, peak)| (Some(interval), peak));
-        let is_alike = runs_like(&schedule, passes);
-        let best = found.points.iter().rev().find(|point| is_alike && point.peak <= peak);
-        let best = best.map(|point| point.interval);
-        let gap = interval.zip(best).map(|(interval, best)| {
-            let idle = |interval| Rate::from_integer(1) - bubble_rate(model, passes, interval);
-            idle(best) / idle(interval) - Rate::from_integer(1)
-        });
-        let rate = timing.metrics.bubble_rate;
-        Some(Self {
-            name: entry.name,
+impl From<NamedSchedule> for Named {
+    fn from(schedule: NamedSchedule) -> Self {
+        let NamedSchedule { name, peak, interval, bubble_rate, frontier_interval, distance } = schedule;
+        Self {
+            name,
             peak_memory_max: peak.0,
             interval: interval.map(Interval),
-            bubble_rate: decimal(rate),
-            bubble_rate_exact: fraction(rate),
-            frontier_interval: best.map(Interval),
-            distance: gap.map(decimal),
-            distance_exact: gap.map(fraction),
-            rate,
-            gap,
-        })
+            bubble_rate: decimal(bubble_rate),
+            bubble_rate_exact: fraction(bubble_rate),
+            frontier_interval: frontier_interval.map(Interval),
+            distance: distance.map(decimal),
+            distance_exact: distance.map(fraction),
+            rate: bubble_rate,
+            gap: distance,
+        }
     }
-}
-
-/// Whether a schedule is one of those that blocks of these passes are compared with. A B is an I with its
-/// W right behind it.
-fn runs_like(schedule: &Schedule, passes: Passes) -> bool {
-    let runs = |wanted: Kind| schedule.orders().iter().flatten().any(|pass| pass.kind == wanted);
-    let is_allowed = |kind| passes.kinds().contains(&kind) || kind == Kind::B;
-    runs(Kind::R) == passes.recompute && Kind::ALL.into_iter().all(|kind| is_allowed(kind) || !runs(kind))
-}
-
-/// The interval of a schedule's steady phase and its peak, with microbatches enough to have one.
-fn steady(model: &Model, entry: &catalog::Entry, stop: &Stop) -> Option<(Ratio<i64>, Units)> {
-    // Warm-up and cool-down are over within a few microbatches for each stage.
-    const PER_STAGE: u32 = 9;
-    let enough = model.stages().saturating_mul(PER_STAGE).max(model.microbatches()).max(30);
-    let model = model.with_microbatches(enough).ok()?;
-    let schedule = entry.generate_until(&model, stop).ok()?;
-    let verdict = replay(&model, &schedule);
-    let interval = steady_interval(&schedule, verdict.timing.as_ref()?)?;
-    Some((interval, verdict.peak_memory_max()))
 }
 
 /// How much of a point is proved.

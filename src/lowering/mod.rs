@@ -2,7 +2,8 @@
 //!
 //! [`lower`] makes a communication plan of any schedule that can run, and [`nearest`] brings passes forward where
 //! devices wait for each other. Both only propose: a plan is safe when [`comm::verify`](crate::comm::verify) finds
-//! nothing wrong with it, and a schedule is valid when [`replay`](crate::replay) says so.
+//! nothing wrong with it, and a schedule is valid when [`replay`](crate::replay) says so. [`verified_plan`] and
+//! [`nearest_valid`] ask them at once.
 //!
 //! ```
 //! use bubbleproof::comm::{self, Semantics};
@@ -19,9 +20,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checked;
 mod lower;
 mod nearest;
 
+pub use checked::{LoweringError, nearest_valid, verified_plan};
 pub use lower::{Unlowerable, lower};
 pub use nearest::{Nearest, nearest};
 

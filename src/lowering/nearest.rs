@@ -19,6 +19,14 @@ pub struct Nearest {
     pub parted: Vec<(Place, Pass)>,
 }
 
+impl Nearest {
+    /// Whether they are other orders than those of the schedule.
+    #[must_use]
+    pub const fn is_changed(&self) -> bool {
+        !(self.moved.is_empty() && self.parted.is_empty())
+    }
+}
+
 /// Orders that can run, as near to those of a schedule as its devices allow when they are asked one after the
 /// other: they run as they are for as long as any device can go on. When none can, of all passes that could
 /// run now, the one with the fewest passes before it on its device is brought forward past those, on the

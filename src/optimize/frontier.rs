@@ -5,9 +5,13 @@
 //! memory at an interval, then the least interval under a capacity just below it, until nothing fits.
 //! So every sum of activations that matters as a capacity is met, whatever the units are.
 
+mod named;
+
 use std::time::Duration;
 
 use num_rational::Ratio;
+
+pub use named::{NamedSchedule, named_schedules};
 
 use super::Stop;
 use super::block::{

@@ -17,6 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod replayed;
 mod solvers;
 
 use std::fmt;
@@ -24,6 +25,7 @@ use std::fmt;
 use num_rational::Ratio;
 
 pub use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock};
+pub use replayed::{PeakError, replayed_peak};
 
 use super::Stop;
 use super::periodic::{self, Effort};

@@ -1,0 +1,59 @@
+//! Plans that have been verified, and offers that have been replayed.
+
+use super::{Nearest, Unlowerable, lower, nearest};
+use crate::comm::{self, CommunicationPlan};
+use crate::model::{Model, ModelError};
+use crate::replay::{Violation, replay};
+use crate::schedule::Schedule;
+
+/// Why a schedule has no verified plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoweringError {
+    /// No model has such a size.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The schedule cannot run, whatever its passes cost.
+    #[error("only a schedule that can run has sends and receives: {0}")]
+    Invalid(Violation),
+    /// There is no plan of a valid schedule: a defect of this program.
+    #[error("replay accepts a schedule that cannot be lowered: {0}")]
+    Unlowerable(Unlowerable),
+    /// The plan has a fault: a defect of this program.
+    #[error("a lowered schedule is not safe: {0}")]
+    Unsafe(comm::Fault),
+}
+
+impl LoweringError {
+    /// Whether this program is at fault, and not the schedule.
+    #[must_use]
+    pub const fn is_defect(&self) -> bool {
+        match self {
+            Self::Model(_) | Self::Invalid(_) => false,
+            Self::Unlowerable(_) | Self::Unsafe(_) => true,
+        }
+    }
+}
+
+/// The plan of a schedule that replay accepts with unit times, verified.
+///
+/// # Errors
+/// When the schedule cannot run, or its plan does not stand up to [`comm::verify`]: a defect of this program.
+pub fn verified_plan(schedule: &Schedule) -> Result<CommunicationPlan, LoweringError> {
+    let model = Model::unit(schedule.placement().clone(), schedule.microbatches())?;
+    if let Some(violation) = replay(&model, schedule).violations.into_iter().next() {
+        return Err(LoweringError::Invalid(violation));
+    }
+    let plan = lower(schedule).map_err(LoweringError::Unlowerable)?;
+    match comm::verify(&plan).into_iter().next() {
+        None => Ok(plan),
+        Some(fault) => Err(LoweringError::Unsafe(fault)),
+    }
+}
+
+/// The [nearest] orders of the same passes, if they are valid under the model and others than these.
+#[must_use]
+pub fn nearest_valid(model: &Model, schedule: &Schedule) -> Option<Nearest> {
+    let nearest = nearest(schedule).filter(Nearest::is_changed)?;
+    replay(model, &nearest.schedule).is_valid().then_some(nearest)
+}
