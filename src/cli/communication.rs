@@ -48,17 +48,8 @@ impl Communication {
 impl fmt::Display for Communication {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "  messages      {}", self.messages)?;
-        let ends: Vec<&str> = self
-            .semantics
-            .iter()
-            .filter(|behaviour| behaviour.ends)
-            .map(|behaviour| match behaviour.semantics {
-                Semantics::Buffered => "buffered",
-                Semantics::Rendezvous => "rendezvous",
-                Semantics::PairStreams => "one stream for each pair of devices",
-                Semantics::DeviceStreams => "one stream for each device",
-            })
-            .collect();
+        let ends = self.semantics.iter().filter(|behaviour| behaviour.ends);
+        let ends: Vec<String> = ends.map(|behaviour| behaviour.semantics.to_string()).collect();
         if !ends.is_empty() {
             writeln!(out, "  ends with     {}", ends.join(", "))?;
         }

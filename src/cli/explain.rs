@@ -15,7 +15,7 @@ use super::output::Output;
 use super::progress::Progress;
 use super::size::ModelArgs;
 use crate::analysis::{Section, Step, Waits, critical_path, sections};
-use crate::certificate::{Optimality, Reason, Repetition};
+use crate::certificate::Optimality;
 use crate::model::Model;
 use crate::optimize::explain::{Conflict, Limit, Steady, steady};
 use crate::optimize::{OptimizeError, Solution};
@@ -190,7 +190,8 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
 /// Why no schedule is shorter than the lower bound, and what that says of the schedule.
 fn of_bound(model: &Model, solution: &Solution) -> Explained {
     let (value, unit) = (solution.bound.value, &model.costs().unit);
-    let (why, devices) = of_reason(&solution.bound.reason, unit);
+    let reason = &solution.bound.reason;
+    let (why, devices) = (reason.sentence(unit), reason.devices().iter().map(|device| device.0).collect());
     let found = solution.value();
     let distance = match &solution.optimality {
         Optimality::Bound => "so the schedule is optimal".to_owned(),
@@ -203,64 +204,6 @@ fn of_bound(model: &Model, solution: &Solution) -> Explained {
     };
     let message = format!("no schedule has a {} below {value} {unit}: {why}; {distance}", solution.objective);
     Explained { kind: "bound", message, devices, passes: vec![] }
-}
-
-/// A reason in a sentence, and the devices that it names.
-fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
-    match reason {
-        Reason::Alone => ("one microbatch alone takes as long".to_owned(), vec![]),
-        Reason::Windows { device, work, first, last } => (
-            format!(
-                "device {device} works {work} {unit}, and must idle {} at the beginning (its first {} have room \
-                 for {} of work) and {} at the end (its last {} for {})",
-                first.idle(),
-                first.length,
-                first.work,
-                last.idle(),
-                last.length,
-                last.work
-            ),
-            vec![device.0],
-        ),
-        Reason::Chain { device, work, head, tail } => (
-            format!(
-                "device {device} runs F and I for {work} {unit}; nothing reaches it before {head}, and at least \
-                 {tail} follow its last I"
-            ),
-            vec![device.0],
-        ),
-        Reason::Turnover { device, held, turn } => (
-            format!(
-                "device {device} has room for so few microbatches that each forward of its highest stage \
-                 comes at least {turn} {unit} after the one {held} before"
-            ),
-            vec![device.0],
-        ),
-        Reason::Area { device } => (
-            format!(
-                "what the microbatches hold on device {device}, times for how long at the least, fills its \
-                 memory for as long"
-            ),
-            vec![device.0],
-        ),
-        Reason::Subset { devices, repetition } => {
-            let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
-            let which = match names.as_slice() {
-                [only] => format!("device {only} alone takes"),
-                names => format!("devices {} alone take", names.join(", ")),
-            };
-            let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
-                let counted = match period {
-                    1 => "every further one adds".to_owned(),
-                    _ => format!("every further {period} add"),
-                };
-                format!(", and from microbatch {after} on {counted} at least {growth} {unit}")
-            });
-            let message =
-                format!("{which} as long, the others counted only as delays between their passes{steady}");
-            (message, devices.iter().map(|device| device.0).collect())
-        }
-    }
 }
 
 /// The chain of passes that is as long as the makespan.

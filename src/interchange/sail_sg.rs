@@ -29,7 +29,7 @@ pub struct NodeLists {
     /// The nodes of every device, in the order in which it carries them out.
     pub devices: Vec<Vec<Node>>,
     /// The same as a plan, with everything waited for and reduced at the end, as that runtime does. Posted
-    /// in this order it ends even with one stream of messages on each device, and so, since grouping takes
+    /// in this order it ends even with one stream for each device, and so, since grouping takes
     /// nothing away, with groups; with sends first and one stream for each pair of devices it ends too.
     pub plan: CommunicationPlan,
 }

@@ -102,39 +102,68 @@ pub enum Reason {
     },
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Reason {
+    /// The devices that it rests on.
+    #[must_use]
+    pub fn devices(&self) -> &[Device] {
         match self {
-            Self::Alone => write!(out, "one microbatch alone takes as long"),
-            Self::Windows { device, work, first, last } => write!(
-                out,
-                "device {device} works {work}, with room for {} in its first {} and for {} in its last {}",
-                first.work, first.length, last.work, last.length
-            ),
-            Self::Chain { device, work, head, tail } => write!(
-                out,
-                "device {device} runs F and I for {work}, with {head} before the first and {tail} after the last"
-            ),
-            Self::Turnover { device, held, turn } => {
-                write!(
-                    out,
-                    "each forward of the highest stage on device {device} comes {turn} or more after the one {held} before"
+            Self::Alone => &[],
+            Self::Windows { device, .. }
+            | Self::Chain { device, .. }
+            | Self::Turnover { device, .. }
+            | Self::Area { device } => std::slice::from_ref(device),
+            Self::Subset { devices, .. } => devices,
+        }
+    }
+
+    /// The reason in a sentence, with this name for the unit of time.
+    #[must_use]
+    pub fn sentence(&self, unit: &str) -> String {
+        match self {
+            Self::Alone => "one microbatch alone takes as long".to_owned(),
+            Self::Windows { device, work, first, last } => {
+                // A claimed reason may have any figures, and it must be possible to show what is claimed.
+                let [head, tail] = [first, last].map(|window| window.length.0.saturating_sub(window.work.0));
+                format!(
+                    "device {device} works {work} {unit}, and must idle {head} at the beginning (its first {} have \
+                     room for {} of work) and {tail} at the end (its last {} for {})",
+                    first.length, first.work, last.length, last.work
                 )
             }
-            Self::Area { device } => {
-                write!(out, "what the microbatches hold fills the memory of device {device}")
-            }
+            Self::Chain { device, work, head, tail } => format!(
+                "device {device} runs F and I for {work} {unit}; nothing reaches it before {head}, and at least \
+                 {tail} follow its last I"
+            ),
+            Self::Turnover { device, held, turn } => format!(
+                "device {device} has room for so few microbatches that each forward of its highest stage comes at \
+                 least {turn} {unit} after the one {held} before"
+            ),
+            Self::Area { device } => format!(
+                "what the microbatches hold on device {device}, times for how long at the least, fills its memory \
+                 for as long"
+            ),
             Self::Subset { devices, repetition } => {
                 let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
-                write!(out, "devices {} alone take as long", names.join(", "))?;
-                repetition.map_or(Ok(()), |Repetition { after, period, growth }| {
-                    write!(
-                        out,
-                        ", from microbatch {after} on {growth} longer for every {period} microbatches"
-                    )
-                })
+                let which = match names.as_slice() {
+                    [only] => format!("device {only} alone takes"),
+                    names => format!("devices {} alone take", names.join(", ")),
+                };
+                let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
+                    let counted = match period {
+                        1 => "every further one adds".to_owned(),
+                        _ => format!("every further {period} add"),
+                    };
+                    format!(", and from microbatch {after} on {counted} at least {growth} {unit}")
+                });
+                format!("{which} as long, the others counted only as delays between their passes{steady}")
             }
         }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.sentence("ticks"))
     }
 }
 

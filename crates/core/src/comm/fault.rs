@@ -141,7 +141,7 @@ pub enum Fault {
         last_wrong: Stage,
     },
     /// Actions that wait for each other in a circle.
-    #[error("{semantics}, {}", spell_out(waits))]
+    #[error("{}, {}", under(*semantics), spell_out(waits))]
     Deadlock {
         /// What the runtime would have to be like.
         semantics: Semantics,
@@ -285,6 +285,15 @@ fn before(next: Option<Stage>) -> String {
 
 fn up_to(stage: Stage) -> String {
     if stage.0 == 0 { "stage 0".to_owned() } else { format!("stages 0 to {stage}") }
+}
+
+/// In which case a plan hangs. One that hangs with buffered messages hangs with all others.
+fn under(semantics: Semantics) -> String {
+    match semantics {
+        Semantics::Buffered => format!("even with {semantics} messages"),
+        Semantics::Rendezvous => format!("with {semantics} messages"),
+        Semantics::PairStreams | Semantics::DeviceStreams => format!("with {semantics}"),
+    }
 }
 
 fn spell_out(waits: &[Wait]) -> String {

@@ -42,13 +42,14 @@ impl Semantics {
     }
 }
 
+/// What it is called in sentences.
 impl fmt::Display for Semantics {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Buffered => "even with buffered messages",
-            Self::Rendezvous => "with rendezvous messages",
-            Self::PairStreams => "with one stream of messages between each pair of devices",
-            Self::DeviceStreams => "with one stream of messages on each device",
+            Self::Buffered => "buffered",
+            Self::Rendezvous => "rendezvous",
+            Self::PairStreams => "one stream for each pair of devices",
+            Self::DeviceStreams => "one stream for each device",
         })
     }
 }
