@@ -9,6 +9,7 @@ use crate::schedule::prerequisites;
 
 /// Why a block cannot be repeated as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Fault {
     /// A pass starts before what it needs has ended and arrived.
     #[error("`{pass}` starts {early} too early for `{needs}`")]

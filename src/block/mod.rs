@@ -44,6 +44,7 @@ pub struct Block {
 
 /// Why offsets are not a building block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BlockError {
     /// The interval, the parts of a tick or the microbatches of a block are not positive.
     #[error("a block needs a positive {0}")]

@@ -156,6 +156,7 @@ impl fmt::Display for Needs {
 
 /// Why a schedule of the catalogue does not exist for a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CatalogError {
     /// It is made for another placement.
     #[error("`{name}` is a schedule for {needs} placement, but the model's is {has}")]

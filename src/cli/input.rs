@@ -214,6 +214,7 @@ fn place_of(text: &str, error: &ScheduleFileError) -> (Range<usize>, Option<Stri
             (key("orders"), None)
         }
         ScheduleFileError::Orders(_) => (key("microbatches"), None),
+        _ => (0..0, None),
     }
 }
 

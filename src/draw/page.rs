@@ -26,6 +26,7 @@ const SCRIPT: [&str; 8] = [
 
 /// Why there is no page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PageError {
     /// Nothing to show.
     #[error("a page shows at least one schedule")]

@@ -28,6 +28,7 @@ pub struct Svg {
 
 /// A part of a drawing that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Part {
     /// The title and the figures of the whole schedule.
     Title,
@@ -47,6 +48,7 @@ pub enum Part {
 
 /// Why there is no drawing of the size asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SvgError {
     /// Too little width for names, figures and a timeline.
     #[error("a drawing of this schedule needs a width of at least {least} pixels, not {asked}")]

@@ -125,6 +125,7 @@ impl BlockOutcome {
 
 /// Why a solver's answer does not stand up to exact arithmetic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Rejection {
     /// No offsets have these shifts, whatever the interval.
     #[error("its passes wait for each other in a circle")]
@@ -162,6 +163,7 @@ pub enum Rejection {
 
 /// Why an engine has no outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EncodeError {
     /// A pass that takes no time has no place in the cyclic order of its device. (A W may take none.)
     #[error("`{0}` takes no time: the encodings need a positive duration of every F and I")]

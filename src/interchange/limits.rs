@@ -8,6 +8,7 @@ use super::pytorch::ExportError;
 
 /// Why a runtime cannot run a schedule, or not as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CannotRun {
     /// Replay finds it wrong.
     #[error("it is not valid: {0}")]

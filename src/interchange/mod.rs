@@ -28,6 +28,7 @@ use crate::schedule::{self, Schedule, ScheduleFileError};
 
 /// The forms in which schedules are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// The schedule file (JSON).
     Schedule,
@@ -46,6 +47,7 @@ pub struct Read {
 
 /// Why a text is not a schedule.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// A schedule file with a fault.
     #[error(transparent)]

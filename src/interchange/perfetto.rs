@@ -28,6 +28,7 @@ pub const MOST_NANOSECONDS: i64 = 1 << 53;
 
 /// Why times are no trace.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TraceError {
     /// Times beyond what the form can say exactly.
     #[error(

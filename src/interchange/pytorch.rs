@@ -29,6 +29,7 @@ use crate::schedule::Schedule;
 
 /// What the letters of a file mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Dialect {
     /// I is the input gradient, W the weight gradient, B the full backward.
     Current,
@@ -41,6 +42,7 @@ pub enum Dialect {
 
 /// Which actions a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// Passes alone.
     ComputeOnly,

@@ -73,6 +73,7 @@ pub struct Frontier {
 
 /// Why there is no frontier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FrontierError {
     /// The engine cannot take the model, or failed.
     #[error(transparent)]

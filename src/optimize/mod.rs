@@ -90,6 +90,7 @@ impl Default for Options {
 
 /// Where a search stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// What is being tried.
     pub step: String,
@@ -101,6 +102,7 @@ pub struct Progress {
 
 /// A schedule that keeps to the capacities, replayed, with a lower bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Solution {
     /// The schedule.
     pub schedule: Schedule,
@@ -170,6 +172,7 @@ impl Solution {
 
 /// Why there is no solution.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum OptimizeError {
     /// No schedule keeps to the capacities.
     #[error(transparent)]
@@ -351,7 +354,8 @@ fn exhaust(
         }
         // Not every model has an exact search; the schedule stands without.
         Err(
-            exact::ExactError::NoDuration(_)
+            exact::ExactError::NotBuilt(_)
+            | exact::ExactError::NoDuration(_)
             | exact::ExactError::FirstStartVaries(_)
             | exact::ExactError::NeedsRecomputation(_)
             | exact::ExactError::TooLarge { .. },

@@ -4,6 +4,7 @@ use crate::stop::Stop;
 
 /// Why a theorem is neither proved nor refuted. In any case it holds for up to [`SURVEYED`](super::SURVEYED) devices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Reason {
     /// The time limit came first.
     #[error("the time limit came first")]

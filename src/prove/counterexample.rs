@@ -27,6 +27,7 @@ pub struct Counterexample {
 
 /// What is wrong with a family on some device.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Violation {
     /// There is no block, or a promise has no value.
     NoBlock(FamilyError),

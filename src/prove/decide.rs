@@ -21,6 +21,7 @@ const MOST_FIRST: u32 = 4096;
 
 /// What is known of a theorem.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// It holds for every number of devices in the domain.
     Proved,

@@ -75,6 +75,7 @@ pub fn solver_version() -> String {
 
 /// Why the theorems of a family cannot be stated or decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProveError {
     /// The family has no blocks at all.
     #[error(transparent)]

@@ -6,6 +6,7 @@ use crate::model::{Device, Ticks};
 
 /// What a theorem is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Subject {
     /// Every W that the family leaves out finds a place.
     Room,

@@ -20,6 +20,7 @@ pub struct FamilyVerdict {
 
 /// What is known of the squeezed order of a family.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum SqueezedOrder {
     /// There is no block that could be squeezed: a theorem that it is one is refuted.
     NoBlock,

@@ -21,6 +21,7 @@ pub struct Change {
 
 /// How bad a change is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Severity {
     /// A regression.
     Worse,

@@ -11,6 +11,7 @@ use crate::files::WriteError;
 
 /// Why designs cannot be checked.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegressError {
     /// A file that cannot be read or written.
     #[error("{}: {source}", path.display())]

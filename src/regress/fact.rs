@@ -40,6 +40,7 @@ pub struct Place {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum What {
     /// The problem that is solved: a digest of what makes two figures comparable.
     Problem,
@@ -90,6 +91,7 @@ pub enum What {
 
 /// What was found there.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Value {
     /// Yes or no.
     Truth(bool),
@@ -111,6 +113,7 @@ pub enum Value {
 
 /// What is known of a theorem or of a promise, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Verdict {
     /// It is false.
     Refuted,

@@ -22,6 +22,7 @@ const HEAD: &str = "\
 
 /// Why no manifest was made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum InitError {
     /// A file that cannot be read or written.
     #[error("{}: {source}", path.display())]

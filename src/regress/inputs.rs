@@ -22,6 +22,7 @@ pub enum FileKind {
 
 /// Why the files of a design cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum InputError {
     /// There is no such file, or it is not text.
     #[error("cannot read {}: {source}", path.display())]

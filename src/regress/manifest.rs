@@ -35,6 +35,7 @@ pub struct Design {
 
 /// What is kept under regression.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Subject {
     /// A block family, at some numbers of devices and microbatches.
     Family {

@@ -45,6 +45,7 @@ pub struct RecordError {
 
 /// The ways in which the text of a record can be wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RecordProblem {
     /// It does not begin with its format and design.
     #[error("a record begins with the lines `format: {RECORD_FORMAT}` and `design: NAME`")]

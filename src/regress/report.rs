@@ -6,6 +6,7 @@ use super::record::Record;
 
 /// What became of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum DesignOutcome {
     /// It has no record.
     New,

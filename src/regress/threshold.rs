@@ -10,6 +10,7 @@ use crate::replay::Rate;
 
 /// What is compared with a record by its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Metric {
     /// The time per microbatch.
     Interval,

@@ -13,6 +13,7 @@ macro_rules! how_to_get_one {
 /// Why a solver gives no answer. Everything but [`NoSolver`](Self::NoSolver) means that one was chosen and
 /// failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SmtError {
     /// Nobody named a solver, and none was found.
     #[error(

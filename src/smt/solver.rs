@@ -40,6 +40,7 @@ pub enum Answer {
 
 /// Why an answer is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unknown {
     /// It was time to stop.
     Stopped,

@@ -39,6 +39,7 @@ pub struct Contradiction {
 /// How offsets were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ClockMethod {
     /// Nothing contradicts that the clocks agree: no offsets.
     Agree,
@@ -73,6 +74,7 @@ pub enum OffsetChoice {
 
 /// Why clocks cannot be brought together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClockError {
     /// Not one offset for each rank.
     #[error("there are {offsets} offsets, but {ranks} ranks")]

@@ -27,6 +27,7 @@ pub struct Prediction {
 
 /// Why there is no prediction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PredictionError {
     /// A unit of time that has no length in seconds.
     #[error("the model's unit of time is \"{0}\", which has no length: measured times need ns, us, ms or s")]

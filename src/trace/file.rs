@@ -16,6 +16,7 @@ pub const FORMAT: &str = "bubbleproof-trace-1";
 
 /// Why a text is not a trace file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TraceFileError {
     /// Not JSON, an unknown or missing key, a value of the wrong type or out of its range, passes or samples
     /// that are not in order.

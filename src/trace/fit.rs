@@ -53,6 +53,7 @@ fn letter<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::
 
 /// Why traces make no model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FitError {
     /// No trace.
     #[error("there is no trace to fit a model to")]

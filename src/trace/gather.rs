@@ -10,6 +10,7 @@ use crate::schedule::{Schedule, ScheduleError};
 
 /// Why recordings are no trace.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GatherError {
     /// Ranks that are not those from 0 on, once each.
     #[error("the files are of ranks {0:?}: one of each is needed, from 0 on")]

@@ -9,6 +9,7 @@ use crate::schedule::{Schedule, prerequisites};
 
 /// Something that ran otherwise than declared. Its text says what, where, and by how much.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Finding {
     /// A pass that ran after one which the order puts behind it. Of all such passes the fewest are named
     /// without which the others ran in order.

@@ -190,6 +190,7 @@ pub struct Sample {
 
 /// Why measurements are no trace of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TraceError {
     /// Nothing was measured.
     #[error("there is no iteration")]

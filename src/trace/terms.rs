@@ -35,6 +35,7 @@ const LEAST: i64 = 50;
 
 /// Why terms cannot be taken into account.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TermsError {
     /// Overlapped pairs, whose passes share a device by design.
     #[error("the schedule overlaps pairs of passes, which contention and launch gaps do not describe")]

@@ -186,6 +186,7 @@ fn schedules_of_the_catalogue_are_extended_from_their_orders_alone() {
             EveryM::Proved(proof) => format!("{}; peak {:?}", proof.makespan, proof.peak_memory.iter().max()),
             EveryM::Refuted(refutation) => panic!("{name}: {refutation:?}"),
             EveryM::Unknown(reason) => format!("unknown: {reason}"),
+            other => panic!("{name}: {other:?}"),
         };
         writeln!(text, "{name}, {devices} devices, {microbatches} microbatches: {said}")
             .expect("a string takes everything");

@@ -81,7 +81,7 @@ fn the_families_of_the_corpus_are_judged_as_its_index_says() {
                         passes.iter().map(ToString::to_string).collect(),
                     ));
                 }
-                Verdict::Unknown(reason) => panic!("{}: {reason}", theorem.name),
+                other => panic!("{}: {other:?}", theorem.name),
             }
         }
         assert_eq!(found, refuted, "{file}: {about}");

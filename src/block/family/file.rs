@@ -9,6 +9,7 @@ use crate::model::{Kind, Model, Ticks};
 
 /// What is wrong with a file that holds formulas, and where.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FormulaFileError {
     /// The file itself.
     #[error(transparent)]

@@ -155,6 +155,7 @@ impl Comparison {
 
 /// Why a formula has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EvaluationError {
     /// A result on the way does not fit 64 bits.
     #[error("its value does not fit 64 bits")]

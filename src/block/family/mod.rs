@@ -124,6 +124,7 @@ pub struct BrokenPromise {
 
 /// Why a family has no block at some number of devices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FamilyError {
     /// The family is not made for so many devices.
     #[error("the family is made for `{domain}`, not for {devices} devices")]

@@ -21,6 +21,7 @@ pub struct CsvError {
 
 /// The ways in which a CSV can be wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CsvProblem {
     /// No row at all.
     #[error("the file is empty")]
@@ -95,6 +96,7 @@ pub enum CsvProblem {
 
 /// Why a schedule cannot be written as a CSV that would read as the same schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExportError {
     /// PyTorch has no action for it.
     #[error("device {device}, position {position}: `{pass}` recomputes, for which PyTorch has no action")]

@@ -41,16 +41,16 @@ use race::{Pace, Race};
 
 /// An engine for whole schedules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Engine {
-    /// Lazy clause generation: best in general.
-    #[cfg(feature = "lcg")]
+    /// Lazy clause generation: best in general. Only builds with the feature `lcg` have it.
     Lcg,
     /// Branch and bound over the orders as they grow: best at few devices and many microbatches.
     Branch,
 }
 
 impl Engine {
-    /// All engines, the one first whose schedule is taken when several prove the same at once.
+    /// The engines that this build has, the one first whose schedule is taken when several prove the same at once.
     pub const ALL: &'static [Self] = &[
         #[cfg(feature = "lcg")]
         Self::Lcg,
@@ -61,9 +61,17 @@ impl Engine {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            #[cfg(feature = "lcg")]
             Self::Lcg => "lcg",
             Self::Branch => "branch and bound",
+        }
+    }
+
+    /// Whether this build has it.
+    #[must_use]
+    pub const fn is_available(self) -> bool {
+        match self {
+            Self::Lcg => cfg!(feature = "lcg"),
+            Self::Branch => true,
         }
     }
 
@@ -71,6 +79,8 @@ impl Engine {
         match self {
             #[cfg(feature = "lcg")]
             Self::Lcg => lcg::accepts(problem, incumbent),
+            #[cfg(not(feature = "lcg"))]
+            Self::Lcg => false,
             Self::Branch => branch::accepts(problem, incumbent),
         }
     }
@@ -79,6 +89,9 @@ impl Engine {
         match self {
             #[cfg(feature = "lcg")]
             Self::Lcg => lcg::solve(task, pace),
+            // It accepts nothing, so nobody asks it; it would have found nothing.
+            #[cfg(not(feature = "lcg"))]
+            Self::Lcg => Found::default(),
             Self::Branch => branch::solve(task, pace),
         }
     }
@@ -86,7 +99,11 @@ impl Engine {
 
 /// Why there is no exact search for a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExactError {
+    /// This build lacks the engine.
+    #[error("this build was made without the engine `{}`", .0.name())]
+    NotBuilt(Engine),
     /// An F or an I that takes no time: orders that wait for each other in a circle would have times.
     #[error("`{0}` takes no time: the exact search needs a positive duration of every F and I")]
     NoDuration(Pass),
@@ -167,6 +184,9 @@ pub fn solve_with(
     incumbent: &Schedule,
     limits: &Limits,
 ) -> Result<Outcome, ExactError> {
+    if let Some(&absent) = engines.iter().find(|engine| !engine.is_available()) {
+        return Err(ExactError::NotBuilt(absent));
+    }
     let verdict = replay(model, incumbent);
     let Some(timing) = verdict.timing.as_ref().filter(|_| verdict.is_valid()) else {
         let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);

@@ -7,6 +7,7 @@ use crate::model::{Costs, Device, Model, Stage, Ticks, Units};
 
 /// A limit that could be lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Limit {
     /// The capacity of a device.
     Capacity(Device, Units),

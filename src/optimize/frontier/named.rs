@@ -13,6 +13,7 @@ use crate::schedule::Schedule;
 
 /// A named schedule, as replay measures it, and how far it is from a frontier.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NamedSchedule {
     /// What the catalogue calls it.
     pub name: &'static str,

@@ -44,6 +44,7 @@ use pipeline::{Fold, Interval, Pipeline};
 
 /// Why the program gives no block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ZoneError {
     /// The placement has no chain of devices that the program can follow.
     #[error(

@@ -35,6 +35,7 @@ pub(super) struct Tail {
 
 /// Why orders do not grow as they stand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotRepeatable {
     /// A repetition with two passes where one belongs.
     #[error("device {device}: one repetition has `{pass}` and another pass of its kind")]

@@ -106,6 +106,7 @@ pub const MOST_PASSES: u64 = 1 << 28;
 
 /// What is known of the schedules of every number of microbatches.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EveryM {
     /// All are valid.
     Proved(Box<Proof>),
@@ -161,6 +162,7 @@ pub struct Refutation {
 
 /// Why nothing is known of every number of microbatches.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Reason {
     /// The time limit came first.
     #[error("the time limit came first")]
@@ -269,6 +271,7 @@ impl Reason {
 
 /// Why the question cannot be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EveryError {
     /// The model describes another pipeline.
     #[error("the model has another placement than the block")]

@@ -18,6 +18,7 @@ const MOST_DEVICES: u32 = 4096;
 
 /// What is known of a promise that there is no bubble.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BubbleFreedom {
     /// It holds for every number of devices in the domain and all durations with the condition.
     Proved,

@@ -33,6 +33,7 @@ pub use witness::{WITNESS_FORMAT, Witness, WitnessClaim, WitnessRejection};
 
 /// Why nothing can be said about the squeezed order of a family by residues.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Irregular {
     /// A formula speaks of what only promises may.
     #[error("an offset depends on `{0}`")]

@@ -53,6 +53,7 @@ pub struct WitnessClaim {
 
 /// Why a witness proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WitnessRejection {
     /// It is not of this version.
     #[error("the format is `{0}`, not `{WITNESS_FORMAT}`")]

@@ -7,6 +7,7 @@ use crate::stop::Stop;
 
 /// Why a design could not be looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MeasureError {
     /// The family has no block there.
     #[error("d = {devices}: {error}")]

@@ -25,6 +25,7 @@ pub struct Latency {
 /// How a latency was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LatencyMethod {
     /// The median, over passes that found their device idle, of the time from the end of the pass that
     /// sends to the start of the one that needs it. That is what a latency means to replay.

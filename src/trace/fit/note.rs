@@ -4,6 +4,7 @@ use crate::model::{Stage, Ticks, Units};
 
 /// What a fitted model does not say, or says without having seen it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Note {
     /// Stages whose backward ran as one.
     #[error(

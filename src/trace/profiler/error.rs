@@ -4,6 +4,7 @@ use std::ops::Range;
 
 /// Why a text is not a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProfilerError {
     /// Not JSON, or not in the form of Chrome's traces.
     #[error("{message}")]

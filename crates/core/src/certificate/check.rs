@@ -11,6 +11,7 @@ use crate::schedule::Schedule;
 
 /// Why a certificate is rejected.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CertificateError {
     /// There is none.
     #[error("the schedule carries no certificate")]
@@ -101,6 +102,8 @@ pub enum CertificateError {
 }
 
 /// One thing that a certificate claims, and that was found so or could not be looked into.
+///
+/// Exhaustive on purpose: whoever shows a certificate has to show every claim of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// The schedule runs under the problem, within its capacities, with the stated figures.

@@ -56,6 +56,8 @@ pub(super) struct Figures {
 }
 
 /// What is known about how much better any schedule under the same capacities can be.
+///
+/// Exhaustive on purpose: whoever shows a result has to say what a further kind of proof is worth.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Optimality {

@@ -9,6 +9,8 @@ use crate::model::{Device, Ticks};
 use crate::replay::Metrics;
 
 /// What a schedule minimises, and what lower bounds are about.
+///
+/// Exhaustive on purpose: a further one needs its own bounds and its own searches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
@@ -53,6 +55,7 @@ pub struct Bound {
 /// What a lower bound rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Reason {
     /// One microbatch alone takes as long.
     Alone,
@@ -169,6 +172,7 @@ impl fmt::Display for Reason {
 
 /// Why a bound does not hold for a model, or does not follow from its reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BoundError {
     /// The reason names a device that is not there.
     #[error("the bound rests on device {device}, but the model has {devices}")]

@@ -18,6 +18,7 @@ pub struct Wait {
 
 /// Something wrong with a plan. Its text says what, where, and with what.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Fault {
     /// A message to or from a stage that does not exist.
     #[error("{at}: `{action}`: no stage {stage} is next to it in its pipeline")]

@@ -10,6 +10,8 @@ use crate::model::Device;
 /// When a message arrives, and when its sender is done with it.
 ///
 /// Each lets less happen than the one before it: a plan that ends under one ends under all before it.
+///
+/// Exhaustive on purpose: whoever runs plans has to know when messages arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Semantics {
     /// A message has left when its send is posted, and arrives when both ends are posted. So are small

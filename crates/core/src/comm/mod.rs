@@ -48,6 +48,8 @@ use crate::model::{Device, Kind, Microbatch, Pass, Placement, Stage};
 use crate::schedule::{Schedule, ScheduleError};
 
 /// What a message carries.
+///
+/// Exhaustive on purpose: a further payload has to be thought of wherever messages are made or matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Payload {
     /// The output of a forward, for the stage after it.
@@ -124,6 +126,8 @@ impl Message {
 }
 
 /// One action of a device. Its text form is PyTorch's.
+///
+/// Exhaustive on purpose: whoever runs or writes plans has to handle every action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
     /// Run a pass.

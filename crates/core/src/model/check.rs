@@ -4,6 +4,7 @@ use super::{Device, Model, PlacementError, Stage, Ticks, Units};
 
 /// Why costs and memory do not make a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ModelError {
     /// A list that has not one value for each thing it describes.
     #[error("`{key}` has {found} values, but there are {expected} {of}")]

@@ -8,6 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Microbatch, Stage};
 
 /// The kind of a pass.
+///
+/// Exhaustive on purpose: a further kind of pass has to be thought of wherever passes are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Forward.
@@ -94,6 +96,7 @@ impl fmt::Display for Pass {
 
 /// Why a text is not a pass.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PassError {
     /// No digits before the letter.
     #[error("`{0}` is not a pass: it does not start with a stage number, as `3F0` does")]

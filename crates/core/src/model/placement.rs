@@ -5,6 +5,8 @@ use std::fmt;
 use super::{Device, Microbatch, Stage};
 
 /// The form of a placement.
+///
+/// Exhaustive on purpose: whoever tells shapes apart has to say what a further one means there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// Stage `s` on device `s`.
@@ -45,6 +47,7 @@ pub struct Placement {
 
 /// Why lists of stages are not a placement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PlacementError {
     /// No device at all.
     #[error("a pipeline needs at least one device")]

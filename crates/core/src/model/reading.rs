@@ -23,6 +23,7 @@ pub struct FileError {
 
 /// The ways in which a TOML file can be wrong. Keys are given with their tables: `time.forward`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Problem {
     /// It is not TOML.
     #[error("not a TOML file: {0}")]

@@ -21,6 +21,7 @@ impl fmt::Display for Place {
 
 /// How a model can fail to describe the pipeline of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Mismatch {
     /// Another number of devices.
     #[error("the schedule has {schedule} devices, the model {model}")]
@@ -76,6 +77,7 @@ pub struct Wait {
 
 /// Something wrong with a schedule. Its text says what, where, and with what.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Violation {
     /// The model describes another pipeline.
     #[error("model and schedule do not match: {0}")]

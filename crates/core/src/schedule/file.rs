@@ -14,6 +14,7 @@ pub const FORMAT: &str = "bubbleproof-schedule-1";
 
 /// Why a text is not a schedule file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ScheduleFileError {
     /// Not JSON, an unknown or missing key, a value of the wrong type, a malformed pass.
     #[error("{message}")]

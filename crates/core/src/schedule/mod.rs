@@ -67,6 +67,7 @@ pub struct Provenance {
 
 /// Why orders are not a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ScheduleError {
     /// Not one order for each device.
     #[error("there are {orders} orders, but the placement has {devices} devices")]

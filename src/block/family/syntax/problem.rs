@@ -22,6 +22,7 @@ pub struct FormulaError {
 
 /// The ways in which the text of a formula or of a promise can be wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FormulaProblem {
     /// A character that formulas do not use.
     #[error("`{0}` has no meaning in a formula")]

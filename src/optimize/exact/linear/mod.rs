@@ -125,6 +125,7 @@ impl Inequality {
 
 /// Why a model has no such system.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LinearError {
     /// An F or an I that takes no time: orders that wait for each other in a circle would have times.
     #[error("`{0}` takes no time: linear inequalities need a positive duration of every F and I")]

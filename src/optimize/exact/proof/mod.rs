@@ -42,6 +42,7 @@ use search::Answer;
 
 /// Why there is no proof.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProofError {
     /// The model cannot be written as linear inequalities.
     #[error(transparent)]
