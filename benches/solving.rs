@@ -4,7 +4,8 @@
 use bubbleproof::block::Passes;
 use bubbleproof::certificate::{Objective, holds, lower_bound, lower_bound_of, lower_bound_within};
 use bubbleproof::model::{Device, Model, Placement, Units};
-use bubbleproof::optimize::{Options, Stop, optimize, zone};
+use bubbleproof::optimize::{Options, optimize, zone};
+use bubbleproof::stop::Stop;
 use divan::Bencher;
 use num_rational::Ratio;
 

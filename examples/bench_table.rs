@@ -15,11 +15,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bubbleproof::catalog::{self, one_f_one_b_memory};
+use bubbleproof::certificate::Optimality;
 use bubbleproof::files;
 use bubbleproof::model::{self, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Optimality, OptimizeError, Options, Solution, Stop, optimize};
+use bubbleproof::optimize::{OptimizeError, Options, Solution, optimize};
 use bubbleproof::replay::{Rate, replay};
 use bubbleproof::schedule;
+use bubbleproof::stop::Stop;
 
 /// Shares of what 1F1B holds: the capacities of every problem.
 const SHARES: [(i64, i64); 4] = [(1, 1), (3, 4), (1, 2), (1, 3)];

@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("lowering", &[]),
     ("advice", &["block"]),
     ("catalog", &["stop", "kernel", "block"]),
-    ("encode", &["stop", "smt", "block"]),
+    ("encode", &["stop", "smt", "kernel", "block"]),
     ("optimize", &["stop", "analysis", "kernel", "block", "catalog", "encode"]),
     ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &["analysis"]),

@@ -12,7 +12,8 @@ use bubbleproof::block::Passes;
 use bubbleproof::certificate::{STEPS, steady_bound};
 use bubbleproof::model::{Model, Placement, Units};
 use bubbleproof::optimize::periodic::{Effort, least_interval};
-use bubbleproof::optimize::{Stop, zone};
+use bubbleproof::optimize::zone;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 /// F, I, W; devices, capacity, interval per microbatch on record.

@@ -6,9 +6,11 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use bubbleproof::certificate::Objective;
 use bubbleproof::model::{Model, Placement, Units};
 use bubbleproof::optimize::exact::{Engine, Limits, solve_with};
-use bubbleproof::optimize::{Objective, Options, Stop, optimize};
+use bubbleproof::optimize::{Options, optimize};
+use bubbleproof::stop::Stop;
 
 /// Name, placement, devices, microbatches, capacity, `[F, I, W, latency]`, the optimum on record.
 type Instance = (&'static str, &'static str, u32, u32, i64, [i64; 4], Option<i64>);

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use bubbleproof::catalog;
 use bubbleproof::model::{Model, Placement, PlacementError, Units};
-use bubbleproof::optimize::{Options, Stop, optimize};
+use bubbleproof::optimize::{Options, optimize};
 use bubbleproof::replay::replay;
+use bubbleproof::stop::Stop;
 
 /// The most time that a search may take.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -23,7 +23,6 @@ mod expand;
 pub mod family;
 mod passes;
 
-pub use crate::kernel::{acquired, device_peak, order_peak, released};
 pub use algebra::Fault;
 pub use passes::Passes;
 

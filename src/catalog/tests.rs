@@ -1,6 +1,7 @@
 use super::*;
-use crate::block::{Fault, device_peak};
+use crate::block::Fault;
 use crate::kernel::asap;
+use crate::kernel::device_peak;
 use crate::model::{Costs, Kind, Memory, Stage, Ticks};
 use crate::replay::replay;
 

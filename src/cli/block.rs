@@ -21,9 +21,10 @@ use super::progress::Progress;
 use super::size::{activations_only, one_way, resized};
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
+use crate::encode::{BlockObjective, BlockOutcome};
 use crate::model::{Model, Ticks, Units};
-use crate::optimize::Stop;
-use crate::optimize::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, replayed_peak, solve};
+use crate::optimize::block::{BlockEngine, BlockRequest, replayed_peak, solve};
+use crate::stop::Stop;
 
 /// The options of `block`.
 #[derive(Debug, Args)]

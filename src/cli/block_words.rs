@@ -7,7 +7,8 @@ use clap::ValueEnum;
 use super::error::Error;
 use super::number::Interval;
 use crate::block::Passes;
-use crate::optimize::block::{BlockBound, BlockEngine, BlockObjective, BlockRequest, BlockSolveError};
+use crate::encode::{BlockBound, BlockObjective};
+use crate::optimize::block::{BlockEngine, BlockRequest, BlockSolveError};
 use crate::optimize::zone::ZoneError;
 
 /// A [`BlockEngine`], as the option names it.

@@ -17,8 +17,9 @@ use super::table::Table;
 use super::violations::count;
 use crate::catalog::{self, CatalogError, Entry};
 use crate::model::Model;
-use crate::optimize::{OptimizeError, Stop};
+use crate::optimize::OptimizeError;
 use crate::replay::{Verdict, replay};
+use crate::stop::Stop;
 
 /// The options of `compare`.
 #[derive(Debug, Args)]

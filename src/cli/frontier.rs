@@ -24,9 +24,9 @@ use super::table::Table;
 use crate::block::Passes;
 use crate::draw::{Curve, Spot, letters};
 use crate::model::{Model, Units};
-use crate::optimize::Stop;
 use crate::optimize::frontier::{Frontier, FrontierError, NamedSchedule, frontier, named_schedules};
 use crate::replay::Rate;
+use crate::stop::Stop;
 
 /// The options of `frontier`.
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use crate::optimize::Interrupt;
+use crate::stop::Interrupt;
 
 /// The exit status of a program that Ctrl-C has ended, as shells count it.
 const ENDED: i32 = 130;

@@ -19,9 +19,11 @@ use super::output::{Output, Target};
 use super::progress::Progress;
 use super::size::ModelArgs;
 use super::violations::count;
+use crate::certificate::{Objective, Optimality};
 use crate::model::{Device, Model};
-use crate::optimize::{self, Interrupt, Objective, Optimality, OptimizeError, Options, Solution, Stop};
+use crate::optimize::{self, OptimizeError, Options, Solution};
 use crate::schedule::{self, Schedule};
+use crate::stop::{Interrupt, Stop};
 
 /// The options of `optimize`.
 #[derive(Debug, Args)]

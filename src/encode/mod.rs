@@ -22,8 +22,8 @@ mod problem;
 mod ranges;
 pub mod smt;
 
-pub use exact::{Claim, checked_block};
-pub use problem::{BlockProblem, Hold, Link, Live};
+pub(crate) use exact::{Claim, checked_block};
+pub(crate) use problem::BlockProblem;
 
 use std::fmt;
 

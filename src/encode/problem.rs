@@ -5,7 +5,7 @@ use std::ops::Range;
 use num_integer::Integer;
 
 use super::EncodeError;
-use crate::block::{acquired, released};
+use crate::kernel::{acquired, released};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage, Units};
 
 /// A dependency inside the block: `after` starts at least `lag` ticks after `before` starts.

@@ -33,6 +33,7 @@ pub fn released(model: &Model, pass: Pass) -> Units {
 }
 
 /// The most that the activations of an order hold at any instant.
+#[cfg(test)]
 #[must_use]
 pub fn order_peak(model: &Model, order: &[Pass]) -> Units {
     peak_of(model, order, order.chunks(1))

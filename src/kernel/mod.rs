@@ -38,13 +38,15 @@ mod problem;
 mod timeline;
 mod unroll;
 
-pub use memory::{acquired, device_peak, order_peak, released};
 pub use timeline::{Stuck, Timeline, asap, fill_gaps};
 
 pub(crate) use asap::EndTimes;
 pub(crate) use convert::IndexedSchedule;
 pub(crate) use gaps::{GapFiller, Lookahead};
 pub(crate) use list::{PartialSchedule, Policy, list_schedule};
+#[cfg(test)]
+pub(crate) use memory::order_peak;
+pub(crate) use memory::{acquired, device_peak, released};
 pub(crate) use problem::{IndexedOrders, IndexedPass, Problem, class, reverse};
 pub(crate) use unroll::{fewer_microbatches, unroll};
 

@@ -14,12 +14,11 @@ use num_rational::Ratio;
 pub use named::{NamedSchedule, named_schedules};
 
 use super::Stop;
-use super::block::{
-    BlockBound, BlockEngine, BlockObjective, BlockOutcome, BlockRequest, BlockSolveError, CheckedBlock, solve,
-};
+use super::block::{BlockEngine, BlockRequest, BlockSolveError, solve};
 use super::zone::{self, ZoneError};
 use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
+use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock};
 use crate::model::{Kind, Model, Stage, Units};
 use crate::replay::Rate;
 

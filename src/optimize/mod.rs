@@ -10,7 +10,8 @@
 //! use std::time::Duration;
 //!
 //! use bubbleproof::model::{Model, Placement, Units};
-//! use bubbleproof::optimize::{Options, Stop, optimize};
+//! use bubbleproof::optimize::{Options, optimize};
+//! use bubbleproof::stop::Stop;
 //!
 //! // V placement on 3 devices, F = 3, I = 4 and W = 2 ticks, and room for 5 chunks on each device.
 //! let model = Model::equal_stages(Placement::v(3)?, 6, [3, 4, 2, 0])?.with_uniform_capacity(Units(5))?;
@@ -38,16 +39,15 @@ use std::num::NonZeroUsize;
 
 use num_rational::Ratio;
 
-pub use crate::certificate::{Objective, Optimality};
-pub use crate::stop::{Interrupt, Stop};
 pub use feasible::Infeasible;
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
-use crate::certificate::{Bound, Certificate, STEPS, lower_bound_within};
+use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_within};
 use crate::model::{Model, Ticks};
 use crate::replay::{Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
+use crate::stop::Stop;
 
 /// How to search.
 #[derive(Debug, Clone)]

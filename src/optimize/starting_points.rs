@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use num_rational::Ratio;
 
-use super::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, CheckedBlock, solve_unless};
+use super::block::{BlockEngine, BlockRequest, solve_unless};
 use super::periodic::{self, Effort};
 use super::{Stop, zone};
 use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
+use crate::encode::{BlockObjective, BlockOutcome, CheckedBlock};
 use crate::kernel::{IndexedOrders, IndexedPass, Problem, class};
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 

@@ -50,7 +50,7 @@ impl Cache {
 
     /// The digest of everything that a finding depends on.
     #[must_use]
-    pub fn key(&self, design: &Design, inputs: &Inputs, limit: Duration) -> String {
+    pub(super) fn key(&self, design: &Design, inputs: &Inputs, limit: Duration) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
             // With its length, so that no two lists of parts give one text.

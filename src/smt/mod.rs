@@ -16,7 +16,7 @@
 //!
 //! One process answers many questions. Whatever goes wrong ends that process for good: it is killed and
 //! reaped, and the next question starts another one. A [`Stop`](crate::stop::Stop) ends it too, within
-//! [`GLANCE`], whether the solver listens or not. An answer is taken only from a line that is nothing but
+//! moments, whether the solver listens or not. An answer is taken only from a line that is nothing but
 //! `sat`, `unsat` or `unknown`, and only where nothing else was said since the question began.
 
 mod error;
@@ -26,8 +26,8 @@ mod reply;
 mod solver;
 
 pub use error::SmtError;
-pub use process::GLANCE;
-pub use program::{Language, Program, VARIABLE};
+use program::VARIABLE;
+pub use program::{Language, Program};
 pub use solver::{Answer, Question, Solver, Unknown};
 
 #[cfg(all(test, unix))]

@@ -41,7 +41,7 @@ mod gaps;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::analysis::Span;
+use crate::analysis::Span;
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 

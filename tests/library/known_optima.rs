@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bubbleproof::encode::{BlockObjective, BlockOutcome, milp, smt};
 use bubbleproof::model::{Model, Placement, Units};
-use bubbleproof::optimize::Stop;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 const LIMIT: Duration = Duration::from_secs(60);

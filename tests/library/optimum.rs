@@ -7,8 +7,9 @@ use std::path::Path;
 use bubbleproof::block::Passes;
 use bubbleproof::catalog;
 use bubbleproof::model::{self, Memory, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Options, Stop, optimize, zone};
+use bubbleproof::optimize::{Options, optimize, zone};
 use bubbleproof::replay::replay;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 fn profile(name: &str) -> Model {

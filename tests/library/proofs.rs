@@ -10,10 +10,11 @@ use std::time::Duration;
 use bubbleproof::block::Passes;
 use bubbleproof::block::family::shipped;
 use bubbleproof::model::{Model, Placement, Units};
-use bubbleproof::optimize::{Stop, zone};
+use bubbleproof::optimize::zone;
 use bubbleproof::prove::{Expected, ProofFile, index, library, named};
 use bubbleproof::replay::replay;
 use bubbleproof::smt::{Program, Solver};
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 /// Far more than any file takes.

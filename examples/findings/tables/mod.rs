@@ -13,7 +13,8 @@ pub mod whole;
 
 use bubbleproof::block::Passes;
 use bubbleproof::model::{Model, Placement, Units};
-use bubbleproof::optimize::{Stop, zone};
+use bubbleproof::optimize::zone;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 /// F, I and W of a stage, in ticks.

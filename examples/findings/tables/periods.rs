@@ -3,8 +3,8 @@
 
 use bubbleproof::certificate::{CHECK_STEPS, steady_bound};
 use bubbleproof::model::Model;
-use bubbleproof::optimize::Stop;
 use bubbleproof::optimize::periodic::{self, Effort};
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, least_interval, limited, listed, v};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bubbleproof::block::Passes;
 use bubbleproof::encode::{BlockObjective, BlockOutcome, smt};
 use bubbleproof::model::{Model, Placement};
-use bubbleproof::optimize::Stop;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 use super::{Row, Table, Takes, Times, UNEQUAL, UNIT, least_interval, limited, listed, shown, v};

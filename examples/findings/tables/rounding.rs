@@ -2,7 +2,8 @@
 
 use bubbleproof::block::Passes;
 use bubbleproof::model::{Model, Placement};
-use bubbleproof::optimize::{Stop, zone};
+use bubbleproof::optimize::zone;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 use super::{Row, Table, Takes, Times, all_times, limited, listed};

@@ -3,7 +3,8 @@
 use bubbleproof::block::Passes;
 use bubbleproof::catalog;
 use bubbleproof::model::{Costs, Device, Kind, Model, Placement, Stage, Ticks};
-use bubbleproof::optimize::{Stop, zone};
+use bubbleproof::optimize::zone;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 use super::profiles::on_model;

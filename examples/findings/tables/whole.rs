@@ -4,9 +4,11 @@
 use std::time::Duration;
 
 use bubbleproof::catalog;
+use bubbleproof::certificate::{Objective, Optimality};
 use bubbleproof::model::{Device, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Objective, Optimality, Options, Stop, optimize};
+use bubbleproof::optimize::{Options, optimize};
 use bubbleproof::replay::replay;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 use super::{Row, Table, Takes, decimals, limited};

@@ -15,11 +15,10 @@ pub use bubble_free::BubbleFree;
 pub use file::{FormulaFileError, parse, print};
 pub use formula::{Comparison, Condition, EvaluationError, Formula, Variable};
 pub use shipped::{SHIPPED, shipped};
-pub use syntax::{
-    FormulaError, FormulaProblem, MAX_LENGTH, MAX_NESTING, Promise, parse_condition, parse_formula,
-    parse_promise,
-};
-pub(crate) use syntax::{Language, Parser, Token, Vocabulary};
+pub use syntax::{FormulaError, FormulaProblem, Promise, parse_promise};
+pub(crate) use syntax::{Language, MAX_NESTING, Parser, Token, Vocabulary};
+#[cfg(test)]
+pub(crate) use syntax::{MAX_LENGTH, parse_condition, parse_formula};
 
 use crate::model::{
     Costs, Device, Kind, Model, ModelError, Pass, Placement, PlacementError, Stage, Ticks, Units,

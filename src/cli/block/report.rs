@@ -9,8 +9,8 @@ use crate::block::Block;
 use crate::cli::block_words::microbatches;
 use crate::cli::number::Interval;
 use crate::cli::table::Table;
+use crate::encode::BlockBound;
 use crate::model::{Device, Model, Pass, Stage, Ticks, Units};
-use crate::optimize::block::BlockBound;
 
 /// A block, as it is printed. Times are in ticks, exact.
 #[derive(Serialize)]

@@ -12,8 +12,9 @@ use crate::cli::optimize::Infeasible;
 use crate::cli::output::{Output, Target};
 use crate::cli::progress::Progress;
 use crate::optimize::exact::proof::{self, Certified, ProofError};
-use crate::optimize::{OptimizeError, Options, Stop, optimize};
+use crate::optimize::{OptimizeError, Options, optimize};
 use crate::schedule;
+use crate::stop::Stop;
 
 /// What was found, as it is printed.
 #[derive(Debug, Serialize)]

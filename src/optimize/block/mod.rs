@@ -1,9 +1,10 @@
 //! The best building block of a model: which engine to ask, and what it answers.
 //!
 //! ```
+//! use bubbleproof::encode::{BlockObjective, BlockOutcome};
 //! use bubbleproof::model::{Model, Placement, Units};
-//! use bubbleproof::optimize::Stop;
-//! use bubbleproof::optimize::block::{BlockEngine, BlockObjective, BlockOutcome, BlockRequest, solve};
+//! use bubbleproof::optimize::block::{BlockEngine, BlockRequest, solve};
+//! use bubbleproof::stop::Stop;
 //!
 //! // V placement over four devices, F = 3, I = 4, W = 2, and room for four activations on each.
 //! let model = Model::equal_stages(Placement::v(4)?, 1, [3, 4, 2, 0])?;
@@ -24,14 +25,13 @@ use std::fmt;
 
 use num_rational::Ratio;
 
-pub use crate::encode::{BlockBound, BlockObjective, BlockOutcome, CheckedBlock};
 pub use replayed::{PeakError, replayed_peak};
 
 use super::Stop;
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use crate::block::Passes;
-use crate::encode::{EncodeError, smt};
+use crate::encode::{BlockBound, BlockObjective, BlockOutcome, EncodeError, smt};
 use crate::model::{Model, Units};
 
 /// What finds a block.

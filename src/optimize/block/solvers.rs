@@ -2,7 +2,7 @@
 
 use super::{BlockObjective, BlockOutcome, BlockSolveError};
 use crate::model::Model;
-use crate::optimize::Stop;
+use crate::stop::Stop;
 
 /// Whether there is an engine for integer programs.
 pub(super) const HAS_MILP: bool = cfg!(feature = "milp");

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::model::{Placement, Ticks};
-use crate::optimize::Interrupt;
+use crate::stop::Interrupt;
 
 const LEAST_INTERVAL: BlockRequest = BlockRequest::of_one(BlockObjective::LeastInterval);
 

@@ -6,13 +6,14 @@ use num_rational::Ratio;
 
 pub use conflict::{Conflict, Limit};
 
-use super::block::{self, BlockEngine, BlockObjective, BlockOutcome, BlockRequest};
+use super::block::{self, BlockEngine, BlockRequest};
 use super::periodic::{self, Effort};
 use super::zone::{self, ZoneError};
 use super::{Stop, starting_points};
 use crate::analysis::{Section, critical_path, sections};
 use crate::block::Passes;
 use crate::certificate::{STEPS, steady_bound};
+use crate::encode::{BlockObjective, BlockOutcome};
 use crate::model::{Model, Ticks, Units};
 use crate::replay::replay;
 

@@ -7,9 +7,9 @@ use crate::analysis::steady_interval;
 use crate::block::Passes;
 use crate::catalog::{self, Entry};
 use crate::model::{Kind, Model, Units};
-use crate::optimize::Stop;
 use crate::replay::{Rate, replay};
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// A named schedule, as replay measures it, and how far it is from a frontier.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use num_rational::Ratio;
 use super::cycle::{Pace, Pacer};
 use super::order::{Neighbours, Orders};
 use crate::encode::BlockProblem;
-use crate::optimize::Stop;
+use crate::stop::Stop;
 
 /// How many steps ago the first run compares with, per pass of the block; every other run adds as
 /// many.

@@ -6,9 +6,10 @@ use num_rational::Ratio;
 
 use super::ZoneError;
 use super::pattern::{Figures, NODES, Shape, shapes};
-use crate::block::{Passes, acquired, released};
+use crate::block::Passes;
+use crate::kernel::{acquired, released};
 use crate::model::{Kind, Microbatch, Model, Pass, Placement, Stage};
-use crate::optimize::Stop;
+use crate::stop::Stop;
 
 /// An interval in ticks.
 pub(super) type Interval = Ratio<i128>;

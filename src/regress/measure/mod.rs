@@ -11,7 +11,6 @@ mod theorems;
 use std::time::Duration;
 
 pub use error::MeasureError;
-pub use run::BOUND_STEPS;
 
 use self::error::go_on;
 use self::facts::Facts;

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 
 use super::error::ProfilerError;
 use super::event::{Event, File};
+use crate::analysis::Span;
 use crate::model::Ticks;
-use crate::trace::Span;
 
 /// What runs on a device.
 const WORK: [&str; 3] = ["kernel", "gpu_memcpy", "gpu_memset"];

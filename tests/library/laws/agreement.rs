@@ -3,13 +3,14 @@
 use bubbleproof::block::Passes;
 use bubbleproof::catalog;
 use bubbleproof::certificate::{
-    STEPS, check, holds, interval_bound, lower_bound_of, lower_bound_within, steady_bound,
+    Objective, STEPS, check, holds, interval_bound, lower_bound_of, lower_bound_within, steady_bound,
 };
 use bubbleproof::model::{Model, Ticks};
 use bubbleproof::optimize::exact::{self, Engine, ExactError, Limits};
-use bubbleproof::optimize::{Objective, Options, Stop, optimize, zone};
+use bubbleproof::optimize::{Options, optimize, zone};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 use proptest::prelude::*;
 

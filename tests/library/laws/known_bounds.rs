@@ -5,10 +5,12 @@
 
 use bubbleproof::block::Passes;
 use bubbleproof::certificate::{
-    Bound, Objective, Reason, interval_bound, lower_bound, lower_bound_of, lower_bound_within, steady_bound,
+    Bound, Objective, Optimality, Reason, interval_bound, lower_bound, lower_bound_of, lower_bound_within,
+    steady_bound,
 };
 use bubbleproof::model::{Device, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Optimality, Options, Stop, optimize, zone};
+use bubbleproof::optimize::{Options, optimize, zone};
+use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
 const UNIT: [i64; 4] = [1, 1, 1, 0];

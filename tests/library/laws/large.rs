@@ -14,7 +14,8 @@ use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
 use bubbleproof::optimize::block::BlockSolveError;
 use bubbleproof::optimize::frontier::{FrontierError, frontier};
 use bubbleproof::optimize::zone::{self, ZoneError};
-use bubbleproof::optimize::{Interrupt, OptimizeError, Options, Stop, explain, optimize, periodic};
+use bubbleproof::optimize::{OptimizeError, Options, explain, optimize, periodic};
+use bubbleproof::stop::{Interrupt, Stop};
 use num_rational::Ratio;
 use proptest::prelude::*;
 

@@ -5,10 +5,12 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use bubbleproof::catalog;
+use bubbleproof::certificate::Objective;
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Units};
-use bubbleproof::optimize::{Objective, OptimizeError, Options, Stop, optimize};
+use bubbleproof::optimize::{OptimizeError, Options, optimize};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
+use bubbleproof::stop::Stop;
 use proptest::prelude::*;
 
 use super::random;

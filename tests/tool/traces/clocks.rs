@@ -1,11 +1,12 @@
 //! Clocks that were moved, and found again.
 
+use bubbleproof::analysis::Span;
 use bubbleproof::model::Ticks;
 use bubbleproof::trace::clocks::{ClockError, ClockMethod, Contradiction, OffsetChoice};
 use bubbleproof::trace::gather::{GatherError, gather};
 use bubbleproof::trace::profiler;
 use bubbleproof::trace::recording::{Recording, Timing};
-use bubbleproof::trace::{Origin, Span, Trace};
+use bubbleproof::trace::{Origin, Trace};
 use proptest::prelude::*;
 
 use crate::traces::support::{pipeline, traced};

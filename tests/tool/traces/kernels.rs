@@ -38,8 +38,9 @@ fn file(rank: u32, events: &[String]) -> String {
 }
 
 fn spans(recording: &Recording) -> Vec<(String, i64, i64)> {
-    let span =
-        |span: &bubbleproof::trace::Span| (span.pass.to_string(), span.start.0 / 1_000, span.end.0 / 1_000);
+    let span = |span: &bubbleproof::analysis::Span| {
+        (span.pass.to_string(), span.start.0 / 1_000, span.end.0 / 1_000)
+    };
     recording.spans().iter().map(span).collect()
 }
 

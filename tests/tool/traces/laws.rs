@@ -1,12 +1,13 @@
 //! What holds of every trace that runs as replay says, and of traces that were tampered with.
 
+use bubbleproof::analysis::Span;
 use bubbleproof::model::{Device, Kind, Model, Stage, Ticks};
 use bubbleproof::trace::compare::{compare, predict};
 use bubbleproof::trace::fit::{LatencyMethod, profile};
 use bubbleproof::trace::matching::{Finding, early, findings};
 use bubbleproof::trace::run;
 use bubbleproof::trace::terms::{Terms, simulate};
-use bubbleproof::trace::{Span, Trace, file};
+use bubbleproof::trace::{Trace, file};
 use proptest::prelude::*;
 
 use crate::traces::support::{pipeline, traced};

@@ -114,7 +114,7 @@ impl Message {
 
     /// Whether there are two such stages, next to each other in one pipeline.
     #[must_use]
-    pub fn is_between_stages(self, placement: &Placement) -> bool {
+    pub(crate) fn is_between_stages(self, placement: &Placement) -> bool {
         self.boundary.0 < placement.stages() && placement.stage_after(self.boundary).is_some()
     }
 

@@ -45,7 +45,7 @@ impl Kind {
 
     /// The kind with this letter.
     #[must_use]
-    pub fn from_letter(letter: char) -> Option<Self> {
+    pub(crate) fn from_letter(letter: char) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.letter() == letter)
     }
 

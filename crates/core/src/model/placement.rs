@@ -134,7 +134,7 @@ impl Placement {
     ///
     /// # Errors
     /// When the devices do not hold what they hold with V placement.
-    pub fn in_two_directions(self) -> Result<Self, PlacementError> {
+    pub(crate) fn in_two_directions(self) -> Result<Self, PlacementError> {
         match self.shape {
             Shape::V | Shape::Bidirectional => Ok(Self { shape: Shape::Bidirectional, ..self }),
             Shape::Linear | Shape::Looped | Shape::Explicit => Err(PlacementError::NotTwoDirections),

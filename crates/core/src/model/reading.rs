@@ -318,7 +318,11 @@ impl<'doc> Value<'doc> {
     ///
     /// # Errors
     /// When it is something else, or the list has another length.
-    pub fn amounts_or_none(&self, expected: usize, of: &'static str) -> Result<Vec<Option<i64>>, FileError> {
+    pub(crate) fn amounts_or_none(
+        &self,
+        expected: usize,
+        of: &'static str,
+    ) -> Result<Vec<Option<i64>>, FileError> {
         let one = |value: &Value<'_>| match value.as_text() {
             Some("none") => Ok(None),
             _ => value.amount_or("an integer, or \"none\"").map(Some),

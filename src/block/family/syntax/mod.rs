@@ -26,7 +26,10 @@ mod token;
 use std::fmt;
 
 pub(crate) use grammar::{Language, Parser};
-pub use problem::{FormulaError, FormulaProblem, MAX_LENGTH, MAX_NESTING};
+#[cfg(test)]
+pub(crate) use problem::MAX_LENGTH;
+pub(crate) use problem::MAX_NESTING;
+pub use problem::{FormulaError, FormulaProblem};
 pub(crate) use token::{Token, Vocabulary};
 
 use super::bubble_free::BubbleFree;

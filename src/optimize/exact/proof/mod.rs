@@ -35,9 +35,9 @@ use flate2::read::GzDecoder;
 
 use super::linear::{Binary, LinearError, LinearProgram, Meaning};
 use crate::model::{Kind, Model, Pass, Ticks};
-use crate::optimize::Stop;
 use crate::replay::replay;
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 use search::Answer;
 
 /// Why there is no proof.

@@ -17,8 +17,8 @@ use pumpkin_core::results::{ProblemSolution, SatisfactionResult, SolutionReferen
 use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, TransformableVariable};
 
-use crate::optimize::Stop;
 use crate::optimize::exact::linear::{Derivation, LinearProgram, Origin};
+use crate::stop::Stop;
 
 /// What the solver says of the inequalities.
 pub enum Answer {

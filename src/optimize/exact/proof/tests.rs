@@ -1,10 +1,11 @@
 //! The proofs themselves are for the outside checkers (`make certify`); here is what can be told without.
 
 use super::*;
+use crate::certificate::Objective;
 use crate::model::{Placement, Units};
 use crate::optimize::exact::{Engine, Limits, solve_with};
 use crate::optimize::feasible::serial;
-use crate::optimize::{Interrupt, Objective};
+use crate::stop::Interrupt;
 
 fn limited(placement: Placement, microbatches: u32, times: [i64; 4], capacity: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");

@@ -3,9 +3,9 @@
 //! Passes are placed in the order of their starts, each the moment that its device and what it needs
 //! allow, so every set of orders that can run is met once, as replay would run it.
 
-use crate::block::{acquired, released};
+use crate::certificate::Objective;
+use crate::kernel::{acquired, released};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks};
-use crate::optimize::Objective;
 use crate::schedule::prerequisites;
 
 /// The least value of all schedules under the capacities.

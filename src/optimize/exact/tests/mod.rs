@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::{Placement, Units};
 use crate::optimize::feasible::serial;
-use crate::optimize::{Interrupt, Options, optimize};
+use crate::optimize::{Options, optimize};
+use crate::stop::Interrupt;
 
 fn unlimited() -> Limits {
     Limits { stop: Stop::default(), effort: u64::MAX }
