@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::comm::{Action, CommunicationPlan, Message, Payload, Place};
+use crate::comm::{Action, CommunicationPlan, Message, Payload};
 use crate::model::{Device, Kind, Pass, Placement, Stage};
-use crate::schedule::{Schedule, prerequisites};
+use crate::schedule::{Place, Schedule, prerequisites};
 
 /// How many stages of a device have their weights gathered at a time, as in PyTorch.
 const GATHERED: usize = 3;

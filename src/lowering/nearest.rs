@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::lower::lacks;
-use crate::comm::Place;
 use crate::model::{Device, Pass};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 /// Orders that can run, and what was changed to come to them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,9 +65,7 @@ pub fn nearest(schedule: &Schedule) -> Option<Nearest> {
             advance(schedule, &passes, &run, &mut left, &next, &mut changes)?;
         }
     }
-    let (orders, overlaps) = left.iter().map(|steps| unfold(steps)).unzip();
-    changes.schedule = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders)
-        .and_then(|schedule| schedule.with_overlaps(overlaps))
+    changes.schedule = Schedule::of_steps(schedule.placement().clone(), schedule.microbatches(), &left)
         .expect("the same passes on the same devices, and fewer pairs");
     changes.schedule.name.clone_from(&schedule.name);
     changes.schedule.model.clone_from(&schedule.model);
@@ -110,16 +107,4 @@ fn advance(
     }
     steps.insert(next[device], vec![pass]);
     Some(())
-}
-
-/// Steps as a list of passes and the positions of the pairs in it.
-fn unfold(steps: &[Vec<Pass>]) -> (Vec<Pass>, Vec<usize>) {
-    let (mut order, mut pairs) = (Vec::new(), Vec::new());
-    for step in steps {
-        if step.len() == 2 {
-            pairs.push(order.len());
-        }
-        order.extend(step);
-    }
-    (order, pairs)
 }

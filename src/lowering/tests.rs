@@ -1,7 +1,7 @@
 use super::*;
-use crate::comm::{Action, CommunicationPlan, Place, verify};
+use crate::comm::{Action, CommunicationPlan, verify};
 use crate::model::{Device, Placement, Stage};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 fn schedule(lists: &[&[u32]], microbatches: u32, orders: &[&str]) -> Schedule {
     let stages_of = lists.iter().map(|stages| stages.iter().copied().map(Stage).collect()).collect();

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bubbleproof::advice;
 use bubbleproof::model::{self, Model};
@@ -15,11 +15,7 @@ use bubbleproof::replay::replay;
 use bubbleproof::schedule::{self, ScheduleFileError};
 use serde::Deserialize;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Index {
-    file: Vec<Entry>,
-}
+use crate::index;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,24 +41,9 @@ const fn yes() -> bool {
     true
 }
 
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name)
-}
-
 /// The index of a folder, which must list every file there once.
 fn index(name: &str) -> Vec<Entry> {
-    let text = fs::read_to_string(folder(name).join("INDEX.toml")).expect("an index");
-    let entries = toml::from_str::<Index>(&text).expect("the form of an index").file;
-    let mut listed: Vec<String> = entries.iter().map(|entry| entry.file.clone()).collect();
-    listed.sort_unstable();
-    let mut there: Vec<String> = fs::read_dir(folder(name))
-        .expect("a folder")
-        .map(|file| file.expect("a file").file_name().into_string().expect("a plain name"))
-        .filter(|file| file != "INDEX.toml")
-        .collect();
-    there.sort_unstable();
-    assert_eq!(listed, there, "the index must list every file once");
-    entries
+    index::entries(name, |entry: &Entry| &entry.file)
 }
 
 /// What became of a file.
@@ -144,7 +125,7 @@ fn every_invalid_file_is_refused_as_the_index_says_with_a_message_that_says_wher
     let mut report = String::new();
     for entry in index("invalid") {
         let why = entry.why.as_ref().expect("a reason");
-        let (status, messages) = match outcome(&folder("invalid"), &entry) {
+        let (status, messages) = match outcome(&index::folder("invalid"), &entry) {
             Outcome::Refused(message) => (2, vec![message]),
             Outcome::Invalid(rules, messages) => {
                 assert_eq!(rules, entry.rules, "{}", entry.file);
@@ -165,7 +146,7 @@ fn every_invalid_file_is_refused_as_the_index_says_with_a_message_that_says_wher
 fn every_invalid_model_file_begins_with_its_reason() {
     let models = index("invalid").into_iter().filter(|entry| entry.file.ends_with(".toml") && entry.comment);
     for entry in models {
-        let text = fs::read_to_string(folder("invalid").join(&entry.file)).expect("a text");
+        let text = fs::read_to_string(index::folder("invalid").join(&entry.file)).expect("a text");
         let first = text.lines().next().and_then(|line| line.strip_prefix("# why: "));
         assert_eq!(first, entry.why.as_deref(), "{}", entry.file);
     }
@@ -196,7 +177,7 @@ fn every_valid_file_is_accepted() {
     let mut report = String::new();
     for entry in index("valid") {
         let about = entry.about.as_ref().expect("what it shows");
-        match outcome(&folder("valid"), &entry) {
+        match outcome(&index::folder("valid"), &entry) {
             Outcome::Accepted(summary) => {
                 writeln!(report, "{}: {about}\n    {summary}", entry.file).expect("writing to a string");
             }

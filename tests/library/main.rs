@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/index.rs"]
+mod index;
 
 mod every_m;
 mod findings;

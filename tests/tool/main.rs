@@ -1,5 +1,8 @@
 //! The tool as its users meet it: every command, the pages that show it, regression against records, and traces.
 
+#[path = "../common/index.rs"]
+mod index;
+
 mod cli;
 mod interrupt;
 mod readme;

@@ -79,7 +79,7 @@ impl Problem {
         for (at, row) in rows.iter().enumerate() {
             devices[row.device].push(at);
         }
-        let precedes = closure(&rows);
+        let precedes = closure(rows.iter().map(|row| &row.needs[..]));
         let mut problem =
             Self { rows, devices, capacities: Vec::new(), copies, precedes, scale, is_whole: true };
         problem.set_heads_and_tails(model, objective)?;
@@ -273,11 +273,11 @@ fn scale_of(rows: &[Row]) -> i64 {
     rows.iter().map(|row| row.duration).chain(lags).fold(0, |divisor, time| divisor.gcd(&time)).max(1)
 }
 
-/// Which rows come after which through what they need.
-fn closure(rows: &[Row]) -> Vec<Vec<bool>> {
-    let mut precedes = vec![vec![false; rows.len()]; rows.len()];
-    for (after, row) in rows.iter().enumerate() {
-        for &(before, _) in &row.needs {
+/// Which rows come after which through what they need; none needs a later one.
+pub fn closure<'a>(needs: impl ExactSizeIterator<Item = &'a [(usize, i64)]>) -> Vec<Vec<bool>> {
+    let mut precedes = vec![vec![false; needs.len()]; needs.len()];
+    for (after, needs) in needs.enumerate() {
+        for &(before, _) in needs {
             for (first, behind) in precedes.iter_mut().enumerate() {
                 behind[after] |= first == before || behind[before];
             }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use bubbleproof::comm::{self, CommunicationPlan, Semantics};
 use bubbleproof::interchange::pytorch;
@@ -13,12 +12,7 @@ use bubbleproof::replay::replay;
 use serde::Deserialize;
 
 use crate::communication::runtime::{self, Failure};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Index {
-    file: Vec<Entry>,
-}
+use crate::index;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,24 +32,11 @@ struct Entry {
     pytorch: Option<String>,
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/communication")
-}
-
-/// The index, which must list every file once.
+/// The index, with the text of every file.
 fn index() -> Vec<(Entry, String)> {
-    let text = fs::read_to_string(folder().join("INDEX.toml")).expect("an index");
-    let entries = toml::from_str::<Index>(&text).expect("the form of an index").file;
-    let listed: Vec<&String> = entries.iter().map(|entry| &entry.file).collect();
-    let distinct: BTreeSet<String> = entries.iter().map(|entry| entry.file.clone()).collect();
-    let there: BTreeSet<String> = fs::read_dir(folder())
-        .expect("a folder")
-        .map(|file| file.expect("a file").file_name().into_string().expect("a plain name"))
-        .filter(|file| file != "INDEX.toml")
-        .collect();
-    assert_eq!((listed.len(), &distinct), (there.len(), &there), "the index must list every file once");
+    let entries = index::entries("communication", |entry: &Entry| &entry.file);
     let read = |entry: Entry| {
-        let text = fs::read_to_string(folder().join(&entry.file)).expect("a text");
+        let text = fs::read_to_string(index::folder("communication").join(&entry.file)).expect("a text");
         (entry, text)
     };
     entries.into_iter().map(read).collect()

@@ -2,17 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use serde::Deserialize;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Index {
-    file: Vec<Entry>,
-}
+use crate::index;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,27 +20,15 @@ struct Entry {
     rules: BTreeSet<String>,
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/traces")
-}
-
 #[test]
 fn every_broken_trace_is_refused_or_found_out_for_its_reason() {
-    let text = fs::read_to_string(folder().join("INDEX.toml")).expect("an index");
-    let entries = toml::from_str::<Index>(&text).expect("the form of an index").file;
-    let listed: BTreeSet<String> = entries.iter().map(|entry| entry.file.clone()).collect();
-    let there: BTreeSet<String> = fs::read_dir(folder())
-        .expect("a folder")
-        .map(|file| file.expect("a file").file_name().into_string().expect("a plain name"))
-        .filter(|file| file != "INDEX.toml")
-        .collect();
-    assert_eq!((listed.len(), &listed), (entries.len(), &there), "the index must list every file once");
+    let entries = index::entries("traces", |entry: &Entry| &entry.file);
     let mut report = String::new();
     for Entry { file, why, status, rules } in entries {
         let run = Command::cargo_bin("bubbleproof")
             .expect("the tool is built")
             .args(["trace", "compare", &file, "--json"])
-            .current_dir(folder())
+            .current_dir(index::folder("traces"))
             .output()
             .expect("the tool runs");
         assert_eq!(run.status.code(), Some(status), "{file}: {}", String::from_utf8_lossy(&run.stderr));

@@ -1,7 +1,8 @@
 //! Everything that can be wrong with a plan, one variant for each way.
 
-use super::{Action, Message, Place, Semantics};
+use super::{Action, Message, Semantics};
 use crate::model::{Device, Pass, Stage};
+use crate::schedule::Place;
 
 /// One action of a cycle of waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

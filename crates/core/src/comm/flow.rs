@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::index::{Index, inputs};
-use super::{Action, CommunicationPlan, Place, Wait};
+use super::{Action, CommunicationPlan, Wait};
 use crate::model::Device;
+use crate::schedule::Place;
 
 /// When a message arrives, and when its sender is done with it.
 ///

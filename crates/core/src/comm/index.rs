@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Action, CommunicationPlan, Message, Place};
+use super::{Action, CommunicationPlan, Message};
 use crate::model::{Device, Pass};
+use crate::schedule::Place;
 
 /// The first place of every pass and of every end of a message, and the order of messages between devices.
 #[derive(Default)]

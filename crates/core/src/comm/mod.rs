@@ -45,7 +45,7 @@ pub use flow::{Semantics, deadlock};
 pub use verify::verify;
 
 use crate::model::{Device, Kind, Microbatch, Pass, Placement, Stage};
-use crate::schedule::{Schedule, ScheduleError};
+use crate::schedule::{Place, Schedule, ScheduleError};
 
 /// What a message carries.
 ///
@@ -202,21 +202,6 @@ impl fmt::Display for Action {
     }
 }
 
-/// A position in a device's row of actions, counted from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// The device.
-    pub device: Device,
-    /// The position in its row.
-    pub position: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "device {}, position {}", self.device, self.position)
-    }
-}
-
 /// A row of actions for every device. It may be wrong in every way; only its form is guaranteed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommunicationPlan {
@@ -235,19 +220,8 @@ impl CommunicationPlan {
         microbatches: u32,
         actions: Vec<Vec<Action>>,
     ) -> Result<Self, ScheduleError> {
-        let (mut orders, mut overlaps) = (Vec::new(), Vec::new());
-        for row in &actions {
-            let (mut order, mut pairs) = (Vec::new(), Vec::new());
-            for action in row {
-                if matches!(action, Action::Overlap(_)) {
-                    pairs.push(order.len());
-                }
-                order.extend_from_slice(action.passes());
-            }
-            orders.push(order);
-            overlaps.push(pairs);
-        }
-        let schedule = Schedule::new(placement, microbatches, orders)?.with_overlaps(overlaps)?;
+        let steps = actions.iter().map(|row| row.iter().map(Action::passes));
+        let schedule = Schedule::of_steps(placement, microbatches, steps)?;
         Ok(Self { actions, schedule })
     }
 

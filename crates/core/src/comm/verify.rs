@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::flow::{self, Semantics};
 use super::index::{Index, inputs};
-use super::{Action, CommunicationPlan, Fault, Message, Payload, Place};
+use super::{Action, CommunicationPlan, Fault, Message, Payload};
 use crate::model::{Device, Kind, Microbatch, Pass, Stage};
+use crate::schedule::Place;
 
 /// Everything that is wrong with the communication of a plan, by device and position; empty when it is
 /// safe with buffered and with rendezvous messages.

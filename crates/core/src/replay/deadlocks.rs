@@ -4,9 +4,9 @@
 //! [`execute`](super::execute) to show. No times are needed here, only how far each device comes.
 
 use super::layout::{Layout, Slot};
-use super::violation::{Place, Wait};
+use super::violation::Wait;
 use crate::model::{Device, Pass};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 /// Every deadlock of the orders, each as the waits of its devices from the least device on.
 ///

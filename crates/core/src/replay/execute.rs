@@ -5,9 +5,8 @@
 //! [`deadlocks`](super::deadlocks).
 
 use super::layout::{Layout, Slot};
-use super::violation::Place;
 use crate::model::{Device, Model, Pass, Ticks};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 /// The start of every pass, in the order of each device.
 pub(super) type Starts = Vec<Vec<Ticks>>;

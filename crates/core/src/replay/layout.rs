@@ -1,8 +1,7 @@
 //! Where every pass stands: dense tables in place of hashing.
 
-use super::violation::Place;
 use crate::model::{Device, Kind, Microbatch, Pass, Stage};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 /// A pass that stands somewhere, by its rank in the concatenation of all orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

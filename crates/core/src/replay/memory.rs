@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::layout::{Layout, Slot};
-use super::violation::{Place, Violation};
+use super::violation::Violation;
 use crate::model::{Device, Kind, Model, Pass, Units};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 /// The peak of every device; every excursion over a capacity is reported at the pass that begins it.
 ///
@@ -21,7 +21,7 @@ pub(super) fn inspect(
     super::devices(schedule)
         .map(|(device, order)| {
             let capacity = model.memory().capacity[device.index()];
-            let resident = resident(model, device);
+            let resident = model.resident(device);
             let (mut live, mut peak, mut over) = (resident, resident, false);
             let mut crossings = Vec::new();
             // What the first pass of an overlapped pair releases, which it does with the second.
@@ -50,11 +50,6 @@ pub(super) fn inspect(
         .collect()
 }
 
-/// The weights that lie on a device all the time, one copy for each of its stages.
-fn resident(model: &Model, device: Device) -> Units {
-    model.placement().stages_of(device).iter().map(|&stage| model.weights(stage)).sum()
-}
-
 /// What a device holds around a pass of its order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
@@ -79,7 +74,7 @@ pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<
                 change[first] = (change[first].0 + takes, Units::ZERO);
                 change[first + 1] = (Units::ZERO, change[first + 1].1 + gives);
             }
-            let held = change.into_iter().scan(resident(model, device), |live, (takes, gives)| {
+            let held = change.into_iter().scan(model.resident(device), |live, (takes, gives)| {
                 let during = *live + takes;
                 *live = during - gives;
                 Some(Held { during, after: *live })

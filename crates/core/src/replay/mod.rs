@@ -46,7 +46,7 @@ use crate::schedule::Schedule;
 
 pub use memory::Held;
 pub use metrics::{Metrics, Rate};
-pub use violation::{Mismatch, Place, Violation, Wait};
+pub use violation::{Mismatch, Violation, Wait};
 
 /// What replay found.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 //! before one of its own device that it needs.
 
 use super::layout::Layout;
-use super::violation::{Mismatch, Place, Violation};
+use super::violation::{Mismatch, Violation};
 use crate::model::{Device, Kind, Model, Pass, Stage};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 /// What makes it pointless to look at the passes at all: a model of another pipeline, or a number of
 /// microbatches that the orders do not come near, in which case no table of that size is laid out.

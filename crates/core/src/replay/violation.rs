@@ -1,23 +1,7 @@
 //! Everything that can be wrong with a schedule, one variant for each way.
 
-use std::fmt;
-
 use crate::model::{Device, Pass, Units};
-
-/// A position in a device's order, counted from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// The device.
-    pub device: Device,
-    /// The position in its order.
-    pub position: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "device {}, position {}", self.device, self.position)
-    }
-}
+use crate::schedule::Place;
 
 /// How a model can fail to describe the pipeline of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

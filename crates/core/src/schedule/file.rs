@@ -3,8 +3,9 @@
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
-use serde::ser::SerializeStruct as _;
+use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Provenance, Schedule, ScheduleError};
 use crate::model::{Device, Pass, Placement, PlacementError, Stage};
@@ -63,7 +64,6 @@ struct File {
 }
 
 /// An entry of an order: a pass, or an overlapped pair such as `(0F4;7B0)`.
-#[derive(Clone, Copy)]
 enum Step {
     One(Pass),
     Pair([Pass; 2]),
@@ -97,19 +97,13 @@ impl<'de> Deserialize<'de> for Step {
     }
 }
 
-/// Entries as a list of passes and the positions of the pairs in it.
-fn unfold(steps: &[Step]) -> (Vec<Pass>, Vec<usize>) {
-    let (mut order, mut pairs) = (Vec::with_capacity(steps.len()), Vec::new());
-    for &step in steps {
-        match step {
-            Step::One(pass) => order.push(pass),
-            Step::Pair(both) => {
-                pairs.push(order.len());
-                order.extend(both);
-            }
+impl AsRef<[Pass]> for Step {
+    fn as_ref(&self) -> &[Pass] {
+        match self {
+            Self::One(pass) => std::slice::from_ref(pass),
+            Self::Pair(both) => both,
         }
     }
-    (order, pairs)
 }
 
 /// The text of an entry.
@@ -164,8 +158,7 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
         Some(2) => placement.in_two_directions()?,
         Some(other) => return Err(ScheduleFileError::Directions(other)),
     };
-    let (orders, overlaps) = file.orders.iter().map(|steps| unfold(steps)).unzip();
-    let schedule = Schedule::new(placement, file.microbatches, orders)?.with_overlaps(overlaps)?;
+    let schedule = Schedule::of_steps(placement, file.microbatches, &file.orders)?;
     Ok(Schedule {
         name: file.name,
         model: file.model,
@@ -175,6 +168,24 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
     })
 }
 
+/// What a schedule file says before the orders: the keys that it has, in order, each with its value in JSON.
+fn head(schedule: &Schedule) -> serde_json::Result<Vec<(&'static str, Box<RawValue>)>> {
+    let stages = |stages: &Vec<Stage>| stages.iter().map(|stage| stage.0).collect::<Vec<_>>();
+    let placement: Vec<Vec<u32>> = schedule.placement.lists().iter().map(stages).collect();
+    let directions = Some(schedule.placement.directions()).filter(|&directions| directions > 1);
+    let entries = [
+        ("format", Some(to_raw_value(FORMAT)?)),
+        ("name", schedule.name.as_ref().map(to_raw_value).transpose()?),
+        ("model", schedule.model.as_ref().map(to_raw_value).transpose()?),
+        ("provenance", schedule.provenance.as_ref().map(to_raw_value).transpose()?),
+        ("placement", Some(to_raw_value(&placement)?)),
+        ("directions", directions.as_ref().map(to_raw_value).transpose()?),
+        ("microbatches", Some(to_raw_value(&schedule.microbatches)?)),
+        ("certificate", schedule.certificate.as_ref().map(to_raw_value).transpose()?),
+    ];
+    Ok(entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
+}
+
 /// Writes a schedule file: one line for each device's order, so that differences read well.
 ///
 /// # Errors
@@ -182,28 +193,8 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
 pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     writeln!(out, "{{")?;
-    writeln!(out, "  \"format\": \"{FORMAT}\",")?;
-    for (key, text) in [("name", &schedule.name), ("model", &schedule.model)] {
-        if let Some(text) = text {
-            writeln!(out, "  \"{key}\": {},", json(text)?)?;
-        }
-    }
-    if let Some(provenance) = &schedule.provenance {
-        writeln!(out, "  \"provenance\": {},", json(provenance)?)?;
-    }
-    let lists: Vec<Vec<u32>> = schedule
-        .placement
-        .lists()
-        .iter()
-        .map(|stages| stages.iter().map(|stage| stage.0).collect())
-        .collect();
-    writeln!(out, "  \"placement\": {},", json(&lists)?)?;
-    if schedule.placement.directions() > 1 {
-        writeln!(out, "  \"directions\": {},", schedule.placement.directions())?;
-    }
-    writeln!(out, "  \"microbatches\": {},", schedule.microbatches)?;
-    if let Some(certificate) = &schedule.certificate {
-        writeln!(out, "  \"certificate\": {},", json(certificate)?)?;
+    for (key, value) in head(schedule)? {
+        writeln!(out, "  \"{key}\": {value},")?;
     }
     write!(out, "  \"orders\": [")?;
     for device in Device::all(schedule.devices()) {
@@ -220,38 +211,14 @@ pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
 /// The object that a schedule file holds, for embedding in other JSON.
 impl Serialize for Schedule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Schedule", 9)?;
-        object.serialize_field("format", FORMAT)?;
-        for (key, text) in [("name", &self.name), ("model", &self.model)] {
-            match text {
-                Some(text) => object.serialize_field(key, text)?,
-                None => object.skip_field(key)?,
-            }
-        }
-        match &self.provenance {
-            Some(provenance) => object.serialize_field("provenance", provenance)?,
-            None => object.skip_field("provenance")?,
-        }
-        let lists = self.placement.lists().iter();
-        let lists: Vec<Vec<u32>> = lists.map(|stages| stages.iter().map(|stage| stage.0).collect()).collect();
-        object.serialize_field("placement", &lists)?;
-        match self.placement.directions() {
-            1 => object.skip_field("directions")?,
-            directions => object.serialize_field("directions", &directions)?,
-        }
-        object.serialize_field("microbatches", &self.microbatches)?;
-        match &self.certificate {
-            Some(certificate) => object.serialize_field("certificate", certificate)?,
-            None => object.skip_field("certificate")?,
+        let mut object = serializer.serialize_map(None)?;
+        for (key, value) in head(self).map_err(S::Error::custom)? {
+            object.serialize_entry(key, &value)?;
         }
         let orders = Device::all(self.devices()).map(|device| self.steps(device).map(Entry).collect());
-        object.serialize_field("orders", &orders.collect::<Vec<Vec<Entry<'_>>>>())?;
+        object.serialize_entry("orders", &orders.collect::<Vec<Vec<Entry<'_>>>>())?;
         object.end()
     }
-}
-
-fn json(value: &impl serde::Serialize) -> io::Result<String> {
-    Ok(serde_json::to_string(value)?)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@
 mod file;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 pub use file::{FORMAT, ScheduleFileError, parse, write};
 
@@ -63,6 +64,21 @@ pub struct Provenance {
     /// Further settings, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
+}
+
+/// A position in a device's row of passes or of actions, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The device.
+    pub device: Device,
+    /// The position in its row.
+    pub position: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "device {}, position {}", self.device, self.position)
+    }
 }
 
 /// Why orders are not a schedule.
@@ -159,6 +175,32 @@ impl Schedule {
         }
         self.overlaps = overlaps;
         Ok(self)
+    }
+
+    /// A schedule of what every device runs at a time, in order: a pass, or the two of an overlapped pair.
+    /// What runs no pass is left out.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new) and [`with_overlaps`](Self::with_overlaps).
+    pub fn of_steps<S: AsRef<[Pass]>>(
+        placement: Placement,
+        microbatches: u32,
+        devices: impl IntoIterator<Item = impl IntoIterator<Item = S>>,
+    ) -> Result<Self, ScheduleError> {
+        let (mut orders, mut overlaps) = (Vec::new(), Vec::new());
+        for steps in devices {
+            let (mut order, mut pairs) = (Vec::new(), Vec::new());
+            for step in steps {
+                let step = step.as_ref();
+                if step.len() > 1 {
+                    pairs.push(order.len());
+                }
+                order.extend_from_slice(step);
+            }
+            orders.push(order);
+            overlaps.push(pairs);
+        }
+        Self::new(placement, microbatches, orders)?.with_overlaps(overlaps)
     }
 
     /// The positions, ascending, of the first pass of every overlapped pair of a device.

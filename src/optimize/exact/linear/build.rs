@@ -6,6 +6,7 @@ use itertools::iproduct;
 
 use super::{Derivation, Inequality, LinearError, LinearProgram, Meaning, Origin, Variable};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
+use crate::optimize::exact::problem::closure;
 
 /// The most inequalities.
 const MAX_INEQUALITIES: usize = 2_000_000;
@@ -138,7 +139,7 @@ impl Builder {
         Self {
             microbatches,
             program,
-            precedes: closure(&rows),
+            precedes: closure(rows.iter().map(|row| &row.needs[..])),
             orders: vec![Vec::new(); pairs],
             switched: vec![Vec::new(); pairs],
             in_turn: vec![Vec::new(); rows.len()],
@@ -375,17 +376,4 @@ fn rows(model: &Model) -> Result<Vec<Row>, LinearError> {
         add(stage, Kind::W, [Units::ZERO, model.retained_for_weight(stage)], vec![(input(stage), 0)])?;
     }
     Ok(rows)
-}
-
-/// Which rows come after which through what they need.
-fn closure(rows: &[Row]) -> Vec<Vec<bool>> {
-    let mut precedes = vec![vec![false; rows.len()]; rows.len()];
-    for (after, row) in rows.iter().enumerate() {
-        for &(before, _) in &row.needs {
-            for (first, behind) in precedes.iter_mut().enumerate() {
-                behind[after] |= first == before || behind[before];
-            }
-        }
-    }
-    precedes
 }
