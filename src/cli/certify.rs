@@ -11,7 +11,7 @@ use clap::Args;
 #[cfg(feature = "lcg")]
 pub use dossier::run;
 
-use super::optimize::seconds;
+use super::search::seconds;
 use super::size::ModelArgs;
 
 /// The options of `certify`.

@@ -37,6 +37,7 @@ mod prove;
 mod regress;
 mod render;
 mod replay;
+mod search;
 mod size;
 mod subject;
 mod table;

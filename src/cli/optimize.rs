@@ -1,14 +1,10 @@
 //! `optimize`: a short schedule under the capacities, and how far from the shortest it can be at most.
 
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use itertools::Itertools as _;
-use num_rational::Ratio;
 use serde::Serialize;
 
 use super::error::{Error, Status};
@@ -17,13 +13,13 @@ use super::interrupt::on_ctrl_c;
 use super::number::Interval;
 use super::output::{Output, Target};
 use super::progress::Progress;
+use super::search::{Infeasible, ObjectiveName, SearchArgs};
 use super::size::ModelArgs;
 use super::violations::count;
-use crate::certificate::{Objective, Optimality};
+use crate::certificate::Optimality;
 use crate::model::{Device, Model};
-use crate::optimize::{self, OptimizeError, Options, Solution};
+use crate::optimize::{OptimizeError, Solution};
 use crate::schedule::{self, Schedule};
-use crate::stop::{Interrupt, Stop};
 
 /// The options of `optimize`.
 #[derive(Debug, Args)]
@@ -37,86 +33,6 @@ pub struct OptimizeArgs {
     /// The schedule file to write; `-` writes standard output, in place of the figures
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// How to search.
-#[derive(Debug, Args)]
-pub struct SearchArgs {
-    /// What to minimise
-    #[arg(long, value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
-    objective: ObjectiveName,
-
-    /// The most seconds to search; the best schedule found by then is the answer
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
-    time_limit: Duration,
-
-    /// Decides between choices that nothing else decides
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-
-    /// The number of threads that search [default: as many as there are processors]
-    ///
-    /// A search that ends before its time limit gives the same answer with any number of them.
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
-}
-
-/// An [`Objective`], as the option names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ObjectiveName {
-    /// The last end over all devices
-    Makespan,
-    /// The largest, over devices, of last end minus first start
-    Span,
-}
-
-impl ObjectiveName {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Makespan => "makespan",
-            Self::Span => "span",
-        }
-    }
-
-    const fn objective(self) -> Objective {
-        match self {
-            Self::Makespan => Objective::Makespan,
-            Self::Span => Objective::DeviceSpan,
-        }
-    }
-}
-
-/// A positive number of seconds, with decimals.
-pub fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
-    seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| format!("`{text}` is not a positive number of seconds"))
-}
-
-impl SearchArgs {
-    /// The time limit, from now on.
-    pub fn stop(&self, interrupt: Interrupt) -> Stop {
-        Stop::on(interrupt).within(self.time_limit)
-    }
-
-    /// Searches, telling where it stands.
-    ///
-    /// # Errors
-    /// When the capacities are too small, or the search is defective.
-    pub fn run(&self, model: &Model, stop: &Stop, progress: &Progress) -> Result<Solution, OptimizeError> {
-        let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = self.threads.unwrap_or_else(available);
-        let (objective, stop, seed) = (self.objective.objective(), stop.clone(), self.seed);
-        let options = Options { objective, stop, seed, threads, ..Options::default() };
-        optimize::optimize(model, &options, &mut |state| {
-            let best = state.best.map_or_else(String::new, |best| {
-                let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
-                format!(", best {best}, gap {}", percentage(gap))
-            });
-            progress.step(format!("{}, bound {}{best}", state.step, state.bound));
-        })
-    }
 }
 
 /// A solution, as it is printed.
@@ -150,26 +66,6 @@ struct SolutionReport<'a> {
     solution: &'a Solution,
 }
 
-/// That no schedule keeps to the capacities.
-#[derive(Serialize)]
-pub struct Infeasible {
-    feasible: bool,
-    reason: String,
-}
-
-impl Infeasible {
-    /// For this reason.
-    pub const fn because(reason: String) -> Self {
-        Self { feasible: false, reason }
-    }
-}
-
-impl fmt::Display for Infeasible {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "infeasible: {}", self.reason)
-    }
-}
-
 /// Finds a schedule, writes it, and prints its figures.
 ///
 /// # Errors
@@ -195,7 +91,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         target.write(|out| schedule::write(&solution.schedule, out))?;
     }
     if target != Some(Target::Stdout) {
-        output.print(&SolutionReport::of(&model, &solution, args.search.objective))?;
+        output.print(&SolutionReport::of(&model, &solution, args.search.objective()))?;
     }
     if let Some(Target::File(path)) = target
         && !output.is_json()
@@ -224,7 +120,7 @@ impl OptimizeArgs {
         provenance.devices = self.model.devices();
         provenance.microbatches = self.model.microbatches();
         provenance.memory = self.model.memory(model).map(|units| units.0);
-        provenance.settings.insert("seed".to_owned(), self.search.seed.to_string());
+        provenance.settings.insert("seed".to_owned(), self.search.seed().to_string());
     }
 }
 

@@ -10,9 +10,9 @@ use clap::Args;
 use super::error::{Error, Status};
 use super::input::Input;
 use super::interrupt::on_ctrl_c;
-use super::optimize::seconds;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
+use super::search::seconds;
 use super::theorems::{TheoremLine, TheoremPoint, TheoremReport, TheoremStatus};
 use crate::block::family::Family;
 use crate::prove::{

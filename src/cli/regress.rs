@@ -14,9 +14,9 @@ use super::error::{Error, Located, Status};
 use super::excerpt::Excerpt;
 use super::input::Input;
 use super::interrupt::on_ctrl_c;
-use super::optimize::seconds;
 use super::output::{Output, note, print_json, to_stdout};
 use super::progress::Progress;
+use super::search::seconds;
 use crate::advice;
 use crate::block::family::FormulaFileError;
 use crate::regress::{

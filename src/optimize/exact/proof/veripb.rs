@@ -15,26 +15,20 @@
 //! formula states neither. So this is the simplest way to such a proof, as nothing is searched twice, and
 //! the stronger of the two: whatever the log gets wrong, a line here fails.
 
+mod statements;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::BufRead;
 use std::num::NonZero;
 
 use drcp_format::reader::ProofReader;
-use drcp_format::{Conclusion, Deduction, Inference, IntAtomic, IntComparison, Step};
+use drcp_format::{Conclusion, Deduction, Inference, Step};
 use itertools::Itertools as _;
 
+use self::statements::Truth;
 use super::ProofError;
 use crate::optimize::exact::linear::{Binary, Derivation, LinearProgram, Meaning, Origin};
-
-type Atom<N> = IntAtomic<N, i32>;
-
-/// A statement, once the range of its variable is taken into account.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Truth {
-    Always(bool),
-    Literal(String),
-}
 
 /// A variable is at least a value.
 type AtLeast = (usize, i64);
@@ -196,97 +190,6 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// What a variable being at least a value is called, defined when first needed.
-    fn at_least(&mut self, (variable, value): AtLeast) -> Truth {
-        let range = &self.program.variables()[variable];
-        if value <= range.least {
-            return Truth::Always(true);
-        } else if value > range.most {
-            return Truth::Always(false);
-        }
-        let name = range.name();
-        if !self.is_start(variable) {
-            return Truth::Literal(name);
-        }
-        let literal = format!("{name}_ge{value}");
-        if !self.reified.contains_key(&(variable, value)) {
-            let (up, down) = (self.binary.sum([(1, variable)]), self.binary.sum([(-1, variable)]));
-            let highest: i64 = self.binary.bits(variable).map(|(value, _)| value).sum();
-            let room = highest - (value - 1);
-            let forth = self.add(&format!("red {up}{value} ~{literal} >= {value} : {literal} -> 0"));
-            let back = self.add(&format!("red {down}{room} {literal} >= {} : {literal} -> 1", 1 - value));
-            self.reified.insert((variable, value), [forth, back]);
-        }
-        Truth::Literal(literal)
-    }
-
-    /// What a start being a value strictly inside its range is called, defined when first needed.
-    fn equals(&mut self, at: AtLeast) -> String {
-        let (variable, value) = at;
-        let name = format!("{}_eq{value}", self.program.variables()[variable].name());
-        if !self.equal.contains_key(&at) {
-            let (low, high) = (self.at_least(at), self.at_least((variable, value + 1)));
-            let (Truth::Literal(low), Truth::Literal(high)) = (low, high) else {
-                unreachable!("it is strictly inside the range")
-            };
-            let least = self.add(&format!("red 1 ~{name} 1 {low} >= 1 : {name} -> 0"));
-            let most = self.add(&format!("red 1 ~{name} 1 ~{high} >= 1 : {name} -> 0"));
-            let both = self.add(&format!("red 1 {name} 1 ~{low} 1 {high} >= 1 : {name} -> 1"));
-            self.equal.insert(at, [least, most, both]);
-        }
-        name
-    }
-
-    fn variable(&self, name: &str) -> Result<usize, ProofError> {
-        self.names.get(name).copied().ok_or_else(|| ProofError::Log(format!("there is no variable {name}")))
-    }
-
-    /// The bounds that a statement implies: `(variable, value)` is at least it, or (false) is not.
-    fn bounds<N: AsRef<str>>(&self, atom: &Atom<N>) -> Result<Vec<(AtLeast, bool)>, ProofError> {
-        let (variable, value) = (self.variable(atom.name.as_ref())?, i64::from(atom.value));
-        let range = &self.program.variables()[variable];
-        Ok(match atom.comparison {
-            IntComparison::GreaterEqual => vec![((variable, value), true)],
-            IntComparison::LessEqual => vec![((variable, value + 1), false)],
-            IntComparison::Equal => vec![((variable, value), true), ((variable, value + 1), false)],
-            IntComparison::NotEqual if value == range.least => vec![((variable, value + 1), true)],
-            IntComparison::NotEqual if value == range.most => vec![((variable, value), false)],
-            IntComparison::NotEqual => Vec::new(),
-        })
-    }
-
-    /// The negation of a statement as a literal, unless it is false by the range alone; notes what it is
-    /// about.
-    fn negated<N: AsRef<str>>(
-        &mut self,
-        atom: &Atom<N>,
-        about: &mut About,
-    ) -> Result<Option<String>, ProofError> {
-        let (variable, value) = (self.variable(atom.name.as_ref())?, i64::from(atom.value));
-        let range = &self.program.variables()[variable];
-        let (least, most) = (range.least, range.most);
-        let (bound, holds) = match atom.comparison {
-            IntComparison::GreaterEqual => (value, true),
-            IntComparison::LessEqual => (value + 1, false),
-            IntComparison::Equal | IntComparison::NotEqual => {
-                let equal = atom.comparison == IntComparison::Equal;
-                if value <= least {
-                    // Of a value below the range neither can be told from its lowest end: the line fails.
-                    (least + 1, !equal)
-                } else if value >= most {
-                    (most, equal)
-                } else {
-                    about.equal.push((variable, value));
-                    let literal = self.equals((variable, value));
-                    return Ok(Some(if equal { format!("~{literal}") } else { literal }));
-                }
-            }
-        };
-        let Truth::Literal(literal) = self.at_least((variable, bound)) else { return Ok(None) };
-        about.at_least.push((variable, bound));
-        Ok(Some(if holds { format!("~{literal}") } else { literal }))
-    }
-
     /// An inference: from an inequality by its sum with bounds, from an earlier deduction as it stands.
     fn infer<N: AsRef<str> + Clone, L: AsRef<str>>(
         &mut self,
@@ -392,17 +295,6 @@ impl<'a> Proof<'a> {
             self.say(&format!("del id {}", ids.iter().join(" ")));
         }
         Ok(())
-    }
-
-    /// That a start is at least `high` implies that it is at least `low`.
-    fn chain(&mut self, variable: usize, low: i64, high: i64) -> usize {
-        if let Some(&id) = self.chains.get(&(variable, low, high)) {
-            return id;
-        }
-        let ([forth, _], [_, back]) = (self.reified[&(variable, high)], self.reified[&(variable, low)]);
-        let id = self.add(&format!("pol {forth} {back} + s"));
-        self.chains.insert((variable, low, high), id);
-        id
     }
 
     fn conclude(mut self) -> Result<String, ProofError> {

@@ -1,0 +1,128 @@
+//! What the commands that search have in common: the options, how a search is run, and that nothing was found.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::thread;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use num_rational::Ratio;
+use serde::Serialize;
+
+use super::figures::percentage;
+use super::progress::Progress;
+use crate::certificate::Objective;
+use crate::model::Model;
+use crate::optimize::{self, OptimizeError, Options, Solution};
+use crate::stop::{Interrupt, Stop};
+
+/// How to search.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// What to minimise
+    #[arg(long, value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
+    objective: ObjectiveName,
+
+    /// The most seconds to search; the best schedule found by then is the answer
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    time_limit: Duration,
+
+    /// Decides between choices that nothing else decides
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// The number of threads that search [default: as many as there are processors]
+    ///
+    /// A search that ends before its time limit gives the same answer with any number of them.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// An [`Objective`], as the option names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ObjectiveName {
+    /// The last end over all devices
+    Makespan,
+    /// The largest, over devices, of last end minus first start
+    Span,
+}
+
+impl ObjectiveName {
+    /// What the option and `--json` call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Makespan => "makespan",
+            Self::Span => "span",
+        }
+    }
+
+    const fn objective(self) -> Objective {
+        match self {
+            Self::Makespan => Objective::Makespan,
+            Self::Span => Objective::DeviceSpan,
+        }
+    }
+}
+
+/// A positive number of seconds, with decimals.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| format!("`{text}` is not a positive number of seconds"))
+}
+
+impl SearchArgs {
+    /// What to minimise.
+    pub const fn objective(&self) -> ObjectiveName {
+        self.objective
+    }
+
+    /// What decides between choices that nothing else decides.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The time limit, from now on.
+    pub fn stop(&self, interrupt: Interrupt) -> Stop {
+        Stop::on(interrupt).within(self.time_limit)
+    }
+
+    /// Searches, telling where it stands.
+    ///
+    /// # Errors
+    /// When the capacities are too small, or the search is defective.
+    pub fn run(&self, model: &Model, stop: &Stop, progress: &Progress) -> Result<Solution, OptimizeError> {
+        let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = self.threads.unwrap_or_else(available);
+        let (objective, stop, seed) = (self.objective.objective(), stop.clone(), self.seed);
+        let options = Options { objective, stop, seed, threads, ..Options::default() };
+        optimize::optimize(model, &options, &mut |state| {
+            let best = state.best.map_or_else(String::new, |best| {
+                let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
+                format!(", best {best}, gap {}", percentage(gap))
+            });
+            progress.step(format!("{}, bound {}{best}", state.step, state.bound));
+        })
+    }
+}
+
+/// That no schedule keeps to the capacities.
+#[derive(Serialize)]
+pub struct Infeasible {
+    feasible: bool,
+    reason: String,
+}
+
+impl Infeasible {
+    /// For this reason.
+    pub const fn because(reason: String) -> Self {
+        Self { feasible: false, reason }
+    }
+}
+
+impl fmt::Display for Infeasible {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "infeasible: {}", self.reason)
+    }
+}

@@ -1,0 +1,98 @@
+//! `convert` and communication: other forms of schedules.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{
+    DEADLOCKED, EARLY, MODEL, OVERLAPPED, SCHEDULE, SWAPPED, assert_keys, assert_recorded, tool,
+    tool_with_input,
+};
+
+#[test]
+fn communication_is_verified_and_what_cannot_run_is_mended() {
+    let mut report = String::new();
+    for arguments in [
+        &["verify", SWAPPED][..],
+        &["verify", DEADLOCKED],
+        &["verify", EARLY],
+        &["verify", OVERLAPPED],
+        &["convert", DEADLOCKED, "-o", "-", "--to", "pytorch-comms"],
+        &["convert", DEADLOCKED, "-o", "-", "--to", "pytorch-comms", "--nearest"],
+        &["verify", "tests/corpus/communication/blank-cell.csv"],
+    ] {
+        writeln!(report, "$ bubbleproof {}\n{}", arguments.join(" "), tool(arguments).transcript())
+            .expect("writing to a string");
+    }
+    assert_recorded("communication", &report);
+    let json = tool(&["verify", EARLY, "--json"]).json();
+    assert_keys(&json, &["communication", "overlapped_pairs", "nearest", "notes"]);
+    let ends: Vec<bool> = json["communication"]["semantics"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|behaviour| behaviour["ends"].as_bool().expect("a truth value"))
+        .collect();
+    assert_eq!(ends, [true, true, false, false]);
+    assert_eq!(tool(&["verify", DEADLOCKED, "--json"]).json()["nearest"]["moved"][0]["pass"], "0F1");
+}
+
+#[test]
+fn torchtitans_two_files_are_named_together_and_overwrite_no_input() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let model = path("model.toml");
+    std::fs::copy(MODEL, &model).expect("copied");
+    let convert = |output: &str| {
+        tool(&["convert", &model, "--schedule", "1f1b", "-o", &path(output), "--to", "torchtitan"])
+    };
+    for output in ["model.csv", "model.toml", "model", "run.v2", "run.json", ""] {
+        let run = convert(output);
+        assert_eq!(run.status, 2, "{output}: {}", run.transcript());
+        assert!(run.err.contains("help:"), "{output}: {}", run.err);
+    }
+    assert_eq!(
+        std::fs::read(&model).expect("there"),
+        std::fs::read(MODEL).expect("there"),
+        "the model is as it was"
+    );
+    for output in ["a run", "b.csv", "c.toml"] {
+        assert_eq!(convert(output).status, 0, "{output}");
+    }
+    for (csv, toml) in [("a run.csv", "a run.toml"), ("b.csv", "b.toml"), ("c.csv", "c.toml")] {
+        assert_eq!(tool(&["verify", &path(csv)]).status, 0);
+        let configuration = std::fs::read_to_string(path(toml)).expect("written");
+        assert!(configuration.contains(&path(csv)), "{configuration}");
+    }
+    assert_eq!(std::fs::read_dir(&directory).expect("readable").count(), 7, "nothing else is written");
+}
+
+#[test]
+fn the_dialect_of_a_csv_is_said() {
+    let found = tool_with_input(&["verify", "-"], "0F0,0BW0,0F1,0B1,0W1\r\n");
+    assert_eq!(found.status, 0, "{}", found.err);
+    insta::assert_snapshot!(found.err, @"note: read as PyTorch's CSV, compute_only, in the letters of 2024: B is the input gradient, BW the full backward");
+    let written =
+        tool_with_input(&["convert", "-", "-o", "-", "--to", "pytorch"], "0F0,0BW0,,0F1,0B1,0W1\r\n");
+    assert_eq!(written.out, "0F0,0B0,,0F1,0I1,0W1\r\n");
+}
+
+#[test]
+fn converting_there_and_back_changes_nothing() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let (csv, json) = (path("schedule.csv"), path("schedule.json"));
+    assert_eq!(tool(&["convert", SCHEDULE, "-o", &csv]).status, 0);
+    assert_eq!(
+        std::fs::read_to_string(&csv).expect("written"),
+        tool(&["convert", SCHEDULE, "-o", "-", "--to", "pytorch"]).out
+    );
+    assert_eq!(tool(&["convert", &csv, "-o", &json]).status, 0);
+    let read = |file: &str| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(file).expect("readable")).expect("JSON")
+    };
+    for key in ["placement", "microbatches", "orders"] {
+        assert_eq!(read(&json)[key], read(SCHEDULE)[key]);
+    }
+    assert_eq!(tool(&["verify", &csv]).status, 0);
+}

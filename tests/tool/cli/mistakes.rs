@@ -1,0 +1,82 @@
+//! Files that are refused: with which status, and with what message.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::{MODEL, SCHEDULE, assert_recorded, tool, tool_with_input};
+
+#[derive(serde::Deserialize)]
+struct Index {
+    file: Vec<Entry>,
+}
+
+/// An entry of the index of invalid files; `tests/files/corpus.rs` reads the rest of it.
+#[derive(serde::Deserialize)]
+struct Entry {
+    file: String,
+    why: String,
+    status: i32,
+    model: Option<String>,
+}
+
+#[test]
+fn every_invalid_file_is_refused_with_its_status_and_a_located_message() {
+    let folder = "tests/corpus/invalid";
+    let index = std::fs::read_to_string(format!("{folder}/INDEX.toml")).expect("an index");
+    let mut messages = String::new();
+    for Entry { file, why, status, model } in toml::from_str::<Index>(&index).expect("its form").file {
+        let path = format!("{folder}/{file}");
+        let model = model.map(|model| format!("{folder}/{model}"));
+        let arguments: Vec<&str> = match &model {
+            _ if Path::new(&file).extension() == Some("toml".as_ref()) => {
+                vec!["compare", &path, "--schedules", "gpipe"]
+            }
+            Some(model) => vec!["verify", &path, "--model", model],
+            None => vec!["verify", &path],
+        };
+        let run = tool(&arguments);
+        assert_eq!(run.status, status, "{file}: {}", run.transcript());
+        assert!(!run.err.contains("panicked"), "{file}: {}", run.err);
+        let text = if status == 2 { &run.err } else { &run.out };
+        assert!(!text.is_empty(), "{file}");
+        writeln!(messages, "{file}: {why}\n{text}").expect("a string takes everything");
+    }
+    assert_recorded("invalid_corpus", &messages);
+}
+
+/// Messages for single mistakes in files, all in one snapshot.
+#[test]
+fn mistakes_in_files_are_shown_where_they_are() {
+    let model = std::fs::read_to_string(MODEL).expect("readable");
+    let schedule = std::fs::read_to_string(SCHEDULE).expect("readable");
+    let one_line =
+        schedule.replace('\n', "").replace("[[0], [1]]", &format!("[[0], [{}1, 1]]", " ".repeat(3000)));
+    let mut messages = String::new();
+    for (text, from, to) in [
+        (&model, "forward = 3", "forwards = 3"),
+        (&model, "forward = 3\n", ""),
+        (&model, "forward = 3", "forward = 3.5"),
+        (&model, "forward = 3", "forward = [3, 3, 3]"),
+        (&model, "capacity = 2", "capacity = -2"),
+        (&model, "devices = 2", "devices = 2 2"),
+        (&model, "\"linear\"", "\"zigzag\""),
+        (&schedule, "\"0F0\"", "\"0X0\""),
+        (&schedule, "-1\"", "-9\""),
+        (&schedule, "[[0], [1]]", "[[0], [0]]"),
+        (&schedule, "[[0], [1]]", "[[0], [1], [2]]"),
+        (&schedule, "\"microbatches\": 2", "\"microbatches\": 0"),
+        (&schedule, "\"orders\": [", "\"orders\": [}"),
+        (&schedule, "{", ""),
+        (&one_line, "\"0F0\"", "\"0Fé\""),
+        (&one_line, "", ""),
+    ] {
+        let wrong = text.replacen(from, to, 1);
+        let is_model = std::ptr::eq(text, &raw const model);
+        let arguments = if is_model { ["compare", "-"] } else { ["verify", "-"] };
+        let run = tool_with_input(&arguments, &wrong);
+        assert_eq!(run.status, 2, "{from} -> {to}: {}", run.transcript());
+        assert!(run.err.lines().all(|line| line.chars().count() <= 200), "{}", run.err);
+        writeln!(messages, "`{from}` -> `{to}`\n{}", run.err).expect("a string takes everything");
+    }
+    assert_recorded("mistakes_in_files_are_shown_where_they_are", &messages);
+}

@@ -1,0 +1,103 @@
+//! `render`: pictures, pages and traces.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{BROKEN, EXTENSIBLE, MODEL, SCHEDULE, assert_recorded, tool};
+
+#[test]
+fn the_picture_of_the_readme_is_what_the_tool_draws() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("timeline.svg");
+    let file = file.to_str().expect("a plain name");
+    let model = "models/profiles/uneven-342.toml";
+    assert_eq!(
+        tool(&[
+            "render",
+            "docs/schedule.json",
+            "--model",
+            model,
+            "--memory",
+            "4",
+            "--width",
+            "1000",
+            "-o",
+            file
+        ])
+        .status,
+        0
+    );
+    let read = |file: &str| std::fs::read_to_string(file).expect("readable");
+    assert!(
+        read(file) == read("docs/timeline.svg"),
+        "draw it again: bubbleproof render docs/schedule.json --model {model} --memory 4 --width 1000 -o \
+         docs/timeline.svg"
+    );
+}
+
+#[test]
+fn pictures_have_the_form_that_their_name_says() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let (svg, text) = (path("timeline.svg"), path("timeline.txt"));
+    assert_eq!(tool(&["render", SCHEDULE, "-o", &svg]).out, format!("wrote {svg}\n"));
+    assert!(std::fs::read_to_string(&svg).expect("written").contains("<svg"));
+    assert_eq!(tool(&["render", SCHEDULE, "-o", &text]).status, 0);
+    assert_eq!(tool(&["render", SCHEDULE, "-o", "timeline.png"]).status, 2);
+    assert_eq!(std::fs::read_to_string(&text).expect("written"), tool(&["render", SCHEDULE]).out);
+    assert!(tool(&["render", SCHEDULE, "--color", "always"]).out.contains('\u{1b}'));
+    assert!(tool(&["render", SCHEDULE, "--width", "48"]).out.lines().all(|line| line.chars().count() <= 48));
+}
+
+#[test]
+fn a_page_shows_several_schedules_and_a_trace_is_json() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let (page, trace, svg) = (path("page.html"), path("trace.json"), path("drawing.svg"));
+    let read = |file: &str| std::fs::read_to_string(file).expect("written");
+    assert_eq!(tool(&["render", SCHEDULE, "-o", &page]).out, format!("wrote {page}\n"));
+    assert_eq!(read(&page).matches("<canvas").count(), 1);
+    assert_eq!(tool(&["render", SCHEDULE, EXTENSIBLE, "-o", &page]).status, 0);
+    assert_eq!(read(&page).matches("<canvas").count(), 2);
+    assert!(read(&page).starts_with("<!doctype html>") && read(&page).ends_with("</html>\n"));
+
+    assert_eq!(tool(&["render", SCHEDULE, "--model", MODEL, "-o", &trace]).status, 0);
+    let found: Value = serde_json::from_str(&read(&trace)).expect("JSON");
+    let events = found["traceEvents"].as_array().expect("a list");
+    let passes = tool(&["replay", SCHEDULE, "--model", MODEL, "--json"]).json()["passes"].clone();
+    let shown = events.iter().filter(|event| event["ph"] == "X");
+    let shown: Vec<_> =
+        shown.map(|event| (&event["pid"], &event["name"], &event["args"]["start_tick"])).collect();
+    let passes = passes.as_array().expect("a list");
+    let expected: Vec<_> =
+        passes.iter().map(|pass| (&pass["device"], &pass["pass"], &pass["start"])).collect();
+    assert_eq!(shown, expected);
+
+    let size = ["--width", "700", "--height", "300"];
+    assert_eq!(
+        tool(&[&["render", SCHEDULE, "-o", &svg][..], &size, &["--hide", "title,memory"]].concat()).status,
+        0
+    );
+    assert!(read(&svg).contains("width=\"700\" height=\"300\""));
+    assert_eq!(tool(&["render", SCHEDULE, BROKEN, "-o", &page]).status, 1);
+}
+
+#[test]
+fn options_without_meaning_for_a_picture_are_refused() {
+    let mut text = String::new();
+    for arguments in [
+        &["render", SCHEDULE, "-o", "picture.png"][..],
+        &["render", SCHEDULE, EXTENSIBLE],
+        &["render", SCHEDULE, "--height", "300"],
+        &["render", SCHEDULE, "-o", "page.html", "--hide", "memory"],
+        &["render", SCHEDULE, "-o", "trace.json", "--width", "300"],
+        &["render", SCHEDULE, "-o", "timeline.svg", "--width", "30"],
+        &["render", SCHEDULE, "-o", "timeline.svg", "--height", "30"],
+    ] {
+        let run = tool(arguments);
+        assert_eq!(run.status, 2, "{arguments:?}");
+        writeln!(text, "$ bubbleproof {}\n{}", arguments.join(" "), run.err).expect("a text");
+    }
+    assert_recorded("options_without_meaning_for_a_picture_are_refused", &text);
+}
