@@ -1,7 +1,7 @@
 //! The ASAP pass: every pass as soon as the order of its device and what it needs allow. A schedule with these
 //! times is left-shifted.
 
-use super::problem::{IndexedOrders, Problem};
+use super::problem::{IndexedOrders, IndexedPass, Problem};
 
 /// Nothing is known of a time yet.
 pub(super) const UNKNOWN: i64 = i64::MIN;
@@ -23,6 +23,12 @@ impl EndTimes {
     /// How many passes have an end.
     pub(super) fn known(&self) -> usize {
         self.next.iter().sum()
+    }
+
+    /// When a pass that has an end starts, in ticks.
+    pub(super) fn start(&self, problem: &Problem, pass: IndexedPass) -> i64 {
+        let class = problem.class_of(pass);
+        self.ends[class.cell(pass.microbatch)] - class.duration
     }
 }
 
@@ -87,7 +93,7 @@ impl Problem {
         let mut length = (0, 0);
         for order in orders {
             let (Some(&first), Some(&last)) = (order.first(), order.last()) else { continue };
-            let start = times.ends[self.cell(first)] - self.class_of(first).duration;
+            let start = times.start(self, first);
             let end = times.ends[self.cell(last)];
             length = (end.max(length.0), (end - start).max(length.1));
         }

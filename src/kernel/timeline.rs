@@ -67,7 +67,7 @@ impl IndexedSchedule {
         if !problem.asap(orders, &mut times) {
             return Err(Stuck(self.len() - times.known()));
         }
-        let start = |&pass| Ticks(times.ends[problem.cell(pass)] - problem.class_of(pass).duration);
+        let start = |&pass| Ticks(times.start(problem, pass));
         let starts = orders.iter().map(|order| order.iter().map(start).collect()).collect();
         Ok(Timeline { orders: schedule.orders().to_vec(), starts })
     }

@@ -56,7 +56,7 @@ impl IndexedSchedule {
 impl Problem {
     /// The segment of least time per microbatch, near the middle of orders with their ASAP times.
     pub fn steady_segment(&self, orders: &IndexedOrders, times: &EndTimes) -> Option<Segment> {
-        let start = |pass: IndexedPass| times.ends[self.cell(pass)] - self.class_of(pass).duration;
+        let start = |pass| times.start(self, pass);
         let entry = |microbatch| start(IndexedPass { class: class(0, Kind::F), microbatch });
         let microbatches = self.microbatches();
         let middle = microbatches / 2;
@@ -76,12 +76,14 @@ impl Problem {
                 if !best.as_ref().is_none_or(shorter) {
                     continue;
                 }
+                let mut count = vec![0; self.classes()];
                 let cut = |order: &Vec<IndexedPass>| {
                     let before = |instant| order.partition_point(|&pass| start(pass) < instant);
-                    (before(instants.0), before(instants.1))
+                    let (begin, end) = (before(instants.0), before(instants.1));
+                    self.is_even(order, (begin, end), period, &mut count).then_some((begin, end))
                 };
-                let cuts: Vec<(usize, usize)> = orders.iter().map(cut).collect();
-                if self.is_even(orders, &cuts, period) {
+                // Most instants are no good on the first devices already, so the others are not cut.
+                if let Some(cuts) = orders.iter().map(cut).collect() {
                     best = Some(Segment { cuts, period, time });
                 }
             }
@@ -89,19 +91,23 @@ impl Problem {
         best
     }
 
-    /// Whether every device runs each of its classes equally often between its cuts.
-    fn is_even(&self, orders: &IndexedOrders, cuts: &[(usize, usize)], period: u32) -> bool {
-        let mut count = vec![0_u32; self.classes()];
-        orders.iter().zip(cuts).all(|(order, &(begin, end))| {
-            // Every class of the device has all the microbatches.
-            let on_device = order.len() / self.microbatches() as usize;
-            end.saturating_sub(begin) == on_device * period as usize
-                && order[begin..end].iter().all(|pass| {
-                    let count = &mut count[pass.class as usize];
-                    *count += 1;
-                    *count <= period
-                })
-        })
+    /// Whether a device runs each of its classes equally often between two places of its order. `count` has a zero
+    /// for each class of the device.
+    fn is_even(
+        &self,
+        order: &[IndexedPass],
+        (begin, end): (usize, usize),
+        period: u32,
+        count: &mut [u32],
+    ) -> bool {
+        // Every class of the device has all the microbatches.
+        let on_device = order.len() / self.microbatches() as usize;
+        end.saturating_sub(begin) == on_device * period as usize
+            && order[begin..end].iter().all(|pass| {
+                let count = &mut count[pass.class as usize];
+                *count += 1;
+                *count <= period
+            })
     }
 }
 
