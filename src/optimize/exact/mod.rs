@@ -87,7 +87,7 @@ impl Engine {
 /// Why there is no exact search for a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExactError {
-    /// An F or an I that takes no time: orders that wait for each other in a circle would have times.
+    /// An F or an I that takes no time: orders that wait for each other in a cycle would have times.
     #[error("`{0}` takes no time: the exact search needs a positive duration of every F and I")]
     NoDuration(Pass),
     /// The span of a device counts from a start that depends on the schedule.

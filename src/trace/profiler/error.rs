@@ -20,7 +20,7 @@ pub enum ProfilerError {
     Action {
         /// Its name.
         name: String,
-        /// Where it stands.
+        /// Its place.
         span: Range<usize>,
     },
     /// A range over two passes.
@@ -35,7 +35,7 @@ pub enum ProfilerError {
         name: String,
         /// What it is.
         value: String,
-        /// Where it stands.
+        /// Its place.
         span: Range<usize>,
     },
     /// An event that lacks a time.
@@ -53,7 +53,7 @@ pub enum ProfilerError {
         name: String,
         /// Its duration, as written.
         value: String,
-        /// Where that stands.
+        /// The place of that.
         span: Range<usize>,
     },
     /// Kernels that are of no pass.

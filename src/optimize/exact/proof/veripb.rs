@@ -11,7 +11,7 @@
 //!   and the `g` stay;
 //! - a deduction is a clause that propagation over the inferences before it yields (`rup`), with hints.
 //!
-//! Before them stand the narrowed ranges and the implied inequalities, each derived the way it says: the
+//! Before them come the narrowed ranges and the implied inequalities, each derived the way it says: the
 //! formula states neither. So this is the simplest way to such a proof, as nothing is searched twice, and
 //! the stronger of the two: whatever the log gets wrong, a line here fails.
 
@@ -271,7 +271,7 @@ impl<'a> Proof<'a> {
             IntComparison::Equal | IntComparison::NotEqual => {
                 let equal = atom.comparison == IntComparison::Equal;
                 if value <= least {
-                    // Of a value below the range neither can be told from its lowest end: the line fails.
+                    // A value below the range cannot be told from its lowest end: the line fails.
                     (least + 1, !equal)
                 } else if value >= most {
                     (most, equal)
@@ -287,7 +287,7 @@ impl<'a> Proof<'a> {
         Ok(Some(if holds { format!("~{literal}") } else { literal }))
     }
 
-    /// An inference: from an inequality by its sum with bounds, from an earlier deduction as it stands.
+    /// An inference: from an inequality by its sum with bounds, from an earlier deduction as it is.
     fn infer<N: AsRef<str> + Clone, L: AsRef<str>>(
         &mut self,
         inference: &Inference<N, i32, L>,
