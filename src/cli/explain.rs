@@ -14,8 +14,10 @@ use super::optimize::SearchArgs;
 use super::output::Output;
 use super::progress::Progress;
 use super::size::ModelArgs;
+use super::violations::count;
 use crate::analysis::{Section, Step, Waits, critical_path, sections};
 use crate::certificate::{Optimality, Reason, Repetition};
+use crate::draw::in_unit;
 use crate::model::Model;
 use crate::optimize::explain::{Conflict, Limit, Steady, steady};
 use crate::optimize::{OptimizeError, Solution};
@@ -115,18 +117,17 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
 fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
     let Steady { work, interval, several, bound, cycle, conflict, enough } = steady;
     let unit = &model.costs().unit;
-    let spent = Interval(*interval);
+    let spent = in_unit(Interval(*interval), unit);
     let message = if *interval == Ratio::from_integer(work.0) {
         format!(
-            "{spent} {unit} per microbatch: as much as the busiest device works, which never idles in the \
-             steady phase"
+            "{spent} per microbatch: the work of the busiest device, which never idles in the steady phase"
         )
     } else {
         let several = several.map_or_else(String::new, |(period, each)| {
             format!(" ({} in one of {period}, after a short search)", Interval(each))
         });
         format!(
-            "{spent} {unit} per microbatch in the best block found of one microbatch per interval{several}; \
+            "{spent} per microbatch in the best block found of one microbatch per interval{several}; \
              the busiest device works {work}, and no schedule takes less than {} in the long run",
             Interval(*bound)
         )
@@ -136,15 +137,15 @@ fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
         let mut reason = of_conflict(model, conflict);
         if let Some(enough) = enough {
             let memory = &model.memory().unit;
-            _ = write!(reason.message, "; {enough} {memory} on every device would do");
+            _ = write!(reason.message, "; {enough} {memory} on every device would be enough");
         }
         reasons.push(reason);
     }
     if let Some(Section::Cycle { turn, ticks, microbatches, .. }) = cycle {
-        let counted = super::violations::count(*microbatches as usize, "microbatch", "microbatches");
+        let counted = count(*microbatches as usize, "microbatch", "microbatches");
         reasons.push(Explained {
             kind: "cycle",
-            message: format!("{ticks} {unit} for {counted}: {}", chain(turn)),
+            message: format!("{} for {counted}: {}", in_unit(ticks, unit), chain(turn)),
             devices: vec![],
             passes: names(turn),
         });
@@ -162,7 +163,8 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
                 format!("the memory limit of device {device} ({capacity} {memory})")
             }
             Limit::Latency(stage, latency) => {
-                format!("the latency between stages {stage} and {} ({latency} {time})", stage.0 + 1)
+                let latency = in_unit(latency, time);
+                format!("the latency between stages {stage} and {} ({latency})", stage.0 + 1)
             }
         })
         .collect();
@@ -170,16 +172,16 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
         Limit::Capacity(device, _) => Some(device.0),
         Limit::Latency(..) => None,
     });
-    let work = model.most_work();
+    let work = in_unit(model.most_work(), time);
     let fewest = if conflict.smallest { ", and no fewer limits conflict" } else { "" };
     let message = match limits.as_slice() {
         [] => format!(
-            "no block of one microbatch per interval repeats every {work} {time}, whatever the memory limits and \
+            "no block of one microbatch per interval repeats every {work}, whatever the memory limits and \
              latencies"
         ),
-        [only] => format!("{only} alone rules out a block of one microbatch every {work} {time}"),
+        [only] => format!("{only} alone rules out a block of one microbatch every {work}"),
         [but_last @ .., last] => format!(
-            "{} and {last} together rule out a block of one microbatch every {work} {time}; without any one \
+            "{} and {last} together rule out a block of one microbatch every {work}; without any one \
              of them there is one{fewest}",
             but_last.join(", ")
         ),
@@ -187,7 +189,7 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
     Explained { kind: "conflict", message, devices: devices.collect(), passes: vec![] }
 }
 
-/// Why no schedule is shorter than the lower bound, and what that says of the schedule.
+/// Why no schedule is shorter than the lower bound, and how far from it the schedule is.
 fn of_bound(model: &Model, solution: &Solution) -> Explained {
     let (value, unit) = (solution.bound.value, &model.costs().unit);
     let (why, devices) = of_reason(&solution.bound.reason, unit);
@@ -201,18 +203,20 @@ fn of_bound(model: &Model, solution: &Solution) -> Explained {
             format!("the schedule takes {found}, at most {} above", percentage(solution.gap()))
         }
     };
-    let message = format!("no schedule has a {} below {value} {unit}: {why}; {distance}", solution.objective);
+    let message =
+        format!("no schedule has a {} below {}: {why}; {distance}", solution.objective, in_unit(value, unit));
     Explained { kind: "bound", message, devices, passes: vec![] }
 }
 
 /// A reason in a sentence, and the devices that it names.
 fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
     match reason {
-        Reason::Alone => ("one microbatch alone takes as long".to_owned(), vec![]),
+        Reason::Alone => ("one microbatch alone needs this long".to_owned(), vec![]),
         Reason::Windows { device, work, first, last } => (
             format!(
-                "device {device} works {work} {unit}, and must idle {} at the beginning (its first {} have room \
+                "device {device} works {}, and must idle {} at the beginning (its first {} have room \
                  for {} of work) and {} at the end (its last {} for {})",
+                in_unit(work, unit),
                 first.idle(),
                 first.length,
                 first.work,
@@ -224,40 +228,42 @@ fn of_reason(reason: &Reason, unit: &str) -> (String, Vec<u32>) {
         ),
         Reason::Chain { device, work, head, tail } => (
             format!(
-                "device {device} runs F and I for {work} {unit}; nothing reaches it before {head}, and at least \
-                 {tail} follow its last I"
+                "device {device} runs F and I for {}; nothing reaches it before {head}, and at least {tail} follow \
+                 its last I",
+                in_unit(work, unit)
             ),
             vec![device.0],
         ),
         Reason::Turnover { device, held, turn } => (
             format!(
-                "device {device} has room for so few microbatches that each forward of its highest stage \
-                 comes at least {turn} {unit} after the one {held} before"
+                "device {device} fits so few microbatches that forwards of its highest stage that are {} apart start at \
+                 least {} apart",
+                count(usize::try_from(*held).unwrap_or(usize::MAX), "microbatch", "microbatches"),
+                in_unit(turn, unit)
             ),
             vec![device.0],
         ),
         Reason::Area { device } => (
             format!(
-                "what the microbatches hold on device {device}, times for how long at the least, fills its \
-                 memory for as long"
+                "on device {device}, the memory of the microbatches times their minimum lifetime fills its memory for \
+                 that long"
             ),
             vec![device.0],
         ),
         Reason::Subset { devices, repetition } => {
             let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
             let which = match names.as_slice() {
-                [only] => format!("device {only} alone takes"),
-                names => format!("devices {} alone take", names.join(", ")),
+                [only] => format!("device {only} alone needs"),
+                names => format!("devices {} alone need", names.join(", ")),
             };
             let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
                 let counted = match period {
                     1 => "every further one adds".to_owned(),
                     _ => format!("every further {period} add"),
                 };
-                format!(", and from microbatch {after} on {counted} at least {growth} {unit}")
+                format!(", and from microbatch {after} on {counted} at least {}", in_unit(growth, unit))
             });
-            let message =
-                format!("{which} as long, the others counted only as delays between their passes{steady}");
+            let message = format!("{which} this long, with all other devices reduced to delays{steady}");
             (message, devices.iter().map(|device| device.0).collect())
         }
     }
@@ -311,7 +317,9 @@ fn names(steps: &[Step]) -> Vec<String> {
 
 impl fmt::Display for ExplanationReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "{}: {} devices, {} microbatches", self.model, self.devices, self.microbatches)?;
+        let devices = count(self.devices as usize, "device", "devices");
+        let microbatches = count(self.microbatches as usize, "microbatch", "microbatches");
+        writeln!(out, "{}: {devices}, {microbatches}", self.model)?;
         for Explained { kind, message, .. } in &self.reasons {
             writeln!(out, "  {kind:<12}  {message}")?;
         }

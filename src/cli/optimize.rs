@@ -19,6 +19,7 @@ use super::output::{Output, Target};
 use super::progress::Progress;
 use super::size::ModelArgs;
 use super::violations::count;
+use crate::draw::in_unit;
 use crate::model::{Device, Model};
 use crate::optimize::{self, Interrupt, Objective, Optimality, OptimizeError, Options, Solution, Stop};
 use crate::schedule::{self, Schedule};
@@ -44,17 +45,17 @@ pub struct SearchArgs {
     #[arg(long, value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
     objective: ObjectiveName,
 
-    /// The most seconds to search; the best schedule found by then is the answer
+    /// Time limit of the search in seconds; the best schedule found by then is the answer
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 
-    /// Decides between choices that nothing else decides
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// The number of threads that search [default: as many as there are processors]
+    /// Number of search threads [default: the number of processors]
     ///
-    /// A search that ends before its time limit gives the same answer with any number of them.
+    /// A search that ends before its time limit gives the same answer with any number of threads.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }
@@ -98,7 +99,7 @@ impl SearchArgs {
         Stop::on(interrupt).within(self.time_limit)
     }
 
-    /// Searches, telling where it stands.
+    /// Searches, and shows the progress.
     ///
     /// # Errors
     /// When the capacities are too small, or the search is defective.
@@ -124,7 +125,7 @@ struct SolutionReport<'a> {
     #[serde(flatten)]
     figures: Figures,
     objective: &'static str,
-    /// Of each device; null where there is none.
+    /// The capacity of each device; null where there is none.
     capacity: Vec<Option<i64>>,
     /// What nothing is known to be below: the certified bound, or the value itself where an exhaustive
     /// search found none better.
@@ -208,8 +209,8 @@ fn schedule_target(path: &Path, output: Output) -> Result<Target, Error> {
     let name = path.display();
     if path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("json")) {
         return Err(Error::usage(
-            format!("`{name}` is no name of a schedule file, which is JSON"),
-            "give `-o` a name that ends in `.json`; `convert` and `render` make other forms of it",
+            format!("`{name}` does not end in `.json`: schedule files are JSON"),
+            "give `-o` a name that ends in `.json`; `convert` and `render` write other formats",
         ));
     }
     output.target(path)
@@ -289,9 +290,10 @@ impl fmt::Display for SolutionReport<'_> {
         )?;
         write!(out, "{}", Lines { verdict: &self.solution.verdict, model: self.described })?;
         let (unit, objective) = (self.time_unit, self.solution.objective);
+        let bound = in_unit(self.certified_bound, unit);
         writeln!(out, "  {:<12}  {}", "memory limit", self.capacities())?;
         writeln!(out, "  {:<12}  the {objective}", "minimised")?;
-        writeln!(out, "  {:<12}  {} {unit} on the {objective}", "lower bound", self.certified_bound)?;
+        writeln!(out, "  {:<12}  {bound} on the {objective}", "lower bound")?;
         let gap = match &self.solution.optimality {
             Optimality::Bound => "none: no schedule within these limits is better".to_owned(),
             Optimality::Search { engine, .. } => {
@@ -301,7 +303,7 @@ impl fmt::Display for SolutionReport<'_> {
         };
         writeln!(out, "  {:<12}  {gap}", "gap")?;
         if let Some(interval) = &self.interval {
-            writeln!(out, "  {:<12}  {interval} {unit} per microbatch", "interval")?;
+            writeln!(out, "  {:<12}  {} per microbatch", "interval", in_unit(interval, unit))?;
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// What it is of a replayed schedule, in ticks.
+    /// The value for a replayed schedule, in ticks.
     #[must_use]
     pub const fn of(self, metrics: &Metrics) -> Ticks {
         match self {
@@ -44,23 +44,24 @@ impl fmt::Display for Objective {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// No schedule is shorter.
+    /// The bound in ticks: no schedule is shorter.
     pub value: Ticks,
     /// Why.
     pub reason: Reason,
 }
 
-/// What a lower bound rests on.
+/// What a lower bound rests on. `docs/bounds.md` proves each in the section that is named here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Reason {
-    /// One microbatch alone takes as long.
+    /// One microbatch alone takes this long (section *Alone*).
     Alone,
-    /// A device has so much work, and idle time in a window at the beginning and one at the end.
+    /// A device has this work, and must idle in a window at the beginning and in one at the end (section
+    /// *Windows*).
     Windows {
         /// The device.
         device: Device,
-        /// Its work over all microbatches.
+        /// Its work over all microbatches, in ticks.
         work: Ticks,
         /// The window at the beginning.
         first: Window,
@@ -68,32 +69,36 @@ pub enum Reason {
         last: Window,
     },
     /// A device can begin no earlier than at `head`, runs all its Fs and Is, and `tail` follows the last of
-    /// them, which is an I.
+    /// them, which is an I (section *Chain*).
     Chain {
         /// The device.
         device: Device,
-        /// What its Fs and Is take over all microbatches.
+        /// The duration of all its Fs and Is, over all microbatches, in ticks.
         work: Ticks,
-        /// What comes before the first.
+        /// The earliest start of the first of them, in ticks.
         head: Ticks,
-        /// What comes after the last, at the least.
+        /// The least time that follows the last of them, in ticks.
         tail: Ticks,
     },
-    /// A device has room for so few microbatches that each waits for the turn of an earlier one.
+    /// A device fits so few microbatches at once that each waits for the turn of an earlier one (section
+    /// *Turnover*).
     Turnover {
         /// The device.
         device: Device,
-        /// How many microbatches later the highest stage's forward has to wait for the turn, q.
+        /// How many microbatches apart the two forwards of the highest stage are, q.
         held: i64,
-        /// From the start of that stage's forward to its start q microbatches later, P.
+        /// The least time from the start of that stage's forward to its start q microbatches later, P, in
+        /// ticks.
         turn: Ticks,
     },
-    /// What a device must hold, and for how long, fills its memory for at least its span.
+    /// The memory of the microbatches on a device times their minimum lifetime fills its memory for that long
+    /// (section *Area*).
     Area {
         /// The device.
         device: Device,
     },
-    /// Some devices alone take as long, the others counted as lags between their passes.
+    /// Some devices alone need this long, with all others reduced to delays between their passes (section
+    /// *Some devices alone*).
     Subset {
         /// The devices, in ascending order.
         devices: Vec<Device>,
@@ -105,7 +110,7 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Alone => write!(out, "one microbatch alone takes as long"),
+            Self::Alone => write!(out, "one microbatch alone needs this long"),
             Self::Windows { device, work, first, last } => write!(
                 out,
                 "device {device} works {work}, with room for {} in its first {} and for {} in its last {}",
@@ -126,7 +131,7 @@ impl fmt::Display for Reason {
             }
             Self::Subset { devices, repetition } => {
                 let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
-                write!(out, "devices {} alone take as long", names.join(", "))?;
+                write!(out, "devices {} alone need this long", names.join(", "))?;
                 repetition.map_or(Ok(()), |Repetition { after, period, growth }| {
                     write!(
                         out,
@@ -191,16 +196,16 @@ impl Window {
     }
 }
 
-/// A repetition in the sets of states: after so many microbatches every state is later, by the growth
+/// A repetition in the sets of states: after `after` microbatches every state is later, by the growth
 /// at least, than a state of one period before with the same counts. So it is for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repetition {
-    /// After the start of so many microbatches.
+    /// The number of microbatches that have started.
     pub after: u32,
-    /// So many microbatches before.
+    /// The length of the repetition, in microbatches.
     pub period: u32,
-    /// By so much later.
+    /// How much later every state is, in ticks.
     pub growth: Ticks,
 }
 
