@@ -1,6 +1,6 @@
 # Two commands for a newcomer: `make demo` and `make test`. The demonstration needs Rust and make alone. The tests
-# also need a C++ compiler and python3 with pip; what else they want is installed inside this checkout (into .deps)
-# and nothing anywhere else.
+# also need a C++ compiler and python3 with pip; everything else that they need is installed into .deps in this
+# checkout. Outside it, only the caches of cargo and pip change.
 
 CARGO  ?= cargo
 PYTHON ?= python3
@@ -57,19 +57,19 @@ help:
 	@echo 'make test         run all tests (with BUBBLEPROOF_LONG=1, every law on many more random cases)'
 	@echo 'make test-cvc5    the tests of SMT solvers with cvc5 instead of Z3'
 	@echo 'make test-plain   run what holds without any feature: no solver, no tool'
-	@echo 'make browser      look at the pages of render in a headless Chromium (installs it, if root on Debian)'
-	@echo 'make gallery      draw docs/gallery.md and its drawings anew'
+	@echo 'make browser      check the pages of render in a headless Chromium (installs it, if root on Debian)'
+	@echo 'make gallery      redraw docs/gallery.md and its drawings'
 	@echo 'make build        build target/release/bubbleproof'
-	@echo 'make regress      hold the catalogue against its records, and record what is meant'
+	@echo 'make regress      compare the catalogue with its records, then record the changes'
 	@echo 'make lint         check format, lints and documentation'
-	@echo 'make proofs       write proofs/ anew and decide every theorem in it'
+	@echo 'make proofs       rewrite proofs/ and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
 	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
 	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into target/traces'
 	@echo 'make measure-test test the script that measures'
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
-	@echo 'make certify      prove optima and have two outside checkers check the proofs'
+	@echo 'make certify      prove optima and check the proofs with two third-party checkers'
 	@echo 'make setup        install what HiGHS and the tests need into .deps (the others do this by themselves)'
 
 setup: $(STAMP)
@@ -115,7 +115,7 @@ browser:
 gallery:
 	$(CARGO) run --example gallery
 
-# What has changed is shown, and then recorded; `git diff models/regress` is what is left to be reviewed.
+# Shows the changes, then records them; review `git diff models/regress`.
 regress: setup
 	$(CARGO) run $(TESTED) -- regress models/regress --accept
 

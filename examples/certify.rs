@@ -131,7 +131,7 @@ fn tamper(checkers: &Checkers, folder: &Path) -> Result<(), Box<dyn Error>> {
     let without = |text: &str, word: &str| -> String {
         text.split_inclusive('\n').filter(|line| !line.contains(word)).collect()
     };
-    // Of the memory at one F the coefficients become harmless: the inequality is there, and says nothing.
+    // The coefficients of the memory at one F become harmless: the inequality is there, and says nothing.
     let relaxed = |text: &str, from: &str, to: &str| text.replacen(from, to, 1);
     let first_step = |text: &str, mark: &str| -> String {
         let at = text.lines().position(|line| line.starts_with(mark)).expect("there is such a step");

@@ -7,7 +7,7 @@
 use crate::block::family::FormulaFileError;
 use crate::model::reading::Problem;
 
-/// How to mend what is wrong with a TOML file, where there is more to say than the error does.
+/// How to correct a TOML file, if there is more to say than the error does.
 #[must_use]
 pub fn for_file(problem: &Problem) -> Option<String> {
     match problem {
@@ -17,19 +17,19 @@ pub fn for_file(problem: &Problem) -> Option<String> {
             let place = if table.is_empty() { "here".to_owned() } else { format!("in [{table}]") };
             let list = known.join(", ");
             Some(match nearest(last, known) {
-                Some(near) => format!("did you mean `{near}`? the keys known {place} are: {list}"),
-                None => format!("the keys known {place} are: {list}"),
+                Some(near) => format!("did you mean `{near}`? known keys {place}: {list}"),
+                None => format!("known keys {place}: {list}"),
             })
         }
         Problem::Type { found, .. } if found.starts_with("float") => {
             Some("times and memory are integers; choose a finer unit (us, ns, bytes)".to_owned())
         }
-        Problem::Length { .. } => Some("a single number instead of a list stands for all of them".to_owned()),
+        Problem::Length { .. } => Some("give one number to use it for all of them".to_owned()),
         _ => None,
     }
 }
 
-/// How to mend what is wrong with a file that holds formulas.
+/// How to correct a file that holds formulas.
 #[must_use]
 pub fn for_formula_file(error: &FormulaFileError) -> Option<String> {
     match error {
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(
             for_file(&error.problem).as_deref(),
             Some(
-                "did you mean `forward`? the keys known in [time] are: unit, forward, backward_input, backward_weight, communication"
+                "did you mean `forward`? known keys in [time]: unit, forward, backward_input, backward_weight, communication"
             )
         );
     }

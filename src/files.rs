@@ -45,8 +45,8 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), WriteError> {
 /// Writes a file piece by piece. It changes when `content` has ended without an error.
 ///
 /// # Errors
-/// When it cannot be written, or `content` fails; an old file is then as it was. Of a pipe or a device, a part
-/// may have been written.
+/// When it cannot be written, or `content` fails; an old file is then as it was. A pipe or a
+/// device may have received a part.
 pub fn write_with(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,

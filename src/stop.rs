@@ -42,19 +42,20 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Never, unless interrupted.
+    /// A stop that has no deadline and is due only when interrupted.
     #[must_use]
     pub const fn on(interrupt: Interrupt) -> Self {
         Self { deadline: None, interrupt }
     }
 
-    /// After so long from now, unless interrupted before. (A time beyond the clock's end is never.)
+    /// A stop that is due after this time from now. (A time beyond the end of the clock is no deadline.)
     #[must_use]
     pub fn after(limit: Duration) -> Self {
         Self::default().within(limit)
     }
 
-    /// After so long from now if that is earlier; the same interrupt.
+    /// The stop with the same interrupt that is due after this time from now, or at its own deadline if that
+    /// is earlier.
     #[must_use]
     pub fn within(&self, limit: Duration) -> Self {
         let earlier = Instant::now().checked_add(limit);

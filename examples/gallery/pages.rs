@@ -13,8 +13,8 @@ use bubbleproof::schedule::Schedule;
 /// The folder of the drawings, within `docs`.
 pub const FOLDER: &str = "gallery";
 
-/// The pipeline of all drawings: so many devices and microbatches, and these ticks for F, I and W of all that a
-/// device holds. Two chunks halve them.
+/// The pipeline of all drawings: so many devices and microbatches, and these ticks for F, I and W of all that
+/// a device holds. Two chunks halve them.
 const DEVICES: u32 = 4;
 const MICROBATCHES: u32 = 8;
 const TIMES: [i64; 3] = [6, 8, 4];
@@ -29,15 +29,16 @@ pub fn files() -> Result<Vec<(String, String)>, Box<dyn Error>> {
          time. So all schedules do the same work. Memory is counted in halves of what all stages of a device hold of a \
          microbatch, which is the activation of a chunk where there are two; a recomputed stage keeps nothing. \
          Weights are not counted, of which the schedules in two directions hold two copies.\n\n\
-         This page and its drawings are written by `cargo run --no-default-features --example gallery`. Of one \
-         schedule, `bubbleproof render schedule.json -o timeline.svg` draws the like; with `-o timeline.html` it makes \
-         a page to zoom and to look at every pass.\n"
+         `cargo run --no-default-features --example gallery` writes this page and its drawings. \
+         `bubbleproof render schedule.json -o timeline.svg` draws one schedule in the same way; with \
+         `-o timeline.html` it makes a page to zoom and to inspect every pass.\n"
     );
     let mut files = Vec::new();
     let models = models()?;
     for entry in catalog::entries() {
         let mut fitting = models.iter().filter(|model| entry.needs.met_by(model.placement()));
-        // What suits any placement is shown in its simplest form, the others with as many chunks as they may have.
+        // What suits any placement is shown in its simplest form, the others with as many chunks as they may
+        // have.
         let is_general = models.iter().all(|model| entry.needs.met_by(model.placement()));
         let model = if is_general { fitting.next() } else { fitting.next_back() };
         let model =

@@ -55,7 +55,7 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
     let ends = all.map(|place| (end(pass_at(place), place), place.1, place.0));
     let Some((_, at, device)) = ends.max() else { return Vec::new() };
     let held = memory_along(model, schedule);
-    // Of what a device runs at a time (a pass, or an overlapped pair), the first position and the last.
+    // The first and the last position of what a device runs at a time: a pass, or an overlapped pair.
     let run_at = |(device, at): (Device, usize)| {
         let pairs = schedule.overlaps(device);
         let begins = |at: usize| pairs.binary_search(&at).is_ok();

@@ -3,8 +3,8 @@
 use crate::model::{Device, Kind, Model, Pass, Ticks};
 use crate::schedule::Schedule;
 
-/// The place of every pass of a schedule: its device and its position there. Of passes that occur several times,
-/// the last one counts.
+/// The place of every pass of a schedule: its device and its position there. If a pass occurs several
+/// times, the last one counts.
 pub struct Places {
     stages: usize,
     microbatches: usize,

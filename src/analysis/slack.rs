@@ -60,8 +60,8 @@ impl<'a> LatestEnds<'a> {
         Self { model, schedule, places: Places::of(schedule), steps, step_of, ends }
     }
 
-    /// Works out all ends. A step is done once everything that waits for it is done; what a valid schedule waits
-    /// for goes in no circle, so that all steps are reached.
+    /// Works out all ends. A step is done once everything that waits for it is done; the waits of a valid
+    /// schedule form no cycle, so that all steps are reached.
     fn settle(&mut self) {
         let mut waiting = vec![0_u32; self.steps.len()];
         for step in 0..self.steps.len() {

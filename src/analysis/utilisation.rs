@@ -36,7 +36,7 @@ impl Utilisation {
     }
 
     /// The share of some time in which the device does nothing, for example of the makespan or of its own
-    /// [span](Self::span). Of no time at all it is 0.
+    /// [span](Self::span). Returns 0 if that time is 0.
     #[must_use]
     pub fn idle_share(&self, of: Ticks) -> Rate {
         idle_share(self.busy.0.into(), of.0.into())

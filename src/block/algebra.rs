@@ -7,7 +7,7 @@ use crate::kernel::{acquired, released};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::prerequisites;
 
-/// Why a block cannot be repeated as it stands.
+/// Why a block cannot be repeated as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {

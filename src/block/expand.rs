@@ -6,7 +6,7 @@ use crate::model::{Device, Microbatch, Model, Pass};
 use crate::schedule::{Schedule, ScheduleError};
 
 impl Block {
-    /// The schedule of `microbatches` copies: each device runs its passes by offset. The model tells
+    /// The schedule of `microbatches` copies: each device runs its passes by offset. The model says
     /// which of two that start together takes no time, and so goes first. Microbatch
     /// `j*K + k` is copy `k` of repetition `j`; passes of microbatches past the last are left out.
     ///

@@ -81,7 +81,7 @@ impl<'a> Improver<'a> {
                 None => Ending::Alike,
             };
             let next = self.floated(before, gaps, ending);
-            // Of equals the first stays.
+            // The first of equally short ones stays.
             if shortest.as_ref().is_none_or(|known| next.length < known.length) {
                 shortest = Some(next);
             }
@@ -144,9 +144,9 @@ enum Gaps {
 enum Ending {
     /// They are used as all others.
     Alike,
-    /// Before so many passes, Ws wait until all of those have run.
+    /// Before this many passes, Ws wait until all of those have run.
     Last(usize),
-    /// Before so many passes, a W runs where it ends before the next pass is expected to start.
+    /// Before this many passes, a W runs where it ends before the next pass is expected to start.
     Expect(usize, Vec<VecDeque<i64>>),
 }
 

@@ -1,7 +1,7 @@
 //! The named schedules: what the literature and the frameworks call by a name, for any number of
 //! devices and microbatches, any costs, and under the capacities of the model.
 //!
-//! A schedule is an order of passes for every device, so a name stands for orders; the times follow
+//! A schedule is an order of passes for every device, so a name means orders; the times follow
 //! from the costs. Where a schedule comes from a building block of unit-time passes, its orders are
 //! those of that block whatever the costs are, as with the published schedulers.
 //!

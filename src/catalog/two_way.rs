@@ -5,7 +5,7 @@ use super::{CatalogError, schedule};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
 use crate::schedule::Schedule;
 
-/// The microbatch that is the `count`-th of its direction, if there are so many.
+/// The microbatch that is the `count`-th of its direction, if there is one.
 fn microbatch(model: &Model, direction: u32, count: u32) -> Option<Microbatch> {
     let number = 2 * u64::from(count) + u64::from(direction);
     u32::try_from(number).ok().filter(|&number| number < model.microbatches()).map(Microbatch)

@@ -21,6 +21,7 @@ use super::search::{Infeasible, seconds};
 use super::size::{activations_only, one_way, resized};
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
+use crate::draw::in_unit;
 use crate::encode::{BlockObjective, BlockOutcome};
 use crate::model::{Model, Ticks, Units};
 use crate::optimize::block::{BlockEngine, BlockRequest, replayed_peak, solve};
@@ -69,8 +70,8 @@ impl PassArgs {
     pub fn passes(&self, model: &Model) -> Result<Passes, Error> {
         if self.recompute && model.memory().checkpoint.is_none() {
             return Err(Error::usage(
-                "--recompute needs to know what a checkpoint holds",
-                "give the model a [recompute] table with `checkpoint`",
+                "--recompute needs the memory of a checkpoint",
+                "add a [recompute] table with `checkpoint` to the model",
             ));
         }
         Ok(Passes { fused: self.fused, recompute: self.recompute })
@@ -94,16 +95,16 @@ struct BlockSearch {
 
     /// How many microbatches an interval has; the interval is then the time of all of them
     ///
-    /// Where memory is short, blocks of 2 or 3 can need less time per microbatch than any block of 1.
+    /// With little memory, blocks of 2 or 3 can need less time per microbatch than any block of 1.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     microbatches_per_interval: u32,
 
-    /// What to solve with; without it, `exact` for linear and V placement, otherwise `milp` or `smt`; for the
-    /// least interval of several microbatches, `search`
+    /// The engine [default: `exact` for linear and V placement, otherwise `milp` or `smt`; `search` for the
+    /// least interval of several microbatches]
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
 
-    /// The most seconds that the engine may take
+    /// Time limit of the engine in seconds
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 }
@@ -164,8 +165,8 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         && i128::from(interval.0) < i128::from(work.0) * i128::from(request.period)
     {
         let reason = format!(
-            "the busiest device works {work} {} for every microbatch, so no interval of {} is below that",
-            model.costs().unit,
+            "the busiest device works {} for every microbatch, so no interval of {} is below that",
+            in_unit(work, &model.costs().unit),
             microbatches(request.period)
         );
         output.print(&Infeasible::because(reason))?;
@@ -211,12 +212,12 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     Ok(Status::Yes)
 }
 
-/// What is worth knowing of a proof that rests on floating-point numbers, where one does.
+/// A note on a proof that rests on floating-point arithmetic, if it does.
 fn in_floating_point(engine: BlockEngine) -> Option<String> {
     engine.floating_point_solver().map(|solver| {
         format!(
-            "the block is checked exactly, but {solver} proves in floating point that none is better; \
-             `--engine smt` proves it in exact arithmetic"
+            "the block is checked exactly, but the proof that none is better rests on {solver}'s floating-point \
+             arithmetic; `--engine smt` proves it in exact arithmetic"
         )
     })
 }
@@ -227,7 +228,7 @@ impl BlockSearch {
         let aim = match (self.minimize, self.interval) {
             (Some(Aim::Interval), Some(_)) => {
                 return Err(Error::usage(
-                    "--minimize interval looks for the interval that --interval gives",
+                    "--minimize interval conflicts with --interval",
                     "leave out one of them",
                 ));
             }
@@ -245,7 +246,7 @@ impl BlockSearch {
                             passes.most_work(model).0.checked_mul(i64::from(self.microbatches_per_interval));
                         Ticks(work.ok_or_else(|| {
                             Error::usage(
-                                "the work of so many microbatches is too long to be counted",
+                                "the work of these microbatches overflows",
                                 "choose a coarser unit of time, or fewer microbatches per interval",
                             )
                         })?)
@@ -266,15 +267,15 @@ impl BlockSearch {
 fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, Error> {
     let Some(devices) = args.devices else {
         return Err(Error::usage(
-            format!("{} is a block family: it has a block for every number of devices", family.name),
-            "say which with --devices N",
+            format!("{} is a block family, so the number of devices is needed", family.name),
+            "add --devices N",
         ));
     };
     let PassArgs { fused, recompute } = args.passes;
     if args.memory_limit.is_given() || fused || recompute || !args.search.is_default() {
         return Err(Error::usage(
             format!("{} is a block family, whose blocks are inspected as they are", family.name),
-            "only --devices goes with a family; the other options look for the best block of a model",
+            "only --devices applies to a family; the other options look for the best block of a model",
         ));
     }
     let wrong = |error: crate::block::family::FamilyError| {

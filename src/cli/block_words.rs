@@ -1,4 +1,4 @@
-//! What is said of building blocks and of the engines that find them.
+//! The words for building blocks and for the engines that find them.
 
 use std::fmt;
 
@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use super::error::Error;
 use super::number::Interval;
 use crate::block::Passes;
+use crate::draw::in_unit;
 use crate::encode::{BlockBound, BlockObjective};
 use crate::optimize::block::{BlockEngine, BlockRequest, BlockSolveError};
 use crate::optimize::zone::ZoneError;
@@ -37,7 +38,7 @@ impl From<EngineName> for BlockEngine {
     }
 }
 
-/// So many microbatches.
+/// A number of microbatches, in words.
 pub fn microbatches(period: u32) -> String {
     if period == 1 { "one microbatch".to_owned() } else { format!("{period} microbatches") }
 }
@@ -84,7 +85,8 @@ impl fmt::Display for Praise<'_> {
             (None, BlockObjective::LeastMemory { interval }) => {
                 write!(
                     out,
-                    "{proved}: no {blocks} of {interval} {time} within the memory limits has a lower peak"
+                    "{proved}: no {blocks} of {} within the memory limits has a lower peak",
+                    in_unit(interval, time)
                 )
             }
             (None, BlockObjective::LeastInterval) if of_schedules => {
@@ -103,19 +105,16 @@ impl fmt::Display for Praise<'_> {
                 )
             }
             (Some(BlockBound::Interval(bound)), _) if of_schedules => {
-                let each = Interval(bound / i64::from(period));
+                let each = in_unit(Interval(bound / i64::from(period)), time);
                 write!(
                     out,
-                    "not proved; no schedule within the memory limits takes less than {each} {time} per microbatch in \
+                    "not proved; no schedule within the memory limits takes less than {each} per microbatch in \
                      the long run"
                 )
             }
             (Some(BlockBound::Interval(bound)), _) => {
-                let bound = Interval(bound);
-                write!(
-                    out,
-                    "not proved; no {blocks} within the memory limits has an interval below {bound} {time}"
-                )
+                let bound = in_unit(Interval(bound), time);
+                write!(out, "not proved; no {blocks} within the memory limits has an interval below {bound}")
             }
         }
     }
@@ -135,8 +134,8 @@ pub fn refused(error: &BlockSolveError) -> Error {
         BlockSolveError::Passes(_) => Some(
             "--fused and --recompute need `--engine exact`, and a placement that it can follow".to_owned(),
         ),
-        BlockSolveError::Period => Some("leave out --engine, or take another one".to_owned()),
-        BlockSolveError::Objective(_) => Some("say --minimize interval, or take another engine".to_owned()),
+        BlockSolveError::Period => Some("leave out --engine, or choose another one".to_owned()),
+        BlockSolveError::Objective(_) => Some("use --minimize interval, or choose another engine".to_owned()),
         _ => None,
     };
     Error::Usage { message: error.to_string(), help }

@@ -1,4 +1,4 @@
-//! `certify`: a shortest schedule with proofs that other people's programs check.
+//! `certify`: an optimal schedule with proofs for third-party checkers.
 
 #[cfg(feature = "lcg")]
 mod dossier;
@@ -20,11 +20,11 @@ pub struct CertifyArgs {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// The folder to write to, which is made if it is not there
+    /// The folder to write to, created if necessary
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 
-    /// The most seconds to search for the schedule and its proof
+    /// Time limit for the schedule and its proof in seconds
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 }

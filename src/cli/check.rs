@@ -14,7 +14,8 @@ use super::output::Output;
 use super::progress::Progress;
 use super::size::Size;
 use crate::certificate::{self, Checked, Claim};
-use crate::model::Model;
+use crate::draw::in_unit;
+use crate::model::{Model, Ticks};
 use crate::prove;
 
 /// The options of `check`.
@@ -149,17 +150,17 @@ impl CheckArgs {
 
 fn line(claim: &Claim, checked: &Checked) -> ClaimLine {
     let objective = checked.objective;
-    let unit = &checked.problem.costs().unit;
+    let time = |value: Ticks| in_unit(value, &checked.problem.costs().unit);
     let text = match claim {
         Claim::Runs { value } => {
-            format!("the schedule runs within its memory limits, with a {objective} of {value} {unit}")
+            format!("the schedule runs within its memory limits, with a {objective} of {}", time(*value))
         }
         Claim::LowerBound { value } => {
-            format!("no schedule within these limits has a {objective} below {value} {unit}")
+            format!("no schedule within these limits has a {objective} below {}", time(*value))
         }
         Claim::Optimal => "so no schedule within these limits is better".to_owned(),
         Claim::Searched { engine, none_below } => {
-            format!("that exhaustive search ({engine}) found no {objective} below {none_below} {unit}")
+            format!("that exhaustive search ({engine}) found no {objective} below {}", time(*none_below))
         }
     };
     ClaimLine { checked: claim.is_checked(), claim: text }

@@ -1,4 +1,5 @@
-//! What is said of sends and receives: how they behave in a runtime, and the nearest orders that can be lowered.
+//! What is said of sends and receives: how they behave in a runtime, and the nearest orders that can be
+//! lowered.
 
 use std::fmt::{self, Write as _};
 
@@ -14,7 +15,7 @@ use crate::schedule::Schedule;
 pub struct Communication {
     /// How many are sent.
     pub messages: usize,
-    /// With each kind of message that a runtime may have: whether the plan ends, and if not, the circle
+    /// For each kind of message that a runtime may have: whether the plan ends, and if not, the cycle
     /// of waits.
     pub semantics: Vec<Behaviour>,
 }
@@ -26,7 +27,7 @@ pub struct Behaviour {
     pub name: &'static str,
     /// Whether it ends.
     pub ends: bool,
-    /// The circle of waits, if it hangs.
+    /// The cycle of waits, if it deadlocks.
     pub waits: Option<String>,
     #[serde(skip)]
     semantics: Semantics,
@@ -51,13 +52,13 @@ impl fmt::Display for Communication {
         let ends = self.semantics.iter().filter(|behaviour| behaviour.ends);
         let ends: Vec<String> = ends.map(|behaviour| behaviour.semantics.to_string()).collect();
         if !ends.is_empty() {
-            writeln!(out, "  ends with     {}", ends.join(", "))?;
+            writeln!(out, "  no deadlock   with {}", ends.join(", "))?;
         }
         // A plan that ends with neither is invalid, and the violations say why.
         let violates = |behaviour: &&Behaviour| behaviour.semantics <= Semantics::Rendezvous;
         let only_elsewhere = self.semantics.iter().filter(violates).all(|behaviour| behaviour.ends);
         match self.semantics.iter().find_map(|behaviour| behaviour.waits.as_ref()) {
-            Some(waits) if only_elsewhere => writeln!(out, "  hangs         {waits}"),
+            Some(waits) if only_elsewhere => writeln!(out, "  deadlocks     {waits}"),
             _ => Ok(()),
         }
     }
@@ -119,7 +120,7 @@ impl Offer {
 
 impl fmt::Display for Offer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "  could run     with these changes, which `bubbleproof convert --nearest` makes:")?;
+        writeln!(out, "  repair        `bubbleproof convert --nearest` makes these changes:")?;
         out.write_str(&self.changes())
     }
 }

@@ -15,7 +15,9 @@ use super::search::SearchArgs;
 use super::size::ModelArgs;
 use super::table::Table;
 use super::violations::count;
+use crate::advice;
 use crate::catalog::{self, CatalogError, Entry};
+use crate::draw::plural;
 use crate::model::Model;
 use crate::optimize::OptimizeError;
 use crate::replay::{Verdict, replay};
@@ -29,7 +31,7 @@ pub struct CompareArgs {
 
     /// The schedules to compare, separated by commas; without it, all that fit the placement
     ///
-    /// The name `optimized` stands for what the command optimize finds.
+    /// The name `optimized` means the schedule that `bubbleproof optimize` finds.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     schedules: Option<Vec<String>>,
 
@@ -37,7 +39,7 @@ pub struct CompareArgs {
     search: SearchArgs,
 }
 
-/// The name that stands for what `optimize` finds.
+/// The name for the schedule that `optimize` finds.
 const OPTIMIZED: &str = "optimized";
 
 /// What a row of the comparison is about.
@@ -120,18 +122,27 @@ fn find(name: &str) -> Result<Contender, Error> {
     }
     catalog::find(name).map(Contender::Named).ok_or_else(|| {
         let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).chain([OPTIMIZED]).collect();
-        Error::usage(
-            format!("there is no schedule called `{name}`"),
-            format!("the names known are: {}", known.join(", ")),
-        )
+        unknown_schedule(name, &known)
     })
+}
+
+/// That no schedule has this name, with the nearest one that is known.
+pub fn unknown_schedule(name: &str, known: &[&str]) -> Error {
+    let list = known.join(", ");
+    Error::usage(
+        format!("unknown schedule `{name}`"),
+        match advice::nearest(name, known) {
+            Some(near) => format!("did you mean `{near}`? known schedules: {list}"),
+            None => format!("known schedules: {list}"),
+        },
+    )
 }
 
 /// The schedules that make sense for the model; the others are noted.
 fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
     let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
-    // Whether there is one at all shows without improving it.
+    // Whether the schedule exists does not depend on improving it.
     let unimproved = Stop::after(Duration::ZERO);
     let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) =
         placed.into_iter().partition(|entry| {
@@ -155,7 +166,7 @@ impl Row {
     fn named(model: &Model, entry: &Entry, stop: &Stop) -> Self {
         let (schedule, error) = match entry.generate_until(model, stop) {
             Ok(schedule) => (Some(schedule), None),
-            // What it would take is worth knowing where it does not fit.
+            // A schedule that does not fit is shown with the memory that it would need.
             Err(error @ CatalogError::OverCapacity { .. }) => {
                 let free = model.with_uniform_activation_capacity(None).ok();
                 (free.and_then(|free| entry.generate_until(&free, stop).ok()), Some(error.to_string()))
@@ -218,7 +229,7 @@ impl fmt::Display for Comparison<'_> {
             self.model,
             count(self.devices as usize, "device", "devices"),
             count(self.microbatches as usize, "microbatch", "microbatches"),
-            self.time_unit,
+            plural(self.time_unit),
             self.memory_unit
         )?;
         let mut table = Table::new(["schedule", "makespan", "device span", "bubble rate", "peak memory"]);

@@ -1,4 +1,4 @@
-//! `convert`: a schedule in another form.
+//! `convert`: a schedule in another format.
 
 mod runtimes;
 
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use self::runtimes::Named;
 use super::communication::{Communication, Offer};
+use super::compare::unknown_schedule;
 use super::error::{Error, Status};
 use super::input::Input;
 use super::output::{Output, Target, note};
@@ -42,7 +43,7 @@ pub struct ConvertArgs {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
-    /// The form to write; without it, what the file name ends in says it: .json or .csv
+    /// The format to write [default: by the extension, .json or .csv]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Form>,
 
@@ -51,19 +52,18 @@ pub struct ConvertArgs {
           value_parser = clap::value_parser!(u32).range(..=10_000))]
     layers: Option<Vec<u32>>,
 
-    /// The model file (TOML) whose times decide where messages stand (sail-sg); without it, unit times
+    /// The model file (TOML) whose times decide the places of messages (sail-sg); without it, unit times
     #[arg(long, value_name = "MODEL", conflicts_with = "schedule")]
     model: Option<PathBuf>,
 
-    /// Where the devices wait for each other, bring passes forward until all can run
+    /// If the schedule deadlocks, move passes forward until it runs
     ///
-    /// As few places as possible at a time: of all passes that could run when no device can go on, the one
-    /// with the fewest before it. Overlapped pairs are taken apart where they stand in the way.
+    /// At each deadlock, moves the pass that has to move least. Splits overlapped pairs if necessary.
     #[arg(long)]
     nearest: bool,
 }
 
-/// The forms in which schedules are written.
+/// The formats in which schedules are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Form {
@@ -84,7 +84,7 @@ enum Form {
 #[derive(Serialize)]
 struct Converted {
     written: String,
-    /// The other file, where the form is two.
+    /// The other file, if the format has two.
     beside: Option<String>,
     format: Form,
     /// What was changed, with --nearest.
@@ -112,7 +112,7 @@ struct Given {
 /// Reads a schedule and writes it.
 ///
 /// # Errors
-/// When the schedule is wrong, or cannot be said in the other form, or cannot be written.
+/// When the schedule is wrong, cannot be expressed in the other format, or cannot be written.
 pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
     let format = match args.to {
         Some(form) => form,
@@ -124,7 +124,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
     if let Some(file) = &given.read.csv {
         note(&how_read(file));
         if file.plan().is_some() {
-            note("its sends and receives are left out; --to pytorch-comms adds new ones");
+            note("the sends and receives are left out; --to pytorch-comms generates new ones");
         }
     }
     let nearest = if args.nearest { mend(&mut given.read)? } else { None };
@@ -165,17 +165,17 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
 }
 
 impl ConvertArgs {
-    /// Whether every option means something for the form.
+    /// Whether every option means something for the format.
     fn check_options(&self, format: Form) -> Result<(), Error> {
         let lays_out = matches!(format, Form::Torchtitan | Form::Megatron);
         if self.layers.is_some() && !lays_out {
             return Err(Error::usage(
-                "the layers of stages are not in that form",
+                "this format does not contain layers",
                 "--layers goes with --to torchtitan and --to megatron",
             ));
         }
         if self.model.is_some() && format != Form::SailSg {
-            return Err(Error::usage("that form has no times", "--model goes with --to sail-sg"));
+            return Err(Error::usage("this format contains no times", "--model goes with --to sail-sg"));
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ fn read(args: &ConvertArgs) -> Result<Given, Error> {
     let Some(name) = &args.schedule else {
         if args.size.is_given() {
             return Err(Error::usage(
-                "a schedule has the size that it has",
+                "a schedule file cannot be resized",
                 "--devices and --microbatches go with --schedule NAME and a model file",
             ));
         }
@@ -203,10 +203,7 @@ fn read(args: &ConvertArgs) -> Result<Given, Error> {
     let model = args.size.apply(input.model()?)?;
     let entry = catalog::find(name).ok_or_else(|| {
         let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).collect();
-        Error::usage(
-            format!("there is no schedule called `{name}`"),
-            format!("the names known are: {}", known.join(", ")),
-        )
+        unknown_schedule(name, &known)
     })?;
     let schedule = entry
         .generate(&model)
@@ -214,7 +211,7 @@ fn read(args: &ConvertArgs) -> Result<Given, Error> {
     Ok(Given { read: Read { schedule, csv: None }, model: Some(model) })
 }
 
-/// A file of passes alone is written as it stands, blanks included.
+/// The text of a file that has passes alone stays the same, blanks included.
 fn passes_alone(read: &Read) -> Result<String, ExportError> {
     match &read.csv {
         Some(file) if file.plan().is_none() => Ok(file.print()),
@@ -227,15 +224,15 @@ fn mend(read: &mut Read) -> Result<Option<Offer>, Error> {
     let nearest = nearest(&read.schedule).ok_or_else(|| {
         Error::usage(
             "no order of these passes can run",
-            "`bubbleproof verify` tells which passes are missing or stand twice",
+            "run `bubbleproof verify` to see which passes are missing or duplicated",
         )
     })?;
     if !nearest.is_changed() {
-        note("the orders can run as they are");
+        note("the schedule runs as it is");
         return Ok(None);
     }
     let offer = Offer::from(&nearest);
-    note(&format!("changed so that all can run:\n{}", offer.changes().trim_end()));
+    note(&format!("changed so that the schedule runs:\n{}", offer.changes().trim_end()));
     *read = Read { schedule: nearest.schedule, csv: None };
     Ok(Some(offer))
 }
@@ -248,9 +245,9 @@ fn not_lowered(schedule: &Schedule, error: &LoweringError) -> Error {
             let model = Model::unit(schedule.placement().clone(), schedule.microbatches()).ok();
             let can_be_mended = model.is_some_and(|model| nearest_valid(&model, schedule).is_some());
             let help = if can_be_mended {
-                "--nearest brings passes forward until all can run; `bubbleproof verify` says which"
+                "--nearest moves passes forward until all can run; run `bubbleproof verify` to see which"
             } else {
-                "`bubbleproof verify` tells everything that is wrong"
+                "run `bubbleproof verify` to see everything that is wrong"
             };
             Error::usage(error.to_string(), help)
         }
@@ -260,8 +257,8 @@ fn not_lowered(schedule: &Schedule, error: &LoweringError) -> Error {
 
 fn unsayable(error: &ExportError) -> Error {
     Error::usage(
-        format!("PyTorch's CSV cannot say what this schedule says: {error}"),
-        "`bubbleproof verify` tells whether the schedule is valid at all",
+        format!("PyTorch's CSV cannot express this schedule: {error}"),
+        "run `bubbleproof verify` to see whether the schedule is valid at all",
     )
 }
 
@@ -270,8 +267,8 @@ fn form_of(path: &Path) -> Result<Form, Error> {
         Some("json") => Ok(Form::Json),
         Some("csv") => Ok(Form::Pytorch),
         _ => Err(Error::usage(
-            format!("the form to write does not follow from the name {}", path.display()),
-            "say --to json, pytorch, pytorch-comms, torchtitan, megatron or sail-sg",
+            format!("cannot infer the format from the name {}", path.display()),
+            "choose one with --to: json, pytorch, pytorch-comms, torchtitan, megatron or sail-sg",
         )),
     }
 }

@@ -71,7 +71,7 @@ pub enum Error {
     Usage {
         /// What is wrong.
         message: String,
-        /// How to mend it.
+        /// How to correct it.
         help: Option<String>,
     },
     /// Ended by Ctrl-C before there was an answer.
@@ -91,7 +91,7 @@ pub struct Located {
     pub label: &'static str,
     /// The bytes it is about.
     pub span: Range<usize>,
-    /// How to mend it.
+    /// How to correct it.
     pub help: Option<String>,
     /// The file.
     pub excerpt: Excerpt,
@@ -103,7 +103,7 @@ impl Error {
         Self::Usage { message: message.into(), help: Some(help.into()) }
     }
 
-    /// The exit status it stands for. Without an answer that holds, a defect is no answer at all.
+    /// The exit status of the error. Without an answer that holds, a defect is no answer at all.
     pub const fn status(&self) -> Status {
         match self {
             Self::Defect(_) | Self::Stopped(_) => Status::GaveUp,
@@ -189,7 +189,7 @@ impl Diagnostic for Error {
 pub struct ErrorObject {
     /// What is wrong.
     pub error: String,
-    /// How to mend it.
+    /// How to correct it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// The file it is about.

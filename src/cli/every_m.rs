@@ -12,6 +12,7 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use super::subject::SubjectArgs;
 use super::violations::{Complaint, count, list};
+use crate::draw::{in_unit, plural};
 use crate::model::{Model, Ticks, Units};
 use crate::prove::every::{
     EveryError, EveryM, Formula, Listed, Numbers, Proof, Repetition, every_m_of_block, every_m_of_schedule,
@@ -250,14 +251,18 @@ impl EveryMReport {
         let all = Numbers::from(proof.first, proof.step);
         writeln!(out, "proved: {size}: valid and within memory for {all}")?;
         let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
-        line("makespan", format!("{} ({time})", proof.makespan))?;
-        line("device span", format!("{} ({time})", proof.device_span))?;
+        line("makespan", format!("{} ({})", proof.makespan, plural(time)))?;
+        line("device span", format!("{} ({})", proof.device_span, plural(time)))?;
         line("peak memory", format!("{} ({memory})", in_words(proof)))?;
         let Repetition { from, microbatches, ticks } = proof.repetition;
-        let more = count(microbatches as usize, "more microbatch makes", "more microbatches make");
-        line("induction", format!("from m = {from} on, {more} whatever follows {ticks} {time} later"))?;
+        let ticks = in_unit(ticks, time);
+        let more = match microbatches {
+            1 => format!("each further microbatch takes {ticks}"),
+            several => format!("each further {several} microbatches take {ticks}"),
+        };
+        line("induction", format!("from m = {from} on, {more}"))?;
         let replayed = Numbers::until(proof.first, proof.step, proof.replayed_to);
-        line("replayed", format!("{replayed}: as the formulas say"))
+        line("replayed", format!("{replayed}: replay agrees with the formulas"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The text of a file, for error reports that show the place.
 //!
-//! Schedules may come as one line of a hundred megabytes. Of a line that does not fit a screen, only
+//! Schedules may come as one line of a hundred megabytes. If a line does not fit a screen, only
 //! the neighbourhood of the place is shown.
 
 use std::ops::Range;

@@ -14,8 +14,10 @@ use super::output::Output;
 use super::progress::Progress;
 use super::search::SearchArgs;
 use super::size::ModelArgs;
+use super::violations::count;
 use crate::analysis::{Section, Step, Waits, critical_path, sections};
 use crate::certificate::Optimality;
+use crate::draw::in_unit;
 use crate::model::Model;
 use crate::optimize::explain::{Conflict, Limit, Steady, steady};
 use crate::optimize::{OptimizeError, Solution};
@@ -115,18 +117,17 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
 fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
     let Steady { work, interval, several, bound, cycle, conflict, enough } = steady;
     let unit = &model.costs().unit;
-    let spent = Interval(*interval);
+    let spent = in_unit(Interval(*interval), unit);
     let message = if *interval == Ratio::from_integer(work.0) {
         format!(
-            "{spent} {unit} per microbatch: as much as the busiest device works, which never idles in the \
-             steady phase"
+            "{spent} per microbatch: the work of the busiest device, which never idles in the steady phase"
         )
     } else {
         let several = several.map_or_else(String::new, |(period, each)| {
             format!(" ({} in one of {period}, after a short search)", Interval(each))
         });
         format!(
-            "{spent} {unit} per microbatch in the best block found of one microbatch per interval{several}; \
+            "{spent} per microbatch in the best block found of one microbatch per interval{several}; \
              the busiest device works {work}, and no schedule takes less than {} in the long run",
             Interval(*bound)
         )
@@ -136,15 +137,15 @@ fn of_steady(model: &Model, steady: &Steady) -> Vec<Explained> {
         let mut reason = of_conflict(model, conflict);
         if let Some(enough) = enough {
             let memory = &model.memory().unit;
-            _ = write!(reason.message, "; {enough} {memory} on every device would do");
+            _ = write!(reason.message, "; {enough} {memory} on every device would be enough");
         }
         reasons.push(reason);
     }
     if let Some(Section::Cycle { turn, ticks, microbatches, .. }) = cycle {
-        let counted = super::violations::count(*microbatches as usize, "microbatch", "microbatches");
+        let counted = count(*microbatches as usize, "microbatch", "microbatches");
         reasons.push(Explained {
             kind: "cycle",
-            message: format!("{ticks} {unit} for {counted}: {}", chain(turn)),
+            message: format!("{} for {counted}: {}", in_unit(ticks, unit), chain(turn)),
             devices: vec![],
             passes: names(turn),
         });
@@ -162,7 +163,8 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
                 format!("the memory limit of device {device} ({capacity} {memory})")
             }
             Limit::Latency(stage, latency) => {
-                format!("the latency between stages {stage} and {} ({latency} {time})", stage.0 + 1)
+                let latency = in_unit(latency, time);
+                format!("the latency between stages {stage} and {} ({latency})", stage.0 + 1)
             }
         })
         .collect();
@@ -170,16 +172,16 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
         Limit::Capacity(device, _) => Some(device.0),
         Limit::Latency(..) => None,
     });
-    let work = model.most_work();
+    let work = in_unit(model.most_work(), time);
     let fewest = if conflict.smallest { ", and no fewer limits conflict" } else { "" };
     let message = match limits.as_slice() {
         [] => format!(
-            "no block of one microbatch per interval repeats every {work} {time}, whatever the memory limits and \
+            "no block of one microbatch per interval repeats every {work}, whatever the memory limits and \
              latencies"
         ),
-        [only] => format!("{only} alone rules out a block of one microbatch every {work} {time}"),
+        [only] => format!("{only} alone rules out a block of one microbatch every {work}"),
         [but_last @ .., last] => format!(
-            "{} and {last} together rule out a block of one microbatch every {work} {time}; without any one \
+            "{} and {last} together rule out a block of one microbatch every {work}; without any one \
              of them there is one{fewest}",
             but_last.join(", ")
         ),
@@ -187,11 +189,14 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
     Explained { kind: "conflict", message, devices: devices.collect(), passes: vec![] }
 }
 
-/// Why no schedule is shorter than the lower bound, and what that says of the schedule.
+/// Why no schedule is shorter than the lower bound, and how far from it the schedule is.
 fn of_bound(model: &Model, solution: &Solution) -> Explained {
     let (value, unit) = (solution.bound.value, &model.costs().unit);
     let reason = &solution.bound.reason;
-    let (why, devices) = (reason.sentence(unit), reason.devices().iter().map(|device| device.0).collect());
+    let (why, devices) = (
+        reason.sentence(|time| in_unit(time, unit)),
+        reason.devices().iter().map(|device| device.0).collect(),
+    );
     let found = solution.value();
     let distance = match &solution.optimality {
         Optimality::Bound => "so the schedule is optimal".to_owned(),
@@ -202,7 +207,8 @@ fn of_bound(model: &Model, solution: &Solution) -> Explained {
             format!("the schedule takes {found}, at most {} above", percentage(solution.gap()))
         }
     };
-    let message = format!("no schedule has a {} below {value} {unit}: {why}; {distance}", solution.objective);
+    let message =
+        format!("no schedule has a {} below {}: {why}; {distance}", solution.objective, in_unit(value, unit));
     Explained { kind: "bound", message, devices, passes: vec![] }
 }
 
@@ -254,7 +260,9 @@ fn names(steps: &[Step]) -> Vec<String> {
 
 impl fmt::Display for ExplanationReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "{}: {} devices, {} microbatches", self.model, self.devices, self.microbatches)?;
+        let devices = count(self.devices as usize, "device", "devices");
+        let microbatches = count(self.microbatches as usize, "microbatch", "microbatches");
+        writeln!(out, "{}: {devices}, {microbatches}", self.model)?;
         for Explained { kind, message, .. } in &self.reasons {
             writeln!(out, "  {kind:<12}  {message}")?;
         }

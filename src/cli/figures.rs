@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::draw::in_unit;
 use crate::model::{Model, Units};
 use crate::replay::{Rate, Verdict};
 
@@ -95,8 +96,8 @@ impl fmt::Display for Lines<'_> {
         let mut line = |what: &str, figure: String| writeln!(out, "  {what:<12}  {figure}");
         if let Some(timing) = &self.verdict.timing {
             let (metrics, unit) = (&timing.metrics, &self.model.costs().unit);
-            line("makespan", format!("{} {unit}", metrics.makespan))?;
-            line("device span", format!("{} {unit}", metrics.device_span))?;
+            line("makespan", in_unit(metrics.makespan, unit))?;
+            line("device span", in_unit(metrics.device_span, unit))?;
             line("bubble rate", percentage(metrics.bubble_rate))?;
             line("idle rate", percentage(metrics.idle_rate))?;
         }

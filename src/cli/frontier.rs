@@ -21,8 +21,9 @@ use super::progress::Progress;
 use super::search::seconds;
 use super::size::{Size, activations_only, one_way};
 use super::table::Table;
+use super::violations::count;
 use crate::block::Passes;
-use crate::draw::{Curve, Spot, letters};
+use crate::draw::{Curve, Spot, letters, plural};
 use crate::model::{Model, Units};
 use crate::optimize::frontier::{Frontier, FrontierError, NamedSchedule, frontier, named_schedules};
 use crate::replay::Rate;
@@ -41,7 +42,7 @@ pub struct FrontierArgs {
     #[command(flatten)]
     passes: PassArgs,
 
-    /// The most seconds that the search may take
+    /// Time limit of the search in seconds
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 
@@ -98,7 +99,7 @@ struct Named {
     /// The time per microbatch in the steady phase, where there is one; the peak is then that of as many
     /// microbatches as it takes.
     interval: Option<Interval>,
-    /// Of the whole schedule, as `verify` and `compare` give it.
+    /// The bubble rate of the whole schedule, as `verify` and `compare` give it.
     bubble_rate: f64,
     bubble_rate_exact: String,
     /// The least interval of the frontier within its memory, where its stages run the passes of the
@@ -136,7 +137,7 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     drop(progress);
     report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots();
-    let title = format!("{}: {} devices", model.name(), model.devices());
+    let title = format!("{}: {}", model.name(), count(model.devices() as usize, "device", "devices"));
     let curve = Curve {
         title: &title,
         time_unit: &model.costs().unit,
@@ -163,8 +164,8 @@ fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, String), E
     let is_svg = path.extension().and_then(OsStr::to_str) == Some("svg");
     if !is_svg && path.as_os_str() != "-" {
         return Err(Error::usage(
-            format!("`{name}` is no name of a drawing"),
-            "the frontier is drawn as SVG: give `-o` a name that ends in `.svg`",
+            format!("`{name}` does not end in `.svg`"),
+            "`frontier` draws SVG: give `-o` a name that ends in `.svg`",
         ));
     }
     Ok((output.target(path)?, name))
@@ -197,7 +198,7 @@ impl<'a> FrontierReport<'a> {
         let solver = found.engine.floating_point_solver().filter(|_| is_proved);
         let note = |solver| {
             format!(
-                "every block is checked exactly, but {solver} proves in floating point what no block is below"
+                "every block is checked exactly; the lower bounds rest on {solver}'s floating-point arithmetic"
             )
         };
         Self {
@@ -280,27 +281,27 @@ impl Row {
 }
 
 impl FrontierReport<'_> {
-    /// What is said of a point that an engine says is proved.
+    /// The words for a point that an engine has proved.
     fn proved(&self) -> &'static str {
         if self.exact { "proved" } else { "proved in floating point" }
     }
 
-    /// What the words of the table mean that stand in it.
+    /// Explains those words of the column `optimality` that the table uses.
     fn legend(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let blocks = blocks(self.passes, 1);
         let means = [
             (
                 Extent::Both,
-                format!("proved: no {blocks} holds less or repeats sooner without giving up the other"),
+                format!("proved: no {blocks} improves memory or interval without worsening the other"),
             ),
             (
                 Extent::Interval,
                 format!(
-                    "interval proved: no {blocks} repeats sooner within the memory; one that holds less \
-                     is not ruled out"
+                    "interval proved: no {blocks} has a shorter interval within this memory; one that needs \
+                     less memory is not ruled out"
                 ),
             ),
-            (Extent::Neither, format!("not below T: no {blocks} repeats sooner than T within the memory")),
+            (Extent::Neither, format!("not below T: no {blocks} has an interval below T within this memory")),
         ];
         let mut before = "\n";
         for (extent, text) in means {
@@ -317,8 +318,12 @@ impl fmt::Display for FrontierReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
-            "{}: {} devices; times in {}, memory in {}; engine {}\n",
-            self.model, self.devices, self.time_unit, self.memory_unit, self.engine
+            "{}: {}; times in {}, memory in {}; engine {}\n",
+            self.model,
+            count(self.devices as usize, "device", "devices"),
+            plural(self.time_unit),
+            self.memory_unit,
+            self.engine
         )?;
         let mut table = Table::new(["peak memory", "interval", "steady bubble rate", "optimality"]);
         for row in &self.points {
@@ -337,7 +342,7 @@ impl fmt::Display for FrontierReport<'_> {
         write!(out, "{table}\n{}", self.chart)?;
         self.legend(out)?;
         if !self.complete {
-            writeln!(out, "\ntime was up before less memory was tried")?;
+            writeln!(out, "\nthe time limit was reached before smaller memory limits were tried")?;
         }
         if !self.schedules.is_empty() {
             let microbatches = self.microbatches;

@@ -1,4 +1,4 @@
-//! Places in a JSON text: what a JSON reader tells only by line and column, or not at all.
+//! Places in a JSON text: which a JSON reader gives only as line and column, or not at all.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ pub fn offset_of(text: &str, line: usize, column: usize) -> usize {
     (before + column.saturating_sub(1)).min(text.len())
 }
 
-/// Where a key of the outermost object stands, with its quotes.
+/// The place of a key of the outermost object, with its quotes.
 pub fn key_at_top(text: &str, key: &str) -> Option<Range<usize>> {
     let mut depth = 0_usize;
     let mut opened: Option<usize> = None;

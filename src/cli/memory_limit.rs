@@ -14,8 +14,8 @@ use crate::model::{Model, Units};
 pub struct MemoryLimit {
     /// The memory of each device, in place of the model's limits: units, or a percentage of 1F1B's
     ///
-    /// A percentage is taken of what 1F1B holds where stages are equal: as many microbatches as there
-    /// are devices, each with the most that it holds of any one device. It is rounded down to whole units.
+    /// A percentage refers to the peak memory of 1F1B with equal stages: one microbatch per device, each as
+    /// large as the largest device's activations. Rounded down.
     #[arg(long, value_name = "N|P%")]
     memory: Option<Amount>,
 }

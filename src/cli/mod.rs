@@ -1,8 +1,7 @@
 //! The command line: arguments in, an answer and an exit status out.
 //!
 //! One file for each subcommand. What a command finds goes to standard output, as text or (`--json`)
-//! as one object; everything else goes to standard error. Errors are located and say how to mend
-//! what is wrong.
+//! as one object; everything else goes to standard error. Errors name the place and the correction.
 //!
 //! ```
 //! // As if `bubbleproof --version` had been typed.
@@ -60,7 +59,7 @@ use output::Output;
 ///
 /// A model file (TOML) says what a pipeline computes: devices, stages, microbatches, times and
 /// memory. A schedule file (JSON) gives every device an order of passes. This tool makes schedules
-/// from models and checks schedules against models, whoever made them.
+/// from models, and checks schedules from any source against models.
 ///
 /// A pass is written as stage, letter, microbatch: 3F0 is the forward of stage 3 for microbatch 0;
 /// I and W are the two parts of the backward (input and weight gradient), B is both in one, R
@@ -83,19 +82,17 @@ Exit status:
   0  the answer is yes (valid, found, written)
   1  the answer is no (invalid, infeasible)
   2  the input or the usage is wrong
-  3  gave up within the limits given";
+  3  the answer is unknown (undecided, time limit reached)";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(after_long_help = OPTIMIZE_EXAMPLES)]
-    /// Find a schedule as short as possible within the memory limits, with a bound on what is possible
+    /// Find the fastest schedule that fits in memory, with a proven lower bound
     ///
-    /// Building blocks, the named schedules and list scheduling propose; an independent replay decides, and
-    /// exhaustive search finishes small problems. Where memory limits leave no other way, stages are
-    /// recomputed, for all microbatches.
-    /// The lower bound holds for every schedule of the model, so the gap says how much better any
-    /// schedule could be. Ctrl-C ends the search with the best schedule found so far, which is printed
-    /// and written as if it had ended by itself.
+    /// Candidates come from building blocks, named schedules and list scheduling. Each is replayed
+    /// independently, and small problems are solved exhaustively. Stages are recomputed, for all
+    /// microbatches, only if nothing else fits. No schedule can beat the lower bound. Ctrl-C stops the search
+    /// and keeps the best schedule found.
     Optimize(optimize::OptimizeArgs),
 
     #[command(after_long_help = BLOCK_EXAMPLES)]
@@ -106,49 +103,47 @@ enum Command {
     Block(block::BlockArgs),
 
     #[command(after_long_help = PROVE_EXAMPLES)]
-    /// Prove block families for every number of devices, or refute them at the smallest
+    /// Prove block families for every number of devices, or find the smallest counterexample
     ///
     /// Dependencies, collisions, the places of W, what lifespans allow, and every promise of the file: each
     /// is proved for all numbers of devices in the family's domain, or refuted with the smallest, its first
-    /// device, and the passes involved. The exit status is 1 when something is refuted, and 3 when
-    /// otherwise something is unknown.
+    /// device, and the passes involved. The exit status is 1 when something is refuted, and 3 when nothing is
+    /// refuted but something is unknown.
     Prove(prove::ProveArgs),
 
     #[command(after_long_help = REGRESS_EXAMPLES)]
-    /// Hold designs against what was recorded of them: what got worse, what got better, which pass moved
+    /// Compare designs with their recorded results: what got worse, what got better, which pass moved
     ///
-    /// A manifest, regress.toml, names block families, schedules and models. Everything about each is found
-    /// anew (validity, interval, lifespans, memory, makespan, bubble, bound, communication, theorems and
-    /// promises) and compared with its record, a text with one fact in a line. The exit status is 1 where
-    /// something is worse beyond its threshold, invalid, no longer proved, not recorded or gone, or a promise is
-    /// broken.
+    /// A manifest, regress.toml, lists block families, schedules and models. Everything about each is
+    /// recomputed (validity, interval, lifespans, memory, makespan, bubble, bound, communication, theorems
+    /// and promises) and compared with its record, a text file with one fact per line. Exit status 1:
+    /// something is worse beyond its threshold, invalid, no longer proved, not recorded or gone, or a promise
+    /// is broken.
     Regress(regress::RegressArgs),
 
     #[command(after_long_help = FRONTIER_EXAMPLES)]
     /// Show memory against interval and bubble: the best blocks, and the named schedules beside them
     ///
-    /// Every point is the best block found of one microbatch per interval, from the least memory there is
-    /// to full throughput, with what is proved of it. The named schedules are replayed
-    /// and marked where they lie. The exit status is 3 when not every point was proved in time.
+    /// Every point is the best block found of one microbatch per interval, from the least memory
+    /// to full throughput, with what is proved about it. The named schedules are replayed and marked on the
+    /// same diagram. The exit status is 3 when not every point was proved within the time limit.
     Frontier(frontier::FrontierArgs),
 
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
     /// Explain why memory limits are infeasible, or what keeps the schedule from being better
     ///
-    /// For limits that no schedule keeps to: the device, what is live there, and the chain that holds it.
-    /// Otherwise: what sets the time per microbatch (a critical cycle, and the fewest memory limits and
-    /// latencies that rule out a block in which the busiest device never idles), why the lower bound holds,
-    /// and the chain of passes that is as long as the makespan.
+    /// If the limits are infeasible: the device, what is in memory there, and the dependencies that keep it.
+    /// Otherwise: what sets the interval (the critical cycle, and the smallest set of limits and latencies
+    /// that prevents full throughput), why the lower bound holds, and the critical path.
     Explain(explain::ExplainArgs),
 
     #[command(after_long_help = VERIFY_EXAMPLES)]
     /// Check a schedule: every violation, each with its place
     ///
-    /// Runs the schedule in an executor that knows nothing of what made it, and reports every
-    /// pass that is unknown, missing, doubled, misplaced or before one it needs, every deadlock with
-    /// its cycle, and every device whose memory goes over its limit. Of PyTorch's `compute_comms` files the
-    /// sends and receives are verified as well. With --every-m, all of that for
-    /// every number of microbatches at once.
+    /// Executes the schedule independently of the tool that made it, and reports every unknown, missing,
+    /// duplicate, misplaced or misordered pass, every deadlock with its cycle, and every device that exceeds
+    /// its memory limit. For PyTorch `compute_comms` files, verifies the sends and receives too. With
+    /// --every-m, does all of that for every number of microbatches at once.
     Verify(verify::VerifyArgs),
 
     #[command(after_long_help = REPLAY_EXAMPLES)]
@@ -170,26 +165,26 @@ enum Command {
     #[command(after_long_help = CHECK_EXAMPLES)]
     /// Check the certificate that an optimised schedule carries, without any solver
     ///
-    /// `optimize` writes into the schedule file what it claims: the problem, the figures, a lower bound
-    /// and why it holds. This derives every claim again and rejects whatever claim was altered. A claim that
-    /// only another search could confirm is shown as not checked.
+    /// `optimize` writes its claims into the schedule file: the problem, the figures, a lower bound
+    /// and why it holds. `check` derives every claim again and rejects any claim that was altered. A claim
+    /// that only another search could confirm is shown as not checked.
     Check(check::CheckArgs),
 
     #[command(after_long_help = CERTIFY_EXAMPLES)]
-    /// Find a shortest schedule of a small problem, with proofs that other people's programs check
+    /// Find an optimal schedule for a small problem, with proofs for third-party checkers
     ///
-    /// Writes the schedule; the statement that one ends earlier, as FlatZinc and as OPB; and for each a proof
-    /// that there is none, for pumpkin-checker and for VeriPB. The exit status is 3 when there is no proof in
-    /// time.
+    /// Writes the schedule; the statement that a shorter one exists, as FlatZinc and as OPB; and a refutation
+    /// of each, for pumpkin-checker and for VeriPB. The exit status is 3 when there is no proof within the
+    /// time limit.
     Certify(certify::CertifyArgs),
 
     #[command(after_long_help = CONVERT_EXAMPLES)]
-    /// Write a schedule in another form: schedule file (JSON), PyTorch's CSV, what other runtimes read
+    /// Write a schedule in another format: schedule file (JSON), PyTorch's CSV, files of other runtimes
     ///
-    /// For json and pytorch the schedule need not be valid, only well formed. For the other forms it must be
-    /// able to run. The sends and receives of pytorch-comms and sail-sg have been proved to end, with buffered and
-    /// with rendezvous messages, and to hand every message to the pass that needs it. What a runtime
-    /// cannot run is refused with the reason.
+    /// For json and pytorch the schedule need not be valid, only well formed. For the other formats it must
+    /// run. The sends and receives of pytorch-comms and sail-sg are proved free of deadlock, with buffered
+    /// and rendezvous messages, and to deliver every message correctly. If a runtime cannot run the schedule,
+    /// convert says why.
     Convert(convert::ConvertArgs),
 
     #[command(after_long_help = COMPARE_EXAMPLES)]
@@ -199,9 +194,9 @@ enum Command {
     /// it would have, marked invalid. The exit status is 0 when at least one is valid.
     Compare(compare::CompareArgs),
 
-    /// Read measured traces: make a model of them, or hold them against their schedule and its prediction
+    /// Read measured traces: fit a model, or compare them with the schedule and the prediction
     ///
-    /// A trace says when every pass really ran: one of the files that measure/measure.py writes, or what
+    /// A trace records when every pass really ran: a file that measure/measure.py writes, or one that
     /// torch.profiler writes for PyTorch's pipeline runtime. docs/traces.md describes both.
     Trace(trace::TraceArgs),
 
@@ -222,7 +217,7 @@ Examples:
       the least memory at full throughput; with limits in the model, the best throughput within them
   bubbleproof block model.toml --memory 50% --minimize interval
   bubbleproof block family.toml --devices 16
-      what a family gives for 16 devices, and whether it keeps what it promises";
+      the block of a family for 16 devices, and whether it keeps its promises";
 
 const PROVE_EXAMPLES: &str = "\
 Examples:
@@ -237,7 +232,7 @@ Examples:
   bubbleproof regress --init family.toml schedule.json -o designs
       a manifest for new designs
   bubbleproof regress designs --accept
-      makes what is found the record, after showing what changed
+      shows the changes, then records them
   bubbleproof regress designs
   bubbleproof regress designs --format github
       in a workflow: an annotation for every change
@@ -255,7 +250,7 @@ Examples:
   bubbleproof render schedule.json --color always | less -R
   bubbleproof render schedule.json --model model.toml -o timeline.svg
   bubbleproof render schedule.json -o figure.svg --width 800 --height 300 --hide title,critical-path
-      a figure for a paper: exactly so large, with its caption elsewhere
+      a figure of exactly this size, without title
   bubbleproof render schedule.json --model model.toml -o timeline.html
   bubbleproof render one.json other.json -o both.html
       two schedules along one axis of time
@@ -290,23 +285,23 @@ Examples:
       with the times of a model and half of the memory that 1F1B needs
   bubbleproof verify schedule.json --json | jq '.violations[].message'
   bubbleproof verify schedule.csv
-      of a compute_comms file also every send, receive, wait and reduction
+      also verifies every send, receive, wait and reduction of a compute_comms file
   bubbleproof verify models/blocks/v-half.toml --devices 8 --every-m
       the schedules of a block family, for every number of microbatches
   bubbleproof verify schedule.json --every-m
-      the schedule and all that repeat its steady phase more often";
+      the schedule, and all schedules that repeat its steady phase more often";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
   bubbleproof check schedule.json
   bubbleproof check schedule.json --model model.toml --memory 50%
-      also that the certificate is about this model under this limit";
+      also checks that the certificate is about this model and this limit";
 
 const CERTIFY_EXAMPLES: &str = "\
 Examples:
   bubbleproof certify model.toml --devices 2 --microbatches 4 -o proof
   veripb proof/makespan.opb proof/makespan.pbp
-      (`cargo install veripb pumpkin-checker` brings the checkers)";
+      (`cargo install veripb pumpkin-checker` installs the checkers)";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:

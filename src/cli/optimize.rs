@@ -17,6 +17,7 @@ use super::search::{Infeasible, ObjectiveName, SearchArgs};
 use super::size::ModelArgs;
 use super::violations::count;
 use crate::certificate::Optimality;
+use crate::draw::in_unit;
 use crate::model::{Device, Model};
 use crate::optimize::{OptimizeError, Solution};
 use crate::schedule::{self, Schedule};
@@ -42,7 +43,7 @@ struct SolutionReport<'a> {
     #[serde(flatten)]
     figures: Figures,
     objective: &'static str,
-    /// Of each device; null where there is none.
+    /// The capacity of each device; null where there is none.
     capacity: Vec<Option<i64>>,
     /// What nothing is known to be below: the certified bound, or the value itself where an exhaustive
     /// search found none better.
@@ -106,8 +107,8 @@ fn schedule_target(path: &Path, output: Output) -> Result<Target, Error> {
     let name = path.display();
     if path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("json")) {
         return Err(Error::usage(
-            format!("`{name}` is no name of a schedule file, which is JSON"),
-            "give `-o` a name that ends in `.json`; `convert` and `render` make other forms of it",
+            format!("`{name}` does not end in `.json`: schedule files are JSON"),
+            "give `-o` a name that ends in `.json`; `convert` and `render` write other formats",
         ));
     }
     output.target(path)
@@ -187,9 +188,10 @@ impl fmt::Display for SolutionReport<'_> {
         )?;
         write!(out, "{}", Lines { verdict: &self.solution.verdict, model: self.described })?;
         let (unit, objective) = (self.time_unit, self.solution.objective);
+        let bound = in_unit(self.certified_bound, unit);
         writeln!(out, "  {:<12}  {}", "memory limit", self.capacities())?;
         writeln!(out, "  {:<12}  the {objective}", "minimised")?;
-        writeln!(out, "  {:<12}  {} {unit} on the {objective}", "lower bound", self.certified_bound)?;
+        writeln!(out, "  {:<12}  {bound} on the {objective}", "lower bound")?;
         let gap = match &self.solution.optimality {
             Optimality::Bound => "none: no schedule within these limits is better".to_owned(),
             Optimality::Search { engine, .. } => {
@@ -199,7 +201,7 @@ impl fmt::Display for SolutionReport<'_> {
         };
         writeln!(out, "  {:<12}  {gap}", "gap")?;
         if let Some(interval) = &self.interval {
-            writeln!(out, "  {:<12}  {interval} {unit} per microbatch", "interval")?;
+            writeln!(out, "  {:<12}  {} per microbatch", "interval", in_unit(interval, unit))?;
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ pub struct ProveArgs {
     #[arg(value_name = "FAMILY", required_unless_present = "library")]
     families: Vec<PathBuf>,
 
-    /// Decide the theorems of the documentation too, each with all of its files and negative controls
+    /// Decide the theorems of docs/theorems.md too, each with all of its files and negative controls
     #[arg(long)]
     library: bool,
 
@@ -37,7 +37,7 @@ pub struct ProveArgs {
     #[arg(long, value_name = "DIR")]
     emit: Option<PathBuf>,
 
-    /// The most seconds for each theorem
+    /// Time limit for each theorem in seconds
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 }
@@ -49,8 +49,8 @@ pub struct ProveArgs {
 pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
     if !prove::has_solver() {
         note(&format!(
-            "theorems are refuted where they fail for few devices, but only those about squeezed orders are \
-             proved: {}",
+            "without a solver, theorems that fail for few devices are refuted, but only those about squeezed \
+             orders are proved: {}",
             SmtError::NoSolver
         ));
     }
@@ -62,7 +62,7 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         let family = input.family()?;
         if stop.is_due() {
             report.cut_short = true;
-            note(&format!("nothing is said about {}", family.name));
+            note(&format!("no result for {}", family.name));
             continue;
         }
         let progress = Progress::start(format!("evaluating {}", family.name));
@@ -83,7 +83,7 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         match verdict.squeezed {
             SqueezedOrder::NoBlock => {}
             SqueezedOrder::Unknown(reason) => {
-                note(&format!("nothing is said about the squeezed order of {}: {reason}", family.name));
+                note(&format!("no result for the squeezed order of {}: {reason}", family.name));
             }
             SqueezedOrder::Known(known) => {
                 report.theorems.extend(about_squeezed(&family, &known, emitted.as_mut())?);

@@ -32,32 +32,32 @@ pub struct RegressArgs {
     #[arg(value_name = "DIR", required_unless_present = "init")]
     directory: Option<PathBuf>,
 
-    /// Make what was found the record, once it has been shown
+    /// Show the changes, then record them
     #[arg(long)]
     accept: bool,
 
-    /// Fail where anything is not exactly as recorded: what is better or merely changed, and what this build
-    /// cannot decide
+    /// Fail if anything differs from its record, even if it is better, or if this build cannot decide
+    /// something
     #[arg(long, conflicts_with = "accept")]
     strict: bool,
 
-    /// How to print what was found; github: annotations of a workflow, junit: an XML report
+    /// The format of the report; github: annotations of a workflow, junit: an XML report
     #[arg(long, value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
     format: Format,
 
-    /// Find everything anew, and keep nothing
+    /// Ignore the cache
     #[arg(long)]
     no_cache: bool,
 
-    /// Where findings are kept; by default .cache in the directory
+    /// The cache directory [default: .cache in DIR]
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache_dir: Option<PathBuf>,
 
-    /// The most seconds for each theorem
+    /// Time limit for each theorem in seconds
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 
-    /// Enter these block families, schedules and models into a manifest, which is made where there is none
+    /// Add these block families, schedules and models to a manifest, creating it if necessary
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["directory", "accept", "strict", "format"])]
     init: Vec<PathBuf>,
 
@@ -93,7 +93,7 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
     let format = match (args.format, output.is_json()) {
         (Format::Human | Format::Json, true) => Format::Json,
         (_, true) => {
-            return Err(Error::usage("--json and --format ask for two formats", "leave one of them out"));
+            return Err(Error::usage("--json conflicts with --format", "leave one of them out"));
         }
         (format, false) => format,
     };

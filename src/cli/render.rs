@@ -22,7 +22,7 @@ pub struct RenderArgs {
     #[command(flatten)]
     subject: SubjectArgs,
 
-    /// More schedules, to be shown below the first along the same axis of time; only on a page
+    /// More schedules, to show below the first along the same axis of time; only on a page
     #[arg(value_name = "MORE")]
     more: Vec<PathBuf>,
 
@@ -30,23 +30,23 @@ pub struct RenderArgs {
     #[arg(long, value_name = "MODEL", requires = "more")]
     more_model: Option<PathBuf>,
 
-    /// The file to write; its name says the form, and without it the terminal shows the timeline
+    /// The file to write; the extension chooses the format [default: draw in the terminal]
     ///
-    /// .svg is a drawing. .html is a page for a browser, complete in itself, to zoom and to look at every
+    /// .svg is a drawing. .html is a self-contained page for a browser, to zoom and to inspect every
     /// pass. .json is a trace for the Perfetto UI (ui.perfetto.dev), with a process per device and flows for
-    /// messages; schedule files, which end in .json too, are written by `convert`. .txt is the timeline as
+    /// messages; `convert` writes schedule files, which end in .json too. .txt is the timeline as
     /// text.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
     /// The width: columns of text (at least 40), or pixels of an SVG
     ///
-    /// Without it, as many columns as the variable COLUMNS says or the terminal has, else 80; or as wide as
-    /// an SVG must be for its microbatches to be read.
+    /// Default: for text, the variable COLUMNS, the width of the terminal, or 80; for an SVG, wide enough to
+    /// read the microbatches.
     #[arg(long, value_name = "N")]
     width: Option<u32>,
 
-    /// The height of an SVG in pixels; without it, as high as its devices need
+    /// The height of an SVG in pixels [default: as high as its devices need]
     #[arg(long, value_name = "N")]
     height: Option<u32>,
 
@@ -92,7 +92,7 @@ impl From<Hidden> for Part {
     }
 }
 
-/// The forms of a picture.
+/// The formats of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Text,
@@ -109,7 +109,7 @@ impl Form {
             Some("json") => Ok(Self::Trace),
             Some("txt") | None => Ok(Self::Text),
             Some(other) => Err(Error::usage(
-                format!("`{}` asks for a picture of the form `.{other}`, which is not known", path.display()),
+                format!("`{}` has the unknown format `.{other}`", path.display()),
                 "`.svg` gives a drawing, `.html` a page for a browser, `.json` a trace for the Perfetto UI, `.txt` \
                  the timeline as text",
             )),
@@ -269,7 +269,7 @@ pub fn terminal(shown: bool, width: Option<u32>, color: Colour) -> Terminal {
 /// As many lines as fit most windows twice over: a long timeline is cut, not scrolled through.
 const LINES: usize = 80;
 
-/// The width that the variable COLUMNS tells, or the terminal where there is one, else 80.
+/// The width: the variable COLUMNS, that of the terminal, or 80.
 fn console_width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));

@@ -23,17 +23,17 @@ pub struct SearchArgs {
     #[arg(long, value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
     objective: ObjectiveName,
 
-    /// The most seconds to search; the best schedule found by then is the answer
+    /// Time limit of the search in seconds; the best schedule found by then is the answer
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 
-    /// Decides between choices that nothing else decides
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// The number of threads that search [default: as many as there are processors]
+    /// Number of search threads [default: the number of processors]
     ///
-    /// A search that ends before its time limit gives the same answer with any number of them.
+    /// A search that ends before its time limit gives the same answer with any number of threads.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }
@@ -88,7 +88,7 @@ impl SearchArgs {
         Stop::on(interrupt).within(self.time_limit)
     }
 
-    /// Searches, telling where it stands.
+    /// Searches, and shows the progress.
     ///
     /// # Errors
     /// When the capacities are too small, or the search is defective.

@@ -67,20 +67,18 @@ pub fn one_way(model: Model) -> Result<Model, Error> {
     }
     Err(Error::usage(
         format!(
-            "the placement of `{}` is {}, but this command is for one direction",
+            "the placement of `{}` is {}, but this command supports only one direction",
             model.name(),
             model.placement().shape()
         ),
-        "compare, verify, replay and render take models of two directions",
+        "compare, verify, replay and render support two directions",
     ))
 }
 
-/// The model for what counts activations alone; that weights are left out is said.
+/// The model for commands that count activations alone; a note says that weights are left out.
 pub fn activations_only(model: &Model) -> Model {
     if Device::all(model.devices()).any(|device| model.resident(device) > Units::ZERO) {
-        note(
-            "memory is that of activations: the weights are not counted, and their room is taken from the limits",
-        );
+        note("weights are not counted here; their memory is subtracted from the limits");
     }
     model.without_weights()
 }

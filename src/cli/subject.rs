@@ -8,7 +8,7 @@ use super::error::Error;
 use super::input::{Input, read_model};
 use super::memory_limit::MemoryLimit;
 use super::output::note;
-use super::violations::Complaint;
+use super::violations::{Complaint, count};
 use crate::block::Block;
 use crate::block::family::{Family, FamilyError};
 use crate::interchange::Read;
@@ -33,8 +33,8 @@ pub struct SubjectArgs {
 
     /// The number of devices, in place of the model's
     ///
-    /// Needs a model that is the same on every stage. A schedule that was made with --devices carries
-    /// the number, so this need not be said again.
+    /// Needs a model that is the same on every stage. A schedule that was made with --devices records
+    /// the number, so it can be omitted.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     devices: Option<u32>,
 
@@ -57,12 +57,12 @@ pub struct Subject {
     pub complaints: Vec<Complaint>,
     /// The file, where it was PyTorch's CSV.
     pub csv: Option<pytorch::File>,
-    /// What is worth knowing about how the file was read and the model was chosen.
+    /// Remarks on how the file was read and the model was chosen.
     pub notes: Vec<String>,
 }
 
 impl SubjectArgs {
-    /// Reads the files and chooses the model's size. Notes are also said on standard error.
+    /// Reads the files and chooses the model's size. Prints the notes on standard error too.
     ///
     /// # Errors
     /// When a file is wrong, or the model cannot have the size or capacity asked for.
@@ -90,7 +90,7 @@ impl SubjectArgs {
         } else {
             notes.extend(schedule.model.as_ref().map(|name| {
                 format!(
-                    "unit times and no memory limits: the schedule was made for the model {name}, which --model gives"
+                    "using unit times and unlimited memory; pass --model to use {name}, the model that the schedule was made for"
                 )
             }));
             Model::unit(schedule.placement().clone(), schedule.microbatches())
@@ -117,12 +117,12 @@ impl SubjectArgs {
     /// given.
     ///
     /// # Errors
-    /// When options are missing or wrong, or the family has no block for so many devices.
+    /// When options are missing or wrong, or the family has no block for this number of devices.
     pub fn block_of(&self, family: &Family) -> Result<(Block, Model), Error> {
         let Some(devices) = self.devices else {
             return Err(Error::usage(
-                format!("{} is a block family: it has a block for every number of devices", family.name),
-                "choose one with --devices",
+                format!("{} is a block family, so the number of devices is needed", family.name),
+                "add --devices N",
             ));
         };
         if self.microbatches.is_some() {
@@ -160,12 +160,12 @@ impl SubjectArgs {
         let same = model.memory().capacity.iter().all(|&capacity| capacity == Some(Units(memory)));
         (self.model.is_some() && !self.memory_limit.is_given() && !same).then(|| {
             format!(
-                "the schedule was made for a memory limit of {memory} units; judging it by the model's (--memory {memory} sets that)"
+                "the schedule was made for a memory limit of {memory} units; using the model's limits (--memory {memory} sets that one)"
             )
         })
     }
 
-    /// What was said of the schedule on the command line and is not so.
+    /// Where the command line contradicts the schedule.
     fn complaints(&self, schedule: &Schedule) -> Vec<Complaint> {
         let microbatches = (schedule.microbatches(), self.microbatches, "microbatches");
         // With a model, replay compares the devices.
@@ -174,17 +174,17 @@ impl SubjectArgs {
             .into_iter()
             .filter_map(|(has, asked, of)| {
                 let asked = asked.filter(|&asked| asked != has)?;
-                Some(Complaint::mismatch(format!("the schedule has {has} {of}, not {asked} as --{of} says")))
+                Some(Complaint::mismatch(format!("the schedule has {has} {of}, but --{of} asks for {asked}")))
             })
             .collect()
     }
 }
 
-/// The model in a file at the size of a schedule: with these devices if they are given, else with those that the
-/// schedule was made for. What was changed is noted.
+/// The model in a file at the size of a schedule: with these devices if they are given, else with those that
+/// the schedule was made for. What was changed is noted.
 ///
 /// # Errors
-/// When the file is wrong, or the model cannot have so many devices.
+/// When the file is wrong, or the model cannot have this number of devices.
 pub fn model_for(
     schedule: &Schedule,
     path: &Path,
@@ -198,7 +198,7 @@ pub fn model_for(
         && let Ok(resized) = model.resized(schedule.devices())
     {
         notes.push(format!(
-            "the schedule was made for {} devices of the model, which has {}: taking {0}",
+            "the schedule is for {} devices and the model has {}; using {0}",
             schedule.devices(),
             model.devices(),
         ));
@@ -207,7 +207,8 @@ pub fn model_for(
     let microbatches = schedule.microbatches();
     if microbatches != model.microbatches() {
         notes.push(format!(
-            "the number of microbatches is the schedule's, {microbatches}, not the model's, {}",
+            "using the schedule's {} instead of the model's {}",
+            count(microbatches as usize, "microbatch", "microbatches"),
             model.microbatches(),
         ));
         // One that overflows is left for replay to report as a violation.
@@ -216,7 +217,7 @@ pub fn model_for(
     Ok(model)
 }
 
-/// As what a CSV was read.
+/// The form and the dialect in which a CSV was read.
 pub fn how_read(file: &pytorch::File) -> String {
     let form = match file.form {
         Form::ComputeOnly => "compute_only",

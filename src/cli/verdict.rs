@@ -40,7 +40,7 @@ pub struct Judgement<'a> {
     pub time_unit: &'a str,
     /// The unit of every amount of memory.
     pub memory_unit: &'a str,
-    /// What is worth knowing about how the file was read and the model was chosen.
+    /// Remarks on how the file was read and the model was chosen.
     pub notes: &'a [String],
     #[serde(skip)]
     subject: &'a Subject,
@@ -102,7 +102,7 @@ impl fmt::Display for Judgement<'_> {
             let pairs = count(self.overlapped_pairs, "pair", "pairs");
             writeln!(
                 out,
-                "  overlapped    {pairs}; each runs as one pass, in the time of both, and yields at its end"
+                "  overlapped    {pairs}; each pair runs as one pass that takes the sum of both durations"
             )?;
         }
         if let Some(communication) = &self.communication {
@@ -110,7 +110,7 @@ impl fmt::Display for Judgement<'_> {
             if !self.valid && self.verdict.is_valid() {
                 writeln!(
                     out,
-                    "  to mend it    `bubbleproof convert --to pytorch-comms` lowers its passes anew"
+                    "  fix           `bubbleproof convert --to pytorch-comms` regenerates the sends and receives"
                 )?;
             }
         }

@@ -22,15 +22,15 @@ pub struct VerifyArgs {
 
     /// Prove it for every number of microbatches, and give makespan and memory as formulas in m
     ///
-    /// A block family (with --devices) is proved for every m from 1 on. Of a schedule the steady phase is
-    /// found, and what repeating it more often gives is proved for every such m. With --json: `status`
-    /// (proved, refuted, unknown), `first`, `step`, `makespan` and `device_span` (each with `formula`, `from`,
-    /// `period`, `increase`, `values`, `before`), `peak_memory`, `peak_memory_max`, `peak_memory_from`,
-    /// `interval`, `repetition`, `replayed_to`; `counterexample`; `reason`.
+    /// A block family (with --devices) is proved for every m from 1 on. For a schedule file, finds the steady
+    /// phase and proves all schedules that repeat it more often. With --json: `status`
+    /// (proved, refuted, unknown), `first`, `step`, `makespan` and `device_span` (each with `formula`,
+    /// `from`, `period`, `increase`, `values`, `before`), `peak_memory`, `peak_memory_max`,
+    /// `peak_memory_from`, `interval`, `repetition`, `replayed_to`; `counterexample`; `reason`.
     #[arg(long)]
     every_m: bool,
 
-    /// The most seconds for that proof, after which nothing is known (status 3); looked at between replays
+    /// Time limit of that proof in seconds (then status 3); checked between replays
     #[arg(long, value_name = "S", requires = "every_m", value_parser = seconds)]
     time_limit: Option<Duration>,
 }

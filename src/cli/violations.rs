@@ -16,8 +16,8 @@ pub struct Complaint {
     pub device: Option<u32>,
     /// The pass it is about, such as `3F0`, where there is one.
     pub pass: Option<String>,
-    /// Where that stands in the device's order, from 0, if it stands anywhere. In a file with sends and
-    /// receives: where it stands among all actions, when the rule is one of communication.
+    /// Its position in the device's order, from 0, if it has one. In a file with sends and
+    /// receives: its position among all actions, if the rule is one of communication.
     pub position: Option<usize>,
     /// All of it in a sentence.
     pub message: String,

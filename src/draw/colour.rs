@@ -39,7 +39,7 @@ impl Ground {
 impl Colour {
     const WHITE: Self = Self([0xff; 3]);
 
-    /// The colour of a pass of this kind in a chunk, of so many chunks.
+    /// The colour of a pass of this kind in a chunk, given the number of chunks.
     pub(super) fn of(kind: Kind, chunk: usize, chunks: usize, ground: Ground) -> Self {
         let (dark, light) = match kind {
             Kind::F => ([0x21, 0x45, 0xc0], [0x82, 0xa4, 0xfa]),
@@ -56,7 +56,7 @@ impl Colour {
         dark.mixed(Self(light), chunk, chunks.saturating_sub(1).max(1))
     }
 
-    /// So many parts of the other colour in so many.
+    /// A mix with another colour, which has `parts` parts out of `of`.
     fn mixed(self, other: Self, parts: usize, of: usize) -> Self {
         let parts = parts.min(of);
         Self(std::array::from_fn(|at| {

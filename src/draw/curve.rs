@@ -51,7 +51,7 @@ impl Axis {
         Self { least, most: most.max(least + 1) }
     }
 
-    /// Where a value lies on so many places, the nearest.
+    /// The nearest of this many places to a value.
     fn place(self, value: i128, places: i64) -> i64 {
         let twice = 2 * (value - self.least) * i128::from(places) + (self.most - self.least);
         i64::try_from(Integer::div_floor(&twice, &(2 * (self.most - self.least)))).unwrap_or(0)
@@ -72,7 +72,7 @@ impl Curve<'_> {
         (memory, interval)
     }
 
-    /// The curve in characters, so many columns wide. Points proved optimal are `o`, others `.`, and the
+    /// The curve in characters, `width` columns wide. Points proved optimal are `o`, others `.`, and the
     /// marks letters from `A` on, `*` past `Z`.
     #[must_use]
     pub fn terminal(&self, width: usize) -> String {
@@ -93,7 +93,7 @@ impl Curve<'_> {
         for (spot, letter) in self.marks.iter().zip(letters()) {
             put(spot, letter);
         }
-        let mut out = format!("interval, {}\n", self.time_unit);
+        let mut out = format!("interval, {}\n", super::plural(self.time_unit));
         for (row, cells) in cells.iter().enumerate() {
             let label = match row {
                 0 => label(interval.most),

@@ -2,7 +2,7 @@
 
 use super::xml::width_of;
 
-/// Where a label stands: the left end of its base line, in hundredths of a pixel.
+/// The place of a label: the left end of its base line, in hundredths of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) x: i64,
@@ -42,7 +42,7 @@ impl Area {
 }
 
 /// Places for labels of this size beside their points, one after the other, each as near as the points, the
-/// labels before it and the bounds allow. One for which there is no place stands right of its point.
+/// labels before it and the bounds allow. One for which there is no place goes right of its point.
 pub(super) fn place(
     labels: &[((i64, i64), &str)],
     size: i64,

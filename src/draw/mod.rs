@@ -33,6 +33,8 @@ pub use page::{PageError, page};
 pub use svg::{Part, Svg, SvgError, together};
 pub use terminal::Terminal;
 
+use std::fmt;
+
 use crate::analysis::{Phases, Places, Span, Utilisation};
 use crate::model::{Device, Kind, Model, Pass, Shape, Ticks, Units};
 use crate::replay::{Held, Rate, Timing, Verdict, end_of, memory_along};
@@ -51,7 +53,8 @@ pub struct Picture<'a> {
     critical: Vec<(Device, usize)>,
 }
 
-/// What replay computes for its own pictures, and a measurement has to tell: when passes ended and what was live.
+/// What replay computes for its own pictures and a measurement has to provide: when passes ended, and what
+/// was in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measured {
     /// When everything started, and what that amounts to.
@@ -75,8 +78,8 @@ impl<'a> Picture<'a> {
         Some(Self { model, schedule, timing, peak_memory, measured: None, critical: Vec::new() })
     }
 
-    /// The picture of a run that was measured. The schedule has the passes in the order in which they ran; the
-    /// model gives units and latencies.
+    /// The picture of a run that was measured. The schedule has the passes in the order in which they ran;
+    /// the model gives units and latencies.
     ///
     /// # Panics
     /// When what was measured is not of this schedule: a list of other length.
@@ -212,7 +215,7 @@ impl<'a> Picture<'a> {
         let metrics = &self.timing.metrics;
         let most = self.peak_memory.iter().copied().max().unwrap_or_default();
         vec![
-            format!("makespan {} {}", metrics.makespan, self.model.costs().unit),
+            format!("makespan {}", in_unit(metrics.makespan, &self.model.costs().unit)),
             format!("bubble rate {} %", percent(metrics.bubble_rate, 2)),
             format!("idle rate {} %", percent(metrics.idle_rate, 2)),
             format!("peak memory {most} {}", self.model.memory().unit),
@@ -226,6 +229,18 @@ fn counted(count: u32, thing: &str) -> String {
         (_, "microbatch") => format!("{count} microbatches"),
         _ => format!("{count} {thing}s"),
     }
+}
+
+/// A time with its unit. The default unit is a word and has a plural: 1 tick, 2 ticks, 3 us.
+pub(crate) fn in_unit(value: impl fmt::Display, unit: &str) -> String {
+    let value = value.to_string();
+    let unit = if value == "1" { unit } else { plural(unit) };
+    format!("{value} {unit}")
+}
+
+/// A unit of time in the plural.
+pub(crate) fn plural(unit: &str) -> &str {
+    if unit == "tick" { "ticks" } else { unit }
 }
 
 /// What a kind of pass is called.

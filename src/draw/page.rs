@@ -1,5 +1,5 @@
-//! A page for a browser: one or several timelines to zoom, pan and look at every pass of. All that it needs is
-//! in the one file; it loads nothing.
+//! A page for a browser: one or several timelines to zoom, pan and look at every pass of. All that it needs
+//! is in the one file; it loads nothing.
 
 mod data;
 
@@ -48,8 +48,8 @@ pub enum PageError {
 }
 
 /// A page that shows these pictures, one below the other along one axis of time. Where their units differ and
-/// are all of `ns`, `us`, `ms` and `s`, times are shown in the finest of them. The same pictures give the same
-/// bytes.
+/// are all of `ns`, `us`, `ms` and `s`, times are shown in the finest of them. The same pictures give the
+/// same bytes.
 ///
 /// # Errors
 /// When there is none, when other units differ, or when times or amounts are too large for the numbers of a
@@ -178,7 +178,7 @@ fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
     let phases = picture.phases().list();
     let phases =
         phases.map(|(phase, from, to)| format!("{phase} {from} to {to}")).collect::<Vec<_>>().join(", ");
-    write(out, &format!("<p class=\"phases\">{phases} {unit}</p>"));
+    write(out, &format!("<p class=\"phases\">{phases} {}</p>", super::plural(&unit)));
     write(out, "<table>");
     write(
         out,

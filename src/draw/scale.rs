@@ -4,7 +4,7 @@ use num_integer::Integer;
 
 use crate::model::Ticks;
 
-/// A scale by which so many columns stand for so many ticks. One of the two numbers is 1.
+/// A scale: a number of columns for a number of ticks. One of the two numbers is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scale {
     pub(super) columns: i64,
@@ -12,7 +12,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The scale at which a duration fills at least so many columns, and not many more.
+    /// The scale at which a duration fills at least this many columns, and not many more.
     pub(super) fn fitting(duration: Ticks, columns: i64) -> Self {
         let (duration, columns) = (duration.0.max(1), columns.max(1));
         if duration < columns {

@@ -3,7 +3,7 @@
 //! Every pass is a rectangle with its edges at the nearest hundredth of a pixel. The rectangles of a
 //! device that look the same are the parts of one path, which keeps the file of a hundred thousand
 //! passes at a few megabytes. Looks are attributes of the shapes, so that a drawing can be set into a paper
-//! or a page without changing, or being changed by, what stands around it.
+//! or a page without changing, or being changed by, what is around it.
 
 mod canvas;
 mod layout;

@@ -92,7 +92,7 @@ impl<'a> Canvas<'a> {
         let peaks = all().flat_map(|picture| picture.peak_memory).map(|peak| peak.to_string().len());
         let peak = peaks.max().unwrap_or(0).max("peak".len());
         let full = width - label - 1;
-        // Where memory takes too many digits, the figures of the devices stand below the timeline.
+        // Where memory takes too many digits, the figures of the devices go below the timeline.
         let figures = Some("   idle  ".len() + peak).filter(|&figures| figures + 16 <= full);
         let plan = Plan::of(
             longest,
@@ -151,7 +151,7 @@ impl<'a> Canvas<'a> {
         let mut mark = |instant: Ticks| {
             let text = format!("|{instant}");
             let Ok(at) = usize::try_from(scale.column(instant) - band.from) else { return };
-            // A mark gives way to one that stands there, and to the edge.
+            // A mark gives way to one that is already there, and to the edge.
             let room = line.get(at..=at + text.len()).or_else(|| line.get(at..at + text.len()));
             if room.is_some_and(|room| room.iter().all(|&place| place == ' ')) {
                 for (place, letter) in line[at..].iter_mut().zip(text.chars()) {
@@ -294,7 +294,7 @@ impl<'a> Canvas<'a> {
         let unit = &picture.model.costs().unit;
         let columns = if columns == 1 { "1 column is".to_owned() } else { format!("{columns} columns are") };
         let mut facts = picture.facts();
-        facts.push(format!("{columns} {ticks} {unit}"));
+        facts.push(format!("{columns} {}", super::in_unit(ticks, unit)));
         if self.hidden > 0 {
             facts.push(format!("{} passes are too short to be drawn", self.hidden));
         }

@@ -363,7 +363,7 @@ fn pictures_that_stand_together_share_their_axis() {
     assert_eq!(axes[0], axes[1]);
     let svg = together(&pictures, &Svg::default()).expect("room enough");
     assert_eq!(svg.matches("<svg ").count(), 3, "one around two");
-    // The labels of the axes stand at the same places, and both axes go as far as the slower one.
+    // The labels of the axes are at the same places, and both axes go as far as the slower one.
     let labels = |text: &str| {
         let group = text.split("text-anchor=\"middle\">").find(|part| part.contains(">0</text>"));
         let lines = group.expect("an axis").lines().take_while(|line| !line.starts_with("</g>"));

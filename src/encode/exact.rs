@@ -30,7 +30,7 @@ struct Edge {
     turns: i128,
 }
 
-/// The block that the shifts of an engine stand for, one `k` per pair of the problem.
+/// The block that the shifts of an engine describe, one `k` per pair of the problem.
 ///
 /// # Errors
 /// [`EncodeError::Rejected`] when no block has these shifts, or it is not what was claimed, or it

@@ -12,8 +12,8 @@
 //!
 //! With K microbatches per interval every pass has K copies in the block, and nothing else changes.
 //!
-//! Two engines solve it independently, [`milp`] (`HiGHS` or microlp) and [`smt`] (an SMT solver). What either finds counts
-//! only after the integers alone have been turned into a block in exact arithmetic.
+//! Two engines solve it independently, [`milp`] (`HiGHS` or microlp) and [`smt`] (an SMT solver). What either
+//! finds counts only after the integers alone have been turned into a block in exact arithmetic.
 
 mod exact;
 #[cfg(feature = "milp")]
@@ -123,12 +123,12 @@ impl BlockOutcome {
     }
 }
 
-/// Why a solver's answer does not stand up to exact arithmetic.
+/// Why exact arithmetic refutes a solver's answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejection {
     /// No offsets have these shifts, whatever the interval.
-    #[error("its passes wait for each other in a circle")]
+    #[error("its passes wait for each other in a cycle")]
     Contradiction,
     /// The interval is too short for the shifts.
     #[error("it cannot repeat every {claimed} ticks")]

@@ -56,12 +56,12 @@ impl Scale {
         if fits(longest) && fits(Some(self.interval)) { Ok(self) } else { Err(EncodeError::Overflow) }
     }
 
-    /// The least parts that so many ticks are.
+    /// The least number of parts in this many ticks.
     pub fn least(self, ticks: i64) -> i128 {
         self.parts.0 * i128::from(ticks)
     }
 
-    /// The most parts that so many ticks are.
+    /// The largest number of parts in this many ticks.
     pub fn most(self, ticks: i64) -> i128 {
         self.parts.1 * i128::from(ticks)
     }

@@ -17,13 +17,13 @@ pub enum CannotRun {
     #[error("it is too large to be replayed")]
     TooLarge,
     /// One device is no pipeline.
-    #[error("it has one device, and a pipeline there has at least two")]
+    #[error("it has one device, but this runtime needs at least two")]
     OneDevice,
     /// Two pipelines over the same devices.
-    #[error("microbatches go in two directions, and that runtime has one pipeline")]
+    #[error("microbatches go in two directions, but this runtime has one pipeline")]
     TwoDirections,
     /// The runtime places the stages itself, and otherwise.
-    #[error("the placement is {shape}, and that runtime places stages {places}")]
+    #[error("the placement is {shape}, but this runtime places stages {places}")]
     Placement {
         /// The placement of the schedule.
         shape: Shape,
@@ -31,7 +31,7 @@ pub enum CannotRun {
         places: &'static str,
     },
     /// A recomputation.
-    #[error("device {device}, position {position}: `{pass}` recomputes, which that runtime does by itself")]
+    #[error("device {device}, position {position}: `{pass}` recomputes, which this runtime does by itself")]
     Recomputation {
         /// The device.
         device: Device,
@@ -42,7 +42,7 @@ pub enum CannotRun {
     },
     /// An overlapped pair.
     #[error(
-        "device {device}, position {position}: `{pass}` is overlapped, and that runtime runs passes one by one"
+        "device {device}, position {position}: `{pass}` is overlapped, but this runtime runs passes one by one"
     )]
     Overlapped {
         /// The device.
@@ -54,8 +54,8 @@ pub enum CannotRun {
     },
     /// Microbatches overtake each other where the runtime keeps them in a queue.
     #[error(
-        "device {device}, position {position}: `{pass}` comes before an earlier microbatch of its stage, and that runtime \
-         takes what it keeps from queues"
+        "device {device}, position {position}: `{pass}` comes before an earlier microbatch of its stage, but this runtime \
+         keeps tensors in queues"
     )]
     OutOfTurn {
         /// The device.
@@ -67,7 +67,7 @@ pub enum CannotRun {
     },
     /// The runtime makes its own orders, and they are others.
     #[error(
-        "device {device}, position {position}: the schedule has `{has}` where that runtime, which makes its orders \
+        "device {device}, position {position}: the schedule has `{has}` where this runtime, which makes its orders \
          itself, runs `{runs}`"
     )]
     OwnOrder {
@@ -80,10 +80,10 @@ pub enum CannotRun {
         /// What the runtime runs.
         runs: Pass,
     },
-    /// The runtime makes its own orders, but not for so many microbatches.
+    /// The runtime makes its own orders, but not for this number of microbatches.
     #[error(
-        "{microbatches} microbatches are no multiple of {devices} devices, and that runtime interleaves in groups \
-         of these"
+        "{microbatches} microbatches are not a multiple of {devices} devices, but this runtime interleaves in groups \
+         of that size"
     )]
     Microbatches {
         /// The number of microbatches.
@@ -92,13 +92,13 @@ pub enum CannotRun {
         devices: u32,
     },
     /// The runtime makes its own orders, and none for this placement and number of microbatches is known.
-    #[error("that runtime makes its orders itself, and what it would run here is not known")]
+    #[error("this runtime makes its orders itself, and what it would run here is not known")]
     OwnOrderUnknown,
-    /// Messages that wait for each other in a circle, where passes take no time.
-    #[error("some passes take no time, and groups of messages of that runtime would wait for each other")]
+    /// Messages that wait for each other in a cycle because passes take no time.
+    #[error("some passes take no time, so groups of messages of this runtime would wait for each other")]
     Circular,
     /// Layers for another number of stages.
-    #[error("layers are given for {given} stages, and there are {stages}")]
+    #[error("layers are given for {given} stages, but there are {stages}")]
     Layers {
         /// For how many they are given.
         given: usize,
@@ -106,13 +106,13 @@ pub enum CannotRun {
         stages: u32,
     },
     /// A stage without any layer where the runtime needs one.
-    #[error("stage {0} has no layers, and that runtime optimises every stage by itself")]
+    #[error("stage {0} has no layers, but this runtime runs an optimiser for every stage")]
     NoLayers(Stage),
     /// No layer at all.
     #[error("no stage has any layers")]
     NoModel,
     /// The layers of each stage are not known.
-    #[error("the layers of each stage have to be said")]
+    #[error("the number of layers of each stage is required")]
     LayersUnknown,
     /// PyTorch's CSV cannot say it.
     #[error(transparent)]
@@ -156,7 +156,7 @@ pub(super) fn plain(schedule: &Schedule) -> Result<(), CannotRun> {
     Ok(())
 }
 
-/// The layers of every stage, one at least in all. One number stands for all stages.
+/// The layers of every stage, one at least in all. One number means all stages.
 pub(super) fn layers_by_stage(given: &[u32], placement: &Placement) -> Result<Vec<u32>, CannotRun> {
     let stages = placement.stages();
     let layers = match *given {

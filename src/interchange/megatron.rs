@@ -1,7 +1,7 @@
 //! Megatron-LM's arguments for the placement of a pipeline: the layout of layers.
 //!
 //! Megatron-LM makes its orders itself: 1F1B, or interleaved 1F1B where devices hold several stages, with full
-//! backwards. So only a schedule that is one of these is run as it is written; what can be told is which layers
+//! backwards. So only a schedule that is one of these is run as it is written; its options set which layers
 //! each stage holds (`--pipeline-model-parallel-layout`, Megatron Core's user guide, "Custom Pipeline Model
 //! Parallel Layout"). Stages of a layout go round the devices; one string has all stages, divided by `|`: `E` is
 //! the embedding, `t` a transformer layer, `t*3` three, `L` the loss.

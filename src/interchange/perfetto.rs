@@ -131,7 +131,7 @@ pub fn write(model: &Model, schedule: &Schedule, timing: &Timing, out: impl Writ
     Ok(())
 }
 
-/// Where every pass stands.
+/// The place of every pass.
 fn places(schedule: &Schedule) -> BTreeMap<Pass, (Device, usize)> {
     Device::all(schedule.devices())
         .flat_map(|device| {
@@ -247,7 +247,7 @@ impl<W: Write> Trace<'_, W> {
         Ok(())
     }
 
-    /// The flows, after all passes: an event must stand behind the pass at the same instant that it binds to.
+    /// The flows, after all passes: an event must follow the pass at the same instant that it binds to.
     fn messages(&mut self) -> Result<(), TraceError> {
         let placement = self.schedule.placement();
         for device in Device::all(self.schedule.devices()) {

@@ -95,7 +95,7 @@ impl File {
     }
 }
 
-/// Reads a CSV and tells its form and its dialect. That the schedule can run is not checked here.
+/// Reads a CSV and detects its form and its dialect. That the schedule can run is not checked here.
 ///
 /// # Errors
 /// When a cell is not an action, a rank runs nothing, or stages are missing or on several ranks. The

@@ -2,7 +2,7 @@
 //!
 //! Every device has a list of `ScheduledNode`s: passes, sends and receives. The runtime keeps what comes and goes
 //! between them in queues, one for each chunk and kind, so that passes of a stage have to keep the order of
-//! microbatches. Messages that stand together it posts together, sends first; or, where it batches them, as one
+//! microbatches. It posts neighbouring messages together, sends first; or, where it batches them, as one
 //! group over a communicator for all devices. A chunk hands over to the next one on its own device only on the last device, and otherwise to a neighbour.
 //! Read from `megatron/core/pipeline_parallel/zerobubble/runtime.py` and `scheduler/graph.py` at commit
 //! 0153744904fdf81371e7037d15674123c9b71997; not run here, as it needs GPUs.
@@ -36,9 +36,9 @@ pub struct NodeLists {
 
 /// The nodes of a schedule, with its times under the model.
 ///
-/// A message stands where it is made; its receive stands before the pass that runs on the receiving device at
-/// that time, so that the two overlap. So on every device messages stand in the order of the times
-/// at which they are made, ties broken alike, and what a pass makes is sent before anything is received
+/// A send is at the time at which its message is made. Its receive comes before the pass that runs on the
+/// receiving device at that time, so that the two overlap. So every device lists messages in the order of the
+/// times at which they are made, ties broken alike, and what a pass makes is sent before anything is received
 /// behind it.
 ///
 /// # Errors

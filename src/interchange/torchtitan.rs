@@ -1,4 +1,4 @@
-//! What torchtitan has to be told to train with a schedule that is given as PyTorch's CSV.
+//! The configuration that torchtitan needs to train with a schedule that is given as PyTorch's CSV.
 //!
 //! It loads the CSV itself (`parallelism.pipeline_parallel_schedule_csv`), but places the stages by the name
 //! of a schedule, in a loop or in a V, and counts microbatches by two batch sizes. Read from
@@ -25,8 +25,8 @@ pub struct Configuration {
 /// The configuration for a schedule whose CSV will be found at the path `csv`.
 ///
 /// Without `layers` torchtitan divides the layers itself, into one or two stages per device. With
-/// them it is told which modules each stage holds, by the names that its Llama 3 has; the first stage also
-/// embeds, the last also normalises and projects.
+/// them the configuration lists the modules of each stage, by the names that its Llama 3 has; the first stage
+/// also embeds, the last also normalises and projects.
 ///
 /// # Errors
 /// When replay finds the schedule wrong, torchtitan would place the stages otherwise or divide them into another number, the layers are

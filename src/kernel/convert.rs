@@ -16,7 +16,7 @@ impl IndexedSchedule {
     /// The passes of a schedule, whatever their kinds, within the capacities of the model.
     ///
     /// # Errors
-    /// When a pass is unknown to the model, stands there twice, or on a device that does not hold its stage.
+    /// When a pass is unknown to the model, a duplicate, or on a device that does not hold its stage.
     pub fn of(model: &Model, schedule: &Schedule) -> Result<Self, Stuck> {
         let (placement, microbatches) = (model.placement(), schedule.microbatches());
         let mut problem = Problem::empty(model, microbatches);

@@ -17,9 +17,9 @@ const ROUNDS: usize = 64;
 /// How far ahead of a gap candidates are looked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Lookahead {
-    /// So many passes for each stage of the device.
+    /// This many passes for each stage of the device.
     PerStage(usize),
-    /// So many passes for each stage and kind of the device.
+    /// This many passes for each stage and kind of the device.
     PerClass(usize),
 }
 
@@ -161,8 +161,8 @@ impl GapFiller {
         moved
     }
 
-    /// The pass that can start earliest in a gap: its place in the order, and when. Of each stage and kind only the
-    /// next one is tried: microbatches stay first in, first out.
+    /// The pass that can start earliest in a gap: its place in the order, and when. Tries only the
+    /// next pass of each stage and kind: microbatches stay first in, first out.
     fn candidate(
         &mut self,
         problem: &Problem,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::model::{Device, Kind, Model, Pass, Units};
 use crate::schedule::Schedule;
 
-/// What a pass acquires at its start. `recomputed` tells whether an R of its stage and microbatch
+/// What a pass acquires at its start. `recomputed` says whether an R of its stage and microbatch
 /// exists.
 #[must_use]
 pub fn acquired(model: &Model, pass: Pass, recomputed: bool) -> Units {

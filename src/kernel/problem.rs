@@ -79,7 +79,7 @@ impl Link {
     }
 }
 
-/// What tells passes of one stage and kind apart.
+/// What distinguishes passes of one stage and kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Variety {
     /// An R of the same stage and microbatch exists.

@@ -16,7 +16,7 @@ const PERIODS: [u32; 5] = [1, 2, 3, 4, 6];
 /// Microbatches are left out in multiples of this, so that segments of every period fill the place.
 const STEP: u32 = 12;
 
-/// How many microbatches stand for all of a model's: enough for warm-up, some steady phase and
+/// How many microbatches represent all of a model's: enough for warm-up, some steady phase and
 /// cool-down. Nothing where that is hardly fewer.
 pub(crate) fn fewer_microbatches(model: &Model) -> Option<u32> {
     let enough = model.devices().saturating_mul(3).max(24);
@@ -35,8 +35,8 @@ pub(crate) struct Segment {
 }
 
 impl IndexedSchedule {
-    /// The schedule of few microbatches as one of so many: its steady phase is repeated. Nothing when it has none,
-    /// or when its microbatches are not first in, first out.
+    /// The schedule of few microbatches as one of `microbatches`: its steady phase is repeated. Nothing when
+    /// it has none, or when its microbatches are not first in, first out.
     pub fn unrolled(&self, microbatches: u32) -> Option<Self> {
         let Self { problem, orders } = self;
         let mut times = EndTimes::default();
@@ -111,8 +111,8 @@ impl Problem {
     }
 }
 
-/// The orders with the segment repeated so often more. Microbatches must be first in, first out in each
-/// class; nothing when they are not.
+/// The orders with the segment repeated `repetitions` times more. Microbatches must be first in, first out in
+/// each class; nothing when they are not.
 pub(crate) fn unroll(orders: &IndexedOrders, segment: &Segment, repetitions: u32) -> Option<IndexedOrders> {
     orders
         .iter()

@@ -14,7 +14,7 @@ pub enum LoweringError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The schedule cannot run, whatever its passes cost.
-    #[error("only a schedule that can run has sends and receives: {0}")]
+    #[error("sends and receives can only be generated for a schedule that runs: {0}")]
     Invalid(Violation),
     /// There is no plan of a valid schedule: a defect of this program.
     #[error("replay accepts a schedule that cannot be lowered: {0}")]

@@ -13,7 +13,7 @@ const GATHERED: usize = 3;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no device can go on: {}", spell_out(.0))]
 pub struct Unlowerable(
-    /// By device that has not finished: where it stands in its order, the pass it cannot run, and what that
+    /// By device that has not finished: its position in its order, the pass it cannot run, and what that
     /// needs first.
     pub Vec<(Place, Pass, Pass)>,
 );

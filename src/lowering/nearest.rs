@@ -11,7 +11,7 @@ use crate::schedule::{Place, Schedule};
 pub struct Nearest {
     /// The schedule that can run.
     pub schedule: Schedule,
-    /// The passes that were brought forward, in the order in which that was done: where each stood when it
+    /// The passes that were brought forward, in the order in which that was done: the place of each when it
     /// was moved, and the position it was moved to.
     pub moved: Vec<(Place, Pass, usize)>,
     /// The overlapped pairs that were taken apart, by the pass that goes first now.
@@ -29,11 +29,11 @@ impl Nearest {
 /// Orders that can run, as near to those of a schedule as its devices allow when they are asked one after the
 /// other: they run as they are for as long as any device can go on. When none can, of all passes that could
 /// run now, the one with the fewest passes before it on its device is brought forward past those, on the
-/// first device where there is one; one that stands in an overlapped pair is taken out of it. So nothing is
+/// first device where there is one; one in an overlapped pair is taken out of it. So nothing is
 /// changed that could run as it was, and every change is the smallest at its time; that there are as few
 /// changes as possible in all is not claimed.
 ///
-/// Nothing when a pass is missing that another one needs, or stands twice: no order of such passes can run.
+/// Nothing when a pass is missing that another one needs, or is a duplicate: no order of such passes can run.
 #[must_use]
 pub fn nearest(schedule: &Schedule) -> Option<Nearest> {
     let passes: BTreeSet<Pass> = schedule.orders().iter().flatten().copied().collect();
@@ -72,7 +72,7 @@ pub fn nearest(schedule: &Schedule) -> Option<Nearest> {
     Some(changes)
 }
 
-/// Brings one pass forward to where its device stands; nothing when no pass can run.
+/// Brings one pass forward to the next position of its device; nothing when no pass can run.
 fn advance(
     schedule: &Schedule,
     passes: &BTreeSet<Pass>,

@@ -7,7 +7,7 @@ use crate::schedule::Schedule;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no schedule keeps to the memory limit of {capacity} on device {device}: a single microbatch needs {needed} there, {} more. \
-     When `{at}` starts, {} live at once: the chain {} lets none of them go before",
+     When `{at}` starts, {} in memory at once; the dependencies {} prevent an earlier release",
     *needed - *capacity, holding(.held), chain(.held, *.at)
 )]
 pub struct Infeasible {

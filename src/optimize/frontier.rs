@@ -110,7 +110,7 @@ impl WithinCapacity {
 }
 
 /// The frontier of a model whose devices all have one capacity, which goes from what full throughput needs
-/// down to nothing. The model's own capacities play no part. `progress` is told every point once it is
+/// down to nothing. The model's own capacities play no part. `progress` receives every point once it is
 /// found.
 ///
 /// Where the [exact program](zone) applies, every point is proved. Elsewhere a
@@ -167,8 +167,8 @@ pub fn frontier(
     Ok(Frontier { points, complete, engine })
 }
 
-/// Takes a step of less memory than those before. Of them it replaces those that repeat no sooner, as a
-/// solver short of time may leave them.
+/// Adds a step of less memory than those before, and removes the previous steps that repeat no sooner, which
+/// a solver short of time may leave.
 fn take(steps: &mut Vec<Step>, step: Step) {
     while steps.last().is_some_and(|last| last.interval >= step.interval) {
         steps.pop();

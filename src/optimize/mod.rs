@@ -2,9 +2,8 @@
 //!
 //! Candidates come from optimal building blocks, from list scheduling along orders of forwards, and
 //! from the catalogue; the best are improved by filling gaps, by annealing, and by disturbing their
-//! forwards. Of many microbatches, fewer are searched, and the steady phase of the best schedules is
-//! repeated. All of that only proposes: the answer is what `replay` says of it, and the bound is
-//! `certificate`'s.
+//! forwards. With many microbatches, the search uses fewer, and repeats the steady phase of the best
+//! schedules. All of that only proposes: `replay` measures the answer, and `certificate` derives the bound.
 //!
 //! ```
 //! use std::time::Duration;
@@ -88,7 +87,7 @@ impl Default for Options {
     }
 }
 
-/// Where a search stands.
+/// The progress of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -352,7 +351,7 @@ fn exhaust(
         Err(exact::ExactError::Incumbent(reason)) => {
             return Err(OptimizeError::Rejected { engine: best.engine, reason });
         }
-        // Not every model has an exact search; the schedule stands without.
+        // Not every model has an exact search; the schedule is valid without.
         Err(
             exact::ExactError::NotBuilt(_)
             | exact::ExactError::NoDuration(_)

@@ -1,8 +1,9 @@
-//! What is said to the question of a theorem, and why nothing is.
+//! The answer to the question of a theorem, and why there may be none.
 
 use crate::stop::Stop;
 
-/// Why a theorem is neither proved nor refuted. In any case it holds for up to [`SURVEYED`](super::SURVEYED) devices.
+/// Why a theorem is neither proved nor refuted. In any case it holds for up to [`SURVEYED`](super::SURVEYED)
+/// devices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -18,8 +19,8 @@ pub enum Reason {
     /// The solver gave up by itself.
     #[error("the solver gave up: {0}")]
     Solver(String),
-    /// The solver refutes it, for so many devices that no block can be made.
-    #[error("the solver refutes it only for so many devices that no block can be made to see: {0}")]
+    /// The solver refutes it for too many devices to build and check a block.
+    #[error("the solver's counterexample has {0} devices, too many to build and check the block")]
     TooManyDevices(i128),
     /// What it rests on is unknown.
     #[error("it rests on {0}, which is unknown")]
@@ -44,7 +45,7 @@ impl Reason {
 pub(super) enum SolverAnswer {
     /// There is no counterexample.
     Unsat,
-    /// There is one for so many devices.
+    /// There is one for this number of devices.
     Sat(i128),
     /// It does not say.
     Unknown(Reason),

@@ -13,7 +13,7 @@ use crate::model::{Device, Kind, Microbatch, Pass, Stage, Ticks, Units};
 pub struct Counterexample {
     /// The number of devices, d.
     pub devices: u32,
-    /// The device, i: none before it is a counterexample for so many devices.
+    /// The device, i: none before it is a counterexample for this number of devices.
     pub device: Device,
     /// What is wrong there.
     pub violation: Violation,
@@ -102,7 +102,7 @@ impl Counterexample {
     }
 
     /// The device modulo the interval, in a line: what runs from each instant on until the next. A
-    /// `+` stands between passes that overlap, `-` for nothing at all; passes without duration are left
+    /// `+` is between passes that overlap, `-` for nothing at all; passes without duration are left
     /// out. Nothing where there is no block.
     #[must_use]
     pub fn drawing(&self) -> Option<String> {

@@ -13,10 +13,10 @@ use crate::block::family::{Family, FamilyError};
 use crate::model::Device;
 use crate::stop::Stop;
 
-/// Up to so many devices a family is evaluated before any solver is asked.
+/// A family is evaluated up to this many devices before any solver is asked.
 pub const SURVEYED: u32 = 64;
 
-/// Up to so many devices a first one in the domain is looked for.
+/// The first number of devices in the domain is looked for up to this one.
 const MOST_FIRST: u32 = 4096;
 
 /// What is known of a theorem.
@@ -42,7 +42,7 @@ pub struct Judgement {
     pub spent: Duration,
 }
 
-/// The theorems of a family, as they stand before any is decided: the waits of W are those met for up
+/// The theorems of a family, as they are before any is decided: the waits of W are those met for up
 /// to [`SURVEYED`] devices.
 ///
 /// # Errors

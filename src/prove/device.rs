@@ -302,7 +302,7 @@ impl DeviceTerms {
         }
         let whole = started.quotient().minus(step.quotient());
         let (from, to) = (step.remainder(), started.remainder());
-        // Of passes that start at the same instant, those without duration come first, by microbatch
+        // If passes start at the same instant, those without duration come first, by microbatch
         // and then along the dependencies.
         let earlier = rank(step) < rank(started);
         let tied = match (self.length(step) > 0, self.length(started) > 0) {

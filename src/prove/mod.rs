@@ -118,7 +118,7 @@ pub enum ProveError {
     /// The solver fails.
     #[error(transparent)]
     Solver(#[from] SmtError),
-    /// What was derived about a squeezed order does not stand up to its own check.
+    /// What was derived about a squeezed order fails its own check.
     #[error("internal error: the witness about {family} is rejected: {error}")]
     Witness {
         /// The family.

@@ -1,4 +1,4 @@
-//! A theorem told apart by residues, so that no quotient is left in it to be reasoned about.
+//! A theorem split by residues, so that no quotient is left in it to be reasoned about.
 //!
 //! With `i = P*a + r` and `d = P*b + s`, where `r` and `s` are residues modulo P, a quotient by a constant
 //! in the formulas of a family is a multiple of `a`, a multiple of `b` and a number that depends on `r` and
@@ -39,7 +39,7 @@ pub(super) struct Quotient {
 
 /// Why a term does not grow evenly.
 enum Uneven {
-    /// It would with so many times as many residues.
+    /// It would with this many times as many residues.
     Refine(i128),
     /// It never does, or its numbers are too large.
     Never,

@@ -24,7 +24,7 @@ impl Judge {
         }
     }
 
-    /// Asks for a counterexample, of all or with at most so many devices.
+    /// Asks for a counterexample, of all or with at most this many devices.
     ///
     /// # Errors
     /// When the solver fails.

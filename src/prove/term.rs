@@ -46,7 +46,7 @@ pub(super) struct Definition {
     pub body: Term,
 }
 
-/// The values of `i` and `d`, and what names stand for.
+/// The values of `i` and `d`, and the meaning of names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub device: i128,
@@ -57,7 +57,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Term {
-    /// What a name stands for on device `i`.
+    /// The meaning of a name on device `i`.
     pub fn named(name: impl Into<String>) -> Self {
         Self::Of(name.into(), Box::new(Self::Device))
     }
@@ -111,7 +111,7 @@ impl Term {
         })
     }
 
-    /// Its value; nothing when it does not fit 128 bits or a name stands for nothing.
+    /// Its value; nothing when it does not fit 128 bits or a name has no meaning.
     pub fn value(&self, at: Place<'_>) -> Option<i128> {
         match self {
             Self::Integer(value) => Some(*value),

@@ -14,7 +14,7 @@ use crate::block::family::{
 use crate::model::{Device, Kind, Ticks};
 use crate::stop::Stop;
 
-/// Asserts that what the files say is what the block algebra says, for up to so many devices.
+/// Asserts that what the files say is what the block algebra says, for up to this many devices.
 fn assert_agreement(family: &Family, most: u32) {
     let theorems = theorems(family).expect("well formed");
     for sample in (1..=most).filter_map(|devices| Sample::of(family, devices)) {

@@ -44,7 +44,7 @@ pub(super) fn script(theorem: &Theorem, remarks: &[String]) -> Script {
     script
 }
 
-/// The question as it stands.
+/// The question as it is.
 fn ask(theorem: &Theorem, script: &mut Script) {
     for Definition { name, body } in &theorem.definitions {
         script.define(name, &["i", "d"], "Int", body.expression());

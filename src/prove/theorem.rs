@@ -60,7 +60,7 @@ impl<'a> Theorems<'a> {
         Ok(Self { family, terms, domain })
     }
 
-    /// All of them. `delays` tells what waits of the W of a chunk are known.
+    /// All of them. `delays` says which waits of the W of a chunk are known.
     pub fn all(&self, delays: impl Fn(u32) -> Option<Delays>) -> Result<Vec<Theorem>, ProveError> {
         let mut theorems = Vec::new();
         if !self.terms.placed.is_empty() {
@@ -208,7 +208,7 @@ impl<'a> Theorems<'a> {
         Ok(self.theorem(&format!("promise-{number}"), Subject::Promise(position), &says, claim))
     }
 
-    /// That a pass starts after everything it needs, wherever its device stands.
+    /// That a pass starts after everything it needs, wherever its device is.
     fn waits(&self, step: Step) -> Vec<Fact> {
         let terms = &self.terms;
         let after = |needed: Step, device: Term| {

@@ -84,14 +84,14 @@ fn against(recorded: &Recorded, found: &Record, design: &Design) -> Vec<Change> 
     if changes.iter().all(|change| change.severity == Severity::Undecided) {
         let text = with_kept_verdicts(found, Some(&recorded.record), |_| true).to_string();
         if recorded.text.replace("\r\n", "\n") != text {
-            let message = "its text is another one: --accept writes it".to_owned();
+            let message = "its text has changed: --accept writes it".to_owned();
             changes.insert(0, Change::of(Severity::Changed, "record", &Place::default(), message));
         }
     }
     changes
 }
 
-/// Of a design without a record: that it has none, and what is wrong with it all the same.
+/// The changes of a design without a record: that it has none, and what is wrong with it nevertheless.
 fn not_recorded(found: &Record, design: &Design) -> Vec<Change> {
     let nothing = Record { design: design.name.clone(), facts: Vec::new() };
     let message = "has no record yet: look at it and --accept it".to_owned();

@@ -96,13 +96,12 @@ impl Comparison<'_> {
                 Some(self.figures(place, what, old, new))
             }
             (What::Order, Value::Passes(old), Value::Passes(new)) => Some(moved::order(place, old, new)),
-            // These are told with what they explain, or all together.
+            // These are printed with the facts that they explain, or all together.
             (What::Why | What::Counterexample(_) | What::Drawing(_) | What::Offsets | What::Formulas, ..) => {
                 None
             }
             _ => {
-                let mut change =
-                    Change::of(Severity::Changed, "statement", place, format!("{what} is another one"));
+                let mut change = Change::of(Severity::Changed, "statement", place, format!("{what} changed"));
                 change.details = vec![format!("now: {value}"), format!("was: {recorded}")];
                 change.values = Some((recorded.to_string(), value.to_string()));
                 Some(change)
@@ -110,7 +109,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Of valid and safe: yes or no.
+    /// A change in whether the design is valid, or its communication safe.
     fn truth(&self, place: &Place, topic: &str, bad: &str, good: &str, value: &Value) -> Change {
         if *value == Value::Truth(true) {
             return Change::of(Severity::Better, topic, place, good.to_owned());
@@ -218,7 +217,9 @@ impl Comparison<'_> {
             told.iter().max_by_key(|(position, (old, new))| ((*new - *old).abs(), usize::MAX - position));
         let more = match told.len().saturating_sub(1) {
             0 => String::new(),
-            others => format!("; {others} more {one}{} changed likewise", if others == 1 { "" } else { "s" }),
+            others => {
+                format!("; {others} more {one}{} changed the same way", if others == 1 { "" } else { "s" })
+            }
         };
         let message = most.map_or_else(
             || format!("{} {one}s, were {}", new.len(), old.len()),

@@ -162,7 +162,7 @@ impl Place {
         Self { device: Some(device), ..self.clone() }
     }
 
-    /// The place without its device and microbatches: facts with the same stand together.
+    /// The place without its device and microbatches: facts with the same one are adjacent.
     pub(super) fn section(&self) -> Self {
         Self { device: None, microbatches: None, ..self.clone() }
     }
@@ -206,7 +206,7 @@ impl fmt::Display for Place {
 }
 
 impl Key {
-    /// Of the design as a whole.
+    /// The key of a fact about the design as a whole.
     #[must_use]
     pub fn whole(what: What) -> Self {
         Self { place: Place::default(), what }

@@ -17,7 +17,7 @@ pub(super) fn with_kept_verdicts(
     };
     let (mut facts, mut pending) = (Vec::new(), Vec::new());
     for fact in &found.facts {
-        // A claim stands beside its verdict, and where it is false beneath it.
+        // A claim comes right after its verdict, and a counterexample after the claim.
         if !matches!(fact.key.what, What::Claim(_)) {
             facts.append(&mut pending);
         }

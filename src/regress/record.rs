@@ -9,7 +9,7 @@
 //! theorem collisions: proved
 //! ```
 //!
-//! Facts stand in a fixed order; empty lines and lines that begin with `#` mean nothing.
+//! Facts have a fixed order; empty lines and lines that begin with `#` mean nothing.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -80,8 +80,8 @@ pub enum RecordProblem {
         /// What it is.
         found: String,
     },
-    /// A fact that stands there already.
-    #[error("`{0}` stands in an earlier line too")]
+    /// A fact that an earlier line has.
+    #[error("`{0}` is a duplicate of an earlier line")]
     Twice(String),
 }
 

@@ -58,9 +58,9 @@ impl Metric {
 /// By how much a figure may be worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
-    /// By so many ticks or units.
+    /// By this many ticks or units.
     Amount(i64),
-    /// By such a share of the recorded figure; of a share by so many points.
+    /// By this share of the recorded figure; a recorded share, by this many points.
     Share(Ratio<i64>),
     /// By anything.
     Any,

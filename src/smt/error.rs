@@ -39,9 +39,9 @@ pub enum SmtError {
         /// What the operating system says.
         message: String,
     },
-    /// It is a program, but none of the solvers that can be asked.
+    /// It is a program, but not a supported solver.
     #[error(
-        "`{program}` is not a solver that can be asked: it should name itself Z3 or cvc5, and says `{said}`"
+        "`{program}` is not a supported SMT solver: expected Z3 or cvc5, but it identifies itself as `{said}`"
     )]
     Foreign {
         /// The program.

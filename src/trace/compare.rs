@@ -169,7 +169,7 @@ impl Errors {
         let mut sizes: Vec<i64> = deviations.iter().map(|deviation| deviation.error().0.abs()).collect();
         sizes.sort_unstable();
         let (median, ninth_decile) = (quantile(&sizes, 1, 2)?, quantile(&sizes, 9, 10)?);
-        // Of what is predicted to take no time there are no shares.
+        // A predicted duration of zero has no relative error.
         let share = |deviation: &Deviation| {
             let whole = i128::from(whole(deviation).0);
             (whole > 0).then(|| Rate::new(i128::from(deviation.error().0.abs()), whole))

@@ -3,7 +3,7 @@
 /// A decimal number times a power of ten, rounded half up to an integer; nothing where the text is no number
 /// as JSON has them, or does not fit.
 ///
-/// Of microseconds times 10^3 this gives nanoseconds, exactly where there are three decimals or fewer.
+/// Microseconds times 10^3 give nanoseconds, exactly if there are three decimals or fewer.
 pub(super) fn scaled(text: &str, power: i32) -> Option<i64> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => {
@@ -18,7 +18,7 @@ pub(super) fn scaled(text: &str, power: i32) -> Option<i64> {
     if whole.is_empty() || !digits().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
-    // So many digits stand before the point once it is moved.
+    // The number of digits before the point once it is moved.
     let kept = i64::try_from(whole.len()).ok()? + i64::from(exponent) + i64::from(power);
     // Twice the value, so that a half is an integer: sign and all, before rounding.
     let mut value: i128 = 0;

@@ -165,7 +165,7 @@ impl Timed for FileSample {
     }
 }
 
-/// A list in the order of time; what is not in it is refused where it stands.
+/// A list in the order of time; an entry out of order is refused at its place.
 struct Row<T>(Vec<T>);
 
 impl<'de, T: Timed + Deserialize<'de>> Deserialize<'de> for Row<T> {
@@ -184,7 +184,7 @@ impl<'de, T: Timed + Deserialize<'de>> Deserialize<'de> for Row<T> {
                 while let Some(entry) = entries.next_element::<T>()? {
                     if let Some(before) = row.last().filter(|before| before.begins() > entry.begins()) {
                         return Err(A::Error::custom(format!(
-                            "{} at {} stands behind one at {}: entries are in the order of time",
+                            "{} at {} follows one at {}: entries must be in the order of time",
                             entry.name(),
                             entry.begins(),
                             before.begins()

@@ -62,7 +62,7 @@ pub enum FitError {
     #[error("the first trace and trace {0} place stages on devices differently")]
     Placements(usize),
     /// Traces of different worlds.
-    #[error("the first trace is {first}, trace {at} is {other}: they are not to be mixed")]
+    #[error("the first trace is {first}, trace {at} is {other}: they cannot be combined")]
     Origins {
         /// The trace, from 1.
         at: usize,
@@ -93,8 +93,8 @@ pub enum FitError {
 /// Fits a model of this name to traces of one pipeline. It has the number of microbatches of the first.
 ///
 /// # Errors
-/// When there is none, when they are of different pipelines, kinds, networks or machines, or when something was
-/// not measured.
+/// When there is none, when they are of different pipelines, kinds, networks or machines, or when something
+/// was not measured.
 pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
     let first = traces.first().ok_or(FitError::NoTrace)?;
     let placement = first.schedule.placement();

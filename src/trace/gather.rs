@@ -33,8 +33,8 @@ pub enum GatherError {
         /// One that is timed by its host.
         host: Device,
     },
-    /// A pass that the given schedule has not.
-    #[error("rank {rank} ran `{pass}`, which the schedule has not: it is of another run")]
+    /// A pass that is not in the given schedule.
+    #[error("rank {rank} ran `{pass}`, which is not in the schedule; this file is from another run")]
     UnknownPass {
         /// The rank.
         rank: Device,

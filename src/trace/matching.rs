@@ -11,7 +11,7 @@ use crate::schedule::{Schedule, prerequisites};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Finding {
-    /// A pass that ran after one which the order puts behind it. Of all such passes the fewest are named
+    /// A pass that ran after one which the order puts behind it. Names the smallest set of such passes
     /// without which the others ran in order.
     #[error("iteration {iteration}, device {device}: `{pass}` ran out of order: {}", where_it_ran(*.after, *.declared_after))]
     OutOfOrder {
@@ -178,7 +178,7 @@ fn overlaps(schedule: &Schedule, iteration: usize, device: Device, ran: &[Span],
             pair == [one, other] || pair == [other, one]
         })
     };
-    // Of all that started before, the one that ends last.
+    // The span that ends last, among those that started before.
     let mut running: Option<Span> = None;
     for &span in ran {
         if let Some(first) = running.filter(|first| first.end > span.start)

@@ -121,7 +121,7 @@ pub struct Machine {
     pub threads_per_device: Option<u32>,
 }
 
-/// What stands for a pipeline device.
+/// The hardware that acts as a pipeline device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Means {

@@ -6,7 +6,7 @@ use crate::replay::{end_of, memory_along, replay};
 use crate::schedule::Schedule;
 
 /// The trace of a schedule that runs exactly as replay says, one iteration long; nothing where replay has no
-/// times for it. Units of memory stand for bytes, ticks for nanoseconds.
+/// times for it. Units of memory are bytes, ticks are nanoseconds.
 #[must_use]
 pub fn of_replay(model: &Model, schedule: &Schedule) -> Option<Trace> {
     let timing = replay(model, schedule).timing?;

@@ -306,8 +306,8 @@ fn devices_that_repeat_at_other_times_or_in_other_steps_are_not_extended() {
                 "F0 F1 B0 F2 B1 F3 B2 F4 B3 B4 F5 F6 B5 F7 B6 F8 B7 B8",
                 "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5 F6 B6 F7 B7 F8 B8",
             ],
-            "the steady phase is broken: device 0 repeats from position 1 to 8 and again from 11 to 16, but at \
-             position 9 stands `0B4` where `0F5` would go on",
+            "the steady phase is broken: device 0 repeats from position 1 to 8 and again from 11 to 16, but \
+             position 9 has `0B4` instead of `0F5`",
         ),
     ] {
         let EveryM::Unknown(found) = spelled(microbatches, orders) else { panic!("{reason}") };

@@ -186,5 +186,5 @@ fn ctrl_c_ends_a_proof_and_prints_what_is_decided() {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(out.contains("REFUTED") && out.contains("interrupted"), "{out}");
-    assert!(err.contains("note: interrupted") && err.contains("nothing is said about zb-h1"), "{err}");
+    assert!(err.contains("note: interrupted") && err.contains("no result for zb-h1"), "{err}");
 }

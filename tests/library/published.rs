@@ -17,8 +17,8 @@ use bubbleproof::model::{
 };
 use bubbleproof::replay::{Metrics, Rate, replay};
 
-/// A row of a table, by column. Of the texts in quotes only the last of a row, its source, may hold
-/// commas, and no test reads it but to tell rows apart.
+/// A row of a table, by column. Only the last quoted string of a row, its source, may contain
+/// commas, and tests use it only to tell rows apart.
 type Row = BTreeMap<String, String>;
 
 fn table(name: &str) -> Vec<Row> {

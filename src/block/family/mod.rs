@@ -46,7 +46,7 @@ pub struct Family {
     pub bubble_free: Vec<BubbleFree>,
     /// How long the passes of a stage take.
     pub durations: Durations,
-    /// The offsets. Of every chunk there is F, and either B or I; W may be missing.
+    /// The offsets. Every chunk has F, and either B or I; W may be missing.
     pub passes: Vec<Offset>,
 }
 
@@ -109,7 +109,7 @@ pub struct Offset {
 
 /// A promise that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{promise}` is false for {devices} devices on device {device}, whose peak is {peak}")]
+#[error("`{promise}` is false on device {device} of {devices}, whose peak is {peak}")]
 pub struct BrokenPromise {
     /// The promise.
     pub promise: Condition,
@@ -125,7 +125,7 @@ pub struct BrokenPromise {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FamilyError {
-    /// The family is not made for so many devices.
+    /// The family is not defined for this number of devices.
     #[error("the family is made for `{domain}`, not for {devices} devices")]
     OutsideDomain {
         /// The number of devices asked for.

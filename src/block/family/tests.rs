@@ -202,7 +202,7 @@ fn a_false_promise_is_found_with_its_first_device() {
     assert_eq!(stricter.broken_promises(2), Ok(vec![]));
     let broken = stricter.broken_promises(3).expect("within the domain");
     assert_eq!((broken.len(), broken[0].device, broken[0].peak), (1, Device(0), Units(4)));
-    insta::assert_snapshot!(broken[0], @"`peak <= 2*((d + 4) div 3) - 1 or d < 3` is false for 3 devices on device 0, whose peak is 4");
+    insta::assert_snapshot!(broken[0], @"`peak <= 2*((d + 4) div 3) - 1 or d < 3` is false on device 0 of 3, whose peak is 4");
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn malformed_family_files_are_located() {
         ("at = \"2*d\"", "at = \"2*d*i\"", "2*d*i", "`pass[2].at`: one side of `*`"),
         ("at = \"2*d\"", "at = '''2*/'''", "/", "`pass[2].at`: `/` has no meaning"),
         ("at = \"2*d\"", "at = \"2*\\u0064*i\"", "\"2*\\u0064*i\"", "`pass[2].at`: one side of `*`"),
-        ("at = \"2*d\"", "at = 2", "2", "`pass[2].at` must be a text in quotes"),
+        ("at = \"2*d\"", "at = 2", "2", "`pass[2].at` must be a quoted string"),
         ("chunk = 1\nat = \"d\"", "chunk = 2\nat = \"d\"", "2", "`pass[1].chunk` must be from 0 to 1"),
         ("chunk = 1\nat = \"d\"", "at = \"d\"", "[[pass]]", "`pass[1]` is F of chunk 0, but so is pass[0]"),
         ("kind = \"I\"", "kind = \"X\"", "\"X\"", "`pass[2].kind` must be one of F, R, I, W, B"),

@@ -9,6 +9,8 @@ use crate::block::Block;
 use crate::cli::block_words::microbatches;
 use crate::cli::number::Interval;
 use crate::cli::table::Table;
+use crate::cli::violations::count;
+use crate::draw::in_unit;
 use crate::encode::BlockBound;
 use crate::model::{Device, Model, Pass, Stage, Ticks, Units};
 
@@ -117,13 +119,14 @@ impl<'a> BlockReport<'a> {
 impl fmt::Display for BlockReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (time, memory) = (self.time_unit, self.memory_unit);
+        let devices = count(self.devices as usize, "device", "devices");
         let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
-        line("block", format!("{}, {} devices", self.name.unwrap_or("unnamed"), self.devices))?;
+        line("block", format!("{}, {devices}", self.name.unwrap_or("unnamed")))?;
         let each = match self.period {
             1 => String::new(),
             _ => format!(" for {}, {} for each", microbatches(self.period), self.interval_per_microbatch),
         };
-        line("interval", format!("{} {time}{each}", self.interval))?;
+        line("interval", format!("{}{each}", in_unit(self.interval, time)))?;
         if let Some(peak) = self.peak_memory_max {
             let bound = self.paper_bound_max.unwrap_or_default();
             line("peak memory", format!("{peak} {memory}; from lifespans alone: {bound}"))?;

@@ -11,6 +11,7 @@ use crate::cli::interrupt::on_ctrl_c;
 use crate::cli::output::{Output, Target};
 use crate::cli::progress::Progress;
 use crate::cli::search::Infeasible;
+use crate::draw::in_unit;
 use crate::optimize::exact::proof::{self, Certified, ProofError};
 use crate::optimize::{OptimizeError, Options, optimize};
 use crate::schedule;
@@ -95,11 +96,15 @@ impl fmt::Display for CertifyReport {
         let Some(makespan) = self.makespan else {
             return writeln!(out, "not proved within the time limit");
         };
-        writeln!(out, "no schedule of F, I and W within these limits ends before {makespan} {}", self.unit)?;
+        writeln!(
+            out,
+            "no schedule of F, I and W within these limits ends before {}",
+            in_unit(makespan, &self.unit)
+        )?;
         for file in &self.files {
             writeln!(out, "wrote {file}")?;
         }
-        writeln!(out, "to have it checked:")?;
+        writeln!(out, "to check the proofs:")?;
         self.commands.iter().try_for_each(|command| writeln!(out, "  {command}"))
     }
 }

@@ -1,4 +1,4 @@
-//! The forms of runtimes other than PyTorch's own.
+//! The formats of runtimes other than PyTorch's own.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -33,14 +33,14 @@ pub fn torchtitan(
     for written in [&csv, &toml] {
         if is_same(written, input) {
             return Err(Error::usage(
-                format!("{} is what is converted, and would be overwritten", written.display()),
+                format!("{} is the input, and would be overwritten", written.display()),
                 "give `-o` another name",
             ));
         }
     }
     let name = csv.to_str().ok_or_else(|| {
         Error::usage(
-            format!("{} is not UTF-8, and the configuration has to name it", csv.display()),
+            format!("{} is not UTF-8, but the configuration has to name it", csv.display()),
             "give `-o` another name",
         )
     })?;
@@ -60,7 +60,7 @@ fn beside_each_other(output: &Path) -> Result<[PathBuf; 2], Error> {
     let folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     if !known || folder {
         return Err(Error::usage(
-            format!("for torchtitan two files are written, and {} does not name them", output.display()),
+            format!("torchtitan needs two files, and {} does not name them", output.display()),
             "`-o run`, `-o run.csv` and `-o run.toml` all write run.csv and run.toml",
         ));
     }
@@ -81,8 +81,8 @@ pub fn megatron(schedule: &Schedule, layers: Option<&[u32]>) -> Result<Vec<u8>, 
     let arguments = megatron::arguments(schedule, layers, own.as_ref())
         .map_err(|error| cannot_run("Megatron-LM", &error))?;
     note(&format!(
-        "Megatron-LM makes the order itself, {name}; for as many microbatches --global-batch-size is {microbatches} \
-         times --micro-batch-size times the data-parallel size"
+        "Megatron-LM generates this order itself ({name}); for {microbatches} microbatches set --global-batch-size to \
+         {microbatches} times --micro-batch-size times the data-parallel size"
     ));
     Ok(arguments.into_bytes())
 }
@@ -111,15 +111,15 @@ fn cannot_run(runtime: &str, error: &CannotRun) -> Error {
     let message = format!("{runtime} cannot run this schedule: {error}");
     let help = match error {
         CannotRun::LayersUnknown | CannotRun::Layers { .. } | CannotRun::NoLayers(_) | CannotRun::NoModel => {
-            "--layers gives those of every stage, such as 7,8,8,7, or one number for all"
+            "--layers gives the layers of every stage, such as 7,8,8,7, or one number for all"
         }
         CannotRun::OwnOrder { .. } => {
-            "--schedule 1f1b or --schedule interleaved-1f1b with a model file makes what it runs"
+            "--schedule 1f1b or --schedule interleaved-1f1b with a model file makes an order that it runs"
         }
         CannotRun::Microbatches { .. } => "--microbatches makes a named schedule of another length",
         CannotRun::Invalid(Violation::ModelMismatch(_)) => "give the --model that the schedule is for",
         CannotRun::Invalid(_) => {
-            "`bubbleproof verify` tells everything that is wrong; --nearest mends orders that wait for each other"
+            "run `bubbleproof verify` to see everything that is wrong; --nearest repairs a deadlock"
         }
         CannotRun::Placement { .. } | CannotRun::OutOfTurn { .. } | CannotRun::Overlapped { .. } => {
             "--to pytorch writes any schedule of one direction without recomputation"

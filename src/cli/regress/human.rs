@@ -8,10 +8,11 @@ use super::{CheckedSuite, word};
 use crate::cli::violations::count;
 use crate::regress::{Change, DesignOutcome, Place, Severity, SuiteReport, Tally};
 
-/// So many figures of one kind are told, and one where nothing is worse or better; of the others, where they are.
+/// How many changes of one kind are shown in full; one, where nothing is worse or better. The rest are listed
+/// by place.
 const SHOWN: usize = 4;
 
-/// So many of those places are listed, and the others counted.
+/// How many of those places are listed; the rest are counted.
 const LISTED: usize = 12;
 
 pub(super) struct Text<'a>(pub &'a CheckedSuite<'a>);
@@ -43,7 +44,7 @@ impl fmt::Display for Text<'_> {
             if report.fails(true) && (tally.unchanged < report.results.len()) {
                 writeln!(
                     out,
-                    "where this is meant, `bubbleproof regress {} --accept` records it",
+                    "to accept these changes, run `bubbleproof regress {} --accept`",
                     word(directory)
                 )?;
             }
@@ -56,16 +57,19 @@ impl fmt::Display for Text<'_> {
             writeln!(out, "removed {}", path.display())?;
         }
         if accepted.written.is_empty() && accepted.removed.is_empty() {
-            writeln!(out, "all records are as they were")?;
+            writeln!(out, "no record changed")?;
         }
         if self.0.fails() {
-            writeln!(out, "a promise that is broken stays a regression until it is kept or withdrawn")?;
+            writeln!(
+                out,
+                "a broken promise remains a regression until the design keeps it or the promise is removed"
+            )?;
         }
         Ok(())
     }
 }
 
-/// Changes of the same severity and topic. What explains several of them, `told`, is said once.
+/// Prints changes of the same severity and topic. Prints details that explain several of them, `told`, once.
 fn several<'a>(out: &mut fmt::Formatter<'_>, changes: &[&'a Change], told: &mut &'a [String]) -> fmt::Result {
     let shown = match (changes[0].topic.as_str(), changes[0].severity) {
         ("theorem" | "promise" | "moved" | "order", _) => changes.len(),
@@ -102,14 +106,14 @@ fn listed(places: &[String]) -> String {
 
 /// A change with its place.
 pub(super) fn sentence(change: &Change) -> String {
-    // What moved says itself where.
+    // The message of a moved pass contains its place.
     if change.place == Place::default() || change.topic == "moved" {
         return change.message.clone();
     }
     format!("{}: {}", change.place, change.message)
 }
 
-/// The numbers of designs, those that are none left out.
+/// The number of designs with each outcome, without those that are zero.
 fn summary(tally: Tally) -> String {
     let Tally { new, vanished, worse, better, changed, unchanged, .. } = tally;
     let all = new + vanished + worse + better + changed + unchanged;
@@ -137,7 +141,7 @@ pub(super) fn undecided(report: &SuiteReport) -> Option<String> {
     let proved = lost.filter(|change| change.severity == Severity::Undecided).count();
     (undecided > 0).then(|| {
         format!(
-            "not decided, for want of an SMT solver (z3 or cvc5): {}, {proved} of them recorded as proved",
+            "no SMT solver (z3 or cvc5) found: {} undecided, {proved} of them recorded as proved",
             count(undecided, "theorem or promise", "theorems and promises"),
         )
     })

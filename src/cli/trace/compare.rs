@@ -1,4 +1,4 @@
-//! `trace compare`: what was measured against the schedule, and against what replay predicts.
+//! `trace compare`: measured runs compared with the schedule and with the prediction of replay.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -40,8 +40,7 @@ pub struct CompareArgs {
 
     /// Also predict with devices that slow each other down, at rates fitted to the same traces as the model
     ///
-    /// While k devices are busy each progresses at a rate of its own number k: 1 for one
-    /// device, and none above the one before.
+    /// With k busy devices, each runs at a fitted rate r(k), with r(1) = 1 and r non-increasing.
     #[arg(long)]
     contention: bool,
 
@@ -49,13 +48,13 @@ pub struct CompareArgs {
     #[arg(long)]
     gaps: bool,
 
-    /// How far the predicted makespan may be from the measured one, in percent of that, before the answer is no
+    /// Largest relative error of the predicted makespan; beyond it the exit status is 1
     #[arg(long, value_name = "P%")]
     tolerance: Option<Tolerance>,
 
     /// The file to draw measured above predicted in: .svg, .html for a browser, or .txt
     ///
-    /// Of several traces the first is drawn, and of its iterations the one with the median makespan.
+    /// Draws the first trace, in the iteration with the median makespan.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -170,7 +169,7 @@ impl<'a> Subject<'a> {
                 let comparison = compare(trace, &prediction);
                 Ok((prediction, comparison))
             }
-            // That the model is of another pipeline says nothing of the trace.
+            // A model of another pipeline is an error of usage, not a finding about the trace.
             Err(PredictionError::CannotRun(violation)) if !is_mismatch(&violation) => {
                 Err(PredictionError::CannotRun(violation))
             }

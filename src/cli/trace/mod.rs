@@ -1,4 +1,4 @@
-//! `trace`: what was measured, as a model, and beside what replay predicts.
+//! `trace`: measured runs, as a model, and next to the prediction of replay.
 
 mod compare;
 mod profile;
@@ -23,20 +23,20 @@ enum TraceCommand {
     #[command(after_long_help = PROFILE_EXAMPLES)]
     /// Make a model of traces: medians per stage and kind, with their spread
     ///
-    /// Times are in ns, memory in bytes. A latency is the median time from the end of a pass to the start of the
-    /// one that needs it, over those that found their device idle; where no device ever waited, what messages
-    /// took, or else the least time there was. The model says what it was measured on.
+    /// Times are in ns, memory in bytes. A latency is the median time from the end of a pass to the start of
+    /// the one that needs it, over those that found their device idle; if no device ever waited, the time of
+    /// the messages, or else the least time measured. The model names the machine.
     Profile(profile::ProfileArgs),
 
     #[command(after_long_help = COMPARE_EXAMPLES)]
-    /// Hold traces against their schedule, and against what replay predicts
+    /// Compare traces with their schedule and with the prediction
     ///
-    /// Names the passes that ran out of the declared order, overlapped on a device, are missing or ran twice, and
-    /// those that started before what they need had ended. Then the errors of the prediction: of durations and
-    /// starts of passes, of the makespan, the bubble rate and the peak memory. The prediction is by the model
-    /// given, or fitted to the traces given with --fit; else to the other traces of the same schedule, or to
-    /// the trace itself where there is no other. Which it was is said. The exit status is 1 when passes did
-    /// not run as declared.
+    /// Names the passes that ran out of the declared order, overlapped on a device, are missing or ran twice,
+    /// and those that started before what they need had ended. Then the errors of the prediction: of
+    /// durations and starts of passes, of the makespan, the bubble rate and the peak memory. The prediction
+    /// is by the model given, or fitted to the traces given with --fit; else to the other traces of the same
+    /// schedule, or to the trace itself if there is no other. The output names the model used. The exit
+    /// status is 1 when passes did not run as declared.
     Compare(compare::CompareArgs),
 }
 
@@ -45,7 +45,7 @@ Examples:
   bubbleproof trace profile run.json -o measured.toml
   bubbleproof trace profile run-1.json run-2.json run-3.json -o measured.toml --name my-cluster
   bubbleproof trace profile rank0.json rank1.json -o measured.toml
-      what torch.profiler wrote, one file for each rank
+      files of torch.profiler, one for each rank
   bubbleproof trace profile run.json --json | jq '.durations[] | {stage, kind, median, deviation}'";
 
 const COMPARE_EXAMPLES: &str = "\
@@ -59,7 +59,7 @@ Examples:
   bubbleproof trace compare run.json --contention --gaps
       also with devices that slow each other down and with launch gaps
   bubbleproof trace compare rank0.json rank1.json --schedule schedule.csv
-      what torch.profiler wrote, against the schedule that was to be run";
+      files of torch.profiler, compared with the schedule that should have run";
 
 /// Reads traces and answers about them.
 ///

@@ -20,23 +20,22 @@ use crate::trace::recording::{Recording, Timing};
 pub struct SourceArgs {
     /// Trace files, one for each run; or the files of torch.profiler, one for each rank of one run
     ///
-    /// Which they are is told from what is in them. Of torch.profiler the ranges that PyTorch's pipeline
-    /// runtime names `PP:0F0` and so on are read; several steps are several iterations. docs/traces.md
-    /// describes both.
+    /// The file type is detected. From torch.profiler files, reads the ranges that PyTorch's pipeline runtime
+    /// names `PP:0F0` and so on; each step is one iteration. docs/traces.md describes both types.
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<PathBuf>,
 
     /// The schedule that was to be run, in place of the trace's own
     ///
-    /// What torch.profiler writes does not name one. Without it, the order in which the passes of the first
-    /// step ran is taken for the declared one.
+    /// Files of torch.profiler do not name a schedule. Without this option, the order in which the passes of
+    /// the first step ran counts as the declared one.
     #[arg(long, value_name = "SCHEDULE")]
     schedule: Option<PathBuf>,
 
-    /// Of several files of torch.profiler: what to add to the times of each rank, in ns, or `estimate`
+    /// Clock offset of each rank in ns for torch.profiler files, or `estimate`
     ///
-    /// Without it, clocks are taken to agree if no pass then starts before what it needs was sent; else the
-    /// offsets are estimated in the middle of what the messages allow.
+    /// The offset is added to the times of the rank. Default: 0 if no pass then starts before its input was
+    /// sent; otherwise an estimate, in the middle of the range that the messages allow.
     #[arg(long, value_name = "NS,...|estimate", value_parser = Offsets::from_str, allow_hyphen_values = true)]
     offsets: Option<Offsets>,
 
@@ -75,7 +74,7 @@ pub struct Named {
 }
 
 impl SourceArgs {
-    /// Reads the traces. Notes are said on standard error.
+    /// Reads the traces. Prints notes on standard error.
     ///
     /// # Errors
     /// When a file is wrong, or files do not belong together.
@@ -159,7 +158,7 @@ fn read(
     let (trace, clocks) =
         gather(recordings, schedule, &choice.unwrap_or_default()).map_err(|error| mended(&error))?;
     if derived {
-        note("the order of the first step is taken for the declared one; --schedule gives that");
+        note("using the order of the first step as the declared one; --schedule gives another");
     }
     for timing in timings {
         note(&timing);
@@ -175,8 +174,7 @@ fn read(
     Ok(vec![Named { name, trace, clocks: Some(clocks) }])
 }
 
-/// What passes were timed by, where that is not all that could be wished for; with the ranks, unless it is the same
-/// of all.
+/// How passes were timed, where kernels did not time them; with the ranks, unless all ranks are alike.
 fn timings(recordings: &[Recording]) -> Vec<String> {
     let mut by_timing: BTreeMap<Timing, Vec<u32>> = BTreeMap::new();
     for (place, recording) in (0..).zip(recordings) {

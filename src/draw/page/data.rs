@@ -68,7 +68,7 @@ struct Row {
 /// Stage, kind, chunk, ticks, what is acquired at the start and released at the end, and needs.
 type Class = (u32, char, usize, Ticks, Units, Units, Vec<(u32, char, Ticks)>);
 
-/// The JSON of these pictures, such that it can stand in a script element.
+/// The JSON of these pictures, which is safe in a script element.
 pub(super) fn of(pictures: &[Picture<'_>], clock: &Clock) -> Result<String, PageError> {
     let schedules = pictures.iter().map(|picture| timeline(picture, clock)).collect::<Result<_, _>>()?;
     let json = serde_json::to_string(&Data { schedules }).expect("numbers and texts are JSON");
@@ -118,7 +118,7 @@ fn timeline(picture: &Picture<'_>, clock: &Clock) -> Result<Timeline, PageError>
     })
 }
 
-/// The row of a device; a tick is so many units of the axis.
+/// The row of a device, where a tick is `units` units of the axis.
 fn row(picture: &Picture<'_>, device: Device, memory: &[Held], units: i64) -> Row {
     let (mut classes, mut known) = (Vec::new(), BTreeMap::new());
     let (mut passes, mut steps, mut waits) = (Vec::new(), Vec::new(), Vec::new());

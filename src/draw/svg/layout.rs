@@ -72,7 +72,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a picture that stands above or below others, itself among them, on one axis of time.
+    /// The layout of a picture above or below others, itself among them, on one axis of time.
     pub(super) fn of(picture: &Picture<'_>, all: &[Picture<'_>], how: &Svg) -> Result<Self, SvgError> {
         let memory = how.shows(Part::Memory);
         let devices = i64::from(picture.schedule.devices());

@@ -19,7 +19,7 @@ pub(super) struct Curve {
 const FINEST: i64 = 50;
 
 /// The curve of passes with these starts, ends and amounts above what is resident all the time; `height`
-/// hundredths of a pixel stand for `most`.
+/// hundredths of a pixel represent `most`.
 pub(super) fn curve(
     layout: &Layout,
     passes: impl Iterator<Item = (Ticks, Ticks, Held)>,
@@ -84,7 +84,7 @@ fn put_right(steps: &mut Vec<(i64, Units)>, live: Units) {
     }
 }
 
-/// How high an amount stands, in hundredths of a pixel, where `height` of them stand for `most`.
+/// The height of an amount, in hundredths of a pixel, where `height` of them represent `most`.
 pub(super) fn rise(live: Units, height: i64, most: Units) -> i64 {
     let scaled = i128::from(live.0) * i128::from(height) / i128::from(most.0.max(1));
     i64::try_from(scaled).expect("no amount exceeds the most there is")

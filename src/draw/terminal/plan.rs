@@ -6,7 +6,7 @@ use crate::analysis::Phases;
 use crate::draw::Picture;
 use crate::draw::scale::Scale;
 
-/// Columns of the timeline that stand on one line: `from..to`.
+/// Columns of the timeline on one line: `from..to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Band {
     pub(super) from: i64,
@@ -23,7 +23,7 @@ pub(super) struct Room {
     pub(super) lines: Option<usize>,
     /// The most columns that the label of a pass takes.
     pub(super) label: i64,
-    /// Whether the figures of the devices stand beside the last band.
+    /// Whether the figures of the devices are beside the last band.
     pub(super) figures: bool,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn columns(width: usize) -> i64 {
     i64::try_from(width).unwrap_or(i64::MAX)
 }
 
-/// The whole in bands of equal width, if so many bands suffice. Bands begin at whole ticks.
+/// The whole in bands of equal width, if this number of bands suffices. Bands begin at whole ticks.
 fn fold(total: i64, bands: i64, tick: i64, room: &Room) -> Option<Vec<Band>> {
     let full = (room.full / tick * tick).max(1);
     let needed = if total <= room.last { 1 } else { 1 + Integer::div_ceil(&(total - room.last), &full) };

@@ -1,6 +1,6 @@
 //! Text around the timeline, wrapped so that no line is too wide.
 
-/// Something that stands on one line if it fits.
+/// Something that goes on one line if it fits.
 pub(super) struct Piece {
     text: String,
     width: usize,

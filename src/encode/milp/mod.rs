@@ -34,7 +34,7 @@ pub const MARGIN: f64 = 1e-6;
 /// to [`MARGIN`]; a peak, when the bound rules out the next smaller one.
 ///
 /// # Errors
-/// When the model cannot be encoded, the solver fails, or its answer does not stand up to the exact
+/// When the model cannot be encoded, the solver fails, or its answer fails the exact
 /// check.
 pub fn solve(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
     solve_periodic(model, 1, objective, stop)

@@ -7,7 +7,7 @@ use super::error::{CsvProblem, shorten};
 use crate::comm::{Action, Message, Payload};
 use crate::model::{Kind, Microbatch, Pass, Stage};
 
-/// What may stand around a cell, and around the parts of a pair.
+/// The characters that may surround a cell, and the parts of a pair.
 pub(super) const BLANK: [char; 2] = [' ', '\t'];
 
 /// The letters of a pass, whose meaning depends on the dialect.
@@ -65,7 +65,7 @@ impl Cell {
         Ok(Self { said, start })
     }
 
-    /// The bytes of the file where it stands.
+    /// Its bytes in the file.
     pub(super) fn span(&self, file: &str) -> Range<usize> {
         let rest = &file[self.start..];
         let cell = rest.split([',', '\r', '\n']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where messages stand between the passes of a device.
+//! The places of messages between the passes of a device.
 
 use std::collections::{BTreeMap, BTreeSet};
 

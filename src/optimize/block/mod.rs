@@ -165,7 +165,7 @@ pub enum BlockSolveError {
         engine = BlockEngine::Search
     )]
     Objective(BlockObjective),
-    /// The exact program cannot take the model, or its block does not stand up to the exact check.
+    /// The exact program cannot take the model, or its block fails the exact check.
     #[error(transparent)]
     Exact(#[from] ZoneError),
     /// A solver or the local search cannot take the model, or failed.

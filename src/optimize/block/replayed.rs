@@ -11,7 +11,7 @@ use crate::schedule::ScheduleError;
 pub enum PeakError {
     /// So many copies of the block overlap that they are more microbatches than can be counted.
     #[error(
-        "the block overlaps so many copies of itself that it cannot be replayed: {copies} microbatches are \
+        "the block has too many overlapping copies to replay: {copies} microbatches are \
          too many"
     )]
     Copies {
@@ -19,7 +19,7 @@ pub enum PeakError {
         copies: i64,
     },
     /// The model cannot have the microbatches of so many copies.
-    #[error("the block overlaps so many copies of itself that it cannot be replayed: {0}")]
+    #[error("the block has too many overlapping copies to replay: {0}")]
     Model(#[from] ModelError),
     /// The copies are no schedule: a defect of this program.
     #[error("internal error: the block fails replay: {0}")]

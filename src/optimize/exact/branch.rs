@@ -1,7 +1,7 @@
 //! Branch and bound over the orders of the devices as they grow, each pass as early as it can.
 //!
-//! **Branching** (after Giffler and Thompson, Operations Research 8, 1960, pages 487 to 503). Of all
-//! copies that could come next, take one that would end first, at `c`, on its device. In a best
+//! **Branching** (after Giffler and Thompson, Operations Research 8, 1960, pages 487 to 503). Among
+//! all copies that could come next, take one that would end first, at `c`, on its device. In a best
 //! schedule the device starts its next pass before `c`: otherwise that copy would fit in front of it
 //! and delay nothing. So the branches are the copies of that device that can start before `c`. Memory
 //! makes one exception. An I or W in front only releases sooner, but an F in front of others holds its

@@ -1,6 +1,6 @@
 //! Lazy clause generation: start times as integers, one literal for each pair of copies on a device.
 //!
-//! Behind this module stand the crates of the solver Pumpkin, whose interface changes between versions;
+//! This module wraps the crates of the solver Pumpkin, whose interface changes between versions;
 //! nothing outside knows of it. The model:
 //!
 //! - for each pair of copies on a device, where not all schedules agree on their order, a literal that
@@ -46,7 +46,7 @@ pub fn accepts(problem: &Problem, incumbent: i64) -> bool {
     incumbent + origin + lags < MAX_TIME && literals(problem) <= MAX_LITERALS && memory::fits(problem)
 }
 
-/// At most so many pairs of copies on a device are of open order.
+/// At most this many pairs of copies on a device have an open order.
 fn literals(problem: &Problem) -> usize {
     let pairs = problem.devices.iter().map(|rows| rows.len() * rows.len().saturating_sub(1) / 2);
     pairs.sum::<usize>() * problem.copies * problem.copies
@@ -63,7 +63,7 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
         return Found { is_proved: true, ..found };
     };
     let mut brancher = Guided::new(&encoding.solver, encoding.warm_start(task));
-    // Of the two ways to shorten what is learnt from a conflict, the recursive one: the crate's default
+    // The recursive one of the two ways to shorten what is learnt from a conflict: the crate's default
     // has been seen to write steps into its proofs that do not follow.
     let mut resolver = ResolutionResolver::new(AnalysisMode::OneUIP, true, false);
     let (passes, literals) = (task.problem.rows.len() * task.problem.copies, literals(task.problem));
@@ -242,7 +242,7 @@ impl<'a> Encoding<'a> {
         }
     }
 
-    /// Requires the value to be at most this; tells whether that is possible so far.
+    /// Requires the value to be at most this; says whether that is possible so far.
     fn require(&mut self, value: i64) -> bool {
         let predicate = self.value.upper_bound_predicate(narrow(value));
         self.solver.add_clause([predicate], self.tag);

@@ -104,7 +104,7 @@ pub enum ExactError {
     /// This build lacks the engine.
     #[error("this build was made without the engine `{}`", .0.name())]
     NotBuilt(Engine),
-    /// An F or an I that takes no time: orders that wait for each other in a circle would have times.
+    /// An F or an I that takes no time: orders that wait for each other in a cycle would have times.
     #[error("`{0}` takes no time: the exact search needs a positive duration of every F and I")]
     NoDuration(Pass),
     /// The span of a device counts from a start that depends on the schedule.

@@ -72,7 +72,7 @@ impl<'a> Pace<'a> {
         Self { race, lane, limits, done: 0, next_look: 0, epoch_end: FIRST }
     }
 
-    /// Counts work that is about to be done; tells whether the engine has to end instead.
+    /// Counts work that is about to be done; returns whether the engine has to end instead.
     pub fn spend(&mut self, work: u64) -> bool {
         self.done += work;
         if self.done > self.limits.effort {
@@ -91,7 +91,7 @@ impl<'a> Pace<'a> {
         self.meet()
     }
 
-    /// Waits for the others at the end of an epoch; tells whether one of them has a proof by then.
+    /// Waits for the others at the end of an epoch; returns whether one of them has a proof by then.
     fn meet(&mut self) -> bool {
         let mut lanes = self.race.lock();
         lanes[self.lane].epochs += 1;

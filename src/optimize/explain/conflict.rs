@@ -1,4 +1,4 @@
-//! What stands in the way of an interval: the fewest memory limits and latencies that cannot be kept
+//! What rules out an interval: the fewest memory limits and latencies that cannot be kept
 //! together.
 
 use itertools::Itertools;
@@ -29,7 +29,7 @@ pub struct Conflict {
 const TRIED: usize = 1000;
 
 /// A set of limits that conflict, of which none can be left out; a smallest one where there are few to
-/// choose from. `possible` tells whether a model has such a block at the interval, or nothing when it
+/// choose from. `possible` says whether a model has such a block at the interval, or nothing when it
 /// cannot tell: then there is no answer either, as when all limits together do not conflict.
 pub(super) fn conflict(model: &Model, mut possible: impl FnMut(&Model) -> Option<bool>) -> Option<Conflict> {
     let all = limits(model);

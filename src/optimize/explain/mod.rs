@@ -1,4 +1,4 @@
-//! Explanations: what sets the interval and the makespan, and which limits stand in the way.
+//! Explanations: what sets the interval and the makespan, and which limits prevent a better schedule.
 
 mod conflict;
 

@@ -18,10 +18,10 @@ const STEPS_PER_MEMORY: usize = 50;
 /// How much longer than the best interval a run from there may make it at first.
 const SLACK: (i64, i64) = (9, 8);
 
-/// Of so many steps one swaps any neighbours, on the critical cycle or not.
+/// One step in this many swaps any neighbours, on the critical cycle or not.
 const ANYWHERE: usize = 8;
 
-/// While a device is over its capacity, of so many steps one swaps neighbours there.
+/// While a device is over its capacity, one step in this many swaps neighbours there.
 const RELIEF: usize = 3;
 
 /// Into how many parts a capacity is divided to count by how much it is exceeded.
@@ -73,7 +73,7 @@ impl<'a> Climb<'a> {
         }
     }
 
-    /// The best orders of so many steps. Every other run begins where microbatches run alone, the rest
+    /// The best orders after this many steps. Every other run begins where microbatches run alone, the rest
     /// with the best orders so far.
     pub fn run(mut self, mut steps: usize, stop: &Stop) -> Orders {
         let least = MEMORY * self.problem.passes().len();
@@ -99,7 +99,7 @@ impl<'a> Climb<'a> {
         self.best.1
     }
 
-    /// Takes stock of orders that keep to the capacities; false when their interval cannot be told.
+    /// Takes stock of orders that keep to the capacities; false when their interval is unknown.
     fn begin(&mut self) -> bool {
         self.excess.fill(0);
         let pace = self.pacer.pace(&self.orders, self.floor, None);

@@ -59,7 +59,7 @@ impl Default for Effort {
 }
 
 /// Where the exact program does not give the best block of one microbatch per interval to begin with,
-/// one of so many steps is spent on finding a good one.
+/// one step in this many is spent on finding a good one.
 const FIRST_SHARE: usize = 10;
 
 /// The block of least interval found under the capacities of the model, over blocks of `period` microbatches

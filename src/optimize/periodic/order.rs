@@ -1,4 +1,4 @@
-//! The orders of a block: for every device its passes in a circle, and which copy of each stands
+//! The orders of a block: for every device the cyclic order of its passes, and the copy of each that is
 //! there.
 
 use num_integer::Integer;

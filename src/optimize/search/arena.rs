@@ -205,8 +205,8 @@ fn recomputations(model: &Model) -> Vec<Vec<bool>> {
     sets.into_iter().unique().collect()
 }
 
-/// Of so many stages every set is tried.
+/// Up to this many stages, every set is tried.
 const FEW_STAGES: usize = 4;
 
-/// Of so many devices the stages of each are tried.
+/// Up to this many devices, the stages of each are tried.
 const FEW_DEVICES: u32 = 8;

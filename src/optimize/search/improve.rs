@@ -10,7 +10,7 @@ use crate::model::Ticks;
 use crate::stop::Stop;
 
 impl Search<'_> {
-    /// Improves the best candidates until so many passes have been placed in all.
+    /// Improves the best candidates until this many passes have been placed in all.
     pub(in crate::optimize) fn improve(&mut self, effort: usize) {
         self.anneal(effort);
         self.unroll();
@@ -20,7 +20,7 @@ impl Search<'_> {
     fn anneal(&mut self, effort: usize) {
         let mut before = None;
         while !self.is_done() && self.placed < effort {
-            // Few microbatches are still many passes when they stand for more: it ends with the first
+            // Few microbatches are still many passes when they represent more: it ends with the first
             // round that finds nothing.
             let best = self.arena().pool.best();
             if self.few.is_some() && before == Some(best) {

@@ -16,7 +16,7 @@ use crate::model::Model;
 /// The effort for one swap in the search for a block of several microbatches per interval.
 const EFFORT_PER_SWAP: usize = 2000;
 
-/// Blocks within tighter capacities are looked for up to so many devices.
+/// Blocks within tighter capacities are looked for up to this many devices.
 const FEW_DEVICES: u32 = 16;
 
 /// Forwards to schedule along.
@@ -59,8 +59,8 @@ impl Search<'_> {
         self.complete();
     }
 
-    /// Takes a proposal of so many passes as a candidate, and its forwards to schedule along. `split` gives its
-    /// orders in the numbers of a problem.
+    /// Takes a proposal with this number of passes as a candidate, and its forwards to schedule along.
+    /// `split` gives its orders in the numbers of a problem.
     fn add(
         &mut self,
         guides: &mut Vec<Guide>,

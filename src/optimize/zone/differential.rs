@@ -77,7 +77,7 @@ struct Enumeration<'a> {
 
 /// The least peak of any block with this interval; nothing but the effort when that is too much.
 fn enumerated(model: &Model, passes: Passes, interval: i64) -> Result<Option<i64>, u32> {
-    // Of four passes per stage there are many more orders.
+    // Four passes per stage have many more orders.
     let most = if passes.recompute && !passes.fused { 100_000 } else { 20_000 };
     let pass = |stage, kind| Pass::new(stage, kind, Microbatch(0));
     let stages = || Stage::all(model.stages());

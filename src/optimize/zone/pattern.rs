@@ -178,9 +178,9 @@ impl Shape {
     /// The peak when every node lies in repetition 0. In other ones it is larger by what each chunk's
     /// F acquires, times the repetitions from its F to its backward.
     ///
-    /// Of a pass in repetition `n`, as many copies have started at an instant of repetition 0 as are
-    /// numbered `-n` and less if the pass lies earlier in the cyclic order, else less than `-n`.
-    /// Summed over what is acquired and released, only these differences remain.
+    /// At an instant of repetition 0, the copies of a pass in repetition `n` that have started are those
+    /// numbered `-n` and less if the pass lies earlier in the cyclic order, else those numbered less than
+    /// `-n`. Summed over what is acquired and released, only these differences remain.
     fn peak_of_one(&self, figures: &Figures) -> i64 {
         let steps = self.steps(figures);
         let amount = |step: Step| match step {
@@ -211,7 +211,7 @@ impl Shape {
         Distance { length, wraps }
     }
 
-    /// At least so many repetitions lie between F and the backward of a chunk, so that R lies between
+    /// At least this many repetitions lie between F and the backward of a chunk, so that R lies between
     /// them.
     pub(super) fn least_copies(&self, figures: &Figures, chunk: usize) -> i64 {
         if figures.recompute.is_none() {

@@ -190,7 +190,7 @@ impl<T: super::Time> Scale<T> {
         T::from(ticks) * self.tick
     }
 
-    /// So many intervals.
+    /// This many intervals.
     pub(super) fn turns(self, count: i64) -> T {
         T::from(count) * self.interval
     }

@@ -58,7 +58,7 @@ struct Scaled<T> {
     base: i64,
     /// `after[u][v]`: v starts at least this much after u when both lie in repetition 0.
     after: [[T; NODES]; NODES],
-    /// At least so many repetitions between F and I, by chunk.
+    /// At least this many repetitions between F and I, by chunk.
     least_copies: [i64; 2],
 }
 
@@ -89,7 +89,7 @@ enum Sweep {
     },
 }
 
-/// The program with no more than so many states of a device: those that leave most room.
+/// The program with at most this many states of a device: those that leave most room.
 fn solve_within<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, width: usize) -> Result<Sweep, ZoneError> {
     let mut all = true;
     let devices = pipeline.figures.len();

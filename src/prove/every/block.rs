@@ -127,7 +127,7 @@ impl Copies<'_> {
         }
     }
 
-    /// How many passes of a device start within so many intervals, no offset being larger.
+    /// How many passes of a device start within this many intervals, no offset being larger.
     fn before(&self, device: Device, intervals: u32) -> usize {
         let interval = self.block.interval_parts().0;
         let end = i64::from(intervals) * interval;

@@ -1,10 +1,10 @@
-//! Cuts of a schedule: how many passes of each device stand before it.
+//! Cuts of a schedule: how many passes of each device come before it.
 
 use super::recurring::Recurring as _;
 use crate::model::{Device, Kind, Pass};
 use crate::schedule::{Schedule, prerequisites};
 
-/// Where every pass of a complete schedule stands in the order of its device.
+/// The position of every pass of a complete schedule in the order of its device.
 pub(super) struct Places {
     microbatches: usize,
     positions: Vec<Option<u32>>,

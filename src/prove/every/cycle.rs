@@ -26,7 +26,7 @@ pub(super) struct Cycle {
 /// that is replayed.
 ///
 /// # Errors
-/// When the model overflows with so many microbatches, or replay rejects a schedule that is valid.
+/// When the model overflows with this number of microbatches, or replay rejects a schedule that is valid.
 pub(super) fn find(
     growing: &Growing,
     model: &Model,

@@ -129,7 +129,7 @@ impl Formula {
     }
 }
 
-/// How many lines stand beside each other in words.
+/// How many lines are written out in words.
 const MOST_LINES: usize = 6;
 
 /// In words, such as `6 m + 11 for every m >= 3; 13, 22 for m = 1, 2`.

@@ -33,7 +33,7 @@ pub(super) struct Tail {
     pub orders: Vec<Vec<Pass>>,
 }
 
-/// Why orders do not grow as they stand.
+/// Why orders cannot grow as they are.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotRepeatable {
@@ -62,7 +62,7 @@ pub enum NotRepeatable {
         device: Device,
         /// The pass.
         pass: Pass,
-        /// Where it stands.
+        /// Its place.
         part: &'static str,
     },
     /// A stage whose activations are recomputed now and then.
@@ -74,7 +74,7 @@ pub enum NotRepeatable {
         stage: Stage,
     },
     /// A pass that needs one of a later repetition.
-    #[error("`{pass}` needs `{needs}`, which stands in a later repetition")]
+    #[error("`{pass}` needs `{needs}`, which is in a later repetition")]
     Open {
         /// The pass.
         pass: Pass,
@@ -223,7 +223,7 @@ impl Growing {
         self.heads[device.index()].len() + cut as usize * self.bodies[device.index()].len()
     }
 
-    /// The schedule with a tail and so many repetitions.
+    /// The schedule with a tail and this many repetitions.
     ///
     /// # Errors
     /// When there are too many microbatches.

@@ -30,7 +30,7 @@
 //! those with a microbatch below `b(slot) + rK`. By 3 a cut has with a pass everything that it needs. So
 //! the heads wait for nothing outside them, a body waits for nothing but itself, earlier bodies and the
 //! heads, and nothing else waits for the tails. Inside of the heads, of one body, and of the tails there
-//! is no circle, for the schedule of 4 has none, and these parts are the same for every q but for the
+//! is no cycle, for the schedule of 4 has none, and these parts are the same for every q but for the
 //! numbers of the microbatches.
 //!
 //! **Memory.** What a device holds depends on its order alone. A body acquires and releases every
@@ -201,8 +201,8 @@ pub enum Reason {
     },
     /// A repetition that is broken and taken up again: what to extend is anybody's guess.
     #[error(
-        "the steady phase is broken: {first} and again from {} to {}, but at position {at} stands \
-         `{stands}` where `{expected}` would go on",
+        "the steady phase is broken: {first} and again from {} to {}, but position {at} has \
+         `{stands}` instead of `{expected}`",
         .again.begin,
         .again.end - 1
     )]
@@ -213,7 +213,7 @@ pub enum Reason {
         again: Run,
         /// Where the first one breaks off.
         at: usize,
-        /// The pass that stands there.
+        /// The pass at that position.
         stands: Pass,
         /// The pass that would go on.
         expected: Pass,
@@ -284,7 +284,7 @@ pub enum EveryError {
         /// Why it is no model.
         error: ModelError,
     },
-    /// There is no schedule of so many microbatches.
+    /// There is no schedule of this number of microbatches.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
     /// A schedule that was to be the extension is another one.
@@ -298,7 +298,7 @@ pub enum EveryError {
          the formula"
     )]
     Unconfirmed {
-        /// Of what.
+        /// What is not confirmed.
         what: &'static str,
         /// How many microbatches.
         microbatches: u32,
@@ -312,7 +312,7 @@ pub enum EveryError {
     Rejected(u32),
 }
 
-/// Up to so many microbatches.
+/// Up to this many microbatches.
 fn up_to(most: u32) -> String {
     if most == 1 { "one microbatch".to_owned() } else { format!("1 to {most} microbatches") }
 }

@@ -27,7 +27,7 @@ pub(super) struct Survey<'a> {
     ahead: BTreeMap<u32, (Metrics, Vec<Units>)>,
 }
 
-/// Up to how many microbatches `first, first + step, ...` can be replayed, if one adds so many passes.
+/// Up to how many microbatches `first, first + step, ...` can be replayed, if each adds this many passes.
 pub(super) fn affordable((first, step): (u32, u32), passes: u64) -> u32 {
     // n of them have about n * first + n * n * step / 2 times as many passes as one microbatch.
     let (first, step) = (u64::from(first), u64::from(step));
@@ -49,8 +49,8 @@ impl<'a> Survey<'a> {
         Survey { step, make, ..self }
     }
 
-    /// Replays what is not yet, up to so many microbatches. Nothing, if all of them are valid; else the first
-    /// that is not, or that the time came first.
+    /// Replays what is not yet replayed, up to this many microbatches. Nothing, if all of them are valid;
+    /// else the first that is not, or that the time came first.
     ///
     /// # Errors
     /// When the model overflows, or there is no schedule.
@@ -89,7 +89,7 @@ impl<'a> Survey<'a> {
         self.first + self.step * u32::try_from(place).expect("as many as were replayed")
     }
 
-    /// The first place with at least so many microbatches.
+    /// The first place with at least this many microbatches.
     fn place(&self, microbatches: u32) -> usize {
         microbatches.saturating_sub(self.first).div_ceil(self.step) as usize
     }

@@ -184,7 +184,7 @@ fn negative_control(
     }
 }
 
-/// A change of a family by so many ticks.
+/// A change of a family by a number of ticks.
 type Mutation = fn(&Family, i64) -> Family;
 
 fn longer_forward(family: &Family, ticks: i64) -> Family {

@@ -85,7 +85,7 @@ pub(super) struct Question<'a> {
     pub name: String,
     /// The statement: a sentence without its full stop.
     pub statement: String,
-    /// Of a proof, where it is used; of a negative control, what is false about it. Likewise.
+    /// For a proof, where it is used; for a negative control, what is false about it. Likewise.
     pub used: &'a str,
     /// For what it holds.
     pub domain: String,

@@ -13,7 +13,7 @@ use crate::prove::script::Script;
 /// That of the families here with V placement.
 const INTERVAL: Ticks = Ticks(6);
 
-/// What the names of a question stand for; true is 1.
+/// The values of the names of a question; true is 1.
 type Values = BTreeMap<String, i128>;
 
 /// The value of an expression, by the definitions of SMT-LIB.

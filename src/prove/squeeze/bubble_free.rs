@@ -13,7 +13,7 @@ use crate::model::{Costs, Model, Ticks};
 use crate::prove::ProveError;
 use crate::replay::replay;
 
-/// Up to so many devices one in the domain is looked for.
+/// A number of devices in the domain is looked for up to this one.
 const MOST_DEVICES: u32 = 4096;
 
 /// What is known of a promise that there is no bubble.

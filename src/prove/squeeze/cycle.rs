@@ -15,7 +15,7 @@ const MOST_DEVICES: i128 = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attained {
-    /// It is there for so many devices, and any more with the same residue.
+    /// It is there for this number of devices, and any larger one with the same residue.
     pub devices: i128,
     /// The passes, each with the device that it is on; devices that are negative are counted from the
     /// last, which is -1.

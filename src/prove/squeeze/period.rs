@@ -21,7 +21,7 @@ pub(super) use domain::occurring;
 /// More forms than any family needs.
 const MOST_FORMS: usize = 64;
 
-/// So many numbers of devices with the same residue are looked at for a cycle.
+/// How many numbers of devices with the same residue are searched for a cycle.
 const DEVICES_TRIED: i128 = 3;
 
 /// The steady period of the squeezed order of a family, for every number of devices and all durations.

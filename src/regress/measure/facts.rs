@@ -9,7 +9,7 @@ use crate::replay::Rate;
 pub(super) struct Facts {
     /// In the order in which they were found.
     pub found: Vec<Fact>,
-    /// Of every schedule that was replayed: where, and what promises may speak of.
+    /// For every schedule that was replayed: its place, and the quantities that promises may use.
     pub runs: Vec<(Place, Vec<(Quantity, Rate)>)>,
     /// Whether more would have been found in more time.
     pub timed_out: bool,

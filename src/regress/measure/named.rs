@@ -93,7 +93,7 @@ pub(super) fn model(
     Ok(())
 }
 
-/// Of a model the bound is that under its own capacities, not under the memory of its best schedule.
+/// Replaces the bound by that under the capacities of the model, not under the memory of its best schedule.
 fn restate_bound(facts: &mut Facts, from: usize, place: &Place, bound: i64) {
     let makespan = facts.found[from..].iter().find(|fact| fact.key.what == What::Makespan);
     let Some(Value::Integer(makespan)) = makespan.map(|fact| fact.value.clone()) else { return };

@@ -27,7 +27,7 @@ pub enum Note {
     },
     /// An input gradient that acquires more than it releases.
     #[error(
-        "stage {stage} holds {by} bytes more after I than after F, which a model cannot say: its peaks are too low"
+        "stage {stage} holds {by} bytes more after I than after F, which a model cannot express: its peaks are too low"
     )]
     Grown {
         /// The stage.
@@ -36,7 +36,7 @@ pub enum Note {
         by: Units,
     },
     /// Nothing that shows a latency.
-    #[error("nothing shows the latency after stage {0}: the model has none there")]
+    #[error("no measured latency after stage {0}; the model assumes none")]
     NoLatency(Stage),
     /// Clocks that disagree, or passes that read what was not there.
     #[error(

@@ -21,7 +21,7 @@ pub enum ProfilerError {
     Action {
         /// Its name.
         name: String,
-        /// Where it stands.
+        /// Its place.
         span: Range<usize>,
     },
     /// A range over two passes.
@@ -36,7 +36,7 @@ pub enum ProfilerError {
         name: String,
         /// What it is.
         value: String,
-        /// Where it stands.
+        /// Its place.
         span: Range<usize>,
     },
     /// An event that lacks a time.
@@ -54,7 +54,7 @@ pub enum ProfilerError {
         name: String,
         /// Its duration, as written.
         value: String,
-        /// Where that stands.
+        /// The place of that.
         span: Range<usize>,
     },
     /// Kernels that are of no pass.

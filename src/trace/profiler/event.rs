@@ -86,7 +86,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Where a part of a text stands in it.
+/// The position of a part of a text.
 pub(super) fn place(text: &str, part: &str) -> Range<usize> {
     let from = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     from..from + part.len()

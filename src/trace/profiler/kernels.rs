@@ -49,7 +49,7 @@ fn communicates(event: &Event<'_>) -> bool {
     event.name.starts_with("nccl")
 }
 
-/// Of a stream: how long it worked, and from when to when on each pass.
+/// How long a stream worked, and from when to when on each pass.
 type Worked = (i128, BTreeMap<usize, (Ticks, Ticks)>);
 
 /// The same passes as the ranges of the host, at the times at which the device worked on them: on the stream that

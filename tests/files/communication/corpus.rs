@@ -25,7 +25,7 @@ struct Entry {
     /// The rules that it breaks.
     #[serde(default)]
     rules: BTreeSet<String>,
-    /// Of one that breaks none: with which messages it hangs all the same.
+    /// If it breaks none: the messages with which it deadlocks nevertheless.
     #[serde(default)]
     hangs: BTreeSet<String>,
     /// What becomes of it in PyTorch's runtime.

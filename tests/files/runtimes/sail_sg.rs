@@ -84,7 +84,7 @@ struct Rank {
     batch: Vec<Node>,
     /// Groups of ends, in the order in which they were launched.
     groups: Vec<Vec<End>>,
-    /// Of those, how many have gone through the communicator for all devices.
+    /// How many of those have gone through the communicator for all devices.
     gone: usize,
     /// By communicator for a pair of devices: the ends to go, in the order in which they were posted.
     streams: BTreeMap<(usize, bool), VecDeque<(usize, usize)>>,

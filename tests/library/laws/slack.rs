@@ -43,7 +43,7 @@ proptest! {
     #[test]
     fn a_pass_may_be_late_by_its_slack_and_no_more((model, schedule) in schedules(0), seed: u64) {
         check(&model, &schedule, seed)?;
-        // Pairs may wait for each other in a circle; then there are no times to be late from.
+        // Pairs may wait for each other in a cycle; then there are no times to be late from.
         let paired = overlapped(&schedule, seed);
         if replay(&model, &paired).timing.is_some() {
             check(&model, &paired, seed)?;

@@ -63,7 +63,7 @@ fn a_schedule_made_for_another_size_finds_its_model() {
     let object = run.json();
     assert_eq!((run.status, &object["devices"]), (0, &Value::from(3)), "{object}");
     let notes = object["notes"].to_string();
-    for word in ["3 devices", "schedule's, 1,", "--memory 3"] {
+    for word in ["3 devices", "schedule's 1 microbatch ", "--memory 3"] {
         assert!(notes.contains(word) && run.err.contains(word), "{word}: {notes}\n{}", run.err);
     }
 }

@@ -102,7 +102,7 @@ fn what_is_asked_for_must_make_sense() {
         (&["elsewhere"][..], 2, "there is no manifest elsewhere"),
         (&[], 2, "required"),
         (&[".", "--strict", "--accept"], 2, "cannot be used with"),
-        (&[".", "--json", "--format", "junit"], 2, "two formats"),
+        (&[".", "--json", "--format", "junit"], 2, "--json conflicts with --format"),
         (&[".", "--init", "half.toml"], 2, "cannot be used with"),
         (&["--init", "half.toml", "-o", "."], 2, "a design is called half already"),
         (&["--init", "regress.toml", "-o", "new"], 2, "neither a block family, a model nor a schedule"),

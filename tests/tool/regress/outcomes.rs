@@ -79,7 +79,7 @@ fn what_is_better_is_no_regression_and_asks_to_be_accepted() {
     assert!(!checked.fails(false) && checked.fails(true));
     let run = scene.run(&[".", "--no-cache"]);
     assert_eq!(run.status, 0);
-    assert!(run.out.contains("`bubbleproof regress . --accept` records it"), "{}", run.out);
+    assert!(run.out.contains("run `bubbleproof regress . --accept`"), "{}", run.out);
     assert_eq!(scene.run(&[".", "--no-cache", "--strict"]).status, 1);
     assert_eq!(scene.accept(), ["v-half.record"]);
     assert_eq!(scene.checked().outcome, DesignOutcome::Unchanged);
@@ -232,7 +232,7 @@ fn without_a_solver_what_was_proved_is_neither_passed_nor_lost() {
     assert_eq!(checked.undecided > 0, !has_solver());
     assert_eq!(checked.fails(true), !has_solver());
     assert_eq!(topics(&checked, Severity::Undecided).is_empty(), has_solver());
-    assert_eq!(scene.run(&["."]).out.contains("not decided, for want of an SMT solver"), !has_solver());
+    assert_eq!(scene.run(&["."]).out.contains("no SMT solver (z3 or cvc5) found"), !has_solver());
     scene.accept();
     assert_eq!(scene.read(path), proved, "the verdicts are about the same formulas");
     // About other formulas they say nothing.
@@ -265,7 +265,7 @@ fn what_is_recorded_as_false_is_not_undecided_afterwards() {
     assert_eq!(scene.run(&[".", "--no-cache"]).status, 1);
     assert_eq!(scene.run(&[".", "--no-cache", "--accept"]).status, 1);
     assert_eq!(scene.read("records/v-half.record"), recorded);
-    // Of other formulas it says nothing: that is open, and no improvement.
+    // The record says nothing about other formulas: that is undecided, and no improvement.
     scene.replace("v-half.toml", "at = \"2*i\"", "at = \"i + i\"");
     let checked = scene.checked();
     assert!(topics(&checked, Severity::Undecided).contains(&"promise"));
@@ -284,7 +284,7 @@ fn a_record_that_says_the_same_in_other_words_is_not_exactly_as_recorded() {
         let checked = scene.checked();
         assert_eq!(
             (checked.outcome, changes(&checked, Severity::Changed)),
-            (DesignOutcome::Changed, vec![("record", "its text is another one: --accept writes it")]),
+            (DesignOutcome::Changed, vec![("record", "its text has changed: --accept writes it")]),
             "{other}"
         );
         assert!(!checked.fails(false) && checked.fails(true));

@@ -12,8 +12,8 @@ use crate::model::{Device, Model, Ticks};
 /// of a second.
 pub const STEPS: u64 = 4_000_000;
 
-/// The best of the bounds of this module on an objective, for the model's microbatches and capacities. Of two
-/// directions only what one microbatch takes alone.
+/// The best of the bounds of this module on an objective, for the model's microbatches and capacities. With
+/// two directions, only the time of one microbatch alone.
 #[must_use]
 pub fn lower_bound(model: &Model, objective: Objective) -> Bound {
     lower_bound_within(model, objective, STEPS)
@@ -52,7 +52,7 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
 /// the makespan is at least m times this, less a constant.
 ///
 /// At least [`interval_bound`], and better where memory is short; it spends as many steps as it is
-/// allowed. Of two directions nothing is known: 0.
+/// allowed. Returns 0 for models with two directions.
 #[must_use]
 pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
     if one_direction(model).is_err() {

@@ -62,9 +62,9 @@ pub enum CertificateError {
     /// The schedule is for another number of microbatches.
     #[error("the schedule has {schedule} microbatches, the problem {problem}")]
     Microbatches {
-        /// Of the schedule.
+        /// Those of the schedule.
         schedule: u32,
-        /// Of the problem.
+        /// Those of the problem.
         problem: u32,
     },
     /// The schedule does not run, or not within the capacities.

@@ -22,7 +22,7 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// What it is of a replayed schedule, in ticks.
+    /// The value for a replayed schedule, in ticks.
     #[must_use]
     pub const fn of(self, metrics: &Metrics) -> Ticks {
         match self {
@@ -46,24 +46,25 @@ impl fmt::Display for Objective {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// No schedule is shorter.
+    /// The bound in ticks: no schedule is shorter.
     pub value: Ticks,
     /// Why.
     pub reason: Reason,
 }
 
-/// What a lower bound rests on.
+/// What a lower bound rests on. `docs/bounds.md` proves each in the section that is named here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Reason {
-    /// One microbatch alone takes as long.
+    /// One microbatch alone takes this long (section *Alone*).
     Alone,
-    /// A device has so much work, and idle time in a window at the beginning and one at the end.
+    /// A device has this work, and must idle in a window at the beginning and in one at the end (section
+    /// *Windows*).
     Windows {
         /// The device.
         device: Device,
-        /// Its work over all microbatches.
+        /// Its work over all microbatches, in ticks.
         work: Ticks,
         /// The window at the beginning.
         first: Window,
@@ -71,32 +72,36 @@ pub enum Reason {
         last: Window,
     },
     /// A device can begin no earlier than at `head`, runs all its Fs and Is, and `tail` follows the last of
-    /// them, which is an I.
+    /// them, which is an I (section *Chain*).
     Chain {
         /// The device.
         device: Device,
-        /// What its Fs and Is take over all microbatches.
+        /// The duration of all its Fs and Is, over all microbatches, in ticks.
         work: Ticks,
-        /// What comes before the first.
+        /// The earliest start of the first of them, in ticks.
         head: Ticks,
-        /// What comes after the last, at the least.
+        /// The least time that follows the last of them, in ticks.
         tail: Ticks,
     },
-    /// A device has room for so few microbatches that each waits for the turn of an earlier one.
+    /// A device fits so few microbatches at once that each waits for the turn of an earlier one (section
+    /// *Turnover*).
     Turnover {
         /// The device.
         device: Device,
-        /// How many microbatches later the highest stage's forward has to wait for the turn, q.
+        /// How many microbatches apart the two forwards of the highest stage are, q.
         held: i64,
-        /// From the start of that stage's forward to its start q microbatches later, P.
+        /// The least time from the start of that stage's forward to its start q microbatches later, P, in
+        /// ticks.
         turn: Ticks,
     },
-    /// What a device must hold, and for how long, fills its memory for at least its span.
+    /// The memory of the microbatches on a device times their minimum lifetime fills its memory for that long
+    /// (section *Area*).
     Area {
         /// The device.
         device: Device,
     },
-    /// Some devices alone take as long, the others counted as lags between their passes.
+    /// Some devices alone need this long, with all others reduced to delays between their passes (section
+    /// *Some devices alone*).
     Subset {
         /// The devices, in ascending order.
         devices: Vec<Device>,
@@ -119,46 +124,52 @@ impl Reason {
         }
     }
 
-    /// The reason in a sentence, with this name for the unit of time.
+    /// The reason in a sentence, with `time` to write a time together with its unit.
     #[must_use]
-    pub fn sentence(&self, unit: &str) -> String {
+    pub fn sentence(&self, time: impl Fn(Ticks) -> String) -> String {
         match self {
-            Self::Alone => "one microbatch alone takes as long".to_owned(),
+            Self::Alone => "one microbatch alone needs this long".to_owned(),
             Self::Windows { device, work, first, last } => {
                 // A claimed reason may have any figures, and it must be possible to show what is claimed.
                 let [head, tail] = [first, last].map(|window| window.length.0.saturating_sub(window.work.0));
                 format!(
-                    "device {device} works {work} {unit}, and must idle {head} at the beginning (its first {} have \
-                     room for {} of work) and {tail} at the end (its last {} for {})",
-                    first.length, first.work, last.length, last.work
+                    "device {device} works {}, and must idle {head} at the beginning (its first {} have room for {} of \
+                     work) and {tail} at the end (its last {} for {})",
+                    time(*work),
+                    first.length,
+                    first.work,
+                    last.length,
+                    last.work
                 )
             }
             Self::Chain { device, work, head, tail } => format!(
-                "device {device} runs F and I for {work} {unit}; nothing reaches it before {head}, and at least \
-                 {tail} follow its last I"
+                "device {device} runs F and I for {}; nothing reaches it before {head}, and at least {tail} follow its \
+                 last I",
+                time(*work)
             ),
             Self::Turnover { device, held, turn } => format!(
-                "device {device} has room for so few microbatches that each forward of its highest stage comes at \
-                 least {turn} {unit} after the one {held} before"
+                "device {device} has room for so few microbatches that each forward of its highest stage starts at \
+                 least {} after the one {held} before",
+                time(*turn)
             ),
             Self::Area { device } => format!(
-                "what the microbatches hold on device {device}, times for how long at the least, fills its memory \
-                 for as long"
+                "on device {device}, the memory of the microbatches times their minimum lifetime fills its memory for \
+                 that long"
             ),
             Self::Subset { devices, repetition } => {
                 let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
                 let which = match names.as_slice() {
-                    [only] => format!("device {only} alone takes"),
-                    names => format!("devices {} alone take", names.join(", ")),
+                    [only] => format!("device {only} alone needs"),
+                    names => format!("devices {} alone need", names.join(", ")),
                 };
                 let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
                     let counted = match period {
                         1 => "every further one adds".to_owned(),
                         _ => format!("every further {period} add"),
                     };
-                    format!(", and from microbatch {after} on {counted} at least {growth} {unit}")
+                    format!(", and from microbatch {after} on {counted} at least {}", time(growth))
                 });
-                format!("{which} as long, the others counted only as delays between their passes{steady}")
+                format!("{which} this long, with all other devices reduced to delays{steady}")
             }
         }
     }
@@ -166,7 +177,9 @@ impl Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.sentence("ticks"))
+        out.write_str(
+            &self.sentence(|time| if time.0 == 1 { "1 tick".to_owned() } else { format!("{time} ticks") }),
+        )
     }
 }
 
@@ -224,16 +237,16 @@ impl Window {
     }
 }
 
-/// A repetition in the sets of states: after so many microbatches every state is later, by the growth
+/// A repetition in the sets of states: after `after` microbatches every state is later, by the growth
 /// at least, than a state of one period before with the same counts. So it is for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repetition {
-    /// After the start of so many microbatches.
+    /// The number of microbatches that have started.
     pub after: u32,
-    /// So many microbatches before.
+    /// The length of the repetition, in microbatches.
     pub period: u32,
-    /// By so much later.
+    /// How much later every state is, in ticks.
     pub growth: Ticks,
 }
 

@@ -41,7 +41,7 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
             stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
         ),
     };
-    // Of its Fs and Is the device ends with an I, and at the least what follows that comes after.
+    // The last of its Fs and Is is an I, and what follows that at the least comes after.
     let microbatches = i64::from(model.microbatches());
     let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
     let after_last_input = match objective {

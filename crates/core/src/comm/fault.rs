@@ -7,13 +7,13 @@ use crate::schedule::Place;
 /// One action of a cycle of waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// Where it stands.
+    /// Its place.
     pub at: Place,
     /// The action that cannot be done.
     pub action: Action,
     /// What it waits for.
     pub needs: Action,
-    /// Where that stands: at the next action of the cycle, or behind it on the same device.
+    /// The place of `needs`: at the next action of the cycle, or behind it on the same device.
     pub needs_at: Place,
 }
 
@@ -24,7 +24,7 @@ pub enum Fault {
     /// A message to or from a stage that does not exist.
     #[error("{at}: `{action}`: no stage {stage} is next to it in its pipeline")]
     NoNeighbour {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The action.
         action: Action,
@@ -34,7 +34,7 @@ pub enum Fault {
     /// An action of a stage that the device does not hold.
     #[error("{at}: `{action}` belongs on device {belongs}")]
     WrongDevice {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The action.
         action: Action,
@@ -44,23 +44,23 @@ pub enum Fault {
     /// A message between two stages of one device.
     #[error("{at}: `{action}`: both stages are on this device, which hands the message over without sending")]
     Needless {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The action.
         action: Action,
     },
-    /// An action that stands elsewhere too.
-    #[error("{at}: `{action}` already stands at {first}")]
+    /// An action that is in the plan more than once.
+    #[error("{at}: `{action}` is a duplicate of the one at {first}")]
     Twice {
-        /// Where it stands again.
+        /// The place of the duplicate.
         at: Place,
         /// The action.
         action: Action,
-        /// Where it stands first.
+        /// The first place.
         first: Place,
     },
     /// A message that is needed and never sent.
-    #[error("device {device}: `{send}` is missing: `{pass}` waits for that message for ever", send = Action::Send(*message))]
+    #[error("device {device}: `{send}` is missing, so `{pass}` never receives its input", send = Action::Send(*message))]
     NeverSent {
         /// The device that should send it.
         device: Device,
@@ -70,7 +70,7 @@ pub enum Fault {
         pass: Pass,
     },
     /// A message that is needed and never received.
-    #[error("device {device}: `{receive}` is missing: `{pass}` would run without its input", receive = Action::Receive(*message))]
+    #[error("device {device}: `{receive}` is missing, so `{pass}` would run without its input", receive = Action::Receive(*message))]
     NeverReceived {
         /// The device that should receive it.
         device: Device,
@@ -86,13 +86,13 @@ pub enum Fault {
         at: Place,
         /// The message.
         message: Message,
-        /// Where the pass stands, if anywhere.
+        /// The place of the pass, if there is one.
         made_at: Option<Place>,
     },
     /// A pass that runs before its message is received.
     #[error("{at}: `{pass}` runs before `{receive}` at {received_at}", receive = Action::Receive(*message))]
     UsedBeforeReceived {
-        /// Where the pass stands.
+        /// The place of the pass.
         at: Place,
         /// The pass.
         pass: Pass,
@@ -102,7 +102,7 @@ pub enum Fault {
         received_at: Place,
     },
     /// A send that nobody waits for.
-    #[error("{at}: nothing waits for `{send}`: when what it sends may be given back is not known", send = Action::Send(*message))]
+    #[error("{at}: `{send}` is never waited for, so its buffer can never be freed safely", send = Action::Send(*message))]
     NeverWaited {
         /// Where it is sent.
         at: Place,
@@ -112,7 +112,7 @@ pub enum Fault {
     /// A wait for a send that has not been posted.
     #[error("{at}: `{wait}` comes before the send{}", place_of(*sent_at), wait = Action::WaitSend(*message))]
     WaitedBeforeSent {
-        /// Where the wait stands.
+        /// The place of the wait.
         at: Place,
         /// The message.
         message: Message,
@@ -121,7 +121,7 @@ pub enum Fault {
     },
     /// Messages that are received in another order than they are sent.
     #[error(
-        "message {number} from device {} to device {}: `{send}` at {sent_at} is taken for `{receive}` at \
+        "message {number} from device {} to device {}: `{send}` at {sent_at} is received as `{receive}` at \
          {received_at}; the weight gradients of {} would be wrong",
         sent_at.device, received_at.device, up_to(*last_wrong),
         send = Action::Send(*sent), receive = Action::Receive(*received)
@@ -133,21 +133,21 @@ pub enum Fault {
         sent: Message,
         /// Where.
         sent_at: Place,
-        /// What it is taken for.
+        /// The message as which it is received.
         received: Message,
         /// Where.
         received_at: Place,
-        /// The last stage whose weight gradients this and later mistakes of the kind between these devices
-        /// would make wrong; those of all stages before it in its pipeline would be wrong as well. Only where messages are
-        /// swapped back on their way may fewer be.
+        /// The last stage whose weight gradients this mistake and later ones like it between these devices
+        /// would make wrong. Those of all stages before it in its pipeline would be wrong as well; fewer only
+        /// if messages are swapped back on their way.
         last_wrong: Stage,
     },
-    /// Actions that wait for each other in a circle.
+    /// Actions that wait for each other in a cycle.
     #[error("{}, {}", under(*semantics), spell_out(waits))]
     Deadlock {
         /// What the runtime would have to be like.
         semantics: Semantics,
-        /// The circle.
+        /// The cycle.
         waits: Vec<Wait>,
     },
     /// Gradients that are never reduced.
@@ -161,19 +161,19 @@ pub enum Fault {
     /// Gradients that are reduced while some are still to come.
     #[error("{at}: `{}` comes before `{pass}` at {pass_at}, whose gradient it leaves out", Action::ReduceGradients(*stage))]
     ReducedEarly {
-        /// Where the reduction stands.
+        /// The place of the reduction.
         at: Place,
         /// The stage.
         stage: Stage,
         /// The last pass that makes a weight gradient of the stage.
         pass: Pass,
-        /// Where that stands.
+        /// The place of that pass.
         pass_at: Place,
     },
     /// A reduction that begins while another one of the device is under way, or that nothing waits for.
     #[error("{at}: nothing waits for `{}`{}", Action::ReduceGradients(*stage), before(*next))]
     ReductionNotWaited {
-        /// Where the reduction stands.
+        /// The place of the reduction.
         at: Place,
         /// The stage.
         stage: Stage,
@@ -183,7 +183,7 @@ pub enum Fault {
     /// A wait for a reduction that is not under way.
     #[error("{at}: `{}` waits for a reduction that is not under way", Action::WaitReduce(*stage))]
     NoReduction {
-        /// Where the wait stands.
+        /// The place of the wait.
         at: Place,
         /// The stage.
         stage: Stage,
@@ -191,7 +191,7 @@ pub enum Fault {
     /// A pass on weights that have not been gathered, in a plan that gathers weights.
     #[error("{at}: `{pass}` runs while the weights of stage {} are sharded", pass.stage)]
     Sharded {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The pass.
         pass: Pass,
@@ -199,7 +199,7 @@ pub enum Fault {
     /// Weights gathered that are there, or let go of that are not.
     #[error("{at}: `{action}` finds the weights {} already", if matches!(action, Action::Unshard(_)) { "gathered" } else { "sharded" })]
     ShardingTwice {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The action.
         action: Action,
@@ -241,7 +241,7 @@ impl Fault {
         }
     }
 
-    /// Where it is; something that is missing stands nowhere.
+    /// Its place; something that is missing has none.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         match self {
@@ -265,7 +265,7 @@ impl Fault {
         }
     }
 
-    /// The device it is on; of a deadlock, the first in its circle.
+    /// The device on which it is; for a deadlock, the first of the cycle.
     #[must_use]
     pub fn device(&self) -> Option<Device> {
         match self {
@@ -278,7 +278,7 @@ impl Fault {
 }
 
 fn place_of(place: Option<Place>) -> String {
-    place.map_or_else(|| ", which stands nowhere".to_owned(), |place| format!(" at {place}"))
+    place.map_or_else(|| ", which is missing".to_owned(), |place| format!(" at {place}"))
 }
 
 fn before(next: Option<Stage>) -> String {

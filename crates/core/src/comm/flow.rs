@@ -57,7 +57,7 @@ impl fmt::Display for Semantics {
     }
 }
 
-/// A circle of actions of a plan that wait for each other, from the least device on; nothing when no
+/// A cycle of actions of a plan that wait for each other, from the least device on; nothing when no
 /// action waits for ever, apart from those whose message has only one end, which [`verify`](super::verify)
 /// reports.
 #[must_use]
@@ -151,7 +151,7 @@ impl<'a> Run<'a> {
         moved
     }
 
-    /// Where a device stands.
+    /// The position of a device in its row.
     fn stands(&self, device: Device) -> Place {
         Place { device, position: self.next[device.index()] }
     }
@@ -208,7 +208,7 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// With nothing moving any more: a circle of waits, or nothing when all have finished.
+    /// With nothing moving any more: a cycle of waits, or nothing when all have finished.
     fn cycle(&self) -> Option<Vec<Wait>> {
         let stuck = Device::all(self.plan.schedule().devices())
             .find(|&device| self.next[device.index()] < self.plan.row(device).len())?;

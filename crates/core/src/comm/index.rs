@@ -1,4 +1,4 @@
-//! Where everything of a plan stands, and which send meets which receive.
+//! The place of every action of a plan, and which send meets which receive.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ pub(super) struct Index {
     pub(super) sent: BTreeMap<(Device, Device), Vec<(Message, Place)>>,
     /// The receives likewise.
     pub(super) received: BTreeMap<(Device, Device), Vec<(Message, Place)>>,
-    /// Of every send the receive that takes its message, and the other way round: the first sent is the
-    /// first received, whatever they are called.
+    /// The receive that takes the message of every send, and the other way round: the first sent is the
+    /// first received, whatever their names.
     pub(super) partner: BTreeMap<Place, Place>,
 }
 

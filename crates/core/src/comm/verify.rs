@@ -63,7 +63,7 @@ fn every_action_is_possible(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Every send, receive, wait and reduction stands once.
+/// Every send, receive, wait and reduction occurs once.
 fn no_message_is_handled_twice(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
     let mut first_at = BTreeMap::new();
     for (at, action) in plan.actions() {
@@ -138,8 +138,8 @@ fn every_send_is_waited_for(index: &Index, faults: &mut Vec<Fault>) {
     }
 }
 
-/// On every directed pair of devices, the k-th message sent is the k-th received. Of each pair the first that
-/// is not is reported, with the stages that it and the others make wrong.
+/// On every directed pair of devices, the k-th message sent is the k-th received. Reports
+/// the first message of each pair that is not, with the stages that it and the others make wrong.
 fn messages_are_received_in_the_order_they_are_sent(
     plan: &CommunicationPlan,
     index: &Index,

@@ -71,9 +71,9 @@ pub enum ModelError {
         /// The capacity.
         capacity: Units,
     },
-    /// A model with a value of its own for each stage has no meaning at another size.
+    /// Values that differ between stages or devices have no meaning at another size.
     #[error(
-        "`{key}` gives each stage or device a value of its own, so the model has no other number of devices"
+        "`{key}` differs between stages or devices, so the model cannot be resized to another number of devices"
     )]
     NotResizable {
         /// The key of the model file.

@@ -1,11 +1,11 @@
-//! What passes take and what they hold.
+//! The durations and the memory of passes.
 
 use super::{Ticks, Units};
 
 /// Durations of the passes of every stage and latencies between stages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Costs {
-    /// What a tick is, for people: `us`, `ns`, `tick`.
+    /// The name of the unit of a tick: `us`, `ns`, `tick`.
     pub unit: String,
     /// Duration of F (and of R), one per stage.
     pub forward: Vec<Ticks>,
@@ -19,7 +19,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// How many nanoseconds a tick is, where its unit is one of `ns`, `us`, `ms` and `s`.
+    /// The nanoseconds of a tick, if its unit is `ns`, `us`, `ms` or `s`.
     #[must_use]
     pub fn nanoseconds_per_tick(&self) -> Option<i64> {
         match self.unit.as_str() {
@@ -32,20 +32,21 @@ impl Costs {
     }
 }
 
-/// What the passes hold in memory and how much of it there is.
+/// The memory of passes and weights, and the capacities of devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
-    /// What a unit is, for people: `stage-activation`, `byte`.
+    /// The name of the unit of memory: `stage-activation`, `byte`.
     pub unit: String,
-    /// What a microbatch holds of a stage between F and its backward, one per stage.
+    /// The memory that one microbatch occupies on a stage from the start of its F to the end of its backward,
+    /// one per stage.
     pub activation: Vec<Units>,
-    /// The part of `activation` that I leaves for W to release, one per stage.
+    /// The part of `activation` that is freed only at the end of W, one per stage.
     pub retained_for_weight: Vec<Units>,
-    /// With recomputation: what F leaves when an R of the same microbatch follows, one per stage.
+    /// What remains of the activation after F if R recomputes it, one per stage; `None` if the model has no
+    /// `[recompute]` table.
     pub checkpoint: Option<Vec<Units>>,
-    /// What lies on the device of a stage all the time, one per stage: its weights, their gradients, the
-    /// state of the optimiser.
+    /// The memory that a stage occupies permanently, one per stage: weights, gradients, optimiser state.
     pub weights: Vec<Units>,
-    /// The capacity of each device, weights included; `None` where there is none.
+    /// The capacity of each device, weights included; `None` if it has no limit.
     pub capacity: Vec<Option<Units>>,
 }

@@ -19,7 +19,7 @@ macro_rules! index {
                 self.0 as usize
             }
 
-            /// The index that stands at a position of a slice.
+            /// The index at a position of a slice.
             ///
             /// # Panics
             /// When `position` does not fit 32 bits, which no model or schedule allows.

@@ -61,11 +61,11 @@ pub struct Model {
 }
 
 impl Model {
-    /// The most stages times microbatches.
+    /// Upper limit on stages times microbatches. Keeps pass numbers within 32 bits.
     pub const MAX_CELLS: u64 = 1 << 28;
 
-    /// The most ticks, and the most units, that everything in a model may add up to. Far enough
-    /// from the limits of 64 bits that small multiples of it cannot overflow either.
+    /// Upper limit on the total of all ticks, and of all units, in a model. Small multiples of it fit into 64
+    /// bits too.
     pub const MAX_TOTAL: i64 = 1 << 58;
 
     /// A model from its parts.
@@ -115,9 +115,8 @@ impl Model {
         Self::new(name, None, placement, microbatches, costs, memory)
     }
 
-    /// The model used where none is given: F, I, W and R take one tick, B two; no latency; a stage
-    /// holds one unit from F to W, and nothing but a weightless checkpoint where it is recomputed;
-    /// no capacity.
+    /// The default model: F, I, W and R take one tick, B two; no latency; a stage
+    /// holds one unit from F to W, and a checkpoint of zero units if it is recomputed; no capacity.
     ///
     /// # Errors
     /// When there are too many stages and microbatches, or no microbatch.
@@ -177,7 +176,10 @@ impl Model {
         &self.memory
     }
 
-    /// How long a pass of this kind takes.
+    /// The duration of a pass of this kind, in ticks.
+    ///
+    /// # Panics
+    /// When there is no such stage.
     #[must_use]
     pub fn duration(&self, stage: Stage, kind: Kind) -> Ticks {
         let (costs, stage) = (&self.costs, stage.index());
@@ -189,10 +191,10 @@ impl Model {
         }
     }
 
-    /// The latency between a stage and the next one, in either direction: zero on one device.
+    /// The latency in ticks between a stage and the next one, in either direction: zero on one device.
     ///
     /// # Panics
-    /// When `stage` is the last.
+    /// When `stage` is the last, or there is no such stage.
     #[must_use]
     pub fn latency_after(&self, stage: Stage) -> Ticks {
         let next = Stage(stage.0 + 1);
@@ -203,8 +205,11 @@ impl Model {
         }
     }
 
-    /// What one microbatch keeps a device busy for: F, I and W of its stages, without recomputation. Where
-    /// there are two directions, one microbatch of each.
+    /// How long one microbatch keeps a device busy, in ticks: F, I and W of its stages, without
+    /// recomputation. With two directions, one microbatch of each.
+    ///
+    /// # Panics
+    /// When there is no such device.
     #[must_use]
     pub fn work(&self, device: Device) -> Ticks {
         self.placement
@@ -214,50 +219,72 @@ impl Model {
             .sum()
     }
 
-    /// The most that [`work`](Self::work) is on any device: no steady phase has a shorter interval
-    /// per microbatch.
+    /// The [`work`](Self::work) of the busiest device: no steady phase has a shorter interval per microbatch.
     #[must_use]
     pub fn most_work(&self) -> Ticks {
         Device::all(self.devices()).map(|device| self.work(device)).max().unwrap_or_default()
     }
 
-    /// What a stage holds for a microbatch between F and the end of its backward.
+    /// The memory, in units, that one microbatch occupies on a stage from the start of its F to the end of
+    /// its backward.
+    ///
+    /// # Panics
+    /// When there is no such stage.
     #[must_use]
     pub fn activation(&self, stage: Stage) -> Units {
         self.memory.activation[stage.index()]
     }
 
-    /// What of it I leaves for W to release.
+    /// The part of [`activation`](Self::activation), in units, that is freed only at the end of W.
+    ///
+    /// # Panics
+    /// When there is no such stage.
     #[must_use]
     pub fn retained_for_weight(&self, stage: Stage) -> Units {
         self.memory.retained_for_weight[stage.index()]
     }
 
-    /// What F holds when an R follows; `None` when the model knows no recomputation.
+    /// What remains of the activation after F, in units, if R recomputes it; `None` if the model has no
+    /// `[recompute]` table.
+    ///
+    /// # Panics
+    /// When there is no such stage.
     #[must_use]
     pub fn checkpoint(&self, stage: Stage) -> Option<Units> {
         self.memory.checkpoint.as_ref().map(|list| list[stage.index()])
     }
 
-    /// What lies on the device of a stage all the time.
+    /// The memory, in units, that a stage occupies permanently: weights, gradients, optimiser state.
+    ///
+    /// # Panics
+    /// When there is no such stage.
     #[must_use]
     pub fn weights(&self, stage: Stage) -> Units {
         self.memory.weights[stage.index()]
     }
 
-    /// What lies on a device all the time: the weights of its stages.
+    /// The memory, in units, that is permanently occupied on a device: the weights of its stages.
+    ///
+    /// # Panics
+    /// When there is no such device.
     #[must_use]
     pub fn resident(&self, device: Device) -> Units {
         self.placement.stages_of(device).iter().map(|&stage| self.weights(stage)).sum()
     }
 
-    /// The capacity of a device, weights included.
+    /// The capacity of a device in units, weights included; `None` if it has no limit.
+    ///
+    /// # Panics
+    /// When there is no such device.
     #[must_use]
     pub fn capacity(&self, device: Device) -> Option<Units> {
         self.memory.capacity[device.index()]
     }
 
-    /// What activations may hold on a device: its capacity, less the weights that lie there.
+    /// The capacity that is left for activations on a device, in units: its capacity less its weights.
+    ///
+    /// # Panics
+    /// When there is no such device.
     #[must_use]
     pub fn activation_capacity(&self, device: Device) -> Option<Units> {
         self.memory.capacity[device.index()].map(|capacity| capacity - self.resident(device))

@@ -232,6 +232,9 @@ impl Placement {
     }
 
     /// The stages of a device; the position of a stage is its chunk.
+    ///
+    /// # Panics
+    /// When there is no such device.
     #[must_use]
     pub fn stages_of(&self, device: Device) -> &[Stage] {
         &self.stages_of[device.index()]
@@ -244,12 +247,18 @@ impl Placement {
     }
 
     /// The device that holds a stage.
+    ///
+    /// # Panics
+    /// When there is no such stage.
     #[must_use]
     pub fn device_of(&self, stage: Stage) -> Device {
         self.device_of[stage.index()]
     }
 
     /// Which of its device's chunks a stage is, counted from 0.
+    ///
+    /// # Panics
+    /// When there is no such stage.
     #[must_use]
     pub fn chunk_of(&self, stage: Stage) -> usize {
         self.stages_of(self.device_of(stage))

@@ -98,7 +98,7 @@ pub enum Problem {
         key: String,
         /// Its value.
         value: String,
-        /// What stands against it.
+        /// The objection.
         other: String,
     },
     /// The stages of the devices are not a placement.
@@ -198,7 +198,7 @@ impl<'doc> Value<'doc> {
         self.path.clone()
     }
 
-    /// The bytes of the file where the value stands.
+    /// The bytes of the value in the file.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.value.span()
@@ -247,7 +247,7 @@ impl<'doc> Value<'doc> {
         }
     }
 
-    /// The values of a list, or the one value that stands for a list of one.
+    /// The values of a list, or the one value that replaces a list of one.
     #[must_use]
     pub fn one_or_many(self) -> Vec<Self> {
         self.list().unwrap_or_else(|| vec![self])
@@ -264,7 +264,7 @@ impl<'doc> Value<'doc> {
     /// # Errors
     /// When it is something else.
     pub fn text(&self) -> Result<&'doc str, FileError> {
-        self.as_text().ok_or_else(|| self.wrong_type("a text in quotes"))
+        self.as_text().ok_or_else(|| self.wrong_type("a quoted string"))
     }
 
     /// An integer that is not negative.
@@ -303,7 +303,7 @@ impl<'doc> Value<'doc> {
         })
     }
 
-    /// One amount for each of `expected` things: a list of them, or a number that stands for all.
+    /// One amount for each of `expected` things: a list of them, or one number for all of them.
     ///
     /// # Errors
     /// When it is something else, or the list has another length.

@@ -94,7 +94,7 @@ fn complaint(piece: &str, replacement: &str) -> (String, String) {
 fn every_complaint_names_its_key_and_points_at_its_place() {
     let cases = [
         ("name = \"complete\"\n", "", "missing key `name`", ""),
-        ("\"complete\"", "7", "`name` must be a text in quotes, but is the integer 7", "7"),
+        ("\"complete\"", "7", "`name` must be a quoted string, but is the integer 7", "7"),
         ("source =", "sources =", "unknown key `sources`", "sources"),
         ("[recompute]", "[recompote]", "unknown key `recompote`", "recompote"),
         ("devices = 2", "", "missing key `pipeline.devices`", "[pipeline]"),

@@ -1,4 +1,4 @@
-//! Everything that keeps orders from running, for a report: devices that wait for each other in a circle.
+//! Everything that keeps orders from running, for a report: devices that wait for each other in a cycle.
 //!
 //! Whether a schedule is accepted does not depend on this: that every pass runs is for
 //! [`execute`](super::execute) to show. No times are needed here, only how far each device comes.
@@ -11,8 +11,8 @@ use crate::schedule::{Place, Schedule};
 /// Every deadlock of the orders, each as the waits of its devices from the least device on.
 ///
 /// Faults that `structure` reports are passed over, so that the deadlocks behind them are found too: a
-/// pass that is missing, or comes later on the same device, is not waited for, and one that stands twice is
-/// run once. A deadlock is likewise cut at one of its waits after it is found. Every circle found later is
+/// pass that is missing, or comes later on the same device, is not waited for, and a duplicate is
+/// run once. A deadlock is likewise cut at one of its waits after it is found. Every cycle found later is
 /// one of the orders as they are, for cutting only removes dependencies.
 pub(super) fn deadlocks(schedule: &Schedule, layout: &Layout) -> Vec<Vec<Wait>> {
     let mut walk = Walk::new(schedule, layout);
@@ -52,7 +52,7 @@ struct Walk<'a> {
     /// By pass: the first of the devices that wait for it.
     waiters: Vec<Option<Device>>,
     awake: Vec<Device>,
-    /// Where the search for circles goes on: every device before it has finished.
+    /// Where the search for cycles goes on: every device before it has finished.
     searched: usize,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
     /// The last of what a pass needs on other devices that has not run.
     fn missing(&self, at: Place, pass: Pass) -> Option<Slot> {
         if self.layout.find(pass) != Some(self.layout.slot(at)) {
-            // It stands twice, and its other place counts.
+            // It is a duplicate, and its other place counts.
             return None;
         }
         let own = self.layout.range(at.device);
@@ -125,14 +125,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// With no device awake: a circle of devices that wait for each other, from the least device
+    /// With no device awake: a cycle of devices that wait for each other, from the least device
     /// on; nothing when all have finished.
     fn find_cycle(&mut self) -> Option<Vec<Wait>> {
         while self.devices.get(self.searched)?.waits_for.is_none() {
             self.searched += 1;
         }
-        // What a device waits for stands on another one that waits itself, so following the waits
-        // comes to a circle after at most as many steps as there are devices.
+        // What a device waits for is on another one that waits itself, so following the waits
+        // comes to a cycle after at most as many steps as there are devices.
         let mut device = Device::at(self.searched);
         for _ in 0..self.devices.len() {
             device = self.wait_of(device).needs_at.device;

@@ -82,7 +82,7 @@ impl Run<'_> {
         let (mut start, mut missing) = (self.ranks[device.index()].free, None);
         for &pass in step {
             self.layout.for_each_need(pass, |need, slot| {
-                // What stands on the device itself has ended before the device is free.
+                // What is on the device itself has ended before the device is free.
                 if own.contains(&slot.rank()) {
                     return;
                 }

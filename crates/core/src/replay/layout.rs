@@ -1,9 +1,9 @@
-//! Where every pass stands: dense tables in place of hashing.
+//! The place of every pass: dense tables in place of hashing.
 
 use crate::model::{Device, Kind, Microbatch, Pass, Stage};
 use crate::schedule::{Place, Schedule};
 
-/// A pass that stands somewhere, by its rank in the concatenation of all orders.
+/// A pass of the schedule, by its rank in the concatenation of all orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Slot(u32);
 
@@ -31,8 +31,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Of two passes that are the same, the first by device and position counts, but one on the device
-    /// that holds its stage before any other.
+    /// If a pass is there twice, the first by device and position counts, but one on the device that holds
+    /// its stage counts before any other.
     pub(super) fn new(schedule: &Schedule) -> Self {
         let (stages, microbatches) = (schedule.placement().stages(), schedule.microbatches());
         let mut layout = Self {
@@ -67,13 +67,13 @@ impl Layout {
         self.first[self.first.len() - 1] as usize
     }
 
-    /// Where a pass stands, if it stands anywhere: of several places the one that counts.
+    /// The place of a pass, if it has one: among several, the one that counts.
     pub(super) fn find(&self, pass: Pass) -> Option<Slot> {
         let cell = self.cell(pass)?;
         self.ranks[cell].checked_sub(1).map(Slot)
     }
 
-    /// Whether a pass stands anywhere.
+    /// Whether a pass has a place.
     pub(super) fn has(&self, pass: Pass) -> bool {
         self.find(pass).is_some()
     }
@@ -103,8 +103,8 @@ impl Layout {
         self.first[device.index()]..self.first[device.index() + 1]
     }
 
-    /// Calls `each` with every pass that must end before a pass may start, where it stands.
-    /// Passes that stand nowhere are left out: they are reported as missing.
+    /// Calls `each` with every pass that must end before a pass may start, with its place.
+    /// Passes without a place are left out: they are reported as missing.
     #[inline]
     pub(super) fn for_each_need(&self, pass: Pass, mut each: impl FnMut(Pass, Slot)) {
         let mut need = |pass: Pass| {

@@ -10,7 +10,7 @@ use crate::schedule::{Place, Schedule};
 
 /// The peak of every device; every excursion over a capacity is reported at the pass that begins it.
 ///
-/// A pass that is unknown, or stands elsewhere already, is reported for that and holds nothing here:
+/// A pass that is unknown, or a duplicate, is reported for that and holds nothing here:
 /// what is live can never exceed what the model allows for.
 pub(super) fn inspect(
     model: &Model,
@@ -59,9 +59,9 @@ pub struct Held {
     pub after: Units,
 }
 
-/// What every device holds along its order. A pass that is unknown, or stands elsewhere already,
-/// changes nothing. Of an overlapped pair, what both acquire is there while the first runs, and what both
-/// release is gone after the second.
+/// What every device holds along its order. A pass that is unknown or a duplicate
+/// changes nothing. An overlapped pair acquires the memory of both when the first starts, and releases that
+/// of both after the second.
 pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
     super::devices(schedule)
         .map(|(device, order)| {

@@ -3,7 +3,7 @@
 //! Nothing here is shared with what proposes schedules: it imports the definitions of `model` and
 //! `schedule` and nothing else of this crate. The rules it implements:
 //!
-//! - `sF -> (s+1)F`, `(s+1)I -> sI`, `sF -> sI`, `sI -> sW`; B stands for I and W together; with
+//! - `sF -> (s+1)F`, `(s+1)I -> sI`, `sF -> sI`, `sI -> sW`; B is I and W together; with
 //!   recomputation also `sF -> sR -> sI`.
 //! - A dependency between devices adds the latency of its boundary.
 //! - A device runs its passes in order, one at a time, each as early as it can.
@@ -53,7 +53,7 @@ pub use violation::{Mismatch, Violation, Wait};
 pub struct Verdict {
     /// Everything that is wrong, by device and position; empty when the schedule is valid.
     pub violations: Vec<Violation>,
-    /// The most each device holds at any instant, as far as its order tells. Empty when the orders
+    /// The most each device holds at any instant, as far as its order shows. Empty when the orders
     /// were not looked at: model and schedule do not match, or far too few passes are there.
     pub peak_memory: Vec<Units>,
     /// When everything runs; absent when the passes are not all there once and in their place, or

@@ -91,8 +91,8 @@ fn every_violation_is_found_and_no_other() {
             1,
             &["0F0 0F0 0B0 0F0"],
             &[
-                "device 0, position 1: `0F0` already stands at device 0, position 0",
-                "device 0, position 3: `0F0` already stands at device 0, position 0",
+                "device 0, position 1: `0F0` is a duplicate of the one at device 0, position 0",
+                "device 0, position 3: `0F0` is a duplicate of the one at device 0, position 0",
             ],
         ),
         (
@@ -101,7 +101,7 @@ fn every_violation_is_found_and_no_other() {
             1,
             &["0F0 0B0", "1F0 1B0 0F0"],
             &[
-                "device 1, position 2: `0F0` already stands at device 0, position 0",
+                "device 1, position 2: `0F0` is a duplicate of the one at device 0, position 0",
                 "device 1, position 2: `0F0` belongs on device 0, which holds stage 0",
             ],
         ),
@@ -111,7 +111,7 @@ fn every_violation_is_found_and_no_other() {
             1,
             &["0F0 0B0 1B0", "1F0 1B0"],
             &[
-                "device 0, position 2: `1B0` already stands at device 1, position 1",
+                "device 0, position 2: `1B0` is a duplicate of the one at device 1, position 1",
                 "device 0, position 2: `1B0` belongs on device 1, which holds stage 1",
             ],
         ),
@@ -145,8 +145,8 @@ fn every_violation_is_found_and_no_other() {
             1,
             &["0F0 0B0 0I0 0W0"],
             &[
-                "device 0, position 2: `0I0` is part of the full backward `0B0`, which stands at device 0, position 1",
-                "device 0, position 3: `0W0` is part of the full backward `0B0`, which stands at device 0, position 1",
+                "device 0, position 2: `0I0` is part of the full backward `0B0`, which is at device 0, position 1",
+                "device 0, position 3: `0W0` is part of the full backward `0B0`, which is at device 0, position 1",
             ],
         ),
         (
@@ -155,7 +155,7 @@ fn every_violation_is_found_and_no_other() {
             1,
             &["0F0 0W0 0B0"],
             &[
-                "device 0, position 1: `0W0` is part of the full backward `0B0`, which stands at device 0, position 2",
+                "device 0, position 1: `0W0` is part of the full backward `0B0`, which is at device 0, position 2",
             ],
         ),
         (
@@ -163,7 +163,7 @@ fn every_violation_is_found_and_no_other() {
             ONE,
             1,
             &["0I0 0F0 0W0"],
-            &["device 0, position 0: `0I0` stands before `0F0`, which it needs (position 1)"],
+            &["device 0, position 0: `0I0` comes before its dependency `0F0` (position 1)"],
         ),
         (
             "everything backwards",
@@ -171,10 +171,10 @@ fn every_violation_is_found_and_no_other() {
             1,
             &["0W0 0I0 0R0 0F0"],
             &[
-                "device 0, position 0: `0W0` stands before `0I0`, which it needs (position 1)",
-                "device 0, position 1: `0I0` stands before `0F0`, which it needs (position 3)",
-                "device 0, position 1: `0I0` stands before `0R0`, which it needs (position 2)",
-                "device 0, position 2: `0R0` stands before `0F0`, which it needs (position 3)",
+                "device 0, position 0: `0W0` comes before its dependency `0I0` (position 1)",
+                "device 0, position 1: `0I0` comes before its dependency `0F0` (position 3)",
+                "device 0, position 1: `0I0` comes before its dependency `0R0` (position 2)",
+                "device 0, position 2: `0R0` comes before its dependency `0F0` (position 3)",
             ],
         ),
         (
@@ -183,8 +183,8 @@ fn every_violation_is_found_and_no_other() {
             1,
             &["1F0 0F0 0B0 1B0"],
             &[
-                "device 0, position 0: `1F0` stands before `0F0`, which it needs (position 1)",
-                "device 0, position 2: `0B0` stands before `1B0`, which it needs (position 3)",
+                "device 0, position 0: `1F0` comes before its dependency `0F0` (position 1)",
+                "device 0, position 2: `0B0` comes before its dependency `1B0` (position 3)",
             ],
         ),
         (
@@ -193,7 +193,7 @@ fn every_violation_is_found_and_no_other() {
             1,
             &["0F0 0F0 9F9 1F0", "1I0"],
             &[
-                "device 0, position 1: `0F0` already stands at device 0, position 0",
+                "device 0, position 1: `0F0` is a duplicate of the one at device 0, position 0",
                 "device 0, position 2: unknown pass `9F9`: there are 2 stages and 1 microbatches, both counted from 0",
                 "device 0, position 3: `1F0` belongs on device 1, which holds stage 1",
                 "device 0: `0I0` is missing",
@@ -277,7 +277,7 @@ fn every_deadlock_is_spelled_out_pass_by_pass() {
             &["0F0 0I0 0F1 0W0 0B1", "1F0 1F1 1I0 1B0 1B1"],
             &[
                 "deadlock of 2 devices: device 0 waits at `0I0` for `1B0` of device 1; device 1 waits at `1F1` for `0F1` of device 0",
-                "device 1, position 2: `1I0` is part of the full backward `1B0`, which stands at device 1, position 3",
+                "device 1, position 2: `1I0` is part of the full backward `1B0`, which is at device 1, position 3",
             ],
         ),
     ];

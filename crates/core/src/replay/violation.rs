@@ -46,16 +46,16 @@ pub enum Mismatch {
     Microbatches(u32),
 }
 
-/// One device of a deadlock: it stands before a pass that waits for another device.
+/// One device of a deadlock: its next pass waits for another device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// Where the device stands.
+    /// The place of that pass.
     pub at: Place,
     /// The pass it cannot start.
     pub pass: Pass,
     /// What that pass needs.
     pub needs: Pass,
-    /// Where that stands, on the next device of the cycle, behind the place where that one waits.
+    /// The place of `needs`: on the next device of the cycle, behind the pass at which that device waits.
     pub needs_at: Place,
 }
 
@@ -66,8 +66,8 @@ pub enum Violation {
     /// The model describes another pipeline.
     #[error("model and schedule do not match: {0}")]
     ModelMismatch(Mismatch),
-    /// So few passes that listing those that are missing would help nobody: less than half of what
-    /// is needed, and more than [`MISSING_LISTED`](Self::MISSING_LISTED) stages times microbatches.
+    /// Too few passes to list the missing ones: less than half of those that are needed, in a problem with
+    /// more than [`MISSING_LISTED`](Self::MISSING_LISTED) stages times microbatches.
     #[error(
         "{passes} passes are far from complete: {stages} stages and {microbatches} microbatches need at least {}",
         2 * u64::from(*stages) * u64::from(*microbatches)
@@ -85,7 +85,7 @@ pub enum Violation {
         "{at}: unknown pass `{pass}`: there are {stages} stages and {microbatches} microbatches, both counted from 0"
     )]
     UnknownPass {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The pass.
         pass: Pass,
@@ -99,7 +99,7 @@ pub enum Violation {
         "{at}: `{pass}` is of the other direction: even microbatches go through the first half of the stages, odd ones through the second"
     )]
     WrongDirection {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The pass.
         pass: Pass,
@@ -107,24 +107,24 @@ pub enum Violation {
     /// A pass of a stage that the device does not hold.
     #[error("{at}: `{pass}` belongs on device {belongs}, which holds stage {}", pass.stage)]
     WrongDevice {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The pass.
         pass: Pass,
         /// The device that holds its stage.
         belongs: Device,
     },
-    /// A pass that stands elsewhere too.
-    #[error("{at}: `{pass}` already stands at {first}")]
+    /// A pass that is in the orders more than once.
+    #[error("{at}: `{pass}` is a duplicate of the one at {first}")]
     DuplicatePass {
-        /// Where it stands again.
+        /// The place of the duplicate.
         at: Place,
         /// The pass.
         pass: Pass,
         /// The place that counts: the first one, or the one on the device that holds the stage.
         first: Place,
     },
-    /// A pass that stands nowhere.
+    /// A pass that no order contains.
     #[error("device {device}: `{pass}` is missing")]
     MissingPass {
         /// The device that holds its stage.
@@ -133,21 +133,21 @@ pub enum Violation {
         pass: Pass,
     },
     /// A full backward beside one of its parts.
-    #[error("{at}: `{pass}` is part of the full backward `{full}`, which stands at {full_at}")]
+    #[error("{at}: `{pass}` is part of the full backward `{full}`, which is at {full_at}")]
     BackwardTwice {
-        /// Where the part stands.
+        /// The place of the part.
         at: Place,
         /// The part: an I or a W.
         pass: Pass,
         /// The full backward.
         full: Pass,
-        /// Where that stands.
+        /// The place of the full backward.
         full_at: Place,
     },
     /// An overlapped pair in which one pass needs the other.
     #[error("{at}: `{pass}` is overlapped with `{needs}`, which it needs")]
     OverlapOfOne {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The backward.
         pass: Pass,
@@ -159,30 +159,30 @@ pub enum Violation {
         "{at}: `{pass}` recomputes, but the model has no [recompute] table that says what a checkpoint holds"
     )]
     RecomputeUnknown {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The pass.
         pass: Pass,
     },
     /// A pass before another one of the same device that it needs.
-    #[error("{at}: `{pass}` stands before `{needs}`, which it needs (position {})", needs_at.position)]
+    #[error("{at}: `{pass}` comes before its dependency `{needs}` (position {})", needs_at.position)]
     Order {
-        /// Where it stands.
+        /// Its place.
         at: Place,
         /// The pass.
         pass: Pass,
         /// What it needs.
         needs: Pass,
-        /// Where that stands, later on the same device.
+        /// Its place, later on the same device.
         needs_at: Place,
     },
-    /// Devices that wait for each other in a circle.
+    /// Devices that wait for each other in a cycle.
     #[error("deadlock of {} devices: {}", .0.len(), spell_out(.0))]
     Deadlock(Vec<Wait>),
     /// More is live than the device has room for.
     #[error("{at}: `{pass}` raises the memory in use to {live}, {} over the limit of {capacity}; live: {}", *live - *capacity, list(holding, *more))]
     OverCapacity {
-        /// Where the pass stands that crosses the capacity.
+        /// The place of the pass that crosses the capacity.
         at: Place,
         /// That pass.
         pass: Pass,
@@ -225,7 +225,7 @@ impl Violation {
         }
     }
 
-    /// The device it is located on; of a deadlock, the first in its cycle.
+    /// The device on which it is; for a deadlock, the first of the cycle.
     #[must_use]
     pub fn device(&self) -> Option<Device> {
         match self {
@@ -235,7 +235,7 @@ impl Violation {
         }
     }
 
-    /// The pass it is about; of a deadlock, the first in its cycle.
+    /// The pass that it is about; for a deadlock, the first of the cycle.
     #[must_use]
     pub fn pass(&self) -> Option<Pass> {
         match self {
@@ -254,7 +254,7 @@ impl Violation {
         }
     }
 
-    /// Where it stands in an order; a missing pass stands nowhere.
+    /// Its place in an order; a missing pass has none.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         match self {

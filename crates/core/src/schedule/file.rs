@@ -227,7 +227,7 @@ mod tests {
     use crate::model::{Kind, Microbatch};
     use proptest::prelude::*;
 
-    /// Every other forward and backward that stand next to each other.
+    /// Every other forward and backward that are next to each other.
     fn pairs_of(order: &[Pass]) -> Vec<usize> {
         let mut pairs = Vec::new();
         for (position, pair) in order.windows(2).enumerate() {

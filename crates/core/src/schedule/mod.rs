@@ -40,7 +40,8 @@ pub struct Schedule {
     pub model: Option<String>,
     /// How it was made.
     pub provenance: Option<Provenance>,
-    /// What proves claims about it; kept as it is.
+    /// The certificate as read from the file, unchecked.
+    /// [`certificate::check`](crate::certificate::check()) checks it.
     pub certificate: Option<serde_json::Value>,
 }
 
@@ -104,7 +105,7 @@ pub enum ScheduleError {
         /// The number of microbatches.
         microbatches: u32,
     },
-    /// An overlapped pair that is not a forward and a backward standing next to each other, or that has a
+    /// An overlapped pair that is not a forward and a backward next to each other, or that has a
     /// pass in common with another.
     #[error(
         "device {device}, position {position}: an overlapped pair is a forward and, right before or after it, a \
@@ -113,7 +114,7 @@ pub enum ScheduleError {
     NoPair {
         /// The device.
         device: Device,
-        /// Where the first pass of the pair would stand.
+        /// The position of the first pass of the pair.
         position: usize,
     },
 }
@@ -147,9 +148,9 @@ impl Schedule {
 
     /// The same schedule with overlapped pairs, named by the position of their first pass on each device.
     ///
-    /// An overlapped pair runs as one pass of its device: it starts when everything that either needs is
-    /// there, takes the time of both, and what either yields is there at its end. It acquires what both
-    /// acquire at its start and releases what both release at its end.
+    /// An overlapped pair runs as one pass of its device. It starts when both have their inputs, takes the
+    /// sum of both durations, and yields both outputs at its end. It acquires the memory of both at its start
+    /// and releases that of both at its end.
     ///
     /// # Errors
     /// When the positions are not those of pairs of a forward and a backward, or there are not as many
@@ -204,6 +205,9 @@ impl Schedule {
     }
 
     /// The positions, ascending, of the first pass of every overlapped pair of a device.
+    ///
+    /// # Panics
+    /// When there is no such device.
     #[must_use]
     pub fn overlaps(&self, device: Device) -> &[usize] {
         &self.overlaps[device.index()]
@@ -216,6 +220,9 @@ impl Schedule {
     }
 
     /// What a device runs at a time, in order: a pass, or the two of an overlapped pair.
+    ///
+    /// # Panics
+    /// When there is no such device.
     pub fn steps(&self, device: Device) -> impl Iterator<Item = &[Pass]> {
         let (order, pairs) = (self.order(device), self.overlaps(device));
         let (mut position, mut pair) = (0, 0);
@@ -228,7 +235,7 @@ impl Schedule {
         })
     }
 
-    /// Whether so many microbatches can be scheduled at all: to be asked before laying out orders.
+    /// Checks the number of passes before orders are allocated.
     ///
     /// # Errors
     /// When there is no microbatch, or too many.
@@ -269,6 +276,9 @@ impl Schedule {
     }
 
     /// The order of a device.
+    ///
+    /// # Panics
+    /// When there is no such device.
     #[must_use]
     pub fn order(&self, device: Device) -> &[Pass] {
         &self.orders[device.index()]
@@ -294,7 +304,8 @@ impl Schedule {
 }
 
 /// The passes that must end before a pass may start, in this order: the neighbouring stage's,
-/// then its own stage's. A backward step is named by the kind that `backward` finds in use.
+/// then its own stage's. `present` says whether the schedule contains a pass; it decides between I and B of
+/// the next stage, and whether an R must precede.
 ///
 /// Nothing but definitions (which pass waits for which), shared by everything that runs or reorders
 /// schedules except `replay`, which states them for itself.

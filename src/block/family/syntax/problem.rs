@@ -33,7 +33,7 @@ pub enum FormulaProblem {
          after `when` only tF, tI, tW, and, or"
     )]
     Name(String),
-    /// A variable that has no value where the formula stands.
+    /// A variable that has no value at the place of the formula.
     #[error("`{0}` has no value here")]
     Variable(Variable),
     /// A name of nothing that is measured, in a promise about what is.
@@ -58,10 +58,10 @@ pub enum FormulaProblem {
         /// What does.
         found: String,
     },
-    /// A condition where a number must stand.
+    /// A condition where a number is required.
     #[error("expected a number, but this is a condition")]
     NotNumber,
-    /// A number where a condition must stand.
+    /// A number where a condition is required.
     #[error("expected a condition, but this is a number")]
     NotCondition,
     /// A product of two variable quantities.

@@ -34,7 +34,7 @@ impl Brancher for Guided {
     }
 
     fn on_conflict(&mut self) {
-        // The decisions were no solution as they stand: the search goes on without them.
+        // The decisions were no solution as they were: the search goes on without them.
         self.decisions.clear();
         self.then.on_conflict();
     }

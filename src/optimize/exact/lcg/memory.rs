@@ -7,7 +7,7 @@
 //!
 //! Where few rows decide, every way in which they exceed the capacity becomes a clause: for counts of all
 //! rows but one, the last row must have released at least so much. With one release per stage and
-//! equal amounts these are the ternary clauses "if so many forwards of the other stage come before,
+//! equal amounts these are the ternary clauses "if a number of forwards of the other stage come before,
 //! one of these two W does". Elsewhere the sum itself is posted.
 
 use pumpkin_constraints::boolean_less_than_or_equals;
@@ -116,7 +116,7 @@ impl Encoding<'_> {
             }
             return;
         };
-        // Of a row that acquires, at least n come before; of one that releases, at most n.
+        // At least n of a row that acquires come before; at most n of one that releases.
         for n in tally.least..=tally.most {
             let more = tally.amount * count(n - tally.least);
             let negated = if tally.amount > 0 {

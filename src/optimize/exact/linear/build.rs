@@ -163,7 +163,7 @@ impl Builder {
         self.rows[row].pass(microbatch)
     }
 
-    /// Adds an inequality and tells its position.
+    /// Adds an inequality and returns its position.
     pub(super) fn post(&mut self, terms: Vec<(i64, usize)>, most: i64, origin: Origin) -> usize {
         self.program.inequalities.push(Inequality { terms, most, origin });
         self.program.inequalities.len() - 1

@@ -104,7 +104,7 @@ impl Builder {
             return;
         };
         for n in tally.least..=tally.most {
-            // Of a row that acquires, at least n come before; of one that releases, at most n. The clause
+            // At least n of a row that acquires come before; at most n of one that releases. The clause
             // holds where one more does not, or does.
             let literal = if tally.amount > 0 {
                 (n > tally.least).then(|| self.literal((tally.row, n - 1), forward, false))

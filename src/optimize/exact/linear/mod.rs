@@ -40,7 +40,7 @@ pub use binary::Binary;
 
 use crate::model::{Device, Pass, Stage, Ticks};
 
-/// What a variable stands for.
+/// The meaning of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Meaning {
     /// The start of a pass, in ticks.
@@ -52,7 +52,7 @@ pub enum Meaning {
 /// An integer from `least` to `most`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable {
-    /// What it stands for.
+    /// Its meaning.
     pub meaning: Meaning,
     /// The smallest value: 0, or the time that what it needs takes.
     pub least: i64,
@@ -127,7 +127,7 @@ impl Inequality {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinearError {
-    /// An F or an I that takes no time: orders that wait for each other in a circle would have times.
+    /// An F or an I that takes no time: orders that wait for each other in a cycle would have times.
     #[error("`{0}` takes no time: linear inequalities need a positive duration of every F and I")]
     NoDuration(Pass),
     /// Recomputation could save memory there, but is left out.

@@ -78,7 +78,7 @@ pub struct Certified {
     pub pbp: String,
 }
 
-/// Proves a schedule shortest, or finds a shortest one from it, with the proof. Nothing when told to stop
+/// Proves a schedule shortest, or finds a shortest one from it, with the proof. Nothing when stopped
 /// before.
 ///
 /// # Errors

@@ -26,13 +26,13 @@ pub enum Answer {
     Infeasible,
     /// These values of the variables do.
     Feasible(Vec<i64>),
-    /// It was told to stop.
+    /// It was stopped.
     Open,
 }
 
 /// Looks for integers that satisfy the inequalities, near known values, and logs every step to a file.
 ///
-/// Everything is posted as it stands, one inequality for each tag: the log names a constraint by its place
+/// Everything is posted as it is, one inequality for each tag: the log names a constraint by its place
 /// in the FlatZinc file. Nothing is optimised on the way.
 pub fn solve(program: &LinearProgram, known: &[i64], log: &Path, stop: &Stop) -> io::Result<Answer> {
     let proof_log = ProofLog::cp(log, true)?;
@@ -59,7 +59,7 @@ pub fn solve(program: &LinearProgram, known: &[i64], log: &Path, stop: &Stop) ->
     }
     let values = variables.iter().zip(known).map(|(&variable, &value)| (variable, value));
     let mut brancher = Near { then: solver.default_brancher(), values: values.collect() };
-    // Of the two ways to shorten what is learnt from a conflict, the recursive one: the crate's default
+    // The recursive one of the two ways to shorten what is learnt from a conflict: the crate's default
     // has been seen to write steps into its logs that do not follow.
     let mut resolver = ResolutionResolver::new(AnalysisMode::OneUIP, true, false);
     let answer = match solver.satisfy(&mut brancher, &mut Until(stop), &mut resolver) {

@@ -11,7 +11,7 @@
 //!   and the `g` stay;
 //! - a deduction is a clause that propagation over the inferences before it yields (`rup`), with hints.
 //!
-//! Before them stand the narrowed ranges and the implied inequalities, each derived the way it says: the
+//! Before them come the narrowed ranges and the implied inequalities, each derived the way it says: the
 //! formula states neither. So this is the simplest way to such a proof, as nothing is searched twice, and
 //! the stronger of the two: whatever the log gets wrong, a line here fails.
 

@@ -14,7 +14,7 @@ use num_integer::Integer;
 use super::Irregular;
 use crate::block::family::{Condition, EvaluationError, Formula, Variable};
 
-/// At most so many numbers of devices are looked at.
+/// At most this many numbers of devices are searched.
 const MOST_DEVICES: i128 = 1 << 20;
 
 /// What repeats from the number of devices `from` on: after `period` more it is larger by `growth`.
@@ -60,7 +60,7 @@ fn truth(condition: &Condition) -> Result<Repeating, Irregular> {
                 let value = i128::from(at(left, devices)?) - i128::from(at(right, devices)?);
                 largest = largest.max(value.abs());
             }
-            // After so many periods what has grown outweighs every value of the first.
+            // After this many periods what has grown outweighs every value of the first.
             let periods = largest / difference.growth.abs() + 2;
             let from =
                 periods.checked_mul(difference.period).and_then(|more| more.checked_add(difference.from));

@@ -7,7 +7,7 @@ use crate::certificate::path::Paths;
 use crate::certificate::{Bound, Objective, Reason, least_held};
 use crate::model::{Device, Model, Units};
 
-/// The share of all steps that one set of devices may take: one part of so many.
+/// One set of devices may take one part in this many of all steps.
 const PARTS: u64 = 4;
 
 /// The best bound on an objective that some devices alone give, as far as the steps reach.

@@ -60,7 +60,7 @@ impl Subset {
         Self { chain, layers }
     }
 
-    /// Begins microbatches up to so many; nothing when the steps run out first, or the capacities are too
+    /// Begins microbatches up to this number; nothing when the steps run out first, or the capacities are too
     /// small.
     pub(super) fn begin(&mut self, microbatches: u32, steps: &mut Steps) -> Option<()> {
         while self.begun() < microbatches {
@@ -73,7 +73,7 @@ impl Subset {
         Some(())
     }
 
-    /// Begins microbatches until the states repeat exactly, or so many have begun.
+    /// Begins microbatches until the states repeat exactly, or this many have begun.
     fn follow(&mut self, microbatches: u32, steps: &mut Steps) -> Followed {
         while self.begun() < microbatches {
             if self.begin(self.begun() + 1, steps).is_none() {
@@ -119,7 +119,7 @@ impl Subset {
                 .is_some_and(|shown| growth <= shown)
     }
 
-    /// The least value of the objective with so many microbatches, all begun, or with the help of a
+    /// The least value of the objective with this number of microbatches, all begun, or with the help of a
     /// repetition that has been checked; nothing when the steps run out.
     pub(super) fn value(
         &self,

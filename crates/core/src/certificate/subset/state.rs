@@ -4,7 +4,7 @@ use super::chain::{Chain, Link};
 use crate::certificate::Objective;
 use crate::model::{Ticks, Units};
 
-/// How many microbatches stand where, but not when.
+/// How many microbatches are where, but not when.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Counts {
     /// By link: how many have run the link before and not this one. The first has none: microbatches
