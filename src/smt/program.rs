@@ -29,7 +29,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The solver that [`VARIABLE`] names; where that is not set or empty, `z3` or else `cvc5` on the PATH.
+    /// The solver that `BUBBLEPROOF_SMT_SOLVER` names; where that is not set or empty, `z3` or else `cvc5` on the PATH.
     ///
     /// # Errors
     /// When there is none. One that is named and not there is never replaced by another.
