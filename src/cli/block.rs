@@ -175,9 +175,18 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let stop = Stop::on(on_ctrl_c()).within(args.search.time_limit);
     let found = solve(&model, engine, request, &stop).map_err(|error| refused(&error))?;
     drop(progress);
-    let (best, bound) = match found {
-        BlockOutcome::Optimal(best) => (best, None),
-        BlockOutcome::Bounded { best: Some(best), bound } => (best, Some(bound)),
+    let (best, bound, claimed) = match found {
+        BlockOutcome::Optimal(best) => (best, None, None),
+        BlockOutcome::Bounded { best: Some(best), bound } => (best, Some(bound), None),
+        BlockOutcome::Claimed { best: Some(best), bound, solver } => (best, Some(bound), Some(solver)),
+        BlockOutcome::Claimed { best: None, solver, .. } => {
+            let reason = format!(
+                "{solver}, in floating point, found no block; that proves nothing. \
+                 `--engine smt` decides it in exact arithmetic"
+            );
+            output.print(&Undecided { feasible: None, reason })?;
+            return Ok(Status::GaveUp);
+        }
         BlockOutcome::Infeasible => {
             output.print(&Infeasible::because(infeasible(request)))?;
             return Ok(Status::No);
@@ -194,8 +203,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         }
     };
     let peak = checked_peak(&best.block, &model)?;
-    let notes: Vec<String> =
-        if bound.is_none() { in_floating_point(engine) } else { None }.into_iter().collect();
+    let notes: Vec<String> = claimed.map(in_floating_point).into_iter().collect();
     for text in &notes {
         note(text);
     }
@@ -203,7 +211,8 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let report = BlockReport {
         proven: bound.is_none(),
         bound: bound.map(BoundValue),
-        optimality: Some(Praise { request, engine, bound, time_unit, memory_unit }.to_string()),
+        claimed_by: claimed,
+        optimality: Some(Praise { request, engine, bound, claimed, time_unit, memory_unit }.to_string()),
         notes,
         ..BlockReport::of(&best.block, &model, peak, engine.to_string())
     };
@@ -211,14 +220,12 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     Ok(Status::Yes)
 }
 
-/// What is worth knowing of a proof that rests on floating-point numbers, where one does.
-fn in_floating_point(engine: BlockEngine) -> Option<String> {
-    engine.floating_point_solver().map(|solver| {
-        format!(
-            "the block is checked exactly, but {solver} proves in floating point that none is better; \
-             `--engine smt` proves it in exact arithmetic"
-        )
-    })
+/// What is worth knowing where a solver in floating point found no better block.
+fn in_floating_point(solver: &'static str) -> String {
+    format!(
+        "the block is checked exactly, but that none is better {solver} says in floating point, which proves \
+         nothing; `--engine smt` decides it in exact arithmetic"
+    )
 }
 
 impl BlockSearch {

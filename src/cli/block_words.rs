@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use super::error::Error;
 use super::number::Interval;
 use crate::block::Passes;
+use crate::encode::EncodeError;
 use crate::optimize::block::{BlockBound, BlockEngine, BlockObjective, BlockRequest, BlockSolveError};
 use crate::optimize::zone::ZoneError;
 
@@ -68,6 +69,8 @@ pub struct Praise<'a> {
     pub engine: BlockEngine,
     /// Nothing where no block is better.
     pub bound: Option<BlockBound>,
+    /// The solver that found no better block, in floating point.
+    pub claimed: Option<&'static str>,
     pub time_unit: &'a str,
     pub memory_unit: &'a str,
 }
@@ -76,14 +79,17 @@ impl fmt::Display for Praise<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BlockRequest { passes, objective, period } = self.request;
         let (time, memory, blocks) = (self.time_unit, self.memory_unit, blocks(passes, period));
-        let proved = if self.engine.proves_exactly() { "proved" } else { "proved in floating point" };
+        let unproved = self.claimed.map_or_else(
+            || "not proved".to_owned(),
+            |solver| format!("not proved; {solver}, in floating point, found no better block"),
+        );
         // What the search proves, it proves by a bound on all schedules.
         let of_schedules = self.engine == BlockEngine::Search;
         match (self.bound, objective) {
             (None, BlockObjective::LeastMemory { interval }) => {
                 write!(
                     out,
-                    "{proved}: no {blocks} of {interval} {time} within the memory limits has a lower peak"
+                    "proved: no {blocks} of {interval} {time} within the memory limits has a lower peak"
                 )
             }
             (None, BlockObjective::LeastInterval) if of_schedules => {
@@ -93,12 +99,12 @@ impl fmt::Display for Praise<'_> {
                 )
             }
             (None, BlockObjective::LeastInterval) => {
-                write!(out, "{proved}: no {blocks} within the memory limits has a shorter one")
+                write!(out, "proved: no {blocks} within the memory limits has a shorter one")
             }
             (Some(BlockBound::Memory(units)), _) => {
                 write!(
                     out,
-                    "not proved; no {blocks} within the memory limits has a peak below {units} {memory}"
+                    "{unproved}; no {blocks} within the memory limits has a peak below {units} {memory}"
                 )
             }
             (Some(BlockBound::Interval(bound)), _) if of_schedules => {
@@ -113,7 +119,7 @@ impl fmt::Display for Praise<'_> {
                 let bound = Interval(bound);
                 write!(
                     out,
-                    "not proved; no {blocks} within the memory limits has an interval below {bound} {time}"
+                    "{unproved}; no {blocks} within the memory limits has an interval below {bound} {time}"
                 )
             }
         }
@@ -124,6 +130,11 @@ impl fmt::Display for Praise<'_> {
 pub fn refused(error: &BlockSolveError) -> Error {
     if error.is_defect() {
         return Error::Defect(format!("internal error: {error}"));
+    }
+    if error.is_no_answer() {
+        let help = "`--engine smt` decides it in exact arithmetic";
+        let by_smt = matches!(error, BlockSolveError::Encode(EncodeError::FarApart { .. } | EncodeError::Inexact { .. }));
+        return Error::NoAnswer { message: error.to_string(), help: by_smt.then(|| help.to_owned()) };
     }
     let help = match error {
         BlockSolveError::NotBuilt(_) | BlockSolveError::Exact(ZoneError::Placement) => {

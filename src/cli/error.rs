@@ -74,6 +74,14 @@ pub enum Error {
         /// How to mend it.
         help: Option<String>,
     },
+    /// A solver of others has no answer, for reasons of its own.
+    #[error("{message}")]
+    NoAnswer {
+        /// What it says.
+        message: String,
+        /// What may have one.
+        help: Option<String>,
+    },
     /// Ended by Ctrl-C before there was an answer.
     #[error("{0}")]
     Stopped(String),
@@ -106,7 +114,7 @@ impl Error {
     /// The exit status it stands for. Without an answer that holds, a defect is no answer at all.
     pub const fn status(&self) -> Status {
         match self {
-            Self::Defect(_) | Self::Stopped(_) => Status::GaveUp,
+            Self::Defect(_) | Self::NoAnswer { .. } | Self::Stopped(_) => Status::GaveUp,
             _ => Status::Wrong,
         }
     }
@@ -133,7 +141,7 @@ impl Error {
     fn help_text(&self) -> Option<&str> {
         match self {
             Self::Located(located) => located.help.as_deref(),
-            Self::Usage { help, .. } => help.as_deref(),
+            Self::Usage { help, .. } | Self::NoAnswer { help, .. } => help.as_deref(),
             Self::NotText { .. } => Some("models are TOML, schedules are JSON or CSV, all in UTF-8"),
             Self::Defect(_) => Some("please report this with the command and the files it was given"),
             Self::Read { .. } | Self::Write { .. } | Self::Stopped(_) => None,

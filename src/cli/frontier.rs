@@ -60,6 +60,9 @@ struct FrontierReport<'a> {
     schedules: Vec<Named>,
     /// Whether less memory than the first point's is impossible.
     complete: bool,
+    /// The solver that found no block with less memory, in floating point, which is no proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed_by: Option<&'static str>,
     engine: &'static str,
     /// What is worth knowing about the proofs.
     notes: Vec<String>,
@@ -72,9 +75,6 @@ struct FrontierReport<'a> {
     chart: String,
     #[serde(skip)]
     passes: Passes,
-    /// Whether the engine proves in exact arithmetic.
-    #[serde(skip)]
-    exact: bool,
     #[serde(skip)]
     written: Option<String>,
 }
@@ -174,7 +174,13 @@ fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, String), E
 
 fn refused(error: FrontierError) -> Error {
     match error {
-        FrontierError::Engine(error) => block_words::refused(&error),
+        FrontierError::Engine(error) => match block_words::refused(&error) {
+            Error::NoAnswer { message, help: Some(_) } => {
+                let help = "`block --engine smt` decides single memory limits in exact arithmetic".to_owned();
+                Error::NoAnswer { message, help: Some(help) }
+            }
+            error => error,
+        },
         error => Error::Usage { message: error.to_string(), help: None },
     }
 }
@@ -194,23 +200,23 @@ impl<'a> FrontierReport<'a> {
             }
         });
         let entries = catalog::entries().iter();
-        let work = Ratio::from_integer(passes.most_work(model).0);
-        // That no interval is below the work needs no solver.
-        let is_proved = found.points.iter().any(|point| point.proven || point.bound > work);
-        let solver = found.engine.floating_point_solver().filter(|_| is_proved);
+        let is_proved = found.complete && found.points.iter().all(|point| point.proven);
+        let solver = found.engine.floating_point_solver().filter(|_| !is_proved);
         let note = |solver| {
             format!(
-                "every block is checked exactly, but {solver} proves in floating point what no block is below"
+                "{solver} looks for blocks in floating point, which proves nothing: every block, and every \
+                 interval that none is below, is checked exactly; `block --engine smt` decides single memory \
+                 limits in exact arithmetic"
             )
         };
         Self {
             points: points.collect(),
             schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found, stop)).collect(),
             complete: found.complete,
+            claimed_by: found.claimed,
             engine: found.engine.name(),
             notes: solver.map(note).into_iter().collect(),
             passes,
-            exact: found.engine.proves_exactly(),
             model: model.name(),
             devices: model.devices(),
             microbatches: model.microbatches(),
@@ -322,11 +328,6 @@ impl Row {
 }
 
 impl FrontierReport<'_> {
-    /// What is said of a point that an engine says is proved.
-    fn proved(&self) -> &'static str {
-        if self.exact { "proved" } else { "proved in floating point" }
-    }
-
     /// What the words of the table mean that stand in it.
     fn legend(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let blocks = blocks(self.passes, 1);
@@ -365,8 +366,8 @@ impl fmt::Display for FrontierReport<'_> {
         let mut table = Table::new(["peak memory", "interval", "steady bubble rate", "optimality"]);
         for row in &self.points {
             let proof = match row.proved() {
-                Extent::Both => self.proved().to_owned(),
-                Extent::Interval => format!("interval {}", self.proved()),
+                Extent::Both => "proved".to_owned(),
+                Extent::Interval => "interval proved".to_owned(),
                 Extent::Neither => format!("not below {}", row.bound),
             };
             table.row([
@@ -378,8 +379,13 @@ impl fmt::Display for FrontierReport<'_> {
         }
         write!(out, "{table}\n{}", self.chart)?;
         self.legend(out)?;
-        if !self.complete {
-            writeln!(out, "\ntime was up before less memory was tried")?;
+        match self.claimed_by {
+            Some(solver) => writeln!(
+                out,
+                "\n{solver}, in floating point, found no block with less memory; that there is none is not proved"
+            )?,
+            None if !self.complete => writeln!(out, "\ntime was up before less memory was tried")?,
+            None => {}
         }
         if !self.schedules.is_empty() {
             let microbatches = self.microbatches;

@@ -158,7 +158,7 @@ pub(super) fn limits(model: &Model, problem: &Problem) -> Vec<Vec<i64>> {
 }
 
 /// The block of least interval as an integer program, where this build has an engine for it and it is
-/// small enough to be solved in moments. Only what is proved optimal counts: what is found when the time is
+/// small enough to be solved in moments. Only what is called optimal counts, rightly or not: what is found when the time is
 /// up differs from run to run. When it is time to stop before the solver has ended, it is left to itself.
 fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     if model.stages() > MOST_STAGES {
@@ -167,8 +167,8 @@ fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     let request = BlockRequest::of_one(BlockObjective::LeastInterval);
     let within = stop.within(MOST_TIME);
     match solve_unless(model, BlockEngine::Milp, request, &within, &|| stop.is_due()) {
-        Ok(BlockOutcome::Optimal(best)) => vec![(BlockEngine::Milp.to_string(), best.block)],
-        Ok(BlockOutcome::Bounded { .. } | BlockOutcome::Infeasible) | Err(_) => Vec::new(),
+        Ok(BlockOutcome::Optimal(best) | BlockOutcome::Claimed { best: Some(best), .. }) => vec![(BlockEngine::Milp.to_string(), best.block)],
+        Ok(_) | Err(_) => Vec::new(),
     }
 }
 

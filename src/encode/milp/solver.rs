@@ -45,7 +45,7 @@ impl Solver {
     }
 
     /// Solves a program in the time that there is: on one thread, and without a gap.
-    pub(super) fn solve(self, posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
+    pub(super) fn solve(self, posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> {
         match self {
             #[cfg(feature = "highs")]
             Self::Highs => highs::solve(posed, stop),
@@ -81,31 +81,20 @@ pub(super) struct Posed {
     pub objective: Expression,
 }
 
-/// A solution of a program, or none.
-#[derive(Debug, Clone, PartialEq)]
+/// What a solver says of a program. No number of its own is taken over, but the integers that are checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Solution {
-    /// The rounded integers, and the value of the objective.
+    /// A solution.
     Found {
-        /// By pair.
+        /// The rounded integers, by pair.
         shifts: Vec<i64>,
-        /// The value.
-        objective: f64,
+        /// Whether the solver calls it optimal.
+        optimal: bool,
     },
-    /// There is none.
+    /// The solver says that there is none.
     Infeasible,
     /// None was found in time.
     None,
-}
-
-/// What a solver has found out.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Solved {
-    /// Its solution.
-    pub solution: Solution,
-    /// Whether it calls the solution optimal.
-    pub optimal: bool,
-    /// No solution has a smaller objective.
-    pub bound: f64,
 }
 
 /// How many seconds a solver has. The solvers cannot take all that a clock can: without a limit, decades.

@@ -39,7 +39,8 @@ pub enum BlockEngine {
     /// The [exact program](zone) over the devices, for one microbatch per interval and placement along a
     /// chain of devices, such as linear and V.
     Exact,
-    /// An integer program, solved in floating point; any placement.
+    /// An integer program, solved in floating point; any placement. It proves only what exact propagation
+    /// shows.
     Milp,
     /// An SMT problem, decided in exact arithmetic; any placement.
     Smt,
@@ -72,19 +73,14 @@ impl BlockEngine {
         }
     }
 
-    /// The program behind an engine that proves in floating point. (Blocks are checked exactly in any case.)
+    /// The program behind an engine that calculates in floating point. What it says of optimality is a claim
+    /// ([`BlockOutcome::Claimed`]). (Blocks are checked exactly in any case.)
     #[must_use]
     pub const fn floating_point_solver(self) -> Option<&'static str> {
         match self {
             Self::Milp => Some(solvers::MILP_SOLVER),
             Self::Exact | Self::Smt | Self::Search => None,
         }
-    }
-
-    /// Whether what it proves, it proves in exact arithmetic.
-    #[must_use]
-    pub const fn proves_exactly(self) -> bool {
-        self.floating_point_solver().is_none()
     }
 
     /// The solver to take for a placement that the exact program cannot follow.
@@ -172,13 +168,27 @@ pub enum BlockSolveError {
 }
 
 impl BlockSolveError {
-    /// Whether an engine is at fault, and not what it was asked.
+    /// Whether the solver behind an engine is not up to the numbers, failed or gave up: another engine may
+    /// have an answer.
+    #[must_use]
+    pub const fn is_no_answer(&self) -> bool {
+        matches!(
+            self,
+            Self::Encode(
+                EncodeError::FarApart { .. } | EncodeError::Inexact { .. } | EncodeError::Solver { .. }
+            )
+        )
+    }
+
+    /// Whether two parts of this program contradict each other.
     #[must_use]
     pub const fn is_defect(&self) -> bool {
         matches!(
             self,
             Self::Exact(ZoneError::Rejected(_))
-                | Self::Encode(EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Solver { .. })
+                | Self::Encode(
+                    EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Contradiction(_)
+                )
         )
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn by_milp(
     let (model, stop) = (model.clone(), stop.clone());
     let outcome =
         beside(move || crate::encode::milp::solve_periodic(&model, period, objective, &stop), leave);
-    Ok(outcome.transpose()?)
+    Ok(outcome.transpose()?.map(BlockOutcome::from))
 }
 
 #[cfg(not(feature = "milp"))]
