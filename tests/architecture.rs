@@ -26,7 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &["analysis"]),
     ("interchange", &[]),
     ("draw", &["analysis"]),
-    ("regress", &["stop", "files", "analysis", "block", "catalog", "prove", "interchange"]),
+    ("regress", &["stop", "files", "smt", "analysis", "block", "catalog", "prove", "interchange"]),
     (
         "cli",
         &[

@@ -133,7 +133,10 @@ pub fn refused(error: &BlockSolveError) -> Error {
     }
     if error.is_no_answer() {
         let help = "`--engine smt` decides it in exact arithmetic";
-        let by_smt = matches!(error, BlockSolveError::Encode(EncodeError::FarApart { .. } | EncodeError::Inexact { .. }));
+        let by_smt = matches!(
+            error,
+            BlockSolveError::Encode(EncodeError::FarApart { .. } | EncodeError::Inexact { .. })
+        );
         return Error::NoAnswer { message: error.to_string(), help: by_smt.then(|| help.to_owned()) };
     }
     let help = match error {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::error::Error;
-use super::output::Target;
+use super::output::{Target, note};
 use super::progress::Progress;
 use super::theorems::{TheoremLine, TheoremStatus};
 use crate::prove::{self, Expected, NamedTheorem, ProofFile};
@@ -15,8 +15,8 @@ use crate::stop::Stop;
 /// writes the files where that is asked for. Without a solver all are unknown.
 ///
 /// # Errors
-/// When a file cannot be written, or the solver fails. When it gives the opposite of an answer that a file
-/// expects, which is a defect.
+/// When a file cannot be written, or what was chosen is no solver. When it gives the opposite of an answer that a
+/// file expects, which is a defect.
 pub(super) fn decide(stop: &Stop, limit: Duration, emit: Option<&Path>) -> Result<Vec<TheoremLine>, Error> {
     let progress = Progress::start("writing the library of theorems".to_owned());
     let files = prove::library().map_err(|error| Error::Defect(error.to_string()))?;
@@ -47,14 +47,18 @@ pub(super) fn decide(stop: &Stop, limit: Duration, emit: Option<&Path>) -> Resul
     Ok(lines)
 }
 
-/// Whether the solver gives the answer that a file expects, and not none.
+/// Whether the solver gives the answer that a file expects, and not none. That it fails is said at once.
 fn is_answered(file: &ProofFile, solver: Option<&mut Solver>, stop: &Stop) -> Result<bool, Error> {
     let Some(solver) = solver else { return Ok(false) };
-    let failed = |error: SmtError| Error::Usage { message: format!("{}: {error}", file.name), help: None };
-    match file.answer(solver, stop).map_err(failed)? {
-        Expected::Unknown => Ok(false),
-        answer if answer == file.expected => Ok(true),
-        answer => {
+    match file.answer(solver, stop) {
+        Err(error) if error.is_failure() => {
+            note(&format!("{}: {error}", file.name));
+            Ok(false)
+        }
+        Err(error) => Err(Error::Usage { message: format!("{}: {error}", file.name), help: None }),
+        Ok(Expected::Unknown) => Ok(false),
+        Ok(answer) if answer == file.expected => Ok(true),
+        Ok(answer) => {
             let message = format!("{}: the solver says {answer}, not {}", file.name, file.expected);
             Err(Error::Defect(message))
         }

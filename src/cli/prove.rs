@@ -45,7 +45,8 @@ pub struct ProveArgs {
 /// Decides the theorems of every family and prints them. Ctrl-C ends that: what is decided is printed.
 ///
 /// # Errors
-/// When a file or an option is wrong, the solver fails, or it and the block algebra contradict each other.
+/// When a file or an option is wrong, what was chosen is no solver, or it and the block algebra contradict each
+/// other.
 pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
     if !prove::has_solver() {
         note(&format!(

@@ -238,6 +238,7 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
             located(&path, &text, error.to_string(), error.span.clone(), Some(help))
         }
         RegressError::Unreadable { .. } => Error::Defect(error.to_string()),
+        RegressError::Solver(_) => Error::Usage { message: error.to_string(), help: None },
         RegressError::Stopped => Error::Stopped(error.to_string()),
         RegressError::Input { error, .. } => malformed(*error),
         RegressError::Design { design, span, error } => {

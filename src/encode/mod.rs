@@ -222,7 +222,9 @@ pub enum EncodeError {
         longest: Ticks,
     },
     /// What a solver in floating point has found is no block.
-    #[error("the numbers are too large or too far apart for the floating-point arithmetic of {solver}: {rejection}")]
+    #[error(
+        "the numbers are too large or too far apart for the floating-point arithmetic of {solver}: {rejection}"
+    )]
     Inexact {
         /// The solver.
         solver: &'static str,
@@ -243,6 +245,18 @@ pub enum EncodeError {
         /// What it said.
         message: String,
     },
+}
+
+impl EncodeError {
+    /// Whether the solver is not up to the numbers, failed or gave up: another one may have an answer.
+    #[must_use]
+    pub const fn is_no_answer(&self) -> bool {
+        match self {
+            Self::FarApart { .. } | Self::Inexact { .. } | Self::Solver { .. } => true,
+            Self::Smt(error) => error.is_failure(),
+            _ => false,
+        }
+    }
 }
 
 impl From<BlockError> for EncodeError {

@@ -24,15 +24,15 @@ use super::{
     checked_block,
 };
 use crate::model::{Device, Model, Ticks, Units};
-use crate::smt::{self, Language, Question, Solver, Unknown};
+use crate::smt::{self, Language, Question, SmtError, Solver, Unknown};
 use crate::stop::Stop;
 
 /// An optimal block of one microbatch per interval of the model, in the time that there is. Three quarters of
 /// it at most are spent on the objective, the rest on a shortest block.
 ///
 /// # Errors
-/// When the model cannot be encoded, there is no solver, it fails, or its answer does not stand up to the
-/// exact check.
+/// When the model cannot be encoded, there is no solver, it fails before it has found anything, or its answer
+/// does not stand up to the exact check.
 pub fn solve(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
     solve_periodic(model, 1, objective, stop)
 }
@@ -61,6 +61,7 @@ pub fn solve_periodic(
         BlockObjective::LeastMemory { .. } => Some(best.peak_max()),
         BlockObjective::LeastInterval => None,
     };
+    // A longer block is as good: what goes wrong with the solver from here on is no loss.
     search.shortest(best, peak).map(BlockOutcome::Optimal)
 }
 
@@ -70,8 +71,30 @@ enum Decision {
     Yes(Vec<i64>),
     /// There is none.
     No,
-    /// The time is up.
-    Unknown,
+    /// The time is up, or the solver does not know or failed, which is then the reason.
+    Unknown(Option<EncodeError>),
+}
+
+impl Decision {
+    /// What is said, unless the solver failed.
+    fn of(said: Result<Self, SmtError>) -> Result<Self, EncodeError> {
+        match said {
+            Err(error) if error.is_failure() => Ok(Self::Unknown(Some(error.into()))),
+            said => Ok(said?),
+        }
+    }
+}
+
+/// What is known when a question stays open: at least the bound, unless there is a reason and not even a block.
+fn open(
+    best: Option<CheckedBlock>,
+    bound: BlockBound,
+    reason: Option<EncodeError>,
+) -> Result<BlockOutcome, EncodeError> {
+    match reason {
+        Some(reason) if best.is_none() => Err(reason),
+        _ => Ok(BlockOutcome::Bounded { best, bound }),
+    }
 }
 
 struct Search<'a> {
@@ -126,9 +149,7 @@ impl Search<'_> {
                         step = (step * 2).max(quantum);
                     }
                 }
-                Decision::Unknown => {
-                    return Ok(BlockOutcome::Bounded { best, bound: BlockBound::Memory(Units(least)) });
-                }
+                Decision::Unknown(reason) => return open(best, BlockBound::Memory(Units(least)), reason),
             }
         }
     }
@@ -184,9 +205,8 @@ impl Search<'_> {
                     best = Some(found);
                 }
                 Decision::No => (least, refuted) = (trial, true),
-                Decision::Unknown => {
-                    let bound = BlockBound::Interval(narrow(least)?);
-                    return Ok(BlockOutcome::Bounded { best, bound });
+                Decision::Unknown(reason) => {
+                    return open(best, BlockBound::Interval(narrow(least)?), reason);
                 }
             }
         }
@@ -200,7 +220,8 @@ impl Search<'_> {
         let Some(ranges) = Ranges::of(self.problem, scale, &limits) else {
             return Err(Rejection::Interval { claimed: interval }.into());
         };
-        let mut query = Query::new(self.problem, scale, &ranges, &limits, (&mut self.solver, &self.stop))?;
+        let query = Query::new(self.problem, scale, &ranges, &limits, (&mut self.solver, &self.stop));
+        let Ok(mut query) = query else { return Ok(best) };
         let (mut least, mut best) = (ranges.length, best);
         loop {
             let length = i128::from(best.length(self.model).0);
@@ -208,13 +229,13 @@ impl Search<'_> {
                 return Ok(best);
             }
             let trial = Integer::div_floor(&(least + length - 1), &2);
-            match query.decide(Some(trial))? {
+            match Decision::of(query.decide(Some(trial)))? {
                 Decision::Yes(shifts) => {
                     let claim = Claim { interval: Some(interval), peak };
                     best = checked_block(self.model, self.problem, &shifts, claim)?;
                 }
                 Decision::No => least = trial + 1,
-                Decision::Unknown => return Ok(best),
+                Decision::Unknown(_) => return Ok(best),
             }
         }
     }
@@ -223,10 +244,10 @@ impl Search<'_> {
     fn decide(&mut self, scale: Scale, limits: &[Option<i64>]) -> Result<Decision, EncodeError> {
         match Ranges::of(self.problem, scale, limits) {
             None => Ok(Decision::No),
-            Some(ranges) => {
-                let solver = (&mut self.solver, &self.stop);
+            Some(ranges) => Decision::of(self.solver.asked_twice(|solver| {
+                let solver = (solver, &self.stop);
                 Query::new(self.problem, scale, &ranges, limits, solver)?.decide(None)
-            }
+            })),
         }
     }
 }
@@ -258,7 +279,7 @@ impl<'a> Query<'a> {
         ranges: &Ranges,
         limits: &[Option<i64>],
         (solver, stop): (&'a mut Solver, &'a Stop),
-    ) -> Result<Self, EncodeError> {
+    ) -> Result<Self, SmtError> {
         // Sums of amounts are arithmetic, and no matter of differences.
         solver.begin(Question { logic: "QF_LIA", quotients: false }, stop)?;
         let mut query = Self { problem, solver, stop, scale, orders: Vec::new() };
@@ -341,7 +362,7 @@ impl<'a> Query<'a> {
     }
 
     /// Asks, with a limit on the length of the block in parts.
-    fn decide(&mut self, length: Option<i128>) -> Result<Decision, EncodeError> {
+    fn decide(&mut self, length: Option<i128>) -> Result<Decision, SmtError> {
         self.solver.tell("(push 1)");
         if let Some(length) = length {
             for (pass, &ticks) in self.problem.durations().iter().enumerate() {
@@ -349,11 +370,11 @@ impl<'a> Query<'a> {
             }
         }
         let decision = match self.solver.check(self.stop)? {
-            smt::Answer::Sat => self.shifts()?.map_or(Decision::Unknown, Decision::Yes),
+            smt::Answer::Sat => self.shifts()?.map_or(Decision::Unknown(None), Decision::Yes),
             smt::Answer::Unsat => Decision::No,
-            smt::Answer::Unknown(Unknown::Stopped) => Decision::Unknown,
+            smt::Answer::Unknown(Unknown::Stopped) => Decision::Unknown(None),
             smt::Answer::Unknown(Unknown::GaveUp(message)) => {
-                return Err(EncodeError::Solver { engine: "the SMT solver", message });
+                Decision::Unknown(Some(EncodeError::Solver { engine: "the SMT solver", message }))
             }
         };
         self.solver.tell("(pop 1)");
@@ -361,7 +382,7 @@ impl<'a> Query<'a> {
     }
 
     /// The shifts of the model that the solver has found; nothing when it was time to stop.
-    fn shifts(&mut self) -> Result<Option<Vec<i64>>, EncodeError> {
+    fn shifts(&mut self) -> Result<Option<Vec<i64>>, SmtError> {
         let names: Vec<String> = self.orders.iter().flat_map(|(_, orders)| orders).cloned().collect();
         let Some(truths) = self.solver.truths(&names, self.stop)? else { return Ok(None) };
         let mut truths = truths.into_iter();

@@ -167,7 +167,9 @@ fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     let request = BlockRequest::of_one(BlockObjective::LeastInterval);
     let within = stop.within(MOST_TIME);
     match solve_unless(model, BlockEngine::Milp, request, &within, &|| stop.is_due()) {
-        Ok(BlockOutcome::Optimal(best) | BlockOutcome::Claimed { best: Some(best), .. }) => vec![(BlockEngine::Milp.to_string(), best.block)],
+        Ok(BlockOutcome::Optimal(best) | BlockOutcome::Claimed { best: Some(best), .. }) => {
+            vec![(BlockEngine::Milp.to_string(), best.block)]
+        }
         Ok(_) | Err(_) => Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! What is said to the question of a theorem, and why nothing is.
 
+use crate::smt::SmtError;
 use crate::stop::Stop;
 
 /// Why a theorem is neither proved nor refuted. In any case it holds for up to [`SURVEYED`](super::SURVEYED) devices.
@@ -17,6 +18,9 @@ pub enum Reason {
     /// The solver gave up by itself.
     #[error("the solver gave up: {0}")]
     Solver(String),
+    /// The solver failed, twice.
+    #[error(transparent)]
+    Failed(SmtError),
     /// The solver refutes it, for so many devices that no block can be made.
     #[error("the solver refutes it only for so many devices that no block can be made to see: {0}")]
     TooManyDevices(i128),
@@ -31,10 +35,10 @@ impl Reason {
         if stop.is_interrupted() { Self::Interrupted } else { Self::Time }
     }
 
-    /// Whether more time would have helped: the same question, asked again, may be answered.
+    /// Whether more time or memory would have helped: the same question, asked again, may be answered.
     #[must_use]
     pub const fn is_haste(&self) -> bool {
-        matches!(self, Self::Time | Self::Interrupted)
+        matches!(self, Self::Time | Self::Interrupted | Self::Solver(_) | Self::Failed(_))
     }
 }
 

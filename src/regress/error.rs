@@ -8,6 +8,7 @@ use super::measure::MeasureError;
 use super::record::RecordError;
 use crate::block::family::FormulaFileError;
 use crate::files::WriteError;
+use crate::smt::SmtError;
 
 /// Why designs cannot be checked.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,9 @@ pub enum RegressError {
         /// What is wrong.
         error: Box<MeasureError>,
     },
+    /// What was chosen to be asked about theorems is no solver.
+    #[error(transparent)]
+    Solver(#[from] SmtError),
     /// Asked to end before every design was looked at.
     #[error("stopped before every design was looked at")]
     Stopped,

@@ -15,6 +15,7 @@ use super::record::Record;
 use super::recorded::{RECORDS, Recorded, read, read_record, record_path, recorded_designs};
 use super::report::{CheckedDesign, SuiteReport};
 use crate::files;
+use crate::prove::ProveError;
 
 /// The name of the manifest.
 pub const MANIFEST: &str = "regress.toml";
@@ -94,6 +95,7 @@ impl Suite {
             watch(&design.name);
             result.map_err(|error| match error {
                 MeasureError::Stopped => RegressError::Stopped,
+                MeasureError::Prove(ProveError::Solver(error)) => RegressError::Solver(error),
                 error => {
                     let (design, span) = (design.name.clone(), design.span.clone());
                     RegressError::Design { design, span, error: Box::new(error) }

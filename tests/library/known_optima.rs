@@ -36,7 +36,9 @@ fn least_memory(engine: Engine, devices: u32, times: Times) -> i64 {
     let model = model(devices, times, None);
     let objective = BlockObjective::LeastMemory { interval: model.most_work() };
     match engine(&model, objective, &Stop::after(LIMIT)).expect("an outcome") {
-        BlockOutcome::Optimal(answer) | BlockOutcome::Claimed { best: Some(answer), .. } => answer.peak_max().0,
+        BlockOutcome::Optimal(answer) | BlockOutcome::Claimed { best: Some(answer), .. } => {
+            answer.peak_max().0
+        }
         other => panic!("not decided: {other:?}"),
     }
 }

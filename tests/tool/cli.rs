@@ -476,7 +476,8 @@ fn numbers_too_far_apart_for_floating_point_are_no_answer_and_no_defect() {
         assert!(run.err.contains("too far apart") && run.err.contains("--engine smt"), "{}", run.err);
         assert!(!run.err.contains("internal error"), "{}", run.err);
     }
-    let run = tool_with_input(&["--json", "block", "-", "--minimize", "interval", "--engine", "smt"], FAR_APART[0]);
+    let run =
+        tool_with_input(&["--json", "block", "-", "--minimize", "interval", "--engine", "smt"], FAR_APART[0]);
     let best = run.json();
     assert_eq!((&best["proven"], &best["interval"]), (&Value::Bool(true), &Value::from(7_286_643)), "{best}");
 }
@@ -497,7 +498,9 @@ fn a_solver_in_floating_point_claims_and_what_is_exact_is_proved() {
     assert!(claimed["bound"].is_number(), "what is proved without the solver: {claimed}");
     assert!(tight.err.contains("proves nothing") && tight.err.contains("--engine smt"), "{}", tight.err);
     let text = tool_with_input(&["block", "-", "--memory", "5"], model);
-    assert!(text.out.contains("not proved; ") && text.out.contains("in floating point, found no better block"));
+    assert!(
+        text.out.contains("not proved; ") && text.out.contains("in floating point, found no better block")
+    );
     let whole = tool_with_input(&["frontier", "-", "--json"], model);
     let frontier = whole.json();
     for point in frontier["points"].as_array().expect("points") {

@@ -15,8 +15,8 @@ mod solver;
 use num_rational::Ratio;
 
 use self::program::{Program, Rate};
-pub use self::solver::Solver;
 use self::solver::Solution;
+pub use self::solver::Solver;
 use super::ranges::{Ranges, Scale, limits, next_below, refuted_interval, refuted_limit};
 use super::{
     BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, checked_block,
@@ -201,7 +201,8 @@ impl Search<'_> {
     /// Refuses times that are further apart than the solver can tell.
     fn check_numbers(&self) -> Result<(), EncodeError> {
         let links = self.problem.links().iter().map(|link| link.lag);
-        let times = || self.problem.durations().iter().copied().chain(links.clone()).filter(|&ticks| ticks > 0);
+        let times =
+            || self.problem.durations().iter().copied().chain(links.clone()).filter(|&ticks| ticks > 0);
         let (shortest, longest) = (times().min().unwrap_or(1), times().max().unwrap_or(1));
         if longest / shortest > MOST_APART {
             return Err(EncodeError::FarApart {

@@ -119,7 +119,10 @@ fn every_solver_counts_bytes() {
     let expected = brute::least_memory(&model, 1, 6).expect("a block");
     for solver in solvers() {
         // They cannot tell such sizes apart to the byte, and say so.
-        match solve_by(solver, &model, 1, objective, &Stop::after(AMPLE)).map(BlockOutcome::from).expect("an outcome") {
+        match solve_by(solver, &model, 1, objective, &Stop::after(AMPLE))
+            .map(BlockOutcome::from)
+            .expect("an outcome")
+        {
             BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Memory(bound) }
             | BlockOutcome::Claimed { best: Some(answer), bound: BlockBound::Memory(bound), .. } => {
                 assert!(bound.0 <= expected && expected <= answer.peak_max().0, "{solver}");

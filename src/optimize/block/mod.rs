@@ -172,12 +172,7 @@ impl BlockSolveError {
     /// have an answer.
     #[must_use]
     pub const fn is_no_answer(&self) -> bool {
-        matches!(
-            self,
-            Self::Encode(
-                EncodeError::FarApart { .. } | EncodeError::Inexact { .. } | EncodeError::Solver { .. }
-            )
-        )
+        matches!(self, Self::Encode(error) if error.is_no_answer())
     }
 
     /// Whether two parts of this program contradict each other.

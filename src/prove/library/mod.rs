@@ -71,7 +71,7 @@ impl ProofFile {
     /// What a solver answers before it is time to stop; `Unknown` when it does not.
     ///
     /// # Errors
-    /// When the solver fails, or does not understand the text.
+    /// When the solver fails, asked twice, or what was chosen is none.
     pub fn answer(&self, solver: &mut Solver, stop: &Stop) -> Result<Expected, SmtError> {
         super::solver::answer(&self.text, solver, stop)
     }
