@@ -358,7 +358,7 @@ impl Solver {
 fn quoted(reply: &Reply) -> String {
     fn write(reply: &Reply, text: &mut String) {
         match reply {
-            Reply::Word(word) => text.push_str(word),
+            Reply::Word(word) | Reply::Text(word) => text.push_str(word),
             Reply::List(parts) => {
                 text.push('(');
                 for (position, part) in parts.iter().enumerate() {
