@@ -307,7 +307,7 @@ fn inspect(args: &BlockArgs, family: &Family, output: Output) -> Result<Status, 
 
 /// The exact steady peak of each device, as replay finds it too on enough copies of the block.
 fn checked_peak(block: &Block, model: &Model) -> Result<Vec<Units>, Error> {
-    let defect = |reason: String| Error::Defect(format!("internal error: the block fails replay: {reason}"));
+    let defect = |reason: String| Error::Defect(format!("the block fails replay: {reason}"));
     let peak = block.steady_peak(model);
     let ends = block.passes().map(|(pass, at)| at + block.duration(model, pass)).max().unwrap_or_default();
     let start = block.passes().map(|(_, at)| at).min().unwrap_or_default();

@@ -129,7 +129,7 @@ impl fmt::Display for Praise<'_> {
 /// Why an engine has no answer, with what to do about it.
 pub fn refused(error: &BlockSolveError) -> Error {
     if error.is_defect() {
-        return Error::Defect(format!("internal error: {error}"));
+        return Error::Defect(error.to_string());
     }
     if error.is_no_answer() {
         let help = "`--engine smt` decides it in exact arithmetic";

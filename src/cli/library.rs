@@ -89,6 +89,6 @@ fn write(directory: &Path, name: &str, text: &str) -> Result<(), Error> {
     let path = directory.join(name);
     let folder = path.parent().unwrap_or(directory);
     std::fs::create_dir_all(folder)
-        .map_err(|source| Error::Write { path: folder.display().to_string(), source })?;
+        .map_err(|error| Error::Write { path: folder.display().to_string(), error })?;
     Target::File(path).write(|out| out.write_all(text.as_bytes()))
 }

@@ -82,7 +82,8 @@ Exit status:
   0  the answer is yes (valid, found, written)
   1  the answer is no (invalid, infeasible)
   2  the input or the usage is wrong
-  3  gave up within the limits given";
+  3  gave up within the limits given, or a solver has no answer
+  4  an internal error: two parts of the tool contradict each other";
 
 #[derive(Debug, Subcommand)]
 enum Command {

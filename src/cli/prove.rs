@@ -168,7 +168,7 @@ impl<'a> Emitted<'a> {
             ));
         }
         fs::create_dir_all(self.directory)
-            .map_err(|source| Error::Write { path: self.directory.display().to_string(), source })?;
+            .map_err(|error| Error::Write { path: self.directory.display().to_string(), error })?;
         Target::File(path).write(|out| out.write_all(text.as_bytes()))?;
         Ok(file)
     }

@@ -149,3 +149,13 @@ fn an_unrolled_schedule_has_the_same_peak_and_one_interval_more_for_each_microba
         assert!(replay(&long, &longer.schedule(&long, &more)).is_valid());
     }
 }
+
+#[test]
+fn a_schedule_better_than_what_was_proved_is_a_defect_and_not_optimal() {
+    let proved = |value| Some(("engine", Ticks(value)));
+    assert_eq!(not_refuted(Ticks(9), Ticks(9), proved(9)), Ok(()));
+    assert_eq!(not_refuted(Ticks(9), Ticks(7), None), Ok(()));
+    let refuted = OptimizeError::Refuted { engine: "engine", proved: Ticks(9), value: Ticks(8) };
+    assert_eq!(not_refuted(Ticks(8), Ticks(7), proved(9)), Err(refuted));
+    assert!(not_refuted(Ticks(6), Ticks(7), None).is_err());
+}

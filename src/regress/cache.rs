@@ -84,11 +84,11 @@ impl Cache {
         fs::create_dir_all(&self.directory)?;
         let ignore = self.directory.join(".gitignore");
         if !ignore.exists() {
-            files::write(&ignore, "*\n").map_err(|error| error.source)?;
+            files::write(&ignore, "*\n").map_err(|error| error.error)?;
         }
         let body = record.to_string();
         let text = format!("{}\n{body}", head_of(key, &body));
-        files::write(&self.file(&record.design), text).map_err(|error| error.source)
+        files::write(&self.file(&record.design), text).map_err(|error| error.error)
     }
 
     fn file(&self, design: &str) -> PathBuf {

@@ -14,12 +14,12 @@ use crate::smt::SmtError;
 #[derive(Debug, thiserror::Error)]
 pub enum RegressError {
     /// A file that cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// Why not.
-        source: io::Error,
+        error: io::Error,
     },
     /// A manifest that is wrong.
     #[error("{}: {error}", path.display())]
@@ -76,7 +76,7 @@ pub enum RegressError {
 }
 
 impl From<WriteError> for RegressError {
-    fn from(WriteError { path, source }: WriteError) -> Self {
-        Self::File { path, source }
+    fn from(WriteError { path, error }: WriteError) -> Self {
+        Self::File { path, error }
     }
 }

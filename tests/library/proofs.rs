@@ -64,13 +64,12 @@ fn z3_gives_every_file_the_answer_that_it_expects() {
     assert_eq!(disagreements(&program, LIMIT), []);
 }
 
-/// Runs where the variable names a cvc5. One as old as Debian's (1.0.3) does not come to an end with a negative
+/// One as old as Debian's (1.0.3) does not come to an end with a negative
 /// control, which newer ones refute at once.
 #[test]
+#[ignore = "asks the cvc5 that BUBBLEPROOF_TEST_CVC5 names: `make test-cvc5`"]
 fn cvc5_gives_every_file_the_answer_that_it_expects() {
-    let Some(path) = std::env::var_os("BUBBLEPROOF_TEST_CVC5").filter(|path| !path.is_empty()) else {
-        return;
-    };
+    let path = std::env::var_os("BUBBLEPROOF_TEST_CVC5").expect("BUBBLEPROOF_TEST_CVC5 names a cvc5");
     let program = Program::named(&path).unwrap_or_else(|error| panic!("{error}"));
     let (open, wrong): (Vec<_>, Vec<_>) = disagreements(&program, Duration::from_secs(30))
         .into_iter()

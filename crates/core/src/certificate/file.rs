@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Bound, Objective};
-use crate::model::{self, Model, Ticks};
+use crate::model::{self, Device, Model, Ticks};
 use crate::replay::{Metrics, Verdict};
 use crate::schedule::Schedule;
 
