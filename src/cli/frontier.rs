@@ -131,8 +131,10 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let mut tell = |peak: Units, interval: Ratio<i64>| {
         progress.step(format!("interval {interval} with a peak of {peak}"));
     };
-    let stop = Stop::on(on_ctrl_c());
-    let found = frontier(&model, passes, &stop.within(args.time_limit), &mut tell).map_err(refused)?;
+    let stop = Stop::on(on_ctrl_c()).within(args.time_limit);
+    // The named schedules want some of the time, too.
+    let found =
+        frontier(&model, passes, &stop.within(args.time_limit / 4 * 3), &mut tell).map_err(refused)?;
     progress.step("named schedules");
     let mut report = FrontierReport::of(&model, passes, &found, &stop);
     drop(progress);
@@ -200,6 +202,10 @@ impl<'a> FrontierReport<'a> {
             }
         });
         let entries = catalog::entries().iter();
+        let schedules: Vec<Named> =
+            entries.filter_map(|entry| Named::of(model, passes, entry, found, stop)).collect();
+        let is_late = stop.is_due() && !stop.is_interrupted();
+        let late = is_late.then(|| "time was up before all of the named schedules were replayed".to_owned());
         let is_proved = found.complete && found.points.iter().all(|point| point.proven);
         let solver = found.engine.floating_point_solver().filter(|_| !is_proved);
         let note = |solver| {
@@ -211,11 +217,11 @@ impl<'a> FrontierReport<'a> {
         };
         Self {
             points: points.collect(),
-            schedules: entries.filter_map(|entry| Named::of(model, passes, entry, found, stop)).collect(),
+            schedules,
             complete: found.complete,
             claimed_by: found.claimed,
             engine: found.engine.name(),
-            notes: solver.map(note).into_iter().collect(),
+            notes: solver.map(note).into_iter().chain(late).collect(),
             passes,
             model: model.name(),
             devices: model.devices(),
@@ -258,6 +264,10 @@ impl Named {
         found: &Frontier,
         stop: &Stop,
     ) -> Option<Self> {
+        // Replay does not listen, and is over soon; but there are many of them.
+        if stop.is_due() {
+            return None;
+        }
         let schedule = entry.generate_until(model, stop).ok()?;
         let verdict = replay(model, &schedule);
         let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
@@ -299,6 +309,9 @@ fn steady(model: &Model, entry: &catalog::Entry, stop: &Stop) -> Option<(Ratio<i
     // Warm-up and cool-down are over within a few microbatches for each stage.
     const PER_STAGE: u32 = 9;
     let enough = model.stages().saturating_mul(PER_STAGE).max(model.microbatches()).max(30);
+    if stop.is_due() {
+        return None;
+    }
     let model = model.with_microbatches(enough).ok()?;
     let schedule = entry.generate_until(&model, stop).ok()?;
     let verdict = replay(&model, &schedule);

@@ -12,14 +12,20 @@ use crate::smt::{SmtError, Solver};
 use crate::stop::Stop;
 
 /// Decides every theorem of the library, each of its files within the time limit, until it is time to stop, and
-/// writes the files where that is asked for. Without a solver all are unknown.
+/// writes the files where that is asked for. Without a solver all are unknown. Nothing when it was time to stop before
+/// the files were made.
 ///
 /// # Errors
 /// When a file cannot be written, or what was chosen is no solver. When it gives the opposite of an answer that a
 /// file expects, which is a defect.
-pub(super) fn decide(stop: &Stop, limit: Duration, emit: Option<&Path>) -> Result<Vec<TheoremLine>, Error> {
+pub(super) fn decide(
+    stop: &Stop,
+    limit: Duration,
+    emit: Option<&Path>,
+) -> Result<Option<Vec<TheoremLine>>, Error> {
     let progress = Progress::start("writing the library of theorems".to_owned());
-    let files = prove::library().map_err(|error| Error::Defect(error.to_string()))?;
+    let files = prove::library(stop).map_err(|error| Error::Defect(error.to_string()))?;
+    let Some(files) = files else { return Ok(None) };
     if let Some(directory) = emit {
         write(directory, "README.md", &prove::index(&files))?;
         for file in &files {
@@ -44,7 +50,7 @@ pub(super) fn decide(stop: &Stop, limit: Duration, emit: Option<&Path>) -> Resul
         }
         lines.push(line(&theorem, &own, &open, start.elapsed(), emit));
     }
-    Ok(lines)
+    Ok(Some(lines))
 }
 
 /// Whether the solver gives the answer that a file expects, and not none. That it fails is said at once.

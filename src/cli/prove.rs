@@ -92,7 +92,13 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         }
     }
     if args.library {
-        report.theorems.extend(super::library::decide(&stop, args.time_limit, args.emit.as_deref())?);
+        match super::library::decide(&stop, args.time_limit, args.emit.as_deref())? {
+            Some(lines) => report.theorems.extend(lines),
+            None => {
+                report.cut_short = true;
+                note("nothing is said about the library");
+            }
+        }
     }
     output.print(&report)?;
     Ok(report.status())

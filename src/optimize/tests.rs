@@ -3,9 +3,10 @@
 use super::anneal::Annealing;
 use super::dispatch::{dispatch, forwards_of, rules};
 use super::justify::Justifier;
+use super::{OptimizeError, not_refuted};
 use crate::catalog;
 use crate::kernel::{EndTimes, IndexedOrders, Problem, asap, order_peak, unroll};
-use crate::model::{Device, Model, Placement};
+use crate::model::{Device, Model, Placement, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
 use crate::stop::Stop;

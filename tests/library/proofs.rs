@@ -20,7 +20,8 @@ use num_rational::Ratio;
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Made once for all tests.
-static FILES: LazyLock<Vec<ProofFile>> = LazyLock::new(|| library().expect("the library can be made"));
+static FILES: LazyLock<Vec<ProofFile>> =
+    LazyLock::new(|| library(&Stop::default()).expect("the library can be made").expect("nobody stops it"));
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")
@@ -122,7 +123,8 @@ fn every_theorem_has_a_proof_and_a_negative_control() {
 
 #[test]
 fn every_file_says_what_it_is_about_and_what_it_expects() {
-    for ProofFile { name, statement, used, domain, expected, text, .. } in library().expect("it can be made")
+    for ProofFile { name, statement, used, domain, expected, text, .. } in
+        library(&Stop::default()).expect("it can be made").expect("nobody stops it")
     {
         let status = format!("(set-info :status {expected})");
         assert_eq!(text.lines().filter(|line| *line == status).count(), 1, "{name}");
