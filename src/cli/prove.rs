@@ -92,12 +92,11 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         }
     }
     if args.library {
-        match super::library::decide(&stop, args.time_limit, args.emit.as_deref())? {
-            Some(lines) => report.theorems.extend(lines),
-            None => {
-                report.cut_short = true;
-                note("nothing is said about the library");
-            }
+        if let Some(lines) = super::library::decide(&stop, args.time_limit, args.emit.as_deref())? {
+            report.theorems.extend(lines);
+        } else {
+            report.cut_short = true;
+            note("nothing is said about the library");
         }
     }
     output.print(&report)?;

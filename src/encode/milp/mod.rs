@@ -96,7 +96,27 @@ pub fn solve_by(
     stop: &Stop,
 ) -> Result<Outcome, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
-    let search = Search { solver, model, problem: &problem, stop: stop.within(stop.remaining() / 4 * 3) };
+    search(&Search { solver, model, problem: &problem, nodes: None, stop: stop.clone() }, objective)
+}
+
+/// A block of least interval and one microbatch per interval, found within so many nodes of branch and bound: as
+/// long as there is time, the same one on every machine. Nothing where no solver of this build counts nodes.
+///
+/// # Errors
+/// As [`solve`].
+pub fn solve_in_nodes(model: &Model, nodes: i32, stop: &Stop) -> Result<Option<Outcome>, EncodeError> {
+    if !Solver::BEST.counts_nodes() {
+        return Ok(None);
+    }
+    let problem = BlockProblem::new(model)?;
+    let all =
+        Search { solver: Solver::BEST, model, problem: &problem, nodes: Some(nodes), stop: stop.clone() };
+    search(&all, BlockObjective::LeastInterval).map(Some)
+}
+
+/// The objective first, in three quarters of the time, then the length.
+fn search(all: &Search<'_>, objective: BlockObjective) -> Result<Outcome, EncodeError> {
+    let search = Search { stop: all.stop.within(all.stop.remaining() / 4 * 3), ..*all };
     let outcome = match objective {
         BlockObjective::LeastMemory { interval } => search.least_memory(interval)?,
         BlockObjective::LeastInterval => search.least_interval()?,
@@ -110,8 +130,7 @@ pub fn solve_by(
         BlockObjective::LeastMemory { .. } => Some(best.peak_max()),
         BlockObjective::LeastInterval => None,
     };
-    let search = Search { stop: stop.clone(), ..search };
-    let shorter = search.shorter(&best, peak)?;
+    let shorter = all.shorter(&best, peak)?;
     Ok(Outcome::Open { best: Some(shorter.unwrap_or(best)), bound, claimed })
 }
 
@@ -119,6 +138,7 @@ struct Search<'a> {
     solver: Solver,
     model: &'a Model,
     problem: &'a BlockProblem,
+    nodes: Option<i32>,
     stop: Stop,
 }
 
@@ -141,7 +161,7 @@ impl Search<'_> {
 
         let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
         program.capacity(self.problem.capacities());
-        let solution = program.minimise_peak(least).solve(self.solver, &self.stop)?;
+        let solution = program.minimise_peak(least).solve(self.solver, self.nodes, &self.stop)?;
         let claim = Claim { interval: Some(ticks), peak: None };
         self.outcome(solution, claim, |_| Ok(bound))
     }
@@ -159,7 +179,7 @@ impl Search<'_> {
         self.check_numbers()?;
         let mut program = Program::new(self.problem, &ranges, Rate::Between { least, most });
         program.capacity(self.problem.capacities());
-        let solution = program.maximise_rate().solve(self.solver, &self.stop)?;
+        let solution = program.maximise_rate().solve(self.solver, self.nodes, &self.stop)?;
         let of_schedules = interval_bound(self.model) * i64::from(self.problem.period());
         let known = of_schedules.max(Ratio::from_integer(least));
         self.outcome(solution, Claim::default(), |best| {
@@ -237,7 +257,7 @@ impl Search<'_> {
         }
         let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
         program.capacity(&limits);
-        let solution = match program.minimise_length().solve(self.solver, &self.stop) {
+        let solution = match program.minimise_length().solve(self.solver, self.nodes, &self.stop) {
             Ok(solution) => solution,
             Err(EncodeError::Solver { .. }) => return Ok(None),
             Err(error) => return Err(error),

@@ -17,7 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod solvers;
+pub(super) mod solvers;
 
 use std::fmt;
 
@@ -203,17 +203,6 @@ pub fn solve(
     request: BlockRequest,
     stop: &Stop,
 ) -> Result<BlockOutcome, BlockSolveError> {
-    solve_unless(model, engine, request, stop, &|| stop.is_interrupted())
-}
-
-/// [`solve`], which leaves an engine that cannot be interrupted to itself once `leave` says so.
-pub(super) fn solve_unless(
-    model: &Model,
-    engine: BlockEngine,
-    request: BlockRequest,
-    stop: &Stop,
-    leave: &dyn Fn() -> bool,
-) -> Result<BlockOutcome, BlockSolveError> {
     let BlockRequest { passes, objective, period } = request;
     if engine != BlockEngine::Exact && passes != Passes::SPLIT {
         return Err(BlockSolveError::Passes(engine));
@@ -222,7 +211,7 @@ pub(super) fn solve_unless(
         BlockEngine::Exact if period > 1 => Err(BlockSolveError::Period),
         BlockEngine::Exact => by_exact_program(model, request, stop),
         BlockEngine::Milp => {
-            let outcome = solvers::by_milp(model, period, objective, stop, leave)?;
+            let outcome = solvers::by_milp(model, period, objective, stop, &|| stop.is_interrupted())?;
             // Nobody has waited for the end.
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }

@@ -19,7 +19,7 @@ const FEASIBLE: i64 = 2;
 
 /// Runs `HiGHS` for as long as there is left: on one thread, from a fixed seed, without a gap.
 pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> {
-    let Posed { variables, wanted, rows, objective, .. } = posed;
+    let Posed { variables, wanted, rows, objective, nodes, .. } = posed;
     let mut problem = variables.minimise(objective).using(highs);
     for row in rows {
         problem.add_constraint(row);
@@ -29,7 +29,8 @@ pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> 
     for (option, value) in [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", seconds(stop))] {
         model.try_set_option(option, value).map_err(|error| failure(&error))?;
     }
-    for (option, value) in [("threads", 1), ("random_seed", 0)] {
+    let nodes = nodes.map(|nodes| ("mip_max_nodes", nodes));
+    for (option, value) in [("threads", 1), ("random_seed", 0)].into_iter().chain(nodes) {
         model.try_set_option(option, value).map_err(|error| failure(&error))?;
     }
     let solved = model.try_solve().map_err(|error| failure(&error))?;
