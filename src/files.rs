@@ -3,7 +3,9 @@
 //! The content goes to a temporary file beside the target, which is then renamed: whoever reads the target
 //! sees the old content or the new one, and when writing fails the old content stays and nothing is left
 //! beside it. What is at the path keeps its nature: a symbolic link is followed to the file that it points to,
-//! which is made if it does not exist; a pipe or a device is written to; and a file keeps its permissions.
+//! which is made if it does not exist; a pipe, a device or an open file such as `/dev/stdout` is written to; and a
+//! file keeps its permissions. A file that may not be written is not replaced either. A file that has several
+//! names (hard links) is replaced under one of them.
 //!
 //! ```
 //! let directory = tempfile::tempdir()?;
@@ -26,12 +28,12 @@ const MOST_LINKS: usize = 40;
 
 /// Why a file was not written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {source}", path.display())]
+#[error("cannot write {}: {error}", path.display())]
 pub struct WriteError {
     /// The file that was to be written, as it was named.
     pub path: PathBuf,
     /// Why not.
-    pub source: io::Error,
+    pub error: io::Error,
 }
 
 /// Writes a file all at once.
@@ -51,18 +53,24 @@ pub fn write_with(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteError> {
-    replace(path, content).map_err(|source| WriteError { path: path.to_owned(), source })
+    replace(path, content).map_err(|error| WriteError { path: path.to_owned(), error })
 }
 
 fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let old = fs::metadata(path).ok();
+    let target = match lead(path)? {
+        End::Open(file) => return fill(file, content),
+        End::File(target) => target,
+    };
     match &old {
         Some(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         // A pipe or a device such as /dev/null must not be replaced by a file.
         Some(old) if !old.is_file() => return fill(OpenOptions::new().write(true).open(path)?, content),
-        _ => {}
+        // Whoever protected a file meant its content, which a rename would not ask about.
+        Some(old) if old.permissions().readonly() => return Err(io::ErrorKind::PermissionDenied.into()),
+        Some(_) => drop(OpenOptions::new().write(true).open(path)?),
+        None => {}
     }
-    let target = without_links(path)?;
     let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty());
     // It removes itself unless it is renamed. Made here, so that no error names it.
     let mut beside = tempfile::Builder::new()
@@ -74,6 +82,8 @@ fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
         beside.as_file().set_permissions(kept(&old))?;
     }
     fill(beside.as_file_mut(), content)?;
+    // Otherwise a crash of the system could leave the new name with nothing in it.
+    beside.as_file().sync_all()?;
     beside.persist(&target).map_err(|error| error.error)?;
     Ok(())
 }
@@ -96,19 +106,56 @@ fn fill(file: impl Write, content: impl FnOnce(&mut dyn Write) -> io::Result<()>
     out.flush()
 }
 
-/// The path to which a path leads through symbolic links: itself if it is none.
-fn without_links(path: &Path) -> io::Result<PathBuf> {
+/// Where a path leads.
+enum End {
+    /// To a file, or to where one can be made.
+    File(PathBuf),
+    /// To a file that is open already.
+    Open(File),
+}
+
+/// Where a path leads through symbolic links: to itself if it is none.
+fn lead(path: &Path) -> io::Result<End> {
     let mut at = path.to_owned();
     for _ in 0..MOST_LINKS {
+        if let Some(file) = already_open(&at) {
+            return file.map(End::Open);
+        }
         match fs::read_link(&at) {
             // From the directory of the link on, unless it is absolute.
             Ok(target) => at = at.parent().unwrap_or(Path::new("")).join(target),
             // No link, or nothing at all.
-            Err(_) => return Ok(at),
+            Err(_) => return Ok(End::File(at)),
         }
     }
     // The system says why in its own words.
     Err(File::open(path).err().unwrap_or_else(|| io::ErrorKind::InvalidInput.into()))
+}
+
+/// The file behind a name of an open file, such as `/proc/self/fd/1`. It looks like a link to the file that
+/// standard output goes to, but that one must not be replaced: others write to it too, and go on where they are.
+#[cfg(unix)]
+fn already_open(path: &Path) -> Option<io::Result<File>> {
+    use std::os::fd::AsFd;
+    let folder = fs::canonicalize(path.parent()?).ok()?;
+    let own = ["/proc/self/fd", "/dev/fd"];
+    let is_own = own.iter().any(|own| fs::canonicalize(own).is_ok_and(|own| own == folder));
+    let is_others = folder.starts_with("/proc") && folder.ends_with("fd");
+    if !is_own && !is_others {
+        return None;
+    }
+    // The standard streams are shared with what else is printed, and so is the place in the file.
+    let shared = match path.file_name()?.to_str()? {
+        "1" if is_own => Some(io::stdout().as_fd().try_clone_to_owned()),
+        "2" if is_own => Some(io::stderr().as_fd().try_clone_to_owned()),
+        _ => None,
+    };
+    Some(shared.map_or_else(|| OpenOptions::new().append(true).open(path), |file| file.map(File::from)))
+}
+
+#[cfg(not(unix))]
+fn already_open(_: &Path) -> Option<io::Result<File>> {
+    None
 }
 
 #[cfg(test)]
@@ -169,7 +216,7 @@ mod tests {
         ];
         for (path, kind) in cases {
             let error = write(&path, "x").expect_err("it cannot be written");
-            assert_eq!(error.source.kind(), kind, "{error}");
+            assert_eq!(error.error.kind(), kind, "{error}");
             assert_eq!(error.path, path);
             let text = error.to_string();
             assert!(text.starts_with(&format!("cannot write {}: ", path.display())), "{text}");
@@ -189,11 +236,51 @@ mod tests {
         write(&path, "1").expect("written");
         assert_eq!(mode(&path), mode(&plain));
         // What the mask of the process would take from a new file is kept as well.
-        for kept in [0o600, 0o666, 0o755, 0o444] {
+        for kept in [0o600, 0o666, 0o755, 0o640] {
             fs::set_permissions(&path, fs::Permissions::from_mode(kept)).expect("set");
             write(&path, "2").expect("written");
             assert_eq!(mode(&path), kept);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_may_not_be_written_is_not_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("file");
+        write(&path, "old").expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("set");
+        let error = write(&path, "new").expect_err("it is protected");
+        assert_eq!(error.error.kind(), io::ErrorKind::PermissionDenied, "{error}");
+        assert_eq!(content(&path), "old");
+        assert_eq!(names(directory.path()), ["file"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_is_open_is_written_to_and_not_replaced() {
+        use std::os::fd::AsRawFd;
+        use std::os::unix::fs::{MetadataExt, symlink};
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("log");
+        let mut log = File::create(&path).expect("made");
+        log.write_all(b"before\n").expect("written");
+        let file = fs::metadata(&path).expect("there").ino();
+        let number = log.as_raw_fd();
+        let link = directory.path().join("link");
+        symlink(format!("/dev/fd/{number}"), &link).expect("linked");
+        let names = [
+            format!("/proc/self/fd/{number}"),
+            format!("/dev/fd/{number}"),
+            format!("/proc/{}/fd/{number}", std::process::id()),
+            link.display().to_string(),
+        ];
+        for name in &names {
+            write(Path::new(name), "new\n").expect("written");
+        }
+        assert_eq!(content(&path), format!("before\n{}", "new\n".repeat(names.len())));
+        assert_eq!(fs::metadata(&path).expect("there").ino(), file, "it is another file");
     }
 
     #[cfg(unix)]

@@ -176,9 +176,18 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let stop = Stop::on(on_ctrl_c()).within(args.search.time_limit);
     let found = solve(&model, engine, request, &stop).map_err(|error| refused(&error))?;
     drop(progress);
-    let (best, bound) = match found {
-        BlockOutcome::Optimal(best) => (best, None),
-        BlockOutcome::Bounded { best: Some(best), bound } => (best, Some(bound)),
+    let (best, bound, claimed) = match found {
+        BlockOutcome::Optimal(best) => (best, None, None),
+        BlockOutcome::Bounded { best: Some(best), bound } => (best, Some(bound), None),
+        BlockOutcome::Claimed { best: Some(best), bound, solver } => (best, Some(bound), Some(solver)),
+        BlockOutcome::Claimed { best: None, solver, .. } => {
+            let reason = format!(
+                "{solver}, in floating point, found no block; that proves nothing. \
+                 `--engine smt` decides it in exact arithmetic"
+            );
+            output.print(&Undecided { feasible: None, reason })?;
+            return Ok(Status::GaveUp);
+        }
         BlockOutcome::Infeasible => {
             output.print(&Infeasible::because(infeasible(request)))?;
             return Ok(Status::No);
@@ -195,8 +204,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         }
     };
     let peak = checked_peak(&best.block, &model)?;
-    let notes: Vec<String> =
-        if bound.is_none() { in_floating_point(engine) } else { None }.into_iter().collect();
+    let notes: Vec<String> = claimed.map(in_floating_point).into_iter().collect();
     for text in &notes {
         note(text);
     }
@@ -204,7 +212,8 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     let report = BlockReport {
         proven: bound.is_none(),
         bound: bound.map(BoundValue),
-        optimality: Some(Praise { request, engine, bound, time_unit, memory_unit }.to_string()),
+        claimed_by: claimed,
+        optimality: Some(Praise { request, engine, bound, claimed, time_unit, memory_unit }.to_string()),
         notes,
         ..BlockReport::of(&best.block, &model, peak, engine.to_string())
     };
@@ -212,14 +221,12 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     Ok(Status::Yes)
 }
 
-/// A note on a proof that rests on floating-point arithmetic, if it does.
-fn in_floating_point(engine: BlockEngine) -> Option<String> {
-    engine.floating_point_solver().map(|solver| {
-        format!(
-            "the block is checked exactly, but the proof that none is better rests on {solver}'s floating-point \
-             arithmetic; `--engine smt` proves it in exact arithmetic"
-        )
-    })
+/// A note where a solver in floating point found no better block.
+fn in_floating_point(solver: &'static str) -> String {
+    format!(
+        "the block is checked exactly, but only {solver}'s floating-point arithmetic says that none is better, which \
+         proves nothing; `--engine smt` decides it in exact arithmetic"
+    )
 }
 
 impl BlockSearch {

@@ -8,7 +8,7 @@ use super::error::Error;
 use super::number::Interval;
 use crate::block::Passes;
 use crate::draw::in_unit;
-use crate::encode::{BlockBound, BlockObjective};
+use crate::encode::{BlockBound, BlockObjective, EncodeError};
 use crate::optimize::block::{BlockEngine, BlockRequest, BlockSolveError};
 use crate::optimize::zone::ZoneError;
 
@@ -70,6 +70,8 @@ pub struct Praise<'a> {
     pub engine: BlockEngine,
     /// Nothing where no block is better.
     pub bound: Option<BlockBound>,
+    /// The solver that found no better block, in floating point.
+    pub claimed: Option<&'static str>,
     pub time_unit: &'a str,
     pub memory_unit: &'a str,
 }
@@ -78,14 +80,17 @@ impl fmt::Display for Praise<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BlockRequest { passes, objective, period } = self.request;
         let (time, memory, blocks) = (self.time_unit, self.memory_unit, blocks(passes, period));
-        let proved = if self.engine.proves_exactly() { "proved" } else { "proved in floating point" };
+        let unproved = self.claimed.map_or_else(
+            || "not proved".to_owned(),
+            |solver| format!("not proved; {solver}, in floating point, found no better block"),
+        );
         // What the search proves, it proves by a bound on all schedules.
         let of_schedules = self.engine == BlockEngine::Search;
         match (self.bound, objective) {
             (None, BlockObjective::LeastMemory { interval }) => {
                 write!(
                     out,
-                    "{proved}: no {blocks} of {} within the memory limits has a lower peak",
+                    "proved: no {blocks} of {} within the memory limits has a lower peak",
                     in_unit(interval, time)
                 )
             }
@@ -96,12 +101,12 @@ impl fmt::Display for Praise<'_> {
                 )
             }
             (None, BlockObjective::LeastInterval) => {
-                write!(out, "{proved}: no {blocks} within the memory limits has a shorter one")
+                write!(out, "proved: no {blocks} within the memory limits has a shorter one")
             }
             (Some(BlockBound::Memory(units)), _) => {
                 write!(
                     out,
-                    "not proved; no {blocks} within the memory limits has a peak below {units} {memory}"
+                    "{unproved}; no {blocks} within the memory limits has a peak below {units} {memory}"
                 )
             }
             (Some(BlockBound::Interval(bound)), _) if of_schedules => {
@@ -114,7 +119,7 @@ impl fmt::Display for Praise<'_> {
             }
             (Some(BlockBound::Interval(bound)), _) => {
                 let bound = in_unit(Interval(bound), time);
-                write!(out, "not proved; no {blocks} within the memory limits has an interval below {bound}")
+                write!(out, "{unproved}; no {blocks} within the memory limits has an interval below {bound}")
             }
         }
     }
@@ -123,7 +128,15 @@ impl fmt::Display for Praise<'_> {
 /// Why an engine has no answer, with what to do about it.
 pub fn refused(error: &BlockSolveError) -> Error {
     if error.is_defect() {
-        return Error::Defect(format!("internal error: {error}"));
+        return Error::Defect(error.to_string());
+    }
+    if error.is_no_answer() {
+        let help = "`--engine smt` decides it in exact arithmetic";
+        let by_smt = matches!(
+            error,
+            BlockSolveError::Encode(EncodeError::FarApart { .. } | EncodeError::Inexact { .. })
+        );
+        return Error::NoAnswer { message: error.to_string(), help: by_smt.then(|| help.to_owned()) };
     }
     let help = match error {
         BlockSolveError::NotBuilt(_) | BlockSolveError::Exact(ZoneError::Placement) => {

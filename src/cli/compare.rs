@@ -196,7 +196,7 @@ impl Row {
             Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::TwoDirections)) => {
                 (None, Some(reason.to_string()))
             }
-            Err(error @ OptimizeError::Rejected { .. }) => return Err(Error::Defect(error.to_string())),
+            Err(error) => return Err(super::optimize::refused(&error)),
         };
         Ok(Self {
             name: OPTIMIZED.to_owned(),

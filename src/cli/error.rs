@@ -21,6 +21,8 @@ pub enum Status {
     Wrong = 2,
     /// Gave up within its limits.
     GaveUp = 3,
+    /// Two parts of this program contradict each other.
+    Defective = 4,
 }
 
 impl Status {
@@ -40,12 +42,12 @@ impl From<Status> for ExitCode {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file that cannot be read.
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {path}: {error}")]
     Read {
         /// The file.
         path: String,
         /// Why not.
-        source: io::Error,
+        error: io::Error,
     },
     /// A file that is not text.
     #[error("{path} is not text: its byte {at} is not UTF-8")]
@@ -59,12 +61,12 @@ pub enum Error {
     #[error("{}", .0.message)]
     Located(Box<Located>),
     /// A file, or standard output, that cannot be written.
-    #[error("cannot write {path}: {source}")]
+    #[error("cannot write {path}: {error}")]
     Write {
         /// The file.
         path: String,
         /// Why not.
-        source: io::Error,
+        error: io::Error,
     },
     /// Arguments that do not fit each other or the input.
     #[error("{message}")]
@@ -74,11 +76,19 @@ pub enum Error {
         /// How to correct it.
         help: Option<String>,
     },
+    /// A solver of others has no answer, for reasons of its own.
+    #[error("{message}")]
+    NoAnswer {
+        /// What it says.
+        message: String,
+        /// What may have one.
+        help: Option<String>,
+    },
     /// Ended by Ctrl-C before there was an answer.
     #[error("{0}")]
     Stopped(String),
-    /// An answer that did not pass the independent check: a defect of this program.
-    #[error("{0}")]
+    /// An answer that did not pass the independent check: a defect of this program. The text says so, once.
+    #[error("internal error: {}", .0.replacen("internal error: ", "", 1))]
     Defect(String),
 }
 
@@ -103,10 +113,11 @@ impl Error {
         Self::Usage { message: message.into(), help: Some(help.into()) }
     }
 
-    /// The exit status of the error. Without an answer that holds, a defect is no answer at all.
+    /// The exit status of the error.
     pub const fn status(&self) -> Status {
         match self {
-            Self::Defect(_) | Self::Stopped(_) => Status::GaveUp,
+            Self::Defect(_) => Status::Defective,
+            Self::NoAnswer { .. } | Self::Stopped(_) => Status::GaveUp,
             _ => Status::Wrong,
         }
     }
@@ -133,7 +144,7 @@ impl Error {
     fn help_text(&self) -> Option<&str> {
         match self {
             Self::Located(located) => located.help.as_deref(),
-            Self::Usage { help, .. } => help.as_deref(),
+            Self::Usage { help, .. } | Self::NoAnswer { help, .. } => help.as_deref(),
             Self::NotText { .. } => Some("models are TOML, schedules are JSON or CSV, all in UTF-8"),
             Self::Defect(_) => Some("please report this with the command and the files it was given"),
             Self::Read { .. } | Self::Write { .. } | Self::Stopped(_) => None,
@@ -201,4 +212,18 @@ pub struct ErrorObject {
     /// The column there, from 1, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_defect_has_a_status_of_its_own_and_says_once_what_it_is() {
+        for message in ["two parts disagree", "internal error: two parts disagree"] {
+            let error = Error::Defect(message.to_owned());
+            assert_eq!(error.to_string(), "internal error: two parts disagree");
+            assert_eq!(error.status() as u8, 4);
+        }
+    }
 }

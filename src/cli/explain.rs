@@ -93,9 +93,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
                 passes: vec![reason.at.to_string()],
             });
         }
-        Err(error @ (OptimizeError::Rejected { .. } | OptimizeError::TwoDirections)) => {
-            return Err(Error::Defect(error.to_string()));
-        }
+        Err(error) => return Err(super::optimize::refused(&error)),
         Ok(solution) => {
             progress.step("what sets the interval");
             if let Some(steady) = steady(&model, &args.search.stop(interrupt)) {

@@ -58,6 +58,9 @@ struct FrontierReport<'a> {
     schedules: Vec<Named>,
     /// Whether less memory than the first point's is impossible.
     complete: bool,
+    /// The solver that found no block with less memory, in floating point, which is no proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed_by: Option<&'static str>,
     engine: &'static str,
     /// What is worth knowing about the proofs.
     notes: Vec<String>,
@@ -70,9 +73,6 @@ struct FrontierReport<'a> {
     chart: String,
     #[serde(skip)]
     passes: Passes,
-    /// Whether the engine proves in exact arithmetic.
-    #[serde(skip)]
-    exact: bool,
     #[serde(skip)]
     written: Option<String>,
 }
@@ -129,11 +129,13 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let mut tell = |peak: Units, interval: Ratio<i64>| {
         progress.step(format!("interval {interval} with a peak of {peak}"));
     };
-    let stop = Stop::on(on_ctrl_c());
-    let found = frontier(&model, passes, &stop.within(args.time_limit), &mut tell).map_err(refused)?;
+    let stop = Stop::on(on_ctrl_c()).within(args.time_limit);
+    // The named schedules want some of the time, too.
+    let found =
+        frontier(&model, passes, &stop.within(args.time_limit / 4 * 3), &mut tell).map_err(refused)?;
     progress.step("named schedules");
     let schedules = named_schedules(&model, passes, &found, &stop);
-    let mut report = FrontierReport::of(&model, passes, &found, schedules);
+    let mut report = FrontierReport::of(&model, passes, &found, schedules, &stop);
     drop(progress);
     report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots();
@@ -173,13 +175,25 @@ fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, String), E
 
 fn refused(error: FrontierError) -> Error {
     match error {
-        FrontierError::Engine(error) => block_words::refused(&error),
+        FrontierError::Engine(error) => match block_words::refused(&error) {
+            Error::NoAnswer { message, help: Some(_) } => {
+                let help = "`block --engine smt` decides single memory limits in exact arithmetic".to_owned();
+                Error::NoAnswer { message, help: Some(help) }
+            }
+            error => error,
+        },
         error => Error::Usage { message: error.to_string(), help: None },
     }
 }
 
 impl<'a> FrontierReport<'a> {
-    fn of(model: &'a Model, passes: Passes, found: &Frontier, schedules: Vec<NamedSchedule>) -> Self {
+    fn of(
+        model: &'a Model,
+        passes: Passes,
+        found: &Frontier,
+        schedules: Vec<NamedSchedule>,
+        stop: &Stop,
+    ) -> Self {
         let points = found.points.iter().map(|point| {
             let rate = point.bubble_rate(model, passes);
             Row {
@@ -192,23 +206,26 @@ impl<'a> FrontierReport<'a> {
                 rate,
             }
         });
-        let work = Ratio::from_integer(passes.most_work(model).0);
-        // That no interval is below the work needs no solver.
-        let is_proved = found.points.iter().any(|point| point.proven || point.bound > work);
-        let solver = found.engine.floating_point_solver().filter(|_| is_proved);
+        let is_late = stop.is_due() && !stop.is_interrupted();
+        let late =
+            is_late.then(|| "the time limit was reached before all named schedules were replayed".to_owned());
+        let is_proved = found.complete && found.points.iter().all(|point| point.proven);
+        let solver = found.engine.floating_point_solver().filter(|_| !is_proved);
         let note = |solver| {
             format!(
-                "every block is checked exactly; the lower bounds rest on {solver}'s floating-point arithmetic"
+                "{solver} looks for blocks in floating point, which proves nothing: every block, and every lower \
+                 bound on an interval, is checked exactly; `block --engine smt` decides single memory limits in exact \
+                 arithmetic"
             )
         };
         Self {
             points: points.collect(),
             schedules: schedules.into_iter().map(Named::from).collect(),
             complete: found.complete,
+            claimed_by: found.claimed,
             engine: found.engine.name(),
-            notes: solver.map(note).into_iter().collect(),
+            notes: solver.map(note).into_iter().chain(late).collect(),
             passes,
-            exact: found.engine.proves_exactly(),
             model: model.name(),
             devices: model.devices(),
             microbatches: model.microbatches(),
@@ -281,11 +298,6 @@ impl Row {
 }
 
 impl FrontierReport<'_> {
-    /// The words for a point that an engine has proved.
-    fn proved(&self) -> &'static str {
-        if self.exact { "proved" } else { "proved in floating point" }
-    }
-
     /// Explains those words of the column `optimality` that the table uses.
     fn legend(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let blocks = blocks(self.passes, 1);
@@ -328,8 +340,8 @@ impl fmt::Display for FrontierReport<'_> {
         let mut table = Table::new(["peak memory", "interval", "steady bubble rate", "optimality"]);
         for row in &self.points {
             let proof = match row.proved() {
-                Extent::Both => self.proved().to_owned(),
-                Extent::Interval => format!("interval {}", self.proved()),
+                Extent::Both => "proved".to_owned(),
+                Extent::Interval => "interval proved".to_owned(),
                 Extent::Neither => format!("not below {}", row.bound),
             };
             table.row([
@@ -341,8 +353,15 @@ impl fmt::Display for FrontierReport<'_> {
         }
         write!(out, "{table}\n{}", self.chart)?;
         self.legend(out)?;
-        if !self.complete {
-            writeln!(out, "\nthe time limit was reached before smaller memory limits were tried")?;
+        match self.claimed_by {
+            Some(solver) => writeln!(
+                out,
+                "\n{solver}, in floating point, found no block with less memory; that there is none is not proved"
+            )?,
+            None if !self.complete => {
+                writeln!(out, "\nthe time limit was reached before smaller memory limits were tried")?;
+            }
+            None => {}
         }
         if !self.schedules.is_empty() {
             let microbatches = self.microbatches;

@@ -51,7 +51,7 @@ impl Input {
         } else {
             (path.display().to_string(), fs::read(path))
         };
-        let bytes = bytes.map_err(|source| Error::Read { path: name.clone(), source })?;
+        let bytes = bytes.map_err(|error| Error::Read { path: name.clone(), error })?;
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { name, text }),
             Err(error) => Err(Error::NotText { path: name, at: error.utf8_error().valid_up_to() }),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::error::Error;
-use super::output::Target;
+use super::output::{Target, note};
 use super::progress::Progress;
 use super::theorems::{TheoremLine, TheoremStatus};
 use crate::prove::{self, Expected, NamedTheorem, ProofFile};
@@ -12,14 +12,20 @@ use crate::smt::{SmtError, Solver};
 use crate::stop::Stop;
 
 /// Decides every theorem of the library, each of its files within the time limit, until it is time to stop, and
-/// writes the files where that is asked for. Without a solver all are unknown.
+/// writes the files where that is asked for. Without a solver all are unknown. Nothing when it was time to stop before
+/// the files were made.
 ///
 /// # Errors
-/// When a file cannot be written, or the solver fails. When it gives the opposite of an answer that a file
-/// expects, which is a defect.
-pub(super) fn decide(stop: &Stop, limit: Duration, emit: Option<&Path>) -> Result<Vec<TheoremLine>, Error> {
+/// When a file cannot be written, or what was chosen is no solver. When it gives the opposite of an answer that a
+/// file expects, which is a defect.
+pub(super) fn decide(
+    stop: &Stop,
+    limit: Duration,
+    emit: Option<&Path>,
+) -> Result<Option<Vec<TheoremLine>>, Error> {
     let progress = Progress::start("writing the library of theorems".to_owned());
-    let files = prove::library().map_err(|error| Error::Defect(error.to_string()))?;
+    let files = prove::library(stop).map_err(|error| Error::Defect(error.to_string()))?;
+    let Some(files) = files else { return Ok(None) };
     if let Some(directory) = emit {
         write(directory, "README.md", &prove::index(&files))?;
         for file in &files {
@@ -44,17 +50,21 @@ pub(super) fn decide(stop: &Stop, limit: Duration, emit: Option<&Path>) -> Resul
         }
         lines.push(line(&theorem, &own, &open, start.elapsed(), emit));
     }
-    Ok(lines)
+    Ok(Some(lines))
 }
 
-/// Whether the solver gives the answer that a file expects, and not none.
+/// Whether the solver gives the answer that a file expects, and not none. That it fails is said at once.
 fn is_answered(file: &ProofFile, solver: Option<&mut Solver>, stop: &Stop) -> Result<bool, Error> {
     let Some(solver) = solver else { return Ok(false) };
-    let failed = |error: SmtError| Error::Usage { message: format!("{}: {error}", file.name), help: None };
-    match file.answer(solver, stop).map_err(failed)? {
-        Expected::Unknown => Ok(false),
-        answer if answer == file.expected => Ok(true),
-        answer => {
+    match file.answer(solver, stop) {
+        Err(error) if error.is_failure() => {
+            note(&format!("{}: {error}", file.name));
+            Ok(false)
+        }
+        Err(error) => Err(Error::Usage { message: format!("{}: {error}", file.name), help: None }),
+        Ok(Expected::Unknown) => Ok(false),
+        Ok(answer) if answer == file.expected => Ok(true),
+        Ok(answer) => {
             let message = format!("{}: the solver says {answer}, not {}", file.name, file.expected);
             Err(Error::Defect(message))
         }
@@ -85,6 +95,6 @@ fn write(directory: &Path, name: &str, text: &str) -> Result<(), Error> {
     let path = directory.join(name);
     let folder = path.parent().unwrap_or(directory);
     std::fs::create_dir_all(folder)
-        .map_err(|source| Error::Write { path: folder.display().to_string(), source })?;
+        .map_err(|error| Error::Write { path: folder.display().to_string(), error })?;
     Target::File(path).write(|out| out.write_all(text.as_bytes()))
 }

@@ -82,7 +82,8 @@ Exit status:
   0  the answer is yes (valid, found, written)
   1  the answer is no (invalid, infeasible)
   2  the input or the usage is wrong
-  3  the answer is unknown (undecided, time limit reached)";
+  3  the answer is unknown (undecided, time limit reached, a solver without an answer)
+  4  an internal error: two parts of the tool contradict each other";
 
 #[derive(Debug, Subcommand)]
 enum Command {

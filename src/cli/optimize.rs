@@ -83,9 +83,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
             output.print(&Infeasible::because(reason.to_string()))?;
             return Ok(Status::No);
         }
-        Err(error @ (OptimizeError::Rejected { .. } | OptimizeError::TwoDirections)) => {
-            return Err(Error::Defect(error.to_string()));
-        }
+        Err(error) => return Err(refused(&error)),
     };
     args.record(&model, &mut solution.schedule);
     if let Some(target) = &target {
@@ -204,5 +202,16 @@ impl fmt::Display for SolutionReport<'_> {
             writeln!(out, "  {:<12}  {} per microbatch", "interval", in_unit(interval, unit))?;
         }
         Ok(())
+    }
+}
+
+/// Why there is no schedule, where that is no answer about the model.
+pub fn refused(error: &OptimizeError) -> Error {
+    match error {
+        OptimizeError::TwoDirections => {
+            Error::usage(error.to_string(), "`compare` knows the named schedules of two directions")
+        }
+        OptimizeError::Infeasible(_) => Error::Usage { message: error.to_string(), help: None },
+        OptimizeError::Rejected { .. } | OptimizeError::Refuted { .. } => Error::Defect(error.to_string()),
     }
 }

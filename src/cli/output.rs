@@ -85,7 +85,7 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::Write { path: "standard output".to_owned(), source: error })
+            Err(Error::Write { path: "standard output".to_owned(), error })
         }
         _ => Ok(()),
     }
@@ -108,9 +108,9 @@ impl Target {
     pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         match self {
             Self::Stdout => to_stdout(write),
-            Self::File(path) => write_with(path, write).map_err(|WriteError { path, source }| Error::Write {
+            Self::File(path) => write_with(path, write).map_err(|WriteError { path, error }| Error::Write {
                 path: path.display().to_string(),
-                source,
+                error,
             }),
         }
     }

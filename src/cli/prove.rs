@@ -45,7 +45,8 @@ pub struct ProveArgs {
 /// Decides the theorems of every family and prints them. Ctrl-C ends that: what is decided is printed.
 ///
 /// # Errors
-/// When a file or an option is wrong, the solver fails, or it and the block algebra contradict each other.
+/// When a file or an option is wrong, what was chosen is no solver, or it and the block algebra contradict each
+/// other.
 pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
     if !prove::has_solver() {
         note(&format!(
@@ -91,7 +92,12 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         }
     }
     if args.library {
-        report.theorems.extend(super::library::decide(&stop, args.time_limit, args.emit.as_deref())?);
+        if let Some(lines) = super::library::decide(&stop, args.time_limit, args.emit.as_deref())? {
+            report.theorems.extend(lines);
+        } else {
+            report.cut_short = true;
+            note("nothing is said about the library");
+        }
     }
     output.print(&report)?;
     Ok(report.status())
@@ -167,7 +173,7 @@ impl<'a> Emitted<'a> {
             ));
         }
         fs::create_dir_all(self.directory)
-            .map_err(|source| Error::Write { path: self.directory.display().to_string(), source })?;
+            .map_err(|error| Error::Write { path: self.directory.display().to_string(), error })?;
         Target::File(path).write(|out| out.write_all(text.as_bytes()))?;
         Ok(file)
     }

@@ -120,9 +120,8 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         Format::Human => to_stdout(|out| write!(out, "{}", human::Text(&checked)))?,
         Format::Github => to_stdout(|out| write!(out, "{}", github::Annotations(&checked)))?,
         Format::Junit => {
-            let text = junit::report(&checked).map_err(|error| {
-                Error::Defect(format!("internal error: the report cannot be written: {error}"))
-            })?;
+            let text = junit::report(&checked)
+                .map_err(|error| Error::Defect(format!("the report cannot be written: {error}")))?;
             to_stdout(|out| write!(out, "{text}"))?;
         }
         Format::Json => print_json(&json::object(&checked))?,
@@ -173,7 +172,7 @@ fn word(path: &Path) -> String {
 
 fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
     let made = initialise(&args.init, &args.output).map_err(|error| match error {
-        InitError::File { path, source } => Error::Read { path: path.display().to_string(), source },
+        InitError::File { path, error } => Error::Read { path: path.display().to_string(), error },
         InitError::Neither(path) => {
             let message = format!("{} is neither a block family, a model nor a schedule", path.display());
             Error::usage(
@@ -217,7 +216,7 @@ fn wrong_manifest(path: &Path, text: &str, error: &FormulaFileError) -> Error {
 
 fn unwritable(error: RegressError) -> Error {
     match error {
-        RegressError::File { path, source } => Error::Write { path: path.display().to_string(), source },
+        RegressError::File { path, error } => Error::Write { path: path.display().to_string(), error },
         other => refused(other, None),
     }
 }
@@ -225,12 +224,12 @@ fn unwritable(error: RegressError) -> Error {
 /// What keeps designs from being looked at, each at its place.
 fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
     match error {
-        RegressError::File { path, source } => {
-            if source.kind() == std::io::ErrorKind::NotFound && path.ends_with(MANIFEST) {
+        RegressError::File { path, error } => {
+            if error.kind() == std::io::ErrorKind::NotFound && path.ends_with(MANIFEST) {
                 let message = format!("there is no manifest {}", path.display());
                 return Error::usage(message, "`bubbleproof regress --init FILE... -o DIR` makes one");
             }
-            Error::Read { path: path.display().to_string(), source }
+            Error::Read { path: path.display().to_string(), error }
         }
         RegressError::Manifest { path, text, error } => wrong_manifest(&path, &text, &error),
         RegressError::Record { path, text, error } => {
@@ -238,6 +237,7 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
             located(&path, &text, error.to_string(), error.span.clone(), Some(help))
         }
         RegressError::Unreadable { .. } => Error::Defect(error.to_string()),
+        RegressError::Solver(_) => Error::Usage { message: error.to_string(), help: None },
         RegressError::Stopped => Error::Stopped(error.to_string()),
         RegressError::Input { error, .. } => malformed(*error),
         RegressError::Design { design, span, error } => {
@@ -254,8 +254,8 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
 /// A file of a design that is wrong, at its place.
 fn malformed(error: InputError) -> Error {
     let (path, text, kind, message) = match error {
-        InputError::Unreadable { path, source } => {
-            return Error::Read { path: path.display().to_string(), source };
+        InputError::Unreadable { path, error } => {
+            return Error::Read { path: path.display().to_string(), error };
         }
         InputError::Malformed { path, text, kind, message } => (path, text, kind, message),
     };

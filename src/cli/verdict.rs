@@ -62,7 +62,7 @@ impl<'a> Judgement<'a> {
         });
         let nearest = if verdict.is_valid() { None } else { Offer::of(model, schedule) };
         Self {
-            valid: violations.is_empty(),
+            valid: verdict.is_valid() && violations.is_empty(),
             overlapped_pairs: schedule.overlap_count(),
             communication,
             nearest,

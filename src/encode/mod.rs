@@ -91,11 +91,22 @@ pub enum BlockBound {
     Interval(Ratio<i64>),
 }
 
+impl BlockBound {
+    /// Whether a block is as good as this, so that none is better.
+    #[must_use]
+    pub fn is_met_by(&self, best: &CheckedBlock) -> bool {
+        match *self {
+            Self::Memory(units) => best.peak_max() <= units,
+            Self::Interval(interval) => best.interval <= interval,
+        }
+    }
+}
+
 /// What an engine has found out: the best block, and what is known of how much better any block can be.
 ///
-/// Whatever the engine, a block has passed the exact checks. That none is better, that there is none, and
-/// bounds are worth what the arithmetic of the engine is worth: that of [`milp`] is floating point, with the
-/// margins that it documents.
+/// Whatever the engine, a block has passed the exact checks, and bounds, that no block is better and that there
+/// is none are proved in exact arithmetic. What a solver says in floating point is a claim, and has a variant of
+/// its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockOutcome {
     /// No block is better.
@@ -107,6 +118,15 @@ pub enum BlockOutcome {
         /// No block is better than this.
         bound: BlockBound,
     },
+    /// A solver says, in floating point, that no block is better, or that there is none. That is no proof.
+    Claimed {
+        /// The best block found; nothing where the solver says that there is none.
+        best: Option<CheckedBlock>,
+        /// No block is better than this: what is proved, without the solver.
+        bound: BlockBound,
+        /// The solver.
+        solver: &'static str,
+    },
     /// No block has this interval or fits under the capacities.
     Infeasible,
 }
@@ -117,7 +137,7 @@ impl BlockOutcome {
     pub const fn best(&self) -> Option<&CheckedBlock> {
         match self {
             Self::Optimal(best) => Some(best),
-            Self::Bounded { best, .. } => best.as_ref(),
+            Self::Bounded { best, .. } | Self::Claimed { best, .. } => best.as_ref(),
             Self::Infeasible => None,
         }
     }
@@ -191,10 +211,35 @@ pub enum EncodeError {
     /// The answer of the solver is no block.
     #[error("the solver's answer is no block: {0}")]
     Block(BlockError),
+    /// The times of the model lie too far apart for a solver in floating point, so it was not asked.
+    #[error(
+        "times from {shortest} to {longest} ticks lie too far apart for the floating-point arithmetic of {solver}"
+    )]
+    FarApart {
+        /// The solver.
+        solver: &'static str,
+        /// The shortest time that is not 0.
+        shortest: Ticks,
+        /// The longest.
+        longest: Ticks,
+    },
+    /// What a solver in floating point has found is no block.
+    #[error(
+        "the numbers are too large or too far apart for the floating-point arithmetic of {solver}: {rejection}"
+    )]
+    Inexact {
+        /// The solver.
+        solver: &'static str,
+        /// Why it is none.
+        rejection: Rejection,
+    },
+    /// Two parts of an engine contradict each other.
+    #[error("{0}")]
+    Contradiction(&'static str),
     /// There is no SMT solver, or it failed.
     #[error(transparent)]
     Smt(#[from] crate::smt::SmtError),
-    /// The solver itself failed.
+    /// The solver itself failed, or gave up before it found anything.
     #[error("{engine} failed: {message}")]
     Solver {
         /// Its name.
@@ -202,6 +247,18 @@ pub enum EncodeError {
         /// What it said.
         message: String,
     },
+}
+
+impl EncodeError {
+    /// Whether the solver is not up to the numbers, failed or gave up: another one may have an answer.
+    #[must_use]
+    pub const fn is_no_answer(&self) -> bool {
+        match self {
+            Self::FarApart { .. } | Self::Inexact { .. } | Self::Solver { .. } => true,
+            Self::Smt(error) => error.is_failure(),
+            _ => false,
+        }
+    }
 }
 
 impl From<BlockError> for EncodeError {

@@ -304,3 +304,19 @@ pub(super) fn refuted_interval(problem: &BlockProblem) -> Result<i64, EncodeErro
     }
     Ok(refuted.max(problem.most_work()))
 }
+
+/// An interval below which lies every least interval of a block that is shorter than `interval`.
+///
+/// A least interval is a ratio `w/h` of a cycle, where w is at most the sum of all durations and
+/// latencies and `w/h` at least the most work, so h is at most their quotient. Two different
+/// fractions lie at least one over the product of their denominators apart.
+pub(super) fn next_below(problem: &BlockProblem, interval: Ratio<i128>) -> Result<Ratio<i128>, EncodeError> {
+    let mut waits: Vec<i64> = problem.durations().to_vec();
+    for link in problem.links() {
+        waits[link.before] = waits[link.before].max(link.lag);
+    }
+    let weight: i128 = waits.into_iter().map(i128::from).sum();
+    let denominator = weight / i128::from(problem.most_work());
+    let apart = interval.denom().checked_mul(denominator.max(1)).ok_or(EncodeError::Overflow)?;
+    Ok(interval - Ratio::new(1, apart))
+}

@@ -20,7 +20,7 @@ use num_integer::Integer;
 use num_rational::Ratio;
 
 use self::query::{Decision, Query};
-use super::ranges::{Ranges, Scale, limits, refuted_limit};
+use super::ranges::{Ranges, Scale, limits, next_below, refuted_limit};
 use super::{
     BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, Rejection,
     checked_block,
@@ -33,8 +33,8 @@ use crate::stop::Stop;
 /// it at most are spent on the objective, the rest on a shortest block.
 ///
 /// # Errors
-/// When the model cannot be encoded, there is no solver, it fails, or its answer does not stand up to the
-/// exact check.
+/// When the model cannot be encoded, there is no solver, it fails before it has found anything, or its answer
+/// does not stand up to the exact check.
 pub fn solve(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
     solve_periodic(model, 1, objective, stop)
 }
@@ -63,7 +63,20 @@ pub fn solve_periodic(
         BlockObjective::LeastMemory { .. } => Some(best.peak_max()),
         BlockObjective::LeastInterval => None,
     };
+    // A longer block is as good: what goes wrong with the solver from here on is no loss.
     search.shortest(best, peak).map(BlockOutcome::Optimal)
+}
+
+/// What is known when a question stays open: at least the bound, unless there is a reason and not even a block.
+fn open(
+    best: Option<CheckedBlock>,
+    bound: BlockBound,
+    reason: Option<EncodeError>,
+) -> Result<BlockOutcome, EncodeError> {
+    match reason {
+        Some(reason) if best.is_none() => Err(reason),
+        _ => Ok(BlockOutcome::Bounded { best, bound }),
+    }
 }
 
 struct Search<'a> {
@@ -118,9 +131,7 @@ impl Search<'_> {
                         step = (step * 2).max(quantum);
                     }
                 }
-                Decision::Unknown => {
-                    return Ok(BlockOutcome::Bounded { best, bound: BlockBound::Memory(Units(least)) });
-                }
+                Decision::Unknown(reason) => return open(best, BlockBound::Memory(Units(least)), reason),
             }
         }
     }
@@ -176,9 +187,8 @@ impl Search<'_> {
                     best = Some(found);
                 }
                 Decision::No => (least, refuted) = (trial, true),
-                Decision::Unknown => {
-                    let bound = BlockBound::Interval(narrow(least)?);
-                    return Ok(BlockOutcome::Bounded { best, bound });
+                Decision::Unknown(reason) => {
+                    return open(best, BlockBound::Interval(narrow(least)?), reason);
                 }
             }
         }
@@ -192,7 +202,8 @@ impl Search<'_> {
         let Some(ranges) = Ranges::of(self.problem, scale, &limits) else {
             return Err(Rejection::Interval { claimed: interval }.into());
         };
-        let mut query = Query::new(self.problem, scale, &ranges, &limits, (&mut self.solver, &self.stop))?;
+        let query = Query::new(self.problem, scale, &ranges, &limits, (&mut self.solver, &self.stop));
+        let Ok(mut query) = query else { return Ok(best) };
         let (mut least, mut best) = (ranges.length, best);
         loop {
             let length = i128::from(best.length(self.model).0);
@@ -200,13 +211,13 @@ impl Search<'_> {
                 return Ok(best);
             }
             let trial = Integer::div_floor(&(least + length - 1), &2);
-            match query.decide(Some(trial))? {
+            match Decision::of(query.decide(Some(trial)))? {
                 Decision::Yes(shifts) => {
                     let claim = Claim { interval: Some(interval), peak };
                     best = checked_block(self.model, self.problem, &shifts, claim)?;
                 }
                 Decision::No => least = trial + 1,
-                Decision::Unknown => return Ok(best),
+                Decision::Unknown(_) => return Ok(best),
             }
         }
     }
@@ -215,28 +226,12 @@ impl Search<'_> {
     fn decide(&mut self, scale: Scale, limits: &[Option<i64>]) -> Result<Decision, EncodeError> {
         match Ranges::of(self.problem, scale, limits) {
             None => Ok(Decision::No),
-            Some(ranges) => {
-                let solver = (&mut self.solver, &self.stop);
+            Some(ranges) => Decision::of(self.solver.asked_twice(|solver| {
+                let solver = (solver, &self.stop);
                 Query::new(self.problem, scale, &ranges, limits, solver)?.decide(None)
-            }
+            })),
         }
     }
-}
-
-/// An interval below which lies every least interval of a block that is shorter than `interval`.
-///
-/// A least interval is a ratio `w/h` of a cycle, where w is at most the sum of all durations and
-/// latencies and `w/h` at least the most work, so h is at most their quotient. Two different
-/// fractions lie at least one over the product of their denominators apart.
-fn next_below(problem: &BlockProblem, interval: Ratio<i128>) -> Result<Ratio<i128>, EncodeError> {
-    let mut waits: Vec<i64> = problem.durations().to_vec();
-    for link in problem.links() {
-        waits[link.before] = waits[link.before].max(link.lag);
-    }
-    let weight: i128 = waits.into_iter().map(i128::from).sum();
-    let denominator = weight / i128::from(problem.most_work());
-    let apart = interval.denom().checked_mul(denominator.max(1)).ok_or(EncodeError::Overflow)?;
-    Ok(interval - Ratio::new(1, apart))
 }
 
 fn wide(interval: Ratio<i64>) -> Ratio<i128> {

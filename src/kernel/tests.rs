@@ -182,3 +182,13 @@ fn filling_gaps_ends_at_once_when_it_is_time_to_stop() {
     assert_eq!(same.orders(), schedule.orders());
     assert_eq!(asap(&model, &schedule), Ok(timeline));
 }
+
+#[test]
+#[should_panic(expected = "there is one limit for each device")]
+fn gaps_are_filled_only_within_a_limit_for_each_device() {
+    let model = Model::unit(crate::model::Placement::linear(2).expect("a placement"), 1).expect("a model");
+    let read = |order: &str| order.split(' ').map(|pass| pass.parse().expect("a pass")).collect();
+    let orders = vec![read("0F0 0B0"), read("1F0 1B0")];
+    let schedule = Schedule::new(model.placement().clone(), 1, orders).expect("a schedule");
+    _ = fill_gaps(&model, &schedule, &[Units(9)], &Stop::default());
+}

@@ -42,12 +42,16 @@ pub fn asap(model: &Model, schedule: &Schedule) -> Result<Timeline, Stuck> {
 ///
 /// # Errors
 /// When the schedule cannot run.
+///
+/// # Panics
+/// When there is not one limit for each device.
 pub fn fill_gaps(
     model: &Model,
     schedule: &Schedule,
     limits: &[Units],
     stop: &Stop,
 ) -> Result<(Schedule, Timeline), Stuck> {
+    assert_eq!(limits.len(), schedule.orders().len(), "there is one limit for each device");
     let IndexedSchedule { problem, mut orders } = IndexedSchedule::of(model, schedule)?;
     let problem = problem.within(limits);
     let mut filler = GapFiller::new(&problem, Lookahead::NAMED);

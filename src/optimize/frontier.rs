@@ -64,8 +64,11 @@ pub struct Frontier {
     /// By growing memory, and so by shrinking interval, down to the most work of a device.
     pub points: Vec<Point>,
     /// Whether no block of one microbatch per interval holds less than the first point. If not, time
-    /// was up before less memory was tried.
+    /// was up before less memory was tried, or a solver [claims](Self::claimed) it.
     pub complete: bool,
+    /// The solver that says, in floating point, that no block holds less than the first point, where that
+    /// is not proved.
+    pub claimed: Option<&'static str>,
     /// What found the points.
     pub engine: BlockEngine,
 }
@@ -99,6 +102,8 @@ enum WithinCapacity {
     Infeasible,
     /// Time was up before a block was found.
     Unknown,
+    /// This solver says, in floating point, that there is none.
+    Denied(&'static str),
 }
 
 impl WithinCapacity {
@@ -114,7 +119,8 @@ impl WithinCapacity {
 /// found.
 ///
 /// Where the [exact program](zone) applies, every point is proved. Elsewhere a
-/// [solver](BlockEngine::solver) answers for each capacity, with a bound where time is short.
+/// [solver](BlockEngine::solver) answers for each capacity, with a bound where time is short or the solver
+/// calculates in floating point.
 ///
 /// # Errors
 /// When no engine of this build can take the model, or one fails.
@@ -141,6 +147,7 @@ pub fn frontier(
     };
     let mut steps: Vec<Step> = Vec::new();
     let mut capacity = None;
+    let mut claimed = None;
     let complete = loop {
         match known_under(capacity)? {
             WithinCapacity::Step(step) => {
@@ -154,6 +161,10 @@ pub fn frontier(
             }
             WithinCapacity::Infeasible => break true,
             WithinCapacity::Unknown => break false,
+            WithinCapacity::Denied(solver) => {
+                claimed = Some(solver);
+                break false;
+            }
         }
     };
     let mut points = Vec::with_capacity(steps.len());
@@ -164,7 +175,7 @@ pub fn frontier(
         less = Some(bound);
         points.push(Point { block, peak, interval, bound, proven: least && bound == interval });
     }
-    Ok(Frontier { points, complete, engine })
+    Ok(Frontier { points, complete, claimed, engine })
 }
 
 /// Adds a step of less memory than those before, and removes the previous steps that repeat no sooner, which
@@ -182,7 +193,7 @@ fn by_program(model: &Model, passes: Passes, stop: &Stop) -> Result<WithinCapaci
     let fastest = match solve(model, BlockEngine::Exact, request, stop)? {
         BlockOutcome::Optimal(best) => best,
         BlockOutcome::Infeasible => return Ok(WithinCapacity::Infeasible),
-        BlockOutcome::Bounded { .. } => return Ok(WithinCapacity::Unknown),
+        BlockOutcome::Bounded { .. } | BlockOutcome::Claimed { .. } => return Ok(WithinCapacity::Unknown),
     };
     // A request has a whole number of ticks; the least interval need not be one.
     match zone::least_memory(model, passes, fastest.interval, stop) {
@@ -216,13 +227,16 @@ fn by_solver(
             let interval = best.interval;
             WithinCapacity::step(best, interval)
         }
-        BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Interval(bound) } => {
+        BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Interval(bound) }
+        | BlockOutcome::Claimed { best: Some(best), bound: BlockBound::Interval(bound), .. } => {
             WithinCapacity::step(best, bound.max(interval_bound(model)))
         }
-        BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Memory(_) } => {
+        BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Memory(_) }
+        | BlockOutcome::Claimed { best: Some(best), bound: BlockBound::Memory(_), .. } => {
             WithinCapacity::step(best, Ratio::from_integer(work.0))
         }
         BlockOutcome::Bounded { best: None, .. } => WithinCapacity::Unknown,
+        BlockOutcome::Claimed { best: None, solver, .. } => WithinCapacity::Denied(solver),
         BlockOutcome::Infeasible => WithinCapacity::Infeasible,
     })
 }

@@ -123,10 +123,13 @@ pub struct Solution {
 
 impl Solution {
     /// What was minimised, as replay measures it.
+    ///
+    /// # Panics
+    /// When the verdict is not that of a valid schedule, which that of a solution is.
     #[must_use]
     pub fn value(&self) -> Ticks {
-        let timing = self.verdict.timing.as_ref();
-        timing.map_or(Ticks::ZERO, |timing| self.objective.of(&timing.metrics))
+        let timing = self.verdict.timing.as_ref().expect("the schedule of a solution is valid");
+        self.objective.of(&timing.metrics)
     }
 
     /// No schedule under the capacities is better than this: the bound, or the value itself where an engine
@@ -187,6 +190,30 @@ pub enum OptimizeError {
         /// What replay said.
         reason: String,
     },
+    /// A valid schedule is better than what was proved of all schedules: a defect of this program.
+    #[error(
+        "internal error: a schedule of {value} ticks is valid, but {engine} says that it has proved none to be below \
+         {proved}"
+    )]
+    Refuted {
+        /// What proved it.
+        engine: &'static str,
+        /// What no schedule was to be below.
+        proved: Ticks,
+        /// What this one takes, as replay measures it.
+        value: Ticks,
+    },
+}
+
+/// Checks that a valid schedule is no better than what was proved of all schedules.
+fn not_refuted(
+    value: Ticks,
+    bound: Ticks,
+    proved: Option<(&'static str, Ticks)>,
+) -> Result<(), OptimizeError> {
+    let claims = proved.into_iter().chain([("the lower bound", bound)]);
+    let refuted = claims.into_iter().find(|&(_, least)| value < least);
+    refuted.map_or(Ok(()), |(engine, proved)| Err(OptimizeError::Refuted { engine, proved, value }))
 }
 
 /// The shortest schedule found under the model's capacities.
@@ -226,11 +253,13 @@ pub fn optimize(
     }
     let Searched { best, bound, proved_by } = searched(model, &space, options, stop, &known, progress)?;
     let found = Judged::new(model, options.objective, space.schedule(&best), best.engine)?;
+    let proved = proved_by.map(|engine| (engine.name(), found.value));
     let better = given.into_iter().filter(|given| given.value < found.value).min_by_key(|given| given.value);
     let (Judged { schedule, verdict, value, engine }, block) = match better {
         Some(given) => (given, None),
         None => (found, best.block),
     };
+    not_refuted(value, bound.value, proved)?;
     let mut schedule = schedule.named("optimized");
     schedule.model = Some(model.name().to_owned());
     schedule.provenance = Some(Provenance {

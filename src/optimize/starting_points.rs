@@ -1,15 +1,14 @@
 //! What the search starts from: building blocks, orders of forwards to schedule along, and limits to do it in.
 
-use std::time::Duration;
-
 use num_rational::Ratio;
 
-use super::block::{BlockEngine, BlockRequest, solve_unless};
+use super::block::BlockEngine;
+use super::block::solvers::by_milp_in_nodes;
 use super::periodic::{self, Effort};
 use super::{Stop, zone};
 use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
-use crate::encode::{BlockObjective, BlockOutcome, CheckedBlock};
+use crate::encode::{BlockOutcome, CheckedBlock};
 use crate::kernel::{IndexedOrders, IndexedPass, Problem, class};
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
@@ -158,23 +157,25 @@ pub(super) fn limits(model: &Model, problem: &Problem) -> Vec<Vec<i64>> {
     all
 }
 
-/// The block of least interval as an integer program, where this build has an engine for it and it is
-/// small enough to be solved in moments. Only what is proved optimal counts: what is found when the time is
-/// up differs from run to run. When it is time to stop before the solver has ended, it is left to itself.
+/// The block of least interval as an integer program, where this build has a solver for it that counts its work,
+/// and it is small enough to be solved in moments. Only what is called optimal counts, rightly or not: what is
+/// found when the time is up differs from run to run. When it is time to stop before the solver has ended, it is
+/// left to itself.
 fn by_milp(model: &Model, stop: &Stop) -> Vec<(String, Block)> {
     if model.stages() > MOST_STAGES {
         return Vec::new();
     }
-    let request = BlockRequest::of_one(BlockObjective::LeastInterval);
-    let within = stop.within(MOST_TIME);
-    match solve_unless(model, BlockEngine::Milp, request, &within, &|| stop.is_due()) {
-        Ok(BlockOutcome::Optimal(best)) => vec![(BlockEngine::Milp.to_string(), best.block)],
-        Ok(BlockOutcome::Bounded { .. } | BlockOutcome::Infeasible) | Err(_) => Vec::new(),
+    match by_milp_in_nodes(model, MOST_NODES, stop, &|| stop.is_due()) {
+        Some(BlockOutcome::Optimal(best) | BlockOutcome::Claimed { best: Some(best), .. }) => {
+            vec![(BlockEngine::Milp.to_string(), best.block)]
+        }
+        Some(_) | None => Vec::new(),
     }
 }
 
 /// The most stages whose block is looked for as an integer program.
 const MOST_STAGES: u32 = 16;
 
-/// The most time that is spent on it.
-const MOST_TIME: Duration = Duration::from_secs(20);
+/// The most nodes of branch and bound that are spent on it. A limit in seconds would make what is found depend on
+/// the machine.
+const MOST_NODES: i32 = 2000;

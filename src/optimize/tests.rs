@@ -3,9 +3,10 @@
 use super::anneal::Annealing;
 use super::dispatch::{dispatch, forwards_of, rules};
 use super::justify::Justifier;
+use super::{OptimizeError, not_refuted};
 use crate::catalog;
 use crate::kernel::{EndTimes, IndexedOrders, Problem, asap, order_peak, unroll};
-use crate::model::{Device, Model, Placement};
+use crate::model::{Device, Model, Placement, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -148,4 +149,14 @@ fn an_unrolled_schedule_has_the_same_peak_and_one_interval_more_for_each_microba
         assert_eq!(length(&longer, &more).0, length(&problem, &orders).0 + 36 * 6, "{name}");
         assert!(replay(&long, &longer.schedule(&long, &more)).is_valid());
     }
+}
+
+#[test]
+fn a_schedule_better_than_what_was_proved_is_a_defect_and_not_optimal() {
+    let proved = |value| Some(("engine", Ticks(value)));
+    assert_eq!(not_refuted(Ticks(9), Ticks(9), proved(9)), Ok(()));
+    assert_eq!(not_refuted(Ticks(9), Ticks(7), None), Ok(()));
+    let refuted = OptimizeError::Refuted { engine: "engine", proved: Ticks(9), value: Ticks(8) };
+    assert_eq!(not_refuted(Ticks(8), Ticks(7), proved(9)), Err(refuted));
+    assert!(not_refuted(Ticks(6), Ticks(7), None).is_err());
 }

@@ -1,5 +1,6 @@
 //! The answer to the question of a theorem, and why there may be none.
 
+use crate::smt::SmtError;
 use crate::stop::Stop;
 
 /// Why a theorem is neither proved nor refuted. In any case it holds for up to [`SURVEYED`](super::SURVEYED)
@@ -19,6 +20,9 @@ pub enum Reason {
     /// The solver gave up by itself.
     #[error("the solver gave up: {0}")]
     Solver(String),
+    /// The solver failed, twice.
+    #[error(transparent)]
+    Failed(SmtError),
     /// The solver refutes it for too many devices to build and check a block.
     #[error("the solver's counterexample has {0} devices, too many to build and check the block")]
     TooManyDevices(i128),
@@ -33,10 +37,10 @@ impl Reason {
         if stop.is_interrupted() { Self::Interrupted } else { Self::Time }
     }
 
-    /// Whether more time would have helped: the same question, asked again, may be answered.
+    /// Whether more time or memory would have helped: the same question, asked again, may be answered.
     #[must_use]
     pub const fn is_haste(&self) -> bool {
-        matches!(self, Self::Time | Self::Interrupted)
+        matches!(self, Self::Time | Self::Interrupted | Self::Solver(_) | Self::Failed(_))
     }
 }
 

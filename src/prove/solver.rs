@@ -24,10 +24,11 @@ impl Judge {
         }
     }
 
-    /// Asks for a counterexample, of all or with at most this many devices.
+    /// Asks for a counterexample, of all or with at most this many devices. A solver that fails is asked once
+    /// more; if it fails again, there is no answer.
     ///
     /// # Errors
-    /// When the solver fails.
+    /// When what was chosen is no solver.
     pub fn ask(
         &mut self,
         theorem: &Theorem,
@@ -35,32 +36,41 @@ impl Judge {
         stop: &Stop,
     ) -> Result<SolverAnswer, ProveError> {
         let Some(solver) = &mut self.0 else { return Ok(SolverAnswer::Unknown(Reason::NoSolver)) };
-        read(solver, &theorem.smt_lib(Expected::Unknown), stop)?;
-        if let Some(most) = at_most {
-            solver.tell(&format!("(assert (<= d {most}))"));
+        let text = theorem.smt_lib(Expected::Unknown);
+        let said = solver.asked_twice(|solver| {
+            read(solver, &text, stop)?;
+            if let Some(most) = at_most {
+                solver.tell(&format!("(assert (<= d {most}))"));
+            }
+            Ok(match solver.check(stop)? {
+                smt::Answer::Unsat => SolverAnswer::Unsat,
+                smt::Answer::Sat => match solver.integer("d", stop)? {
+                    Some(devices) => SolverAnswer::Sat(devices),
+                    None => SolverAnswer::Unknown(Reason::of(stop)),
+                },
+                smt::Answer::Unknown(Unknown::Stopped) => SolverAnswer::Unknown(Reason::of(stop)),
+                smt::Answer::Unknown(Unknown::GaveUp(why)) => SolverAnswer::Unknown(Reason::Solver(why)),
+            })
+        });
+        match said {
+            Err(error) if error.is_failure() => Ok(SolverAnswer::Unknown(Reason::Failed(error))),
+            said => Ok(said?),
         }
-        Ok(match solver.check(stop)? {
-            smt::Answer::Unsat => SolverAnswer::Unsat,
-            smt::Answer::Sat => match solver.integer("d", stop)? {
-                Some(devices) => SolverAnswer::Sat(devices),
-                None => SolverAnswer::Unknown(Reason::of(stop)),
-            },
-            smt::Answer::Unknown(Unknown::Stopped) => SolverAnswer::Unknown(Reason::of(stop)),
-            smt::Answer::Unknown(Unknown::GaveUp(why)) => SolverAnswer::Unknown(Reason::Solver(why)),
-        })
     }
 }
 
-/// What a solver says to a text.
+/// What a solver says to a text, asked once more if it fails.
 ///
 /// # Errors
-/// When it fails.
+/// When it fails again.
 pub(super) fn answer(text: &str, solver: &mut Solver, stop: &Stop) -> Result<Expected, SmtError> {
-    read(solver, text, stop)?;
-    Ok(match solver.check(stop)? {
-        smt::Answer::Unsat => Expected::Unsat,
-        smt::Answer::Sat => Expected::Sat,
-        smt::Answer::Unknown(_) => Expected::Unknown,
+    solver.asked_twice(|solver| {
+        read(solver, text, stop)?;
+        Ok(match solver.check(stop)? {
+            smt::Answer::Unsat => Expected::Unsat,
+            smt::Answer::Sat => Expected::Sat,
+            smt::Answer::Unknown(_) => Expected::Unknown,
+        })
     })
 }
 

@@ -246,3 +246,19 @@ proptest! {
         assert_agreement(&family, 7);
     }
 }
+
+#[test]
+fn what_time_or_memory_did_not_suffice_for_may_be_decided_later() {
+    use crate::smt::SmtError;
+    let died =
+        SmtError::Died { program: "z3".to_owned(), status: "signal".to_owned(), last_words: String::new() };
+    for (reason, expected) in [
+        (Reason::Time, true),
+        (Reason::Solver("memout".to_owned()), true),
+        (Reason::Failed(died), true),
+        (Reason::NoSolver, false),
+        (Reason::TooManyDevices(1 << 40), false),
+    ] {
+        assert_eq!(reason.is_haste(), expected, "{reason}");
+    }
+}

@@ -2,9 +2,9 @@
 //!
 //! A cached finding is taken only where everything that it depends on is the same, byte for byte: the
 //! design as the manifest states it, its files, the limit on time, the version, the features and the
-//! *executable* of the tool, and the version of the solver, which is a library of its own. Whoever changes the
-//! tool finds everything anew. A finding that a time limit cut short is never kept, and one that was damaged is
-//! not taken.
+//! *executable* of the tool, and the version and the executable of the solver. Whoever changes either finds
+//! everything anew. A finding for which the time, or the solver, did not suffice is never kept, and one that was
+//! damaged is not taken.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use super::inputs::Inputs;
 use super::manifest::Design;
 use super::record::Record;
+use crate::smt::Program;
 use crate::{files, prove};
 
 const FORMAT: &str = "bubbleproof-regress-cache-1";
@@ -30,20 +31,25 @@ pub struct Cache {
 
 impl Cache {
     /// The cache in a directory, which is made when something is kept there. Nothing where the running
-    /// executable cannot be read: then nothing is known to be unchanged.
+    /// executable, or that of the solver, cannot be read: then nothing is known to be unchanged.
     #[must_use]
     pub fn at(directory: PathBuf) -> Option<Self> {
-        let executable = std::env::current_exe().ok()?;
-        let mut hash = Sha256::new();
-        io::copy(&mut File::open(executable).ok()?, &mut Hashing(&mut hash)).ok()?;
+        let solver = Program::find().ok();
+        let solver = solver.as_ref().map(Program::path);
+        Self::of(directory, &std::env::current_exe().ok()?, solver)
+    }
+
+    /// The cache of this tool with this solver.
+    fn of(directory: PathBuf, tool: &Path, solver: Option<&Path>) -> Option<Self> {
+        let solver = solver.map_or_else(|| Some("none".to_owned()), content_of)?;
         let tool = format!(
-            "{FORMAT} {} solver={} milp={} smt={} lcg={} {}",
+            "{FORMAT} {} solver={} {solver} milp={} smt={} lcg={} {}",
             env!("CARGO_PKG_VERSION"),
             prove::solver_version(),
             cfg!(feature = "milp"),
             prove::has_solver(),
             cfg!(feature = "lcg"),
-            hexadecimal(hash)
+            content_of(tool)?
         );
         Some(Self { directory, tool })
     }
@@ -84,11 +90,11 @@ impl Cache {
         fs::create_dir_all(&self.directory)?;
         let ignore = self.directory.join(".gitignore");
         if !ignore.exists() {
-            files::write(&ignore, "*\n").map_err(|error| error.source)?;
+            files::write(&ignore, "*\n").map_err(|error| error.error)?;
         }
         let body = record.to_string();
         let text = format!("{}\n{body}", head_of(key, &body));
-        files::write(&self.file(&record.design), text).map_err(|error| error.source)
+        files::write(&self.file(&record.design), text).map_err(|error| error.error)
     }
 
     fn file(&self, design: &str) -> PathBuf {
@@ -99,6 +105,13 @@ impl Cache {
 /// The first line of a kept finding: its key, and the digest of what follows.
 fn head_of(key: &str, body: &str) -> String {
     format!("{key} {}", hexadecimal(Sha256::new_with_prefix(body.as_bytes())))
+}
+
+/// The digest of what is in a file.
+fn content_of(file: &Path) -> Option<String> {
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open(file).ok()?, &mut Hashing(&mut hash)).ok()?;
+    Some(hexadecimal(hash))
 }
 
 fn hexadecimal(hash: Sha256) -> String {
@@ -119,5 +132,27 @@ impl Write for Hashing<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_solver_of_the_same_version_is_another_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).expect("written");
+            path
+        };
+        let (tool, one, other) = (file("tool", "tool"), file("z3", "one"), file("other", "other"));
+        let of = |solver: Option<&Path>| Cache::of(PathBuf::new(), &tool, solver).map(|cache| cache.tool);
+        assert!(of(None).is_some() && of(None) != of(Some(&one)));
+        assert!(of(Some(&one)) != of(Some(&other)));
+        assert_eq!(of(Some(&folder.path().join("nobody"))), None);
+        file("z3", "updated");
+        assert_ne!(of(Some(&one)), of(Some(&file("before", "one"))));
     }
 }

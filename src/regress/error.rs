@@ -8,18 +8,19 @@ use super::measure::MeasureError;
 use super::record::RecordError;
 use crate::block::family::FormulaFileError;
 use crate::files::WriteError;
+use crate::smt::SmtError;
 
 /// Why designs cannot be checked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegressError {
     /// A file that cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// Why not.
-        source: io::Error,
+        error: io::Error,
     },
     /// A manifest that is wrong.
     #[error("{}: {error}", path.display())]
@@ -61,6 +62,9 @@ pub enum RegressError {
         /// What is wrong.
         error: Box<MeasureError>,
     },
+    /// What was chosen to be asked about theorems is no solver.
+    #[error(transparent)]
+    Solver(#[from] SmtError),
     /// Asked to end before every design was looked at.
     #[error("stopped before every design was looked at")]
     Stopped,
@@ -73,7 +77,7 @@ pub enum RegressError {
 }
 
 impl From<WriteError> for RegressError {
-    fn from(WriteError { path, source }: WriteError) -> Self {
-        Self::File { path, source }
+    fn from(WriteError { path, error }: WriteError) -> Self {
+        Self::File { path, error }
     }
 }

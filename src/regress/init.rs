@@ -25,12 +25,12 @@ const HEAD: &str = "\
 #[non_exhaustive]
 pub enum InitError {
     /// A file that cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// Why not.
-        source: io::Error,
+        error: io::Error,
     },
     /// A file that is neither a block family, a model nor a schedule.
     #[error("{} is neither a block family, a model nor a schedule", .0.display())]
@@ -64,8 +64,8 @@ pub enum InitError {
 }
 
 impl From<WriteError> for InitError {
-    fn from(WriteError { path, source }: WriteError) -> Self {
-        Self::File { path, source }
+    fn from(WriteError { path, error }: WriteError) -> Self {
+        Self::File { path, error }
     }
 }
 
@@ -85,11 +85,11 @@ pub struct Initialised {
 /// When a file is nothing that can be kept under regression, its name is taken, the manifest cannot be continued,
 /// or something cannot be written; nothing is then changed.
 pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, InitError> {
-    let failed = |path: &Path, source| InitError::File { path: path.to_owned(), source };
+    let failed = |path: &Path, error| InitError::File { path: path.to_owned(), error };
     let manifest_path = directory.join(MANIFEST);
     let old = match fs::read_to_string(&manifest_path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
-        old => old.map_err(|source| failed(&manifest_path, source))?,
+        old => old.map_err(|error| failed(&manifest_path, error))?,
     };
     let known = match manifest::parse(&old) {
         Ok(known) => known.designs,
@@ -101,7 +101,7 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
     let (mut text, mut designs) = (old, Vec::new());
     let mut found = Vec::new();
     for path in paths {
-        let content = fs::read_to_string(path).map_err(|source| failed(path, source))?;
+        let content = fs::read_to_string(path).map_err(|error| failed(path, error))?;
         let kind = match (kind_of(&content), reading::document(&content).err()) {
             (Some(kind), _) => kind,
             (None, Some(error))
@@ -119,9 +119,9 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
         names.push(name.clone());
         found.push((path, kind, name));
     }
-    fs::create_dir_all(directory).map_err(|source| failed(directory, source))?;
+    fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
     for (path, kind, name) in found {
-        let file = from_directory(directory, path).map_err(|source| failed(path, source))?;
+        let file = from_directory(directory, path).map_err(|error| failed(path, error))?;
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let (table, hints) = match kind {
             FileKind::Family => (

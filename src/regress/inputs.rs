@@ -25,12 +25,12 @@ pub enum FileKind {
 #[non_exhaustive]
 pub enum InputError {
     /// There is no such file, or it is not text.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// Why not.
-        source: io::Error,
+        error: io::Error,
     },
     /// It is not what it should be.
     #[error("{}: {message}", path.display())]
@@ -113,7 +113,7 @@ impl Inputs {
 
     fn text(&mut self, directory: &Path, file: &str) -> Result<String, InputError> {
         let path = directory.join(file);
-        let text = fs::read_to_string(&path).map_err(|source| InputError::Unreadable { path, source })?;
+        let text = fs::read_to_string(&path).map_err(|error| InputError::Unreadable { path, error })?;
         self.texts.insert(file.to_owned(), text.clone());
         Ok(text)
     }

@@ -27,7 +27,7 @@ pub(super) fn record_path(folder: &Path, design: &str) -> PathBuf {
 
 /// The designs that have a record, in order; none where there is no folder.
 pub(super) fn recorded_designs(folder: &Path) -> Result<Vec<String>, RegressError> {
-    let failed = |source| RegressError::File { path: folder.to_owned(), source };
+    let failed = |error| RegressError::File { path: folder.to_owned(), error };
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
@@ -42,7 +42,7 @@ pub(super) fn recorded_designs(folder: &Path) -> Result<Vec<String>, RegressErro
 }
 
 pub(super) fn read(path: &Path) -> Result<String, RegressError> {
-    fs::read_to_string(path).map_err(|source| RegressError::File { path: path.to_owned(), source })
+    fs::read_to_string(path).map_err(|error| RegressError::File { path: path.to_owned(), error })
 }
 
 pub(super) fn read_record(folder: &Path, name: &str) -> Result<Recorded, RegressError> {

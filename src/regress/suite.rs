@@ -15,6 +15,7 @@ use super::record::Record;
 use super::recorded::{RECORDS, Recorded, read, read_record, record_path, recorded_designs};
 use super::report::{CheckedDesign, SuiteReport};
 use crate::files;
+use crate::prove::ProveError;
 
 /// The name of the manifest.
 pub const MANIFEST: &str = "regress.toml";
@@ -94,6 +95,7 @@ impl Suite {
             watch(&design.name);
             result.map_err(|error| match error {
                 MeasureError::Stopped => RegressError::Stopped,
+                MeasureError::Prove(ProveError::Solver(error)) => RegressError::Solver(error),
                 error => {
                     let (design, span) = (design.name.clone(), design.span.clone());
                     RegressError::Design { design, span, error: Box::new(error) }
@@ -117,7 +119,7 @@ impl Suite {
     pub fn accept(&self, report: &SuiteReport) -> Result<Accepted, RegressError> {
         let folder = self.directory.join(RECORDS);
         let mut accepted = Accepted::default();
-        let failed = |path: &Path, source| RegressError::File { path: path.to_owned(), source };
+        let failed = |path: &Path, error| RegressError::File { path: path.to_owned(), error };
         let text = |result: &CheckedDesign| {
             let Some(found) = &result.found else { return Ok(None) };
             let position = self.manifest.designs.iter().position(|design| design.name == result.design);
@@ -131,11 +133,11 @@ impl Suite {
             }
         };
         let texts: Vec<_> = report.results.iter().map(text).collect::<Result<_, _>>()?;
-        fs::create_dir_all(&folder).map_err(|source| failed(&folder, source))?;
+        fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
         for (result, text) in report.results.iter().zip(texts) {
             let path = record_path(&folder, &result.design);
             let Some(text) = text else {
-                fs::remove_file(&path).map_err(|source| failed(&path, source))?;
+                fs::remove_file(&path).map_err(|error| failed(&path, error))?;
                 accepted.removed.push(path);
                 continue;
             };

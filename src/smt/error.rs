@@ -10,8 +10,7 @@ macro_rules! how_to_get_one {
     };
 }
 
-/// Why a solver gives no answer. Everything but [`NoSolver`](Self::NoSolver) means that one was chosen and
-/// failed.
+/// Why a solver gives no answer: there is none that can be asked, or it [failed](Self::is_failure).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SmtError {
@@ -83,6 +82,15 @@ pub enum SmtError {
         /// The program.
         program: String,
     },
+}
+
+impl SmtError {
+    /// Whether a solver failed at a question, which another process, or another question, need not do.
+    /// Otherwise there is no solver, or what was chosen is none.
+    #[must_use]
+    pub const fn is_failure(&self) -> bool {
+        matches!(self, Self::Died { .. } | Self::Refused { .. } | Self::Unexpected { .. })
+    }
 }
 
 fn after_colon(words: &str) -> String {

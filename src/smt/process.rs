@@ -7,6 +7,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group};
+
 use super::{Program, SmtError};
 use crate::stop::Stop;
 
@@ -14,10 +17,10 @@ use crate::stop::Stop;
 pub const GLANCE: Duration = Duration::from_millis(50);
 
 /// The most bytes of a line; a solver that goes on longer is not answering us.
-const LONGEST_LINE: u64 = 64 << 20;
+const LONGEST_LINE: u64 = 8 << 20;
 
-/// How many lines are read ahead.
-const AHEAD: usize = 1024;
+/// How many lines are read ahead: whoever talks faster than it is listened to has to wait.
+const AHEAD: usize = 16;
 
 /// The most bytes of standard error that are kept for a message.
 const LAST_WORDS: u64 = 2048;
@@ -118,6 +121,12 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // What it has started is in its group, and would go on. The group bears the id of its first process,
+        // which is not given to another one before that is waited for.
+        #[cfg(unix)]
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            _ = kill_process_group(group, Signal::KILL);
+        }
         // It may have ended by itself. Waiting for it leaves no zombie.
         _ = self.child.kill();
         _ = self.child.wait();

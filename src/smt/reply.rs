@@ -1,10 +1,19 @@
 //! What a solver says: words, and lists in parentheses.
 
+/// How deep lists may lie in each other. No reply that is asked for has more than four; one level of a list
+/// that is dropped takes one call.
+const DEEPEST: usize = 64;
+
+/// The most bytes of a reply: far more than the values of all that a question declares.
+const LONGEST: usize = 64 << 20;
+
 /// A reply, read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// A word, a number, or a text without its quotes.
+    /// A word or a number.
     Word(String),
+    /// A text in quotes, without them: never an answer, whatever it says.
+    Text(String),
     /// Replies in parentheses.
     List(Vec<Reply>),
 }
@@ -14,22 +23,30 @@ impl Reply {
     pub fn word(&self) -> Option<&str> {
         match self {
             Self::Word(word) => Some(word),
-            Self::List(_) => None,
+            Self::Text(_) | Self::List(_) => None,
+        }
+    }
+
+    /// The text that it is.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Word(_) | Self::List(_) => None,
         }
     }
 
     /// The parts that it has.
     pub fn parts(&self) -> &[Self] {
         match self {
-            Self::Word(_) => &[],
+            Self::Word(_) | Self::Text(_) => &[],
             Self::List(parts) => parts,
         }
     }
 
-    /// The value of `(:key value)`.
+    /// The value of `(:key value)`, a word or a text.
     pub fn value_of(&self, key: &str) -> Option<&str> {
         match self.parts() {
-            [name, value] if name.word() == Some(key) => value.word(),
+            [name, value] if name.word() == Some(key) => value.word().or_else(|| value.text()),
             _ => None,
         }
     }
@@ -38,7 +55,7 @@ impl Reply {
     pub fn error(&self) -> Option<&str> {
         match self.parts() {
             [name, words @ ..] if name.word() == Some("error") => {
-                Some(words.first().and_then(Self::word).unwrap_or_default())
+                Some(words.first().and_then(|said| said.text().or_else(|| said.word())).unwrap_or_default())
             }
             _ => None,
         }
@@ -54,6 +71,8 @@ pub(super) struct Reader {
     text: Option<String>,
     /// The replies that are complete.
     done: Vec<Reply>,
+    /// The bytes read so far.
+    bytes: usize,
 }
 
 /// That a line is no part of a reply.
@@ -64,8 +83,12 @@ impl Reader {
     /// Reads a line: the reply, once it is complete. An empty line is none.
     ///
     /// # Errors
-    /// When more is on the line than one reply, or less closes than is open.
+    /// When more is on the line than one reply, less closes than is open, or it is too long or too deep.
     pub fn line(&mut self, line: &str) -> Result<Option<Reply>, Malformed> {
+        self.bytes = self.bytes.saturating_add(line.len());
+        if self.bytes > LONGEST {
+            return Err(Malformed);
+        }
         let mut letters = line.chars().peekable();
         if let Some(text) = &mut self.text {
             text.push('\n');
@@ -76,7 +99,7 @@ impl Reader {
                     match letters.next() {
                         // Two quotes are one; one ends the text.
                         Some('"') if letters.next_if_eq(&'"').is_some() => text.push('"'),
-                        Some('"') => break self.put(Reply::Word(text)),
+                        Some('"') => break self.put(Reply::Text(text)),
                         Some(letter) => text.push(letter),
                         None => {
                             self.text = Some(text);
@@ -88,6 +111,7 @@ impl Reader {
             match letters.next() {
                 None => break,
                 Some('"') => self.text = Some(String::new()),
+                Some('(') if self.open.len() >= DEEPEST => return Err(Malformed),
                 Some('(') => self.open.push(Vec::new()),
                 Some(')') => {
                     let parts = self.open.pop().ok_or(Malformed)?;
@@ -129,7 +153,7 @@ mod tests {
 
     fn shown(reply: &Reply) -> String {
         match reply {
-            Reply::Word(word) => word.clone(),
+            Reply::Word(word) | Reply::Text(word) => word.clone(),
             Reply::List(parts) => format!("({})", parts.iter().map(shown).collect::<Vec<_>>().join(" ")),
         }
     }
@@ -149,6 +173,28 @@ mod tests {
         for text in ["sat sat", "; unsat", "(a) b", ")", "sat (a", "un sat"] {
             assert_eq!(read(text), [Err(Malformed)], "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_is_no_word() {
+        let reply = Reader::default().line("\"unsat\"").expect("a reply").expect("a whole one");
+        assert_eq!((reply.word(), reply.text()), (None, Some("unsat")));
+    }
+
+    #[test]
+    fn lists_that_lie_too_deep_are_no_reply() {
+        let nested = |depth: usize| format!("{}a{}", "(".repeat(depth), ")".repeat(depth));
+        let mut reader = Reader::default();
+        assert!(matches!(reader.line(&nested(DEEPEST)), Ok(Some(_))));
+        // So few that a reader without a limit would take them and drop them again without harm.
+        assert_eq!(Reader::default().line(&nested(DEEPEST + 1)), Err(Malformed));
+    }
+
+    #[test]
+    fn a_reply_without_an_end_is_none() {
+        let mut reader = Reader { bytes: LONGEST - 3, ..Reader::default() };
+        assert_eq!(reader.line("(a"), Ok(None));
+        assert_eq!(reader.line(" b"), Err(Malformed));
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub struct Solver {
     version: String,
     /// Commands that are not yet sent.
     commands: String,
+    /// Whether a question has begun that no process has heard of yet.
+    is_unheard: bool,
     /// The markers sent so far.
     markers: u64,
 }
@@ -72,7 +74,14 @@ impl Solver {
     /// A solver that is this program.
     #[must_use]
     pub const fn new(program: Program) -> Self {
-        Self { program, process: None, version: String::new(), commands: String::new(), markers: 0 }
+        Self {
+            program,
+            process: None,
+            version: String::new(),
+            commands: String::new(),
+            is_unheard: false,
+            markers: 0,
+        }
     }
 
     /// What it speaks.
@@ -92,7 +101,8 @@ impl Solver {
     }
 
     /// Begins a question, forgetting the one before. The solver gives up by itself soon after `stop`, should
-    /// this program not be there to end it.
+    /// this program not be there to end it. Where it is time to stop before a process has started,
+    /// [`check`](Self::check) starts one.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -104,6 +114,7 @@ impl Solver {
             self.commands.push_str("(reset)\n");
         }
         self.start(stop)?;
+        self.is_unheard = self.process.is_none();
         let limit = stop.remaining().checked_add(GRACE).and_then(|left| u32::try_from(left.as_millis()).ok());
         match self.program.language() {
             Language::Z3 => {
@@ -124,6 +135,21 @@ impl Solver {
         Ok(())
     }
 
+    /// What `ask` finds out; where the solver [fails](SmtError::is_failure), what it finds out from a fresh
+    /// process. It has to begin its question itself.
+    ///
+    /// # Errors
+    /// Those of `ask`, the second time.
+    pub fn asked_twice<T>(
+        &mut self,
+        mut ask: impl FnMut(&mut Self) -> Result<T, SmtError>,
+    ) -> Result<T, SmtError> {
+        match ask(self) {
+            Err(error) if error.is_failure() => ask(self),
+            said => said,
+        }
+    }
+
     /// Adds commands to the question that call for no reply: declarations, definitions, assertions, `push`
     /// and `pop`.
     pub fn tell(&mut self, commands: &str) {
@@ -141,13 +167,21 @@ impl Solver {
             self.process = None;
             return unknown();
         }
+        // Only where nothing of the question is lost: another process has not heard what this one was told.
+        if std::mem::take(&mut self.is_unheard) && self.process.is_none() {
+            self.start(stop)?;
+            if self.process.is_none() {
+                return unknown();
+            }
+        }
         // Whatever is said before the marker is about the commands, and not the answer.
         self.markers += 1;
         let marker = format!("bubbleproof-{}", self.markers);
         let commands = std::mem::take(&mut self.commands);
         self.send(format!("{commands}(echo \"{marker}\")\n(check-sat)\n"))?;
         let Some(reply) = self.reply(stop)? else { return unknown() };
-        if reply.word().is_none_or(|word| word.trim_matches('"') != marker) {
+        // Z3 echoes a text without its quotes, cvc5 with them.
+        if reply.word().or_else(|| reply.text()).is_none_or(|echo| echo != marker) {
             return Err(self.unexpected(&reply, "no reply to assertions"));
         }
         let Some(reply) = self.reply(stop)? else { return unknown() };
@@ -325,7 +359,7 @@ impl Solver {
 fn quoted(reply: &Reply) -> String {
     fn write(reply: &Reply, text: &mut String) {
         match reply {
-            Reply::Word(word) => text.push_str(word),
+            Reply::Word(word) | Reply::Text(word) => text.push_str(word),
             Reply::List(parts) => {
                 text.push('(');
                 for (position, part) in parts.iter().enumerate() {

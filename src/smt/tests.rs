@@ -166,6 +166,77 @@ fn a_real_solver_that_is_interrupted_is_replaced_by_another() {
 }
 
 #[test]
+fn a_solver_that_fails_is_asked_once_more_and_no_more() {
+    let mut solver = Solver::new(Program::at(pretender("dies")));
+    let mut asked = 0;
+    let answer = solver.asked_twice(|solver| {
+        asked += 1;
+        solver.begin(LINEAR, &stop())?;
+        solver.check(&stop())
+    });
+    assert!(matches!(answer, Err(SmtError::Died { .. })), "{answer:?}");
+    assert_eq!(asked, 2);
+    let mut solver = Solver::find().expect("a solver");
+    let mut asked = 0;
+    let answer = solver.asked_twice(|solver| {
+        asked += 1;
+        solver.begin(LINEAR, &stop())?;
+        solver.tell(if asked == 1 { "(assert x)" } else { "(assert false)" });
+        solver.check(&stop())
+    });
+    assert_eq!((answer, asked), (Ok(Answer::Unsat), 2));
+}
+
+#[test]
+fn a_question_begun_when_it_was_time_to_stop_can_still_be_asked() {
+    for mut solver in solvers() {
+        solver.begin(LINEAR, &Stop::after(Duration::ZERO)).expect("no process is no error");
+        solver.tell("(assert false)");
+        assert_eq!(solver.check(&stop()), Ok(Answer::Unsat));
+        // What a process was told is lost with it: without that there is no question.
+        solver.begin(LINEAR, &stop()).expect("it begins");
+        solver.tell("(assert false)");
+        assert_eq!(solver.check(&Stop::after(Duration::ZERO)), Ok(Answer::Unknown(Unknown::Stopped)));
+        let error = solver.check(&stop()).expect_err("the question is lost");
+        assert!(matches!(error, SmtError::Ended { .. }), "{error}");
+    }
+}
+
+#[test]
+fn an_answer_in_quotes_is_none() {
+    let error = asked("quotes", &stop()).expect_err("a text is no answer");
+    assert!(matches!(error, SmtError::Unexpected { .. }), "{error}");
+}
+
+#[test]
+fn what_a_solver_has_started_ends_with_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (script, noted) = (folder.path().join("starts"), folder.path().join("child"));
+    let text = format!(
+        "#!/bin/sh\ncheck() {{ sleep 1000 & echo $! > {}; echo unsat; }}\n. {}\n",
+        noted.display(),
+        pretender("polite").display()
+    );
+    std::fs::copy(pretender("dies"), &script).expect("a copy that may be run");
+    std::fs::write(&script, text).expect("written");
+    let mut solver = Solver::new(Program::at(script));
+    solver.begin(LINEAR, &stop()).expect("it begins");
+    assert_eq!(solver.check(&stop()), Ok(Answer::Unsat));
+    drop(solver);
+    let child = std::fs::read_to_string(&noted).expect("an id");
+    let stat = Path::new("/proc").join(child.trim()).join("stat");
+    // It is gone, or a zombie that nobody but the first process of the system waits for.
+    let is_there = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
+    for _ in 0..200 {
+        if !is_there() {
+            return;
+        }
+        thread::sleep(process::GLANCE);
+    }
+    panic!("process {child} goes on");
+}
+
+#[test]
 fn a_flood_is_waded_through() {
     let answer = asked("floods", &stop());
     assert_eq!(answer, Ok(Answer::Unsat));

@@ -21,7 +21,8 @@ use num_rational::Ratio;
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Made once for all tests.
-static FILES: LazyLock<Vec<ProofFile>> = LazyLock::new(|| library().expect("the library can be made"));
+static FILES: LazyLock<Vec<ProofFile>> =
+    LazyLock::new(|| library(&Stop::default()).expect("the library can be made").expect("nobody stops it"));
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")
@@ -65,13 +66,12 @@ fn z3_gives_every_file_the_answer_that_it_expects() {
     assert_eq!(disagreements(&program, LIMIT), []);
 }
 
-/// Runs where the variable names a cvc5. One as old as Debian's (1.0.3) does not come to an end with a negative
+/// One as old as Debian's (1.0.3) does not come to an end with a negative
 /// control, which newer ones refute at once.
 #[test]
+#[ignore = "asks the cvc5 that BUBBLEPROOF_TEST_CVC5 names: `make test-cvc5`"]
 fn cvc5_gives_every_file_the_answer_that_it_expects() {
-    let Some(path) = std::env::var_os("BUBBLEPROOF_TEST_CVC5").filter(|path| !path.is_empty()) else {
-        return;
-    };
+    let path = std::env::var_os("BUBBLEPROOF_TEST_CVC5").expect("BUBBLEPROOF_TEST_CVC5 names a cvc5");
     let program = Program::named(&path).unwrap_or_else(|error| panic!("{error}"));
     let (open, wrong): (Vec<_>, Vec<_>) = disagreements(&program, Duration::from_secs(30))
         .into_iter()
@@ -124,7 +124,8 @@ fn every_theorem_has_a_proof_and_a_negative_control() {
 
 #[test]
 fn every_file_says_what_it_is_about_and_what_it_expects() {
-    for ProofFile { name, statement, used, domain, expected, text, .. } in library().expect("it can be made")
+    for ProofFile { name, statement, used, domain, expected, text, .. } in
+        library(&Stop::default()).expect("it can be made").expect("nobody stops it")
     {
         let status = format!("(set-info :status {expected})");
         assert_eq!(text.lines().filter(|line| *line == status).count(), 1, "{name}");

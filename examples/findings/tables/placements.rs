@@ -83,7 +83,7 @@ fn looped_least_interval(devices: u32, times: Times, capacity: i64) -> Option<Ra
     .ok()?
     {
         BlockOutcome::Optimal(answer) => Some(answer.interval),
-        BlockOutcome::Bounded { .. } | BlockOutcome::Infeasible => None,
+        _ => None,
     }
 }
 
@@ -92,6 +92,6 @@ fn looped_least_memory(devices: u32, times: Times) -> Option<i64> {
     let objective = BlockObjective::LeastMemory { interval: model.most_work() };
     match smt::solve(&model, objective, &Stop::after(LIMIT)).ok()? {
         BlockOutcome::Optimal(answer) => Some(answer.peak_max().0),
-        BlockOutcome::Bounded { .. } | BlockOutcome::Infeasible => None,
+        _ => None,
     }
 }

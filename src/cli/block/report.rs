@@ -31,6 +31,9 @@ pub struct BlockReport<'a> {
     /// What no block is better than, in what was minimised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<BoundValue>,
+    /// The solver that found no better block, in floating point, which is no proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<&'static str>,
     /// How good the block is, in words; nothing for a block that was not looked for.
     #[serde(skip)]
     pub optimality: Option<String>,
@@ -90,6 +93,7 @@ impl<'a> BlockReport<'a> {
             offsets: Offsets(block),
             proven: false,
             bound: None,
+            claimed_by: None,
             optimality: None,
             engine,
             name: Some(model.name()),

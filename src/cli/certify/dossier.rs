@@ -44,9 +44,7 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
             output.print(&Infeasible::because(reason.to_string()))?;
             return Ok(Status::No);
         }
-        Err(error @ (OptimizeError::Rejected { .. } | OptimizeError::TwoDirections)) => {
-            return Err(Error::Defect(error.to_string()));
-        }
+        Err(error) => return Err(crate::cli::optimize::refused(&error)),
     };
     progress.step("proving that no schedule is shorter");
     let found = proof::certify(&model, &start, &stop).map_err(|error| refused(&error))?;
@@ -70,7 +68,7 @@ impl CertifyArgs {
     /// Writes the schedule, the statements and the proofs; the names of the files.
     fn write(&self, certified: &Certified) -> Result<Vec<String>, Error> {
         fs::create_dir_all(&self.output)
-            .map_err(|source| Error::Write { path: self.output.display().to_string(), source })?;
+            .map_err(|error| Error::Write { path: self.output.display().to_string(), error })?;
         let place = |name: &str| self.output.join(name);
         let mut written = vec![place("schedule.json")];
         Target::File(place("schedule.json")).write(|out| schedule::write(&certified.schedule, out))?;

@@ -3,10 +3,11 @@
 //! The [`Solver`] is `HiGHS` in builds with the feature `highs`, else microlp, which is written in Rust and
 //! solves smaller blocks.
 //!
-//! Everything that this engine proves, it proves in floating-point numbers: optimality,
-//! infeasibility and bounds are what the solver says, lowered by [`MARGIN`]. What it finds is exact:
-//! only the integers `k` of its solution are used. A claim that matters should be asked of the SMT engine
-//! too.
+//! What this engine finds is exact: only the integers `k` of the solver's solution are used. What the solver
+//! says in floating-point numbers, that nothing is better or that there is nothing, proves nothing: it calls
+//! optimal what is not where times of very different sizes meet. So an [`Outcome`] can carry it as a claim
+//! only, next to a bound from exact [propagation](super::ranges); a block is optimal only where that bound
+//! says so by itself. Where times lie further apart than the tolerances of the solvers, they are not asked.
 
 mod program;
 mod solver;
@@ -14,29 +15,58 @@ mod solver;
 use num_rational::Ratio;
 
 use self::program::{Program, Rate};
+use self::solver::Solution;
 pub use self::solver::Solver;
-use self::solver::{Solution, Solved};
-use super::ranges::{Ranges, Scale, limits, refuted_interval, refuted_limit};
+use super::ranges::{Ranges, Scale, limits, next_below, refuted_interval, refuted_limit};
 use super::{
     BlockBound, BlockObjective, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, checked_block,
 };
+use crate::certificate::interval_bound;
 use crate::model::{Model, Ticks, Units};
 use crate::stop::Stop;
 
-/// How much weaker than what the solver says a bound is taken to be, as a part of it: the tolerance to
-/// which `HiGHS` satisfies rows and integrality; microlp's are no larger.
-pub const MARGIN: f64 = 1e-6;
+/// The most that the longest time of a program may be, as a multiple of the shortest. The solvers satisfy
+/// rows to within a millionth of an interval: what is shorter than that does not exist for them.
+pub const MOST_APART: i64 = 1_000_000;
 
-/// An optimal block of one microbatch per interval of the model, in the time that there is. Three quarters of
+/// What this engine has found out: a block, what exact arithmetic knows of it, and what the solver says.
+/// That a block is optimal is none of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Exact propagation refutes every block, without the solver.
+    Infeasible,
+    /// There may be a better block, whatever the solver says.
+    Open {
+        /// The best block found, if any was. It has passed the exact checks.
+        best: Option<CheckedBlock>,
+        /// No block is better than this, by exact propagation.
+        bound: BlockBound,
+        /// The solver that says, in floating point, that no block is better; nothing where it does not.
+        claimed: Option<Solver>,
+    },
+}
+
+impl From<Outcome> for BlockOutcome {
+    /// A block that is as good as the exact bound is optimal; everything else stays what it is.
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Infeasible => Self::Infeasible,
+            Outcome::Open { best: Some(best), bound, .. } if bound.is_met_by(&best) => Self::Optimal(best),
+            Outcome::Open { best, bound, claimed: Some(solver) } => {
+                Self::Claimed { best, bound, solver: solver.name() }
+            }
+            Outcome::Open { best, bound, claimed: None } => Self::Bounded { best, bound },
+        }
+    }
+}
+
+/// A best block of one microbatch per interval of the model, in the time that there is. Three quarters of
 /// it at most are spent on the objective, the rest on a shortest block.
 ///
-/// An interval is called optimal when the exact one of the block agrees with the bound of the solver up
-/// to [`MARGIN`]; a peak, when the bound rules out the next smaller one.
-///
 /// # Errors
-/// When the model cannot be encoded, the solver fails, or its answer fails the exact
-/// check.
-pub fn solve(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
+/// When the model cannot be encoded, its times are too far apart for the solver, the solver fails, or its
+/// answer fails the exact check.
+pub fn solve(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<Outcome, EncodeError> {
     solve_periodic(model, 1, objective, stop)
 }
 
@@ -50,7 +80,7 @@ pub fn solve_periodic(
     period: u32,
     objective: BlockObjective,
     stop: &Stop,
-) -> Result<BlockOutcome, EncodeError> {
+) -> Result<Outcome, EncodeError> {
     solve_by(Solver::BEST, model, period, objective, stop)
 }
 
@@ -64,106 +94,160 @@ pub fn solve_by(
     period: u32,
     objective: BlockObjective,
     stop: &Stop,
-) -> Result<BlockOutcome, EncodeError> {
+) -> Result<Outcome, EncodeError> {
     let problem = BlockProblem::periodic(model, period)?;
-    let search = Search { solver, model, problem: &problem, stop: stop.within(stop.remaining() / 4 * 3) };
+    search(&Search { solver, model, problem: &problem, nodes: None, stop: stop.clone() }, objective)
+}
+
+/// A block of least interval and one microbatch per interval, found within so many nodes of branch and bound: as
+/// long as there is time, the same one on every machine. Nothing where no solver of this build counts nodes.
+///
+/// # Errors
+/// As [`solve`].
+pub fn solve_in_nodes(model: &Model, nodes: i32, stop: &Stop) -> Result<Option<Outcome>, EncodeError> {
+    if !Solver::BEST.counts_nodes() {
+        return Ok(None);
+    }
+    let problem = BlockProblem::new(model)?;
+    let all =
+        Search { solver: Solver::BEST, model, problem: &problem, nodes: Some(nodes), stop: stop.clone() };
+    search(&all, BlockObjective::LeastInterval).map(Some)
+}
+
+/// The objective first, in three quarters of the time, then the length.
+fn search(all: &Search<'_>, objective: BlockObjective) -> Result<Outcome, EncodeError> {
+    let search = Search { stop: all.stop.within(all.stop.remaining() / 4 * 3), ..*all };
     let outcome = match objective {
         BlockObjective::LeastMemory { interval } => search.least_memory(interval)?,
         BlockObjective::LeastInterval => search.least_interval()?,
     };
-    let BlockOutcome::Optimal(best) = &outcome else { return Ok(outcome) };
+    let Outcome::Open { best: Some(best), bound, claimed } = outcome else { return Ok(outcome) };
+    if claimed.is_none() && !bound.is_met_by(&best) {
+        // There was no time for the objective itself.
+        return Ok(Outcome::Open { best: Some(best), bound, claimed });
+    }
     let peak = match objective {
         BlockObjective::LeastMemory { .. } => Some(best.peak_max()),
         BlockObjective::LeastInterval => None,
     };
-    let search = Search { stop: stop.clone(), ..search };
-    let shorter = search.shorter(best, peak)?;
-    Ok(shorter.map_or(outcome, BlockOutcome::Optimal))
+    let shorter = all.shorter(&best, peak)?;
+    Ok(Outcome::Open { best: Some(shorter.unwrap_or(best)), bound, claimed })
 }
 
 struct Search<'a> {
     solver: Solver,
     model: &'a Model,
     problem: &'a BlockProblem,
+    nodes: Option<i32>,
     stop: Stop,
 }
 
 impl Search<'_> {
-    fn least_memory(&self, interval: Ticks) -> Result<BlockOutcome, EncodeError> {
+    fn least_memory(&self, interval: Ticks) -> Result<Outcome, EncodeError> {
         if interval.0 <= 0 {
             return Err(EncodeError::NotPositive(interval));
         }
         if interval.0 < self.problem.most_work() {
-            return Ok(BlockOutcome::Infeasible);
+            return Ok(Outcome::Infeasible);
         }
         let ticks = Ratio::from_integer(i128::from(interval.0));
         let scale = Scale::at(self.problem, ticks)?;
         let Some(ranges) = Ranges::of(self.problem, scale, self.problem.capacities()) else {
-            return Ok(BlockOutcome::Infeasible);
+            return Ok(Outcome::Infeasible);
         };
-        let quantum = self.problem.quantum();
-        let least = refuted_limit(self.problem, scale)? + quantum;
+        let least = refuted_limit(self.problem, scale)? + self.problem.quantum();
+        let bound = BlockBound::Memory(Units(least));
+        self.check_numbers()?;
 
         let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
         program.capacity(self.problem.capacities());
-        let solved = program.minimise_peak(least).solve(self.solver, &self.stop)?;
-        // The least multiple of the quantum that the bound allows.
-        let units = program::peak_unit(self.problem);
-        let proved = lowered(solved.bound) * units.size / as_float(quantum);
-        let proved = if proved.is_finite() { floor(proved.ceil()) * quantum } else { least };
-        let bound = least.max(proved);
-        let Solution::Found { shifts, objective } = solved.solution else {
-            return Ok(unsolved(&solved, BlockBound::Memory(Units(bound))));
-        };
-        let claimed = if units.integral {
-            floor(objective.round()) * quantum
-        } else {
-            floor((objective + MARGIN) * units.size)
-        };
-        let claim = Claim { interval: Some(ticks), peak: Some(Units(claimed)) };
-        let answer = checked_block(self.model, self.problem, &shifts, claim)?;
-        Ok(if answer.peak_max().0 <= bound {
-            BlockOutcome::Optimal(answer)
-        } else {
-            BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Memory(Units(bound)) }
-        })
+        let solution = program.minimise_peak(least).solve(self.solver, self.nodes, &self.stop)?;
+        let claim = Claim { interval: Some(ticks), peak: None };
+        self.outcome(solution, claim, |_| Ok(bound))
     }
 
-    fn least_interval(&self) -> Result<BlockOutcome, EncodeError> {
+    fn least_interval(&self) -> Result<Outcome, EncodeError> {
         if self.problem.overfull().is_some() {
-            return Ok(BlockOutcome::Infeasible);
+            return Ok(Outcome::Infeasible);
         }
         let (least, most) = (refuted_interval(self.problem)?, self.problem.serial());
         let [from, to] = [least, most].map(|ticks| Ratio::from_integer(i128::from(ticks)));
         let scale = Scale::between(self.problem, from, to)?;
         let Some(ranges) = Ranges::of(self.problem, scale, self.problem.capacities()) else {
-            let message = "a serial block is feasible, but its ranges are empty".to_owned();
-            return Err(EncodeError::Solver { engine: "propagation", message });
+            return Err(EncodeError::Contradiction("a serial block is feasible, but its ranges are empty"));
         };
+        self.check_numbers()?;
         let mut program = Program::new(self.problem, &ranges, Rate::Between { least, most });
         program.capacity(self.problem.capacities());
-        let solved = program.maximise_rate().solve(self.solver, &self.stop)?;
-        // The objective is the negated rate, in most work per interval.
-        let work = as_float(self.problem.most_work());
-        let proved = if solved.bound < 0.0 { work / -solved.bound } else { 0.0 };
-        let parts = Ratio::new(floor(lowered(proved) * as_float(PARTS)), PARTS);
-        let bound = parts.max(Ratio::from_integer(least));
-        let Solution::Found { shifts, .. } = solved.solution else {
-            return Ok(unsolved(&solved, BlockBound::Interval(bound)));
-        };
-        let answer = checked_block(self.model, self.problem, &shifts, Claim::default())?;
-        let agrees = lowered(ratio(answer.interval)) <= proved.max(as_float(least));
-        Ok(if solved.optimal && agrees {
-            BlockOutcome::Optimal(answer)
-        } else {
-            BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Interval(bound) }
+        let solution = program.maximise_rate().solve(self.solver, self.nodes, &self.stop)?;
+        let of_schedules = interval_bound(self.model) * i64::from(self.problem.period());
+        let known = of_schedules.max(Ratio::from_integer(least));
+        self.outcome(solution, Claim::default(), |best| {
+            let refuted = best.map_or(Ok(false), |best| self.is_anything_shorter_refuted(best))?;
+            let met = best.filter(|_| refuted).map_or(known, |best| best.interval);
+            Ok(BlockBound::Interval(met.max(known)))
         })
+    }
+
+    /// Whether propagation refutes every interval shorter than that of a block.
+    fn is_anything_shorter_refuted(&self, best: &CheckedBlock) -> Result<bool, EncodeError> {
+        let below = next_below(self.problem, wide(best.interval))?;
+        if below < Ratio::from_integer(self.problem.most_work().into()) {
+            return Ok(true);
+        }
+        let scale = Scale::at(self.problem, below)?;
+        Ok(Ranges::of(self.problem, scale, self.problem.capacities()).is_none())
+    }
+
+    /// The outcome of a solution, with the exact bound that is known next to a block or to none.
+    fn outcome(
+        &self,
+        solution: Solution,
+        claim: Claim,
+        bound: impl FnOnce(Option<&CheckedBlock>) -> Result<BlockBound, EncodeError>,
+    ) -> Result<Outcome, EncodeError> {
+        let (best, claimed) = match solution {
+            Solution::Found { shifts, optimal } => {
+                let best = checked_block(self.model, self.problem, &shifts, claim);
+                (Some(best.map_err(|error| self.misjudged(error))?), optimal)
+            }
+            Solution::Infeasible => (None, true),
+            Solution::None => (None, false),
+        };
+        let bound = bound(best.as_ref())?;
+        Ok(Outcome::Open { best, bound, claimed: claimed.then_some(self.solver) })
+    }
+
+    /// Refuses times that are further apart than the solver can tell.
+    fn check_numbers(&self) -> Result<(), EncodeError> {
+        let links = self.problem.links().iter().map(|link| link.lag);
+        let times =
+            || self.problem.durations().iter().copied().chain(links.clone()).filter(|&ticks| ticks > 0);
+        let (shortest, longest) = (times().min().unwrap_or(1), times().max().unwrap_or(1));
+        if longest / shortest > MOST_APART {
+            return Err(EncodeError::FarApart {
+                solver: self.solver.name(),
+                shortest: Ticks(shortest),
+                longest: Ticks(longest),
+            });
+        }
+        Ok(())
+    }
+
+    /// What the solver has found is no block: its arithmetic is not up to the numbers.
+    fn misjudged(&self, error: EncodeError) -> EncodeError {
+        match error {
+            EncodeError::Rejected(rejection) => {
+                EncodeError::Inexact { solver: self.solver.name(), rejection }
+            }
+            error => error,
+        }
     }
 
     /// A shorter block of the same interval and at most the same memory, if one is found in time.
     /// What the solver gets wrong here does not spoil the answer there is.
     fn shorter(&self, best: &CheckedBlock, peak: Option<Units>) -> Result<Option<CheckedBlock>, EncodeError> {
-        let ticks = Ratio::new((*best.interval.numer()).into(), (*best.interval.denom()).into());
+        let ticks = wide(best.interval);
         let scale = Scale::at(self.problem, ticks)?;
         let limits = limits(self.problem, peak.map(|peak| peak.0));
         let Some(ranges) = Ranges::of(self.problem, scale, &limits) else { return Ok(None) };
@@ -173,12 +257,12 @@ impl Search<'_> {
         }
         let mut program = Program::new(self.problem, &ranges, Rate::Fixed(ticks));
         program.capacity(&limits);
-        let solved = match program.minimise_length().solve(self.solver, &self.stop) {
-            Ok(solved) => solved,
+        let solution = match program.minimise_length().solve(self.solver, self.nodes, &self.stop) {
+            Ok(solution) => solution,
             Err(EncodeError::Solver { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let Solution::Found { shifts, .. } = solved.solution else { return Ok(None) };
+        let Solution::Found { shifts, .. } = solution else { return Ok(None) };
         match checked_block(self.model, self.problem, &shifts, Claim { interval: Some(ticks), peak }) {
             Ok(other) => Ok((other.length(self.model) < length).then_some(other)),
             Err(EncodeError::Rejected(_)) => Ok(None),
@@ -187,24 +271,8 @@ impl Search<'_> {
     }
 }
 
-/// Fractions of a tick in which a bound on the interval is given.
-const PARTS: i64 = 1024;
-
-/// The outcome without a solution.
-fn unsolved(solved: &Solved, bound: BlockBound) -> BlockOutcome {
-    match solved.solution {
-        Solution::Infeasible => BlockOutcome::Infeasible,
-        Solution::None | Solution::Found { .. } => BlockOutcome::Bounded { best: None, bound },
-    }
-}
-
-/// A lower bound that allows for the error of a solver.
-fn lowered(bound: f64) -> f64 {
-    bound - MARGIN * bound.abs().max(1.0)
-}
-
-fn ratio(interval: Ratio<i64>) -> f64 {
-    as_float(*interval.numer()) / as_float(*interval.denom())
+fn wide(interval: Ratio<i64>) -> Ratio<i128> {
+    Ratio::new((*interval.numer()).into(), (*interval.denom()).into())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "what the solver is told is rounded; its answer is checked")]
@@ -213,7 +281,7 @@ const fn as_float(amount: i64) -> f64 {
 }
 
 /// The next smaller integer; the largest or smallest one for what has none.
-#[expect(clippy::cast_possible_truncation, reason = "saturates, and every use is a bound or is checked")]
+#[expect(clippy::cast_possible_truncation, reason = "saturates, and every use is checked")]
 fn floor(value: f64) -> i64 {
     value.floor() as i64
 }

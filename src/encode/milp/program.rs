@@ -19,7 +19,7 @@ use num_rational::Ratio;
 use super::super::ranges::Ranges;
 use super::super::{BlockProblem, EncodeError};
 use super::as_float;
-use super::solver::{Posed, Solved, Solver};
+use super::solver::{Posed, Solution, Solver};
 use crate::model::Device;
 use crate::stop::Stop;
 
@@ -240,11 +240,11 @@ impl<'a> Program<'a> {
 }
 
 impl Ready<'_> {
-    /// Runs a solver for as long as there is left. An interrupt does not end it.
-    pub fn solve(self, solver: Solver, stop: &Stop) -> Result<Solved, EncodeError> {
+    /// Runs a solver for as long as there is left, or for so many nodes. An interrupt does not end it.
+    pub fn solve(self, solver: Solver, nodes: Option<i32>, stop: &Stop) -> Result<Solution, EncodeError> {
         let Self { program: Program { variables, offsets, shifts, largest, rows, .. }, objective } = self;
         let wanted = offsets.len()..offsets.len() + shifts.len();
-        solver.solve(Posed { variables, wanted, largest, rows, objective }, stop)
+        solver.solve(Posed { variables, wanted, largest, rows, objective, nodes }, stop)
     }
 }
 

@@ -26,6 +26,13 @@ impl Solver {
     /// The strongest one of this build.
     pub const BEST: Self = if cfg!(feature = "highs") { Self::Highs } else { Self::Microlp };
 
+    /// Whether it can be limited to so many nodes of branch and bound, and so ends in the same place on every
+    /// machine.
+    #[must_use]
+    pub const fn counts_nodes(self) -> bool {
+        matches!(self, Self::Highs)
+    }
+
     /// Whether this build has it.
     #[must_use]
     pub const fn is_there(self) -> bool {
@@ -45,7 +52,7 @@ impl Solver {
     }
 
     /// Solves a program in the time that there is: on one thread, and without a gap.
-    pub(super) fn solve(self, posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
+    pub(super) fn solve(self, posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> {
         match self {
             #[cfg(feature = "highs")]
             Self::Highs => highs::solve(posed, stop),
@@ -79,33 +86,24 @@ pub(super) struct Posed {
     pub rows: Vec<Constraint>,
     /// What is minimised: a variable, or a negated one.
     pub objective: Expression,
+    /// How many nodes of branch and bound are searched at most, whatever time that takes.
+    pub nodes: Option<i32>,
 }
 
-/// A solution of a program, or none.
-#[derive(Debug, Clone, PartialEq)]
+/// What a solver says of a program. No number of its own is taken over, but the integers that are checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Solution {
-    /// The rounded integers, and the value of the objective.
+    /// A solution.
     Found {
-        /// By pair.
+        /// The rounded integers, by pair.
         shifts: Vec<i64>,
-        /// The value.
-        objective: f64,
+        /// Whether the solver calls it optimal.
+        optimal: bool,
     },
-    /// There is none.
+    /// The solver says that there is none.
     Infeasible,
     /// None was found in time.
     None,
-}
-
-/// What a solver has found out.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Solved {
-    /// Its solution.
-    pub solution: Solution,
-    /// Whether it calls the solution optimal.
-    pub optimal: bool,
-    /// No solution has a smaller objective.
-    pub bound: f64,
 }
 
 /// How many seconds a solver has. The solvers cannot take all that a clock can: without a limit, decades.

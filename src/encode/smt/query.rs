@@ -6,7 +6,7 @@ use crate::encode::EncodeError;
 use crate::encode::problem::{BlockProblem, Live};
 use crate::encode::ranges::{Ranges, Scale};
 use crate::model::Device;
-use crate::smt::{self, Language, Question, Solver, Unknown};
+use crate::smt::{self, Language, Question, SmtError, Solver, Unknown};
 use crate::stop::Stop;
 
 /// What the solver says to one question.
@@ -15,8 +15,18 @@ pub(super) enum Decision {
     Yes(Vec<i64>),
     /// There is none.
     No,
-    /// The time is up.
-    Unknown,
+    /// The time is up, or the solver does not know or failed, which is then the reason.
+    Unknown(Option<EncodeError>),
+}
+
+impl Decision {
+    /// What is said, unless the solver failed.
+    pub(super) fn of(said: Result<Self, SmtError>) -> Result<Self, EncodeError> {
+        match said {
+            Err(error) if error.is_failure() => Ok(Self::Unknown(Some(error.into()))),
+            said => Ok(said?),
+        }
+    }
 }
 
 /// A block of a given interval under given limits, as assertions in a solver.
@@ -37,7 +47,7 @@ impl<'a> Query<'a> {
         ranges: &Ranges,
         limits: &[Option<i64>],
         (solver, stop): (&'a mut Solver, &'a Stop),
-    ) -> Result<Self, EncodeError> {
+    ) -> Result<Self, SmtError> {
         // Sums of amounts are arithmetic, and no matter of differences.
         solver.begin(Question { logic: "QF_LIA", quotients: false }, stop)?;
         let mut query = Self { problem, solver, stop, scale, orders: Vec::new() };
@@ -120,7 +130,7 @@ impl<'a> Query<'a> {
     }
 
     /// Asks, with a limit on the length of the block in parts.
-    pub(super) fn decide(&mut self, length: Option<i128>) -> Result<Decision, EncodeError> {
+    pub(super) fn decide(&mut self, length: Option<i128>) -> Result<Decision, SmtError> {
         self.solver.tell("(push 1)");
         if let Some(length) = length {
             for (pass, &ticks) in self.problem.durations().iter().enumerate() {
@@ -128,11 +138,11 @@ impl<'a> Query<'a> {
             }
         }
         let decision = match self.solver.check(self.stop)? {
-            smt::Answer::Sat => self.shifts()?.map_or(Decision::Unknown, Decision::Yes),
+            smt::Answer::Sat => self.shifts()?.map_or(Decision::Unknown(None), Decision::Yes),
             smt::Answer::Unsat => Decision::No,
-            smt::Answer::Unknown(Unknown::Stopped) => Decision::Unknown,
+            smt::Answer::Unknown(Unknown::Stopped) => Decision::Unknown(None),
             smt::Answer::Unknown(Unknown::GaveUp(message)) => {
-                return Err(EncodeError::Solver { engine: "the SMT solver", message });
+                Decision::Unknown(Some(EncodeError::Solver { engine: "the SMT solver", message }))
             }
         };
         self.solver.tell("(pop 1)");
@@ -140,7 +150,7 @@ impl<'a> Query<'a> {
     }
 
     /// The shifts of the model that the solver has found; nothing when it was time to stop.
-    fn shifts(&mut self) -> Result<Option<Vec<i64>>, EncodeError> {
+    fn shifts(&mut self) -> Result<Option<Vec<i64>>, SmtError> {
         let names: Vec<String> = self.orders.iter().flat_map(|(_, orders)| orders).cloned().collect();
         let Some(truths) = self.solver.truths(&names, self.stop)? else { return Ok(None) };
         let mut truths = truths.into_iter();

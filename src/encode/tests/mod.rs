@@ -1,5 +1,7 @@
 use super::*;
 use crate::model::{Costs, Kind, Memory, Microbatch, Placement, Stage};
+#[cfg(feature = "milp")]
+use crate::stop::Stop;
 
 #[cfg(feature = "milp")]
 mod brute;
@@ -11,6 +13,34 @@ mod engines;
 mod periodic;
 #[cfg(feature = "milp")]
 mod solvers;
+
+/// What the MILP engine makes of a model.
+#[cfg(feature = "milp")]
+fn by_milp(model: &Model, objective: BlockObjective, stop: &Stop) -> Result<BlockOutcome, EncodeError> {
+    milp::solve(model, objective, stop).map(BlockOutcome::from)
+}
+
+/// The same with several microbatches per interval.
+#[cfg(feature = "milp")]
+fn by_milp_periodic(
+    model: &Model,
+    period: u32,
+    objective: BlockObjective,
+    stop: &Stop,
+) -> Result<BlockOutcome, EncodeError> {
+    milp::solve_periodic(model, period, objective, stop).map(BlockOutcome::from)
+}
+
+/// The objective of the block that an engine says is optimal, proved or not; nothing where it says that there
+/// is none.
+#[cfg(feature = "milp")]
+fn said(outcome: &BlockOutcome, objective: BlockObjective) -> Option<Ratio<i64>> {
+    assert!(!matches!(outcome, BlockOutcome::Bounded { .. }), "there is time enough: {outcome:?}");
+    outcome.best().map(|answer| match objective {
+        BlockObjective::LeastInterval => answer.interval,
+        BlockObjective::LeastMemory { .. } => Ratio::from_integer(answer.peak_max().0),
+    })
+}
 
 /// A model with values of its own for every stage.
 fn model(

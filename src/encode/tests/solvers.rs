@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use super::cases::small_models;
 use super::milp::{Solver, solve_by};
 use super::*;
-use crate::stop::Stop;
 
 const AMPLE: Duration = Duration::from_secs(60);
 
@@ -16,16 +15,10 @@ fn solvers() -> impl Iterator<Item = Solver> {
     [Solver::Highs, Solver::Microlp].into_iter().filter(|solver| solver.is_there())
 }
 
-/// The optimum that a solver proves; nothing where no block is feasible.
+/// The optimum that a solver claims; nothing where it says that no block is feasible.
 fn optimum(solver: Solver, model: &Model, period: u32, objective: BlockObjective) -> Option<Ratio<i64>> {
-    match solve_by(solver, model, period, objective, &Stop::after(AMPLE)).expect("an outcome") {
-        BlockOutcome::Optimal(answer) => Some(match objective {
-            BlockObjective::LeastInterval => answer.interval,
-            BlockObjective::LeastMemory { .. } => Ratio::from_integer(answer.peak_max().0),
-        }),
-        BlockOutcome::Infeasible => None,
-        outcome @ BlockOutcome::Bounded { .. } => panic!("{solver}: there is time enough: {outcome:?}"),
-    }
+    let outcome = solve_by(solver, model, period, objective, &Stop::after(AMPLE)).expect("an outcome");
+    said(&outcome.into(), objective)
 }
 
 proptest! {
@@ -106,6 +99,7 @@ fn every_solver_keeps_to_its_time_limit() {
         let start = Instant::now();
         let limit = Duration::from_millis(200);
         let outcome = solve_by(solver, &model, 1, BlockObjective::LeastInterval, &Stop::after(limit))
+            .map(BlockOutcome::from)
             .expect("an outcome");
         assert!(start.elapsed() < Duration::from_secs(20), "{solver} took {:?}", start.elapsed());
         if let BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Interval(bound) } = outcome {
@@ -125,8 +119,12 @@ fn every_solver_counts_bytes() {
     let expected = brute::least_memory(&model, 1, 6).expect("a block");
     for solver in solvers() {
         // They cannot tell such sizes apart to the byte, and say so.
-        match solve_by(solver, &model, 1, objective, &Stop::after(AMPLE)).expect("an outcome") {
-            BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Memory(bound) } => {
+        match solve_by(solver, &model, 1, objective, &Stop::after(AMPLE))
+            .map(BlockOutcome::from)
+            .expect("an outcome")
+        {
+            BlockOutcome::Bounded { best: Some(answer), bound: BlockBound::Memory(bound) }
+            | BlockOutcome::Claimed { best: Some(answer), bound: BlockBound::Memory(bound), .. } => {
                 assert!(bound.0 <= expected && expected <= answer.peak_max().0, "{solver}");
             }
             BlockOutcome::Optimal(answer) => assert_eq!(answer.peak_max(), Units(expected), "{solver}"),
@@ -141,5 +139,40 @@ fn a_solver_that_this_build_lacks_says_so() {
     for solver in [Solver::Highs, Solver::Microlp].into_iter().filter(|solver| !solver.is_there()) {
         let refused = solve_by(solver, &model, 1, BlockObjective::LeastInterval, &Stop::after(AMPLE));
         assert!(matches!(refused, Err(EncodeError::Solver { engine: "HiGHS", .. })), "{refused:?}");
+    }
+}
+
+#[test]
+fn what_a_solver_says_in_floating_point_is_a_claim_and_no_proof() {
+    let model = uniform(&Placement::v(2).expect("a placement"), [1, 1, 1, 0]);
+    let objective = BlockObjective::LeastMemory { interval: Ticks(6) };
+    let found = by_milp(&model, objective, &Stop::after(AMPLE)).expect("an outcome");
+    let best = found.best().expect("a block").clone();
+    let (met, below) = (BlockBound::Memory(best.peak_max()), BlockBound::Memory(best.peak_max() - Units(1)));
+    let of = |best: Option<CheckedBlock>, bound, claimed| {
+        BlockOutcome::from(milp::Outcome::Open { best, bound, claimed })
+    };
+    for solver in solvers() {
+        let name = solver.name();
+        let (some, claimed) = (Some(best.clone()), Some(solver));
+        assert_eq!(of(some.clone(), met, None), BlockOutcome::Optimal(best.clone()));
+        assert_eq!(of(some.clone(), below, None), BlockOutcome::Bounded { best: some.clone(), bound: below });
+        let expected = BlockOutcome::Claimed { best: some.clone(), bound: below, solver: name };
+        assert_eq!(of(some, below, claimed), expected);
+        assert_eq!(of(None, met, claimed), BlockOutcome::Claimed { best: None, bound: met, solver: name });
+    }
+}
+
+#[test]
+fn times_too_far_apart_for_floating_point_are_asked_of_no_solver() {
+    let placement = Placement::looped(2, 2).expect("a placement");
+    for (longest, is_asked) in [(milp::MOST_APART, true), (2 * milp::MOST_APART, false)] {
+        let times = [vec![1, 42, 47, 2], vec![49, 3, 6, 2], vec![20, 33, 3, longest], vec![1; 3]];
+        let model = model(placement.clone(), times, [vec![1; 4], vec![1; 4]], vec![Some(3), Some(3)]);
+        for solver in solvers() {
+            let found = solve_by(solver, &model, 1, BlockObjective::LeastInterval, &Stop::after(AMPLE));
+            let refused = matches!(found, Err(EncodeError::FarApart { .. }));
+            assert_eq!(refused, !is_asked, "{solver} {longest}: {found:?}");
+        }
     }
 }

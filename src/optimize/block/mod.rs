@@ -19,7 +19,7 @@
 //! ```
 
 mod replayed;
-mod solvers;
+pub(super) mod solvers;
 
 use std::fmt;
 
@@ -41,7 +41,8 @@ pub enum BlockEngine {
     /// The [exact program](zone) over the devices, for one microbatch per interval and placement along a
     /// chain of devices, such as linear and V.
     Exact,
-    /// An integer program, solved in floating point; any placement.
+    /// An integer program, solved in floating point; any placement. It proves only what exact propagation
+    /// shows.
     Milp,
     /// An SMT problem, decided in exact arithmetic; any placement.
     Smt,
@@ -74,19 +75,14 @@ impl BlockEngine {
         }
     }
 
-    /// The program behind an engine that proves in floating point. (Blocks are checked exactly in any case.)
+    /// The program behind an engine that calculates in floating point. What it says of optimality is a claim
+    /// ([`BlockOutcome::Claimed`]). (Blocks are checked exactly in any case.)
     #[must_use]
     pub const fn floating_point_solver(self) -> Option<&'static str> {
         match self {
             Self::Milp => Some(solvers::MILP_SOLVER),
             Self::Exact | Self::Smt | Self::Search => None,
         }
-    }
-
-    /// Whether what it proves, it proves in exact arithmetic.
-    #[must_use]
-    pub const fn proves_exactly(self) -> bool {
-        self.floating_point_solver().is_none()
     }
 
     /// The solver to take for a placement that the exact program cannot follow.
@@ -174,13 +170,22 @@ pub enum BlockSolveError {
 }
 
 impl BlockSolveError {
-    /// Whether an engine is at fault, and not what it was asked.
+    /// Whether the solver behind an engine is not up to the numbers, failed or gave up: another engine may
+    /// have an answer.
+    #[must_use]
+    pub const fn is_no_answer(&self) -> bool {
+        matches!(self, Self::Encode(error) if error.is_no_answer())
+    }
+
+    /// Whether two parts of this program contradict each other.
     #[must_use]
     pub const fn is_defect(&self) -> bool {
         matches!(
             self,
             Self::Exact(ZoneError::Rejected(_))
-                | Self::Encode(EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Solver { .. })
+                | Self::Encode(
+                    EncodeError::Rejected(_) | EncodeError::Block(_) | EncodeError::Contradiction(_)
+                )
         )
     }
 }
@@ -200,17 +205,6 @@ pub fn solve(
     request: BlockRequest,
     stop: &Stop,
 ) -> Result<BlockOutcome, BlockSolveError> {
-    solve_unless(model, engine, request, stop, &|| stop.is_interrupted())
-}
-
-/// [`solve`], which leaves an engine that cannot be interrupted to itself once `leave` says so.
-pub(super) fn solve_unless(
-    model: &Model,
-    engine: BlockEngine,
-    request: BlockRequest,
-    stop: &Stop,
-    leave: &dyn Fn() -> bool,
-) -> Result<BlockOutcome, BlockSolveError> {
     let BlockRequest { passes, objective, period } = request;
     if engine != BlockEngine::Exact && passes != Passes::SPLIT {
         return Err(BlockSolveError::Passes(engine));
@@ -219,7 +213,7 @@ pub(super) fn solve_unless(
         BlockEngine::Exact if period > 1 => Err(BlockSolveError::Period),
         BlockEngine::Exact => by_exact_program(model, request, stop),
         BlockEngine::Milp => {
-            let outcome = solvers::by_milp(model, period, objective, stop, leave)?;
+            let outcome = solvers::by_milp(model, period, objective, stop, &|| stop.is_interrupted())?;
             // Nobody has waited for the end.
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }

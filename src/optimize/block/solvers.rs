@@ -26,7 +26,31 @@ pub(super) fn by_milp(
     let (model, stop) = (model.clone(), stop.clone());
     let outcome =
         beside(move || crate::encode::milp::solve_periodic(&model, period, objective, &stop), leave);
-    Ok(outcome.transpose()?)
+    Ok(outcome.transpose()?.map(BlockOutcome::from))
+}
+
+/// The same for a block of least interval, found in so many nodes of branch and bound, where a solver of this
+/// build counts them.
+#[cfg(feature = "milp")]
+pub(in crate::optimize) fn by_milp_in_nodes(
+    model: &Model,
+    nodes: i32,
+    stop: &Stop,
+    leave: &dyn Fn() -> bool,
+) -> Option<BlockOutcome> {
+    let (model, stop) = (model.clone(), stop.clone());
+    let outcome = beside(move || crate::encode::milp::solve_in_nodes(&model, nodes, &stop), leave)?;
+    outcome.ok().flatten().map(BlockOutcome::from)
+}
+
+#[cfg(not(feature = "milp"))]
+pub(in crate::optimize) fn by_milp_in_nodes(
+    _: &Model,
+    _: i32,
+    _: &Stop,
+    _: &dyn Fn() -> bool,
+) -> Option<BlockOutcome> {
+    None
 }
 
 #[cfg(not(feature = "milp"))]

@@ -40,6 +40,12 @@ fn all_engines_find_the_same_least_interval() {
         let found =
             BlockEngine::ALL.map(|engine| match solve(&model, engine, LEAST_INTERVAL, &Stop::default()) {
                 Ok(BlockOutcome::Optimal(best)) => Some((engine, best.interval)),
+                Ok(BlockOutcome::Claimed {
+                    best: Some(best), bound: BlockBound::Interval(bound), ..
+                }) => {
+                    assert!(bound <= best.interval && engine == BlockEngine::Milp);
+                    Some((engine, best.interval))
+                }
                 // A search finds it too, but need not prove it.
                 Ok(BlockOutcome::Bounded { best: Some(best), bound: BlockBound::Interval(bound) }) => {
                     assert!(bound <= best.interval && engine == BlockEngine::Search);

@@ -242,9 +242,13 @@ pub fn solve_with(
     let mut outcome = unchanged;
     if let Some((lane, (claimed, starts))) = best.and_then(|lane| Some((lane, found[lane].best.as_ref()?))) {
         outcome.schedule = problem.schedule(model, starts);
-        outcome.value =
-            checked(model, objective, &outcome.schedule, problem.ticks_of(*claimed), racers[lane])?;
+        let claim = Claim { value: problem.ticks_of(*claimed), is_least: winner == Some(lane) };
+        outcome.value = checked(model, objective, &outcome.schedule, claim, racers[lane])?;
         outcome.found_by = Some(racers[lane]);
+    }
+    if let Some(winner) = winner {
+        let least = found[winner].best.as_ref().map_or(task.incumbent, |&(value, _)| value);
+        agree(winner, least, &racers, &found)?;
     }
     if let Some(lane) = winner.filter(|_| problem.is_whole) {
         outcome.proved_by = Some(racers[lane]);
@@ -253,25 +257,51 @@ pub fn solve_with(
     Ok(outcome)
 }
 
-/// The value of a schedule that an engine proposes, which is at most what the engine says.
+/// What an engine says of a schedule.
+#[derive(Debug, Clone, Copy)]
+struct Claim {
+    /// Its value, at most: the engine may have started a pass later than it could.
+    value: Ticks,
+    /// Whether no schedule has a smaller value: then this one has not either.
+    is_least: bool,
+}
+
+/// The value of a schedule that an engine proposes, which is what the engine says.
 fn checked(
     model: &Model,
     objective: Objective,
     schedule: &Schedule,
-    claimed: Ticks,
+    claim: Claim,
     engine: Engine,
 ) -> Result<Ticks, ExactError> {
     let verdict = replay(model, schedule);
-    let engine = engine.name();
-    if let Some(violation) = verdict.violations.first() {
-        return Err(ExactError::Rejected { engine, reason: violation.to_string() });
+    let rejected = |reason: String| ExactError::Rejected { engine: engine.name(), reason };
+    let Some(timing) = verdict.timing.as_ref().filter(|_| verdict.is_valid()) else {
+        let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
+        return Err(rejected(reason));
+    };
+    let value = objective.of(&timing.metrics);
+    if value > claim.value {
+        return Err(rejected(format!("it takes {value} ticks, not {}", claim.value)));
     }
-    let value = verdict.timing.map_or(Ticks::ZERO, |timing| objective.of(&timing.metrics));
-    if value > claimed {
-        let reason = format!("it takes {value} ticks, not {claimed}");
-        return Err(ExactError::Rejected { engine, reason });
+    if value < claim.value && claim.is_least {
+        let reason = format!("it takes {value} ticks, where none was to take less than {}", claim.value);
+        return Err(rejected(reason));
     }
     Ok(value)
+}
+
+/// Checks that no engine has found a schedule better than the least value that another one says it has proved.
+fn agree(winner: usize, least: i64, racers: &[Engine], found: &[Found]) -> Result<(), ExactError> {
+    let better = found.iter().zip(racers).find_map(|(found, engine)| {
+        let (value, _) = found.best.as_ref()?;
+        (*value < least).then(|| (*value, engine.name()))
+    });
+    better.map_or(Ok(()), |(value, engine)| {
+        let winner = racers[winner].name();
+        let reason = format!("{winner} says that it has proved {least} to be the least value, not {value}");
+        Err(ExactError::Rejected { engine, reason })
+    })
 }
 
 /// What an engine starts from.

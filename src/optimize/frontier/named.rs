@@ -52,6 +52,10 @@ fn against(
     frontier: &Frontier,
     stop: &Stop,
 ) -> Option<NamedSchedule> {
+    // Replay does not listen, and is over soon; but there are many of them.
+    if stop.is_due() {
+        return None;
+    }
     let schedule = entry.generate_until(model, stop).ok()?;
     let verdict = replay(model, &schedule);
     let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
@@ -87,6 +91,9 @@ fn steady(model: &Model, entry: &Entry, stop: &Stop) -> Option<(Ratio<i64>, Unit
     // Warm-up and cool-down are over within a few microbatches for each stage.
     const PER_STAGE: u32 = 9;
     let enough = model.stages().saturating_mul(PER_STAGE).max(model.microbatches()).max(30);
+    if stop.is_due() {
+        return None;
+    }
     let model = model.with_microbatches(enough).ok()?;
     let schedule = entry.generate_until(&model, stop).ok()?;
     let verdict = replay(&model, &schedule);

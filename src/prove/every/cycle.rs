@@ -56,8 +56,9 @@ fn find_within(
     let schedule = growing.schedule(0, copies)?;
     let model = resized(model, schedule.microbatches())?;
     let verdict = replay(&model, &schedule);
+    let is_valid = verdict.is_valid();
     let timing = verdict.timing.ok_or(EveryError::Rejected(schedule.microbatches()))?;
-    if verdict.violations.is_empty() {
+    if is_valid {
         measured(schedule.microbatches(), (timing.metrics, verdict.peak_memory));
     }
     let starts = timing.starts;

@@ -71,7 +71,7 @@ impl ProofFile {
     /// What a solver answers before it is time to stop; `Unknown` when it does not.
     ///
     /// # Errors
-    /// When the solver fails, or does not understand the text.
+    /// When the solver fails, asked twice, or what was chosen is none.
     pub fn answer(&self, solver: &mut Solver, stop: &Stop) -> Result<Expected, SmtError> {
         super::solver::answer(&self.text, solver, stop)
     }
@@ -130,22 +130,22 @@ impl Question<'_> {
 }
 
 /// How the files of a theorem are made.
-type Files = fn() -> Result<Vec<ProofFile>, ProveError>;
+type Files = fn(&Stop) -> Result<Vec<ProofFile>, ProveError>;
 
 /// Every theorem with its files, in the order of the documentation.
 const LIBRARY: [(NamedTheorem, Files); 12] = [
-    (families::VALIDITY, families::validity),
-    (families::WAITS, families::waits),
-    (families::MEMORY, families::memory),
-    (v_min::THEOREM, || Ok(v_min::files())),
+    (families::VALIDITY, |_| families::validity()),
+    (families::WAITS, |_| families::waits()),
+    (families::MEMORY, |_| families::memory()),
+    (v_min::THEOREM, |_| Ok(v_min::files())),
     (squeezed::PERIOD, squeezed::periods),
     (squeezed::LATENCY, squeezed::latency),
     (squeezed::MAKESPAN, squeezed::makespans),
-    (window::THEOREM, || Ok(window::files())),
-    (makespans::THEOREM, makespans::files),
-    (linear::THEOREM, || Ok(linear::files())),
-    (period::THEOREM, || Ok(period::files())),
-    (v_half::THEOREM, || Ok(v_half::files())),
+    (window::THEOREM, |_| Ok(window::files())),
+    (makespans::THEOREM, |_| makespans::files()),
+    (linear::THEOREM, |_| Ok(linear::files())),
+    (period::THEOREM, |_| Ok(period::files())),
+    (v_half::THEOREM, |_| Ok(v_half::files())),
 ];
 
 /// The theorems of the library, in the order of the documentation.
@@ -154,13 +154,21 @@ pub fn named() -> Vec<NamedTheorem> {
     LIBRARY.into_iter().map(|(theorem, _)| theorem).collect()
 }
 
-/// Every file of the library, theorem by theorem.
+/// Every file of the library, theorem by theorem; nothing when it was time to stop before all were made.
 ///
 /// # Errors
 /// When a shipped family is not well formed, which is a defect.
-pub fn library() -> Result<Vec<ProofFile>, ProveError> {
-    let files: Vec<Vec<ProofFile>> = LIBRARY.iter().map(|(_, files)| files()).collect::<Result<_, _>>()?;
-    Ok(files.concat())
+pub fn library(stop: &Stop) -> Result<Option<Vec<ProofFile>>, ProveError> {
+    let mut all = Vec::new();
+    for (_, files) in LIBRARY {
+        let files = files(stop);
+        // What is made then may be a part, or no more than that it was time to stop.
+        if stop.is_due() {
+            return Ok(None);
+        }
+        all.extend(files?);
+    }
+    Ok(Some(all))
 }
 
 #[cfg(test)]

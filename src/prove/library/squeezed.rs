@@ -56,10 +56,10 @@ const USED_MAKESPAN: &str =
     "by `bubbleproof prove`, for the makespan of squeezed V-Min with any number of microbatches";
 
 /// The files of G.
-pub(super) fn makespans() -> Result<Vec<ProofFile>, ProveError> {
+pub(super) fn makespans(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
     let family = shipped("v-min").expect("it is shipped");
     let questions = Questions::of(&family)?;
-    let witness = Witness::of(&family, &Stop::default())?;
+    let witness = Witness::of(&family, stop)?;
     let residues = witness.periods()[0].residues;
     let mut files = Vec::new();
     for makespan in witness.makespans() {
@@ -114,12 +114,15 @@ const FAMILIES: [&str; 11] = [
 const USED_PERIOD: &str = "by `bubbleproof prove`, for the period of a family at unequal durations";
 
 /// The files of E.
-pub(super) fn periods() -> Result<Vec<ProofFile>, ProveError> {
+pub(super) fn periods(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
     let mut files = Vec::new();
     for name in FAMILIES {
+        if stop.is_due() {
+            return Ok(files);
+        }
         let family = shipped(name).expect("it is shipped");
         let questions = Questions::of(&family)?;
-        let periods = period(&family, false, &Stop::default())?;
+        let periods = period(&family, false, stop)?;
         for (position, case) in periods.cases.iter().enumerate() {
             for (number, term) in case.terms.iter().enumerate() {
                 let Some(attained) = &term.attained else { continue };
@@ -151,12 +154,15 @@ pub(super) fn periods() -> Result<Vec<ProofFile>, ProveError> {
 }
 
 /// The files of F.
-pub(super) fn latency() -> Result<Vec<ProofFile>, ProveError> {
+pub(super) fn latency(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
     let mut files = Vec::new();
     for name in FAMILIES {
+        if stop.is_due() {
+            return Ok(files);
+        }
         let family = shipped(name).expect("it is shipped");
         let questions = Questions::of(&family)?;
-        let periods = period(&family, true, &Stop::default())?;
+        let periods = period(&family, true, stop)?;
         for (position, case) in periods.cases.iter().enumerate() {
             let tables = |twin: Twin| Question {
                 theorem: &LATENCY,

@@ -4,11 +4,13 @@ use itertools::iproduct;
 
 use super::free::{LINEAR_STEPS, V_STEPS, Window};
 use super::v_min::CASES;
+use super::{library, squeezed};
 use crate::block::Block;
 use crate::block::family::shipped;
 use crate::model::{Kind, Microbatch, Model, Pass, Placement, Stage, Ticks};
 use crate::prove::expression::Expression;
 use crate::prove::script::Script;
+use crate::stop::Stop;
 
 /// That of the families here with V placement.
 const INTERVAL: Ticks = Ticks(6);
@@ -201,4 +203,11 @@ fn no_small_linear_block_holds_less_than_1f1b() {
     }
     assert!(seen > 100);
     assert_eq!(least, [2, 1]);
+}
+
+#[test]
+fn no_files_are_made_when_it_is_time_to_stop() {
+    let stop = Stop::after(std::time::Duration::ZERO);
+    assert!(library(&stop).expect("it is no error").is_none());
+    assert_eq!(squeezed::periods(&stop).expect("it is no error").len(), 0);
 }

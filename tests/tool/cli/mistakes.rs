@@ -80,3 +80,31 @@ fn mistakes_in_files_are_shown_where_they_are() {
     }
     assert_recorded("mistakes_in_files_are_shown_where_they_are", &messages);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_by_its_other_names_is_written_to_and_not_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let path = folder.path().join("log");
+        std::fs::write(&path, "kept\n").expect("written");
+        let log = std::fs::OpenOptions::new().append(true).open(&path).expect("a file");
+        let status = std::process::Command::new(assert_cmd::cargo::cargo_bin("bubbleproof"))
+            .args(["convert", SCHEDULE, "-o", name, "--to", "json"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .stdout(log)
+            .status();
+        assert!(status.expect("the tool runs").success(), "{name}");
+        let written = std::fs::read_to_string(&path).expect("a file");
+        assert!(written.starts_with("kept\n{"), "{name}: {written}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn an_error_of_the_system_is_told_once() {
+    let run = tool(&["verify", "no-such-file.json"]);
+    assert_eq!(run.err.matches("No such file").count(), 1, "{}", run.err);
+    let run = tool(&["convert", SCHEDULE, "-o", "target", "--to", "json"]);
+    assert_eq!(run.err.matches("is a directory").count(), 1, "{}", run.err);
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{FAMILY, FIGURES, MODEL, V_MODEL, assert_keys, tool};
+use super::{FAMILY, FIGURES, MODEL, V_MODEL, assert_keys, tool, tool_with_input};
 
 #[test]
 fn optimize_gives_the_keys_that_programs_rely_on_and_a_schedule_that_verifies() {
@@ -92,4 +92,66 @@ fn block_gives_the_keys_that_programs_rely_on() {
     let family = tool(&["block", FAMILY, "--devices", "4", "--json"]).json();
     assert_keys(&family, &keys);
     assert_eq!(family["faults"], serde_json::json!([]));
+}
+
+/// Looped placement with times and memory that lie far apart: in floating point, a shortest block of the first
+/// has an interval of 7286646 ticks, and the second has none. Both are wrong.
+#[cfg(feature = "milp")]
+const FAR_APART: [&str; 2] = [
+    "name = \"far apart\"\npipeline = { devices = 2, placement = \"looped\", chunks = 2, microbatches = 4 }\n\
+     [time]\nforward = [1, 42, 47, 2]\nbackward_input = [49, 3, 6581698, 2]\n\
+     backward_weight = [20, 33, 3, 7286473]\ncommunication = 1\n\
+     [memory]\nactivation = [542672336265, 2, 7, 847144854]\ncapacity = 543519481127\n",
+    "name = \"far apart\"\npipeline = { devices = 3, placement = \"looped\", chunks = 2, microbatches = 4 }\n\
+     [time]\nforward = [3, 1, 7, 2, 3, 2]\nbackward_input = [3, 3, 2, 5636678, 6345055, 501846391]\n\
+     backward_weight = [23, 2, 7181451261, 1, 19, 2]\ncommunication = 0\n\
+     [memory]\nactivation = [2, 98125822125, 20, 677651487703, 989894583, 2]\ncapacity = 776767204413\n",
+];
+
+#[cfg(feature = "milp")]
+#[test]
+fn numbers_too_far_apart_for_floating_point_are_no_answer_and_no_defect() {
+    for (model, command) in [
+        (FAR_APART[0], &["block", "-", "--minimize", "interval"][..]),
+        (FAR_APART[1], &["block", "-", "--minimize", "memory"]),
+        (FAR_APART[0], &["frontier", "-"]),
+        (FAR_APART[1], &["frontier", "-"]),
+    ] {
+        let run = tool_with_input(command, model);
+        assert_eq!(run.status, 3, "{command:?}: {}", run.transcript());
+        assert!(run.out.is_empty(), "{command:?}: {}", run.out);
+        assert!(run.err.contains("too far apart") && run.err.contains("--engine smt"), "{}", run.err);
+        assert!(!run.err.contains("internal error"), "{}", run.err);
+    }
+    let run =
+        tool_with_input(&["--json", "block", "-", "--minimize", "interval", "--engine", "smt"], FAR_APART[0]);
+    let best = run.json();
+    assert_eq!((&best["proven"], &best["interval"]), (&Value::Bool(true), &Value::from(7_286_643)), "{best}");
+}
+
+#[cfg(feature = "milp")]
+#[test]
+fn a_solver_in_floating_point_claims_and_what_is_exact_is_proved() {
+    let model = "pipeline = { devices = 3, placement = \"looped\", chunks = 2, microbatches = 6 }\n\
+                 [time]\nforward = 3\nbackward_input = 4\nbackward_weight = 2\ncommunication = 1\n";
+    let block = |memory: &str| tool_with_input(&["block", "-", "--memory", memory, "--json"], model);
+    // With room enough the interval is the work of a device, which needs no solver.
+    let roomy = block("9").json();
+    assert_eq!((&roomy["proven"], roomy.get("claimed_by")), (&Value::Bool(true), None), "{roomy}");
+    let tight = block("5");
+    let claimed = tight.json();
+    assert_eq!(claimed["proven"], Value::Bool(false), "{claimed}");
+    assert!(["HiGHS", "microlp"].contains(&claimed["claimed_by"].as_str().expect("a solver")), "{claimed}");
+    assert!(claimed["bound"].is_number(), "what is proved without the solver: {claimed}");
+    assert!(tight.err.contains("proves nothing") && tight.err.contains("--engine smt"), "{}", tight.err);
+    let text = tool_with_input(&["block", "-", "--memory", "5"], model);
+    assert!(
+        text.out.contains("not proved; ") && text.out.contains("in floating point, found no better block")
+    );
+    let whole = tool_with_input(&["frontier", "-", "--json"], model);
+    let frontier = whole.json();
+    for point in frontier["points"].as_array().expect("points") {
+        let met = point["bound"] == point["interval"];
+        assert!(met || point["proven"] == Value::Bool(false), "{point}");
+    }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Bound, Objective};
-use crate::model::{self, Model, Ticks};
+use crate::model::{self, Device, Model, Ticks};
 use crate::replay::{Metrics, Verdict};
 use crate::schedule::Schedule;
 
@@ -150,7 +150,14 @@ pub(super) fn digest_of_schedule(schedule: &Schedule) -> String {
     let lists = schedule.placement().lists().iter();
     let lists: Vec<Vec<u32>> = lists.map(|stages| stages.iter().map(|stage| stage.0).collect()).collect();
     let essence = (lists, schedule.microbatches(), schedule.orders());
-    digest_of_json(&essence)
+    let directions = schedule.placement().directions();
+    let pairs: Vec<&[usize]> =
+        Device::all(schedule.devices()).map(|device| schedule.overlaps(device)).collect();
+    // Where there is neither, the digest stays what it is without them.
+    if directions == 1 && pairs.iter().all(|pairs| pairs.is_empty()) {
+        return digest_of_json(&essence);
+    }
+    digest_of_json(&(essence, directions, pairs))
 }
 
 /// The digest of the JSON of a value, which is nowhere held as a whole.

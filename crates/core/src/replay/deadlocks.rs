@@ -8,22 +8,46 @@ use super::violation::Wait;
 use crate::model::{Device, Pass};
 use crate::schedule::{Place, Schedule};
 
-/// Every deadlock of the orders, each as the waits of its devices from the least device on.
+/// What keeps orders from running.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Deadlocks {
+    /// Each cycle as the waits of its devices, from the least device on.
+    pub cycles: Vec<Vec<Wait>>,
+    /// How many devices were still stuck when there was no more room for cycles.
+    pub unlisted: usize,
+}
+
+/// Whatever the size of the orders, so many steps are taken to look for cycles, and to list them.
+const FREE_STEPS: usize = 1 << 16;
+
+/// How many more steps are taken for every pass.
+const STEPS_PER_PASS: usize = 8;
+
+/// The deadlocks of the orders: all of them, unless that would take far longer than to read the orders.
 ///
 /// Faults that `structure` reports are passed over, so that the deadlocks behind them are found too: a
 /// pass that is missing, or comes later on the same device, is not waited for, and a duplicate is
 /// run once. A deadlock is likewise cut at one of its waits after it is found. Every cycle found later is
 /// one of the orders as they are, for cutting only removes dependencies.
-pub(super) fn deadlocks(schedule: &Schedule, layout: &Layout) -> Vec<Vec<Wait>> {
+pub(super) fn deadlocks(schedule: &Schedule, layout: &Layout) -> Deadlocks {
+    within(FREE_STEPS + STEPS_PER_PASS * layout.len(), schedule, layout)
+}
+
+/// [`deadlocks`], in so many steps.
+fn within(most: usize, schedule: &Schedule, layout: &Layout) -> Deadlocks {
     let mut walk = Walk::new(schedule, layout);
-    let mut found = Vec::new();
+    let mut cycles = Vec::new();
     loop {
         while let Some(device) = walk.awake.pop() {
             walk.advance(device);
         }
-        let Some(cycle) = walk.find_cycle() else { return found };
+        if walk.steps > most {
+            let unlisted = walk.devices.iter().filter(|progress| progress.waits_for.is_some()).count();
+            return Deadlocks { cycles, unlisted };
+        }
+        let Some(cycle) = walk.find_cycle() else { return Deadlocks { cycles, unlisted: 0 } };
         walk.cut(cycle[0]);
-        found.push(cycle);
+        cycles.push(cycle);
     }
 }
 
@@ -40,6 +64,10 @@ struct Progress {
     waits_for: Option<Slot>,
     /// The next device in the list of those that wait for the same pass.
     beside: Option<Device>,
+    /// The one before it there.
+    before: Option<Device>,
+    /// Where it stands on the path along which a cycle is looked for.
+    on_path: Option<usize>,
     /// Whether the next pass, or pair, waits for nothing any more, because a deadlock was cut there. In a
     /// sound schedule a pass waits for one other device at most, a pair for two.
     forgiven: bool,
@@ -54,6 +82,11 @@ struct Walk<'a> {
     awake: Vec<Device>,
     /// Where the search for cycles goes on: every device before it has finished.
     searched: usize,
+    /// Devices that wait, each for the next, from that one on. What is still true of it is kept from cycle to
+    /// cycle.
+    path: Vec<Device>,
+    /// The steps along it, and the waits of cycles.
+    steps: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -65,6 +98,8 @@ impl<'a> Walk<'a> {
             waiters: vec![None; layout.len()],
             awake: Device::all(schedule.devices()).rev().collect(),
             searched: 0,
+            path: Vec::new(),
+            steps: 0,
         }
     }
 
@@ -81,8 +116,11 @@ impl<'a> Walk<'a> {
             });
             if let Some((waiting, slot)) = missing.filter(|_| !progress.forgiven) {
                 let beside = self.waiters[slot.index()].replace(device);
+                if let Some(beside) = beside {
+                    self.devices[beside.index()].before = Some(device);
+                }
                 self.devices[device.index()] =
-                    Progress { waiting, waits_for: Some(slot), beside, ..progress };
+                    Progress { waiting, waits_for: Some(slot), beside, before: None, ..progress };
                 return;
             }
             self.devices[device.index()] = Progress {
@@ -118,32 +156,53 @@ impl<'a> Walk<'a> {
     fn wake(&mut self, slot: Slot) {
         let mut next = self.waiters[slot.index()].take();
         while let Some(device) = next {
-            let progress = &mut self.devices[device.index()];
-            progress.waits_for = None;
-            next = progress.beside.take();
-            self.awake.push(device);
+            next = self.devices[device.index()].beside.take();
+            self.rouse(device);
         }
+    }
+
+    /// Lets a device go on that waited.
+    fn rouse(&mut self, device: Device) {
+        let progress = &mut self.devices[device.index()];
+        progress.waits_for = None;
+        progress.before = None;
+        // It, and what it led to, is on the path no more.
+        let kept = progress.on_path.unwrap_or(self.path.len());
+        for left in self.path.drain(kept..) {
+            self.devices[left.index()].on_path = None;
+        }
+        self.awake.push(device);
     }
 
     /// With no device awake: a cycle of devices that wait for each other, from the least device
     /// on; nothing when all have finished.
     fn find_cycle(&mut self) -> Option<Vec<Wait>> {
-        while self.devices.get(self.searched)?.waits_for.is_none() {
-            self.searched += 1;
+        if self.path.is_empty() {
+            while self.devices.get(self.searched)?.waits_for.is_none() {
+                self.searched += 1;
+            }
+            self.step_to(Device::at(self.searched));
         }
         // What a device waits for is on another one that waits itself, so following the waits
-        // comes to a cycle after at most as many steps as there are devices.
-        let mut device = Device::at(self.searched);
-        for _ in 0..self.devices.len() {
-            device = self.wait_of(device).needs_at.device;
-        }
-        let mut cycle = vec![self.wait_of(device)];
-        while cycle[cycle.len() - 1].needs_at.device != device {
-            cycle.push(self.wait_of(cycle[cycle.len() - 1].needs_at.device));
-        }
+        // comes back to the path.
+        let from = loop {
+            let next = self.wait_of(self.path[self.path.len() - 1]).needs_at.device;
+            if let Some(from) = self.devices[next.index()].on_path {
+                break from;
+            }
+            self.step_to(next);
+        };
+        let mut cycle: Vec<Wait> = self.path[from..].iter().map(|&device| self.wait_of(device)).collect();
+        self.steps += cycle.len();
         let least = (0..cycle.len()).min_by_key(|&at| cycle[at].at.device)?;
         cycle.rotate_left(least);
         Some(cycle)
+    }
+
+    fn step_to(&mut self, device: Device) {
+        self.devices[device.index()].on_path = Some(self.path.len());
+        self.path.push(device);
+        self.steps += 1;
     }
 
     /// What a waiting device waits for.
@@ -164,19 +223,55 @@ impl<'a> Walk<'a> {
     fn cut(&mut self, wait: Wait) {
         let device = wait.at.device;
         let needed = self.layout.slot(wait.needs_at);
-        let beside = self.devices[device.index()].beside.take();
-        if self.waiters[needed.index()] == Some(device) {
-            self.waiters[needed.index()] = beside;
-        } else if let Some(before) = self
-            .devices
-            .iter_mut()
-            .find(|other| other.waits_for == Some(needed) && other.beside == Some(device))
-        {
-            before.beside = beside;
+        let Progress { beside, before, .. } = self.devices[device.index()];
+        match before {
+            Some(before) => self.devices[before.index()].beside = beside,
+            None => self.waiters[needed.index()] = beside,
+        }
+        if let Some(beside) = beside {
+            self.devices[beside.index()].before = before;
         }
         let progress = &mut self.devices[device.index()];
-        progress.waits_for = None;
+        progress.beside = None;
         progress.forgiven = true;
-        self.awake.push(device);
+        self.rouse(device);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Placement;
+
+    /// Every two neighbours wait for each other, as far as there are devices.
+    fn alternating(devices: u32) -> Schedule {
+        let order = |device: u32| {
+            let kinds =
+                if device.is_multiple_of(2) { ["F0", "B0", "F1", "B1"] } else { ["F0", "F1", "B0", "B1"] };
+            kinds.map(|pass| format!("{device}{pass}").parse().expect("a pass")).to_vec()
+        };
+        let placement = Placement::linear(devices).expect("a placement");
+        Schedule::new(placement, 2, (0..devices).map(order).collect()).expect("a schedule")
+    }
+
+    #[test]
+    fn to_find_all_deadlocks_takes_steps_in_proportion_to_the_passes() {
+        for devices in [10, 100, 1000] {
+            let schedule = alternating(devices);
+            let layout = Layout::new(&schedule);
+            let found = within(4 * schedule.len(), &schedule, &layout);
+            assert_eq!(found.unlisted, 0, "{devices}");
+            assert!(found.cycles.len() >= devices as usize / 2, "{devices}: {}", found.cycles.len());
+        }
+    }
+
+    #[test]
+    fn where_there_are_no_steps_left_the_devices_that_are_stuck_are_counted() {
+        let schedule = alternating(10);
+        let layout = Layout::new(&schedule);
+        let all = deadlocks(&schedule, &layout);
+        let some = within(6, &schedule, &layout);
+        assert!(some.cycles.len() < all.cycles.len() && all.cycles.starts_with(&some.cycles));
+        assert!(some.unlisted > 0 && all.unlisted == 0);
     }
 }

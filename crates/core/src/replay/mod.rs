@@ -43,6 +43,7 @@ mod violation;
 
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
+use deadlocks::Deadlocks;
 
 pub use memory::Held;
 pub use metrics::{Metrics, Rate};
@@ -51,7 +52,8 @@ pub use violation::{Mismatch, Violation, Wait};
 /// What replay found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Everything that is wrong, by device and position; empty when the schedule is valid.
+    /// Everything that is wrong, by device and position; empty when the schedule is valid, and never where
+    /// there is no timing.
     pub violations: Vec<Violation>,
     /// The most each device holds at any instant, as far as its order shows. Empty when the orders
     /// were not looked at: model and schedule do not match, or far too few passes are there.
@@ -72,10 +74,10 @@ pub struct Timing {
 }
 
 impl Verdict {
-    /// Whether nothing is wrong.
+    /// Whether nothing is wrong and every pass runs.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.violations.is_empty()
+        self.violations.is_empty() && self.timing.is_some()
     }
 
     /// The most that any device holds.
@@ -90,6 +92,16 @@ impl Verdict {
 /// The schedule says how many microbatches there are; the model must have its stages and devices.
 #[must_use]
 pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
+    explained_by(model, schedule, deadlocks::deadlocks)
+}
+
+/// [`replay`], where `deadlocks` says why orders do not run to their end. Whether they do is not for it to
+/// say: where it finds nothing, that they do not is a violation all the same.
+fn explained_by(
+    model: &Model,
+    schedule: &Schedule,
+    deadlocks: impl FnOnce(&Schedule, &layout::Layout) -> Deadlocks,
+) -> Verdict {
     let mut violations = structure::obstacles(model, schedule);
     if !violations.is_empty() {
         return Verdict { violations, peak_memory: Vec::new(), timing: None };
@@ -98,8 +110,13 @@ pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
     structure::inspect(model, schedule, &layout, &mut violations);
     let starts = if violations.is_empty() { execute::execute(model, schedule, &layout) } else { None };
     if starts.is_none() {
-        let deadlocks = deadlocks::deadlocks(schedule, &layout).into_iter();
-        violations.extend(deadlocks.map(Violation::Deadlock));
+        let Deadlocks { cycles, unlisted } = deadlocks(schedule, &layout);
+        violations.extend(cycles.into_iter().map(Violation::Deadlock));
+        if unlisted > 0 {
+            violations.push(Violation::Stuck { devices: unlisted });
+        } else if violations.is_empty() {
+            violations.push(Violation::Stuck { devices: schedule.orders().len() });
+        }
     }
     let timing = starts.map(|starts| {
         let metrics = metrics::measure(model, schedule, &starts);

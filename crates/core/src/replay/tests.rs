@@ -667,3 +667,14 @@ fn passes_of_the_other_direction_are_found() {
         ]
     );
 }
+
+#[test]
+fn orders_that_do_not_run_are_not_valid_whatever_the_report_finds() {
+    let deadlocked = schedule(TWO, 2, &["0F0 0B0 0F1 0B1", "1F0 1F1 1B0 1B1"]);
+    let model = unit(&deadlocked);
+    let verdict = explained_by(&model, &deadlocked, |_, _| Deadlocks::default());
+    assert!(!verdict.is_valid() && verdict.timing.is_none());
+    assert_eq!(verdict.violations, [Violation::Stuck { devices: 2 }]);
+    let verdict = Verdict { violations: Vec::new(), ..verdict };
+    assert!(!verdict.is_valid(), "without times nothing is valid");
+}

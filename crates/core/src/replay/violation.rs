@@ -179,6 +179,14 @@ pub enum Violation {
     /// Devices that wait for each other in a cycle.
     #[error("deadlock of {} devices: {}", .0.len(), spell_out(.0))]
     Deadlock(Vec<Wait>),
+    /// Orders that cannot be run to their end, where listing all that they wait for would take too long.
+    #[error(
+        "up to {devices} devices cannot run their orders to the end; what else they wait for is not listed"
+    )]
+    Stuck {
+        /// How many devices there may be.
+        devices: usize,
+    },
     /// More is live than the device has room for.
     #[error("{at}: `{pass}` raises the memory in use to {live}, {} over the limit of {capacity}; live: {}", *live - *capacity, list(holding, *more))]
     OverCapacity {
@@ -221,6 +229,7 @@ impl Violation {
             Self::RecomputeUnknown { .. } => "recompute-unknown",
             Self::Order { .. } => "order",
             Self::Deadlock(_) => "deadlock",
+            Self::Stuck { .. } => "stuck",
             Self::OverCapacity { .. } => "over-capacity",
         }
     }
@@ -229,7 +238,7 @@ impl Violation {
     #[must_use]
     pub fn device(&self) -> Option<Device> {
         match self {
-            Self::ModelMismatch(_) | Self::TooFewPasses { .. } => None,
+            Self::ModelMismatch(_) | Self::TooFewPasses { .. } | Self::Stuck { .. } => None,
             Self::MissingPass { device, .. } => Some(*device),
             _ => self.place().map(|place| place.device),
         }
@@ -239,7 +248,7 @@ impl Violation {
     #[must_use]
     pub fn pass(&self) -> Option<Pass> {
         match self {
-            Self::ModelMismatch(_) | Self::TooFewPasses { .. } => None,
+            Self::ModelMismatch(_) | Self::TooFewPasses { .. } | Self::Stuck { .. } => None,
             Self::UnknownPass { pass, .. }
             | Self::WrongDirection { pass, .. }
             | Self::WrongDevice { pass, .. }
@@ -258,7 +267,10 @@ impl Violation {
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         match self {
-            Self::ModelMismatch(_) | Self::TooFewPasses { .. } | Self::MissingPass { .. } => None,
+            Self::ModelMismatch(_)
+            | Self::TooFewPasses { .. }
+            | Self::MissingPass { .. }
+            | Self::Stuck { .. } => None,
             Self::UnknownPass { at, .. }
             | Self::WrongDirection { at, .. }
             | Self::WrongDevice { at, .. }

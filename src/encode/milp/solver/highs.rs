@@ -1,13 +1,12 @@
-//! `HiGHS`. It has been seen to call optimal what was not, in a few of several hundred blocks: with
-//! tolerances of 1e-9, and with a first solution offered to it. Its tolerances are therefore left alone,
-//! and it starts from nothing.
+//! `HiGHS`. With tolerances of 1e-9, or with a first solution offered to it, it calls optimal what is not in
+//! a few of several hundred blocks. Its tolerances are therefore left alone, and it starts from nothing.
 
 use std::fmt::Debug;
 
 use good_lp::{SolverModel, highs};
 
 use super::super::floor;
-use super::{Posed, Solution, Solved, Solver, seconds};
+use super::{Posed, Solution, Solver, seconds};
 use crate::encode::EncodeError;
 use crate::stop::Stop;
 
@@ -19,8 +18,8 @@ const INFEASIBLE: isize = 8;
 const FEASIBLE: i64 = 2;
 
 /// Runs `HiGHS` for as long as there is left: on one thread, from a fixed seed, without a gap.
-pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
-    let Posed { variables, wanted, rows, objective, .. } = posed;
+pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> {
+    let Posed { variables, wanted, rows, objective, nodes, .. } = posed;
     let mut problem = variables.minimise(objective).using(highs);
     for row in rows {
         problem.add_constraint(row);
@@ -30,23 +29,22 @@ pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
     for (option, value) in [("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("time_limit", seconds(stop))] {
         model.try_set_option(option, value).map_err(|error| failure(&error))?;
     }
-    for (option, value) in [("threads", 1), ("random_seed", 0)] {
+    let nodes = nodes.map(|nodes| ("mip_max_nodes", nodes));
+    for (option, value) in [("threads", 1), ("random_seed", 0)].into_iter().chain(nodes) {
         model.try_set_option(option, value).map_err(|error| failure(&error))?;
     }
     let solved = model.try_solve().map_err(|error| failure(&error))?;
     let status = solved.status() as isize;
     let number = |name| solved.int_info_value(name).map_err(|error| failure(&error));
-    let bound = solved.double_info_value(c"mip_dual_bound").map_err(|error| failure(&error))?;
-    let solution = if number(c"primal_solution_status")? == FEASIBLE {
+    Ok(if number(c"primal_solution_status")? == FEASIBLE {
         let columns = solved.get_solution();
         let shifts = columns.columns()[wanted].iter().map(|value| floor(value.round())).collect();
-        Solution::Found { shifts, objective: solved.objective_value() }
+        Solution::Found { shifts, optimal: status == OPTIMAL }
     } else if status == INFEASIBLE {
         Solution::Infeasible
     } else {
         Solution::None
-    };
-    Ok(Solved { solution, optimal: status == OPTIMAL, bound })
+    })
 }
 
 fn failure(error: &dyn Debug) -> EncodeError {

@@ -5,13 +5,13 @@ use good_lp::solvers::{SolutionStatus, WithTimeLimit};
 use good_lp::{ResolutionError, Solution as _, SolverModel, microlp};
 
 use super::super::floor;
-use super::{Posed, Solution, Solved, Solver, seconds};
+use super::{Posed, Solution, Solver, seconds};
 use crate::encode::EncodeError;
 use crate::stop::Stop;
 
 /// Runs microlp for as long as there is left, without a gap.
-pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
-    let Posed { variables, wanted, largest, rows, objective } = posed;
+pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solution, EncodeError> {
+    let Posed { variables, wanted, largest, rows, objective, .. } = posed;
     // Its integers have 32 bits; it would call infeasible what needs a larger one.
     if largest > f64::from(i32::MAX) {
         return Err(EncodeError::Overflow);
@@ -22,18 +22,13 @@ pub(super) fn solve(posed: Posed, stop: &Stop) -> Result<Solved, EncodeError> {
     }
     let found = match problem.with_time_limit(seconds(stop)).solve() {
         Ok(found) => found,
-        Err(ResolutionError::Infeasible) => {
-            return Ok(Solved { solution: Solution::Infeasible, optimal: false, bound: f64::INFINITY });
-        }
+        Err(ResolutionError::Infeasible) => return Ok(Solution::Infeasible),
         // The time was up.
-        Err(ResolutionError::Other(_)) => {
-            return Ok(Solved { solution: Solution::None, optimal: false, bound: f64::NEG_INFINITY });
-        }
+        Err(ResolutionError::Other(_)) => return Ok(Solution::None),
         Err(error) => return Err(Solver::Microlp.failure(error.to_string())),
     };
     let optimal = matches!(found.status(), SolutionStatus::Optimal);
     let found = found.into_inner();
     let shifts = found.iter().skip(wanted.start).take(wanted.len()).map(|(_, value)| floor(value)).collect();
-    let bound = found.stats().best_bound.unwrap_or(f64::NEG_INFINITY);
-    Ok(Solved { solution: Solution::Found { shifts, objective: found.objective() }, optimal, bound })
+    Ok(Solution::Found { shifts, optimal })
 }

@@ -198,3 +198,29 @@ fn nothing_is_proved_where_recomputation_could_save_memory() {
     assert_eq!(short.proved_by, None);
     assert_eq!(short.lower, lower_bound(&model, Objective::Makespan).value);
 }
+
+#[test]
+fn a_proof_that_its_own_schedule_refutes_is_rejected() {
+    let model = limited(Placement::linear(2).expect("a placement"), 2, [1, 1, 1, 0], 2);
+    let schedule = serial(&model, false);
+    let engine = Engine::Branch;
+    let of = |value, is_least| {
+        checked(&model, Objective::Makespan, &schedule, Claim { value: Ticks(value), is_least }, engine)
+    };
+    let value = of(i64::MAX, false).expect("it is valid");
+    assert_eq!(of(value.0, true), Ok(value));
+    assert_eq!(of(value.0 + 1, false), Ok(value), "an engine may start a pass later than it could");
+    for claim in [(value.0 + 1, true), (value.0 - 1, true), (value.0 - 1, false)] {
+        assert!(matches!(of(claim.0, claim.1), Err(ExactError::Rejected { .. })), "{claim:?}");
+    }
+}
+
+#[test]
+fn a_proof_that_the_schedule_of_another_engine_refutes_is_rejected() {
+    let found = |value: Option<i64>| Found { best: value.map(|value| (value, Vec::new())), is_proved: false };
+    let racers = [Engine::Branch, Engine::Branch];
+    for (other, agrees) in [(None, true), (Some(8), true), (Some(7), true), (Some(6), false)] {
+        let all = [found(Some(7)), found(other)];
+        assert_eq!(agree(0, 7, &racers, &all).is_ok(), agrees, "{other:?}");
+    }
+}
