@@ -97,7 +97,7 @@ fn print_row(name: &str, model: &Model, capacity: Units, solution: &Solution, to
         model.devices(),
         model.microbatches(),
         solution.value(),
-        solution.lower(),
+        solution.lower_bound(),
         percentage(solution.gap()),
         proof,
         took.as_secs_f64(),

@@ -5,13 +5,13 @@
 //! ```
 
 use crate::block::family::FormulaFileError;
-use crate::model::reading::Problem;
+use crate::model::reading::TomlProblem;
 
 /// How to correct a TOML file, if there is more to say than the error does.
 #[must_use]
-pub fn for_file(problem: &Problem) -> Option<String> {
+pub fn for_file(problem: &TomlProblem) -> Option<String> {
     match problem {
-        Problem::UnknownKey { key, known } => {
+        TomlProblem::UnknownKey { key, known } => {
             let (table, last) =
                 key.rsplit_once('.').map_or(("", key.as_str()), |(table, last)| (table, last));
             let place = if table.is_empty() { "here".to_owned() } else { format!("in [{table}]") };
@@ -21,10 +21,10 @@ pub fn for_file(problem: &Problem) -> Option<String> {
                 None => format!("known keys {place}: {list}"),
             })
         }
-        Problem::Type { found, .. } if found.starts_with("float") => {
+        TomlProblem::Type { found, .. } if found.starts_with("float") => {
             Some("times and memory are integers; choose a finer unit (us, ns, bytes)".to_owned())
         }
-        Problem::Length { .. } => Some("give one number to use it for all of them".to_owned()),
+        TomlProblem::Length { .. } => Some("give one number to use it for all of them".to_owned()),
         _ => None,
     }
 }

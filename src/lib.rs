@@ -13,7 +13,7 @@
 //! let solution = optimize(&model, &Options::default(), &mut |_| ())?;
 //! assert!(replay::replay(&model, &solution.schedule).is_valid());
 //! let checked = certificate::check(&solution.schedule, Some(&model))?;
-//! println!("{} ticks; no schedule takes less than {}", solution.value(), solution.lower());
+//! println!("{} ticks; no schedule takes less than {}", solution.value(), solution.lower_bound());
 //! assert!(checked.claims.iter().any(|claim| claim.is_checked()));
 //! let csv = pytorch::print_plan(&lowering::lower(&solution.schedule)?)?;
 //! schedule::write(&solution.schedule, &mut std::io::sink())?;

@@ -97,7 +97,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
                     found.value,
                     match found.proved_by {
                         Some(engine) => engine.name(),
-                        None if found.value == found.lower => "bound",
+                        None if found.value == found.lower_bound => "bound",
                         None => "-",
                     },
                 ),

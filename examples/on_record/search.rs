@@ -87,7 +87,7 @@ pub fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             println!(
                 "{name:9}  {forward} {input} {weight}  {devices:4}  {microbatches:4}  {capacity:8}  {known:>9}  {:6}  {:6}  {gap:>5}  {seconds:7.2}  {:17}  {}",
                 found.value(),
-                found.lower(),
+                found.lower_bound(),
                 best_named(&model),
                 found.engine,
             );

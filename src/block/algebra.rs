@@ -10,7 +10,7 @@ use crate::schedule::prerequisites;
 /// Why a block cannot be repeated as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum BlockViolation {
     /// A pass starts before what it needs has ended and arrived.
     #[error("`{pass}` starts {early} too early for `{needs}`")]
     Dependency {
@@ -50,14 +50,14 @@ impl Block {
     /// Everything that keeps the block from being repeated every interval: dependencies not met
     /// inside it, and passes of one device that overlap modulo the interval.
     #[must_use]
-    pub fn faults(&self, model: &Model) -> Vec<Fault> {
+    pub fn faults(&self, model: &Model) -> Vec<BlockViolation> {
         let mut faults = self.broken_dependencies(model);
         faults
             .extend(Device::all(self.placement.devices()).flat_map(|device| self.collisions(model, device)));
         faults
     }
 
-    fn broken_dependencies(&self, model: &Model) -> Vec<Fault> {
+    fn broken_dependencies(&self, model: &Model) -> Vec<BlockViolation> {
         let mut faults = Vec::new();
         for (pass, offset) in self.passes() {
             for needs in prerequisites(pass, &self.placement, |other| self.offset(other).is_some()) {
@@ -69,7 +69,7 @@ impl Block {
                 };
                 let arrival = start + self.duration(model, needs) + latency * self.parts;
                 if offset < arrival {
-                    faults.push(Fault::Dependency { pass, needs, early: arrival - offset });
+                    faults.push(BlockViolation::Dependency { pass, needs, early: arrival - offset });
                 }
             }
         }
@@ -77,7 +77,7 @@ impl Block {
     }
 
     /// Pairs of passes of a device whose copies overlap.
-    fn collisions(&self, model: &Model, device: Device) -> Vec<Fault> {
+    fn collisions(&self, model: &Model, device: Device) -> Vec<BlockViolation> {
         let interval = self.interval.0;
         let passes: Vec<(Pass, i64, i64)> = self
             .passes_of(device)
@@ -87,7 +87,7 @@ impl Block {
         for (position, &(first, at, length)) in passes.iter().enumerate() {
             if length > interval {
                 let overlap = Ticks(length - interval);
-                faults.push(Fault::Collision { device, first, second: first, overlap });
+                faults.push(BlockViolation::Collision { device, first, second: first, overlap });
             }
             for &(second, other_at, other_length) in &passes[position + 1..] {
                 // Seen from the start of either, the other must not start before its end. Passes that
@@ -97,7 +97,7 @@ impl Block {
                 let together = ahead == 0 && length.min(other_length) == 0;
                 if !together && (length > ahead || other_length > behind) {
                     let overlap = (length - ahead).min(other_length).max((other_length - behind).min(length));
-                    faults.push(Fault::Collision { device, first, second, overlap: Ticks(overlap) });
+                    faults.push(BlockViolation::Collision { device, first, second, overlap: Ticks(overlap) });
                 }
             }
         }

@@ -23,7 +23,7 @@ mod expand;
 pub mod family;
 mod passes;
 
-pub use algebra::Fault;
+pub use algebra::BlockViolation;
 pub use passes::Passes;
 
 use num_rational::Ratio;

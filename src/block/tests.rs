@@ -74,7 +74,10 @@ fn v_min_without_its_gap_collides_at_three_devices() {
     let block = Block::new(good.placement().clone(), Ticks(6), offsets.collect::<Vec<_>>()).expect("a block");
     let model = Model::unit(block.placement().clone(), 1).expect("a model");
     assert!(
-        block.faults(&model).iter().any(|fault| matches!(fault, Fault::Collision { device: Device(0), .. }))
+        block
+            .faults(&model)
+            .iter()
+            .any(|fault| matches!(fault, BlockViolation::Collision { device: Device(0), .. }))
     );
 }
 
@@ -141,8 +144,8 @@ fn two_chunks(interval: i64, offsets: &[(&str, i64)]) -> Block {
 fn faults_say_by_how_much() {
     let block = two_chunks(5, &[("0F0", 0), ("1F0", 1), ("1B0", 3), ("0B0", 4)]);
     let model = uniform(block.placement(), 1, [1, 1, 1]);
-    let dependency = Fault::Dependency { pass: pass("0B0"), needs: pass("1B0"), early: Ticks(1) };
-    let overlap = |first, second| Fault::Collision {
+    let dependency = BlockViolation::Dependency { pass: pass("0B0"), needs: pass("1B0"), early: Ticks(1) };
+    let overlap = |first, second| BlockViolation::Collision {
         device: Device(0),
         first: pass(first),
         second: pass(second),
@@ -162,7 +165,12 @@ fn a_pass_longer_than_the_interval_collides_with_itself() {
     );
     let faults = block.expect("a block").faults(&uniform(&placement, 1, [5, 0, 0]));
     let (first, second) = (pass("0F0"), pass("0F0"));
-    assert!(faults.contains(&Fault::Collision { device: Device(0), first, second, overlap: Ticks(3) }));
+    assert!(faults.contains(&BlockViolation::Collision {
+        device: Device(0),
+        first,
+        second,
+        overlap: Ticks(3)
+    }));
 }
 
 #[test]
@@ -170,7 +178,10 @@ fn a_pass_without_duration_cannot_run_in_the_middle_of_another() {
     let block = two_chunks(9, &[("0F0", 0), ("1F0", 3), ("1I0", 6), ("0I0", 7), ("1W0", 8), ("0W0", 10)]);
     let model = uniform(block.placement(), 1, [3, 1, 0]);
     let (first, second, device) = (pass("0F0"), pass("0W0"), Device(0));
-    assert_eq!(block.faults(&model), [Fault::Collision { device, first, second, overlap: Ticks(0) }]);
+    assert_eq!(
+        block.faults(&model),
+        [BlockViolation::Collision { device, first, second, overlap: Ticks(0) }]
+    );
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use itertools::iproduct;
 
 use crate::kernel::{
-    EndTimes, GapFiller, IndexedOrders, IndexedPass, Lookahead, PartialSchedule, Policy, Problem, class,
-    list_schedule,
+    EndTimes, GapFiller, IndexedOrders, IndexedPass, IndexedProblem, Lookahead, PartialSchedule, Policy,
+    class, list_schedule,
 };
 use crate::model::Kind;
 use crate::stop::Stop;
@@ -28,14 +28,14 @@ pub(super) struct Measured {
 
 /// Makes schedules of a problem shorter, within its limits.
 pub(super) struct Improver<'a> {
-    problem: &'a Problem,
+    problem: &'a IndexedProblem,
     stop: &'a Stop,
     times: EndTimes,
     filler: GapFiller,
 }
 
 impl<'a> Improver<'a> {
-    pub fn new(problem: &'a Problem, stop: &'a Stop) -> Self {
+    pub fn new(problem: &'a IndexedProblem, stop: &'a Stop) -> Self {
         let filler = GapFiller::new(problem, Lookahead::NAMED);
         Self { problem, stop, times: EndTimes::default(), filler }
     }
@@ -164,7 +164,7 @@ struct Floating {
 
 impl Floating {
     /// Takes the next pass in order.
-    fn advance(&mut self, problem: &Problem, device: usize) -> Option<IndexedPass> {
+    fn advance(&mut self, problem: &IndexedProblem, device: usize) -> Option<IndexedPass> {
         let pass = self.firm[device].pop_front()?;
         let of = problem.class_of(pass);
         match of.kind {

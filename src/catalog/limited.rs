@@ -7,7 +7,8 @@
 use super::improve::{Improver, Measured};
 use super::{CatalogError, Needs, linear, one_f_one_b_memory};
 use crate::kernel::{
-    IndexedOrders, IndexedPass, IndexedSchedule, PartialSchedule, Policy, Problem, class, list_schedule,
+    IndexedOrders, IndexedPass, IndexedProblem, IndexedSchedule, PartialSchedule, Policy, class,
+    list_schedule,
 };
 use crate::model::{Device, Kind, Model, Stage, Units};
 use crate::schedule::Schedule;
@@ -76,7 +77,7 @@ fn scheduled(
             return Err(CatalogError::NoRoom { name, device, limit, activation });
         }
     }
-    let problem = Problem::split(model, &vec![false; model.stages() as usize]).within(limits);
+    let problem = IndexedProblem::split(model, &vec![false; model.stages() as usize]).within(limits);
     let published = [linear::zb_h1(model), linear::zb_h2(model)];
     let published =
         published.iter().map(|schedule| problem.split_orders(schedule).expect("nothing is recomputed"));
@@ -104,7 +105,7 @@ fn scheduled(
 /// The orders in which a free device runs I before F before W. `lead` says how many forwards may be
 /// ahead of the Is, beside the one that runs, for each device after this one; without it as many as
 /// there is room for.
-fn listed(model: &Model, problem: &Problem, lead: Option<u32>) -> IndexedOrders {
+fn listed(model: &Model, problem: &IndexedProblem, lead: Option<u32>) -> IndexedOrders {
     // Once the forwards are over, Ws go on to make room as if for one more, of which no more than a checkpoint need
     // be kept.
     let beyond = Stage::all(model.stages())

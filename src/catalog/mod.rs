@@ -39,7 +39,7 @@ pub use limited::memory_limited;
 
 use std::fmt;
 
-use crate::kernel::{IndexedOrders, IndexedSchedule, Problem, device_peak, fewer_microbatches};
+use crate::kernel::{IndexedOrders, IndexedProblem, IndexedSchedule, device_peak, fewer_microbatches};
 use crate::model::{Device, Model, Pass, Placement, Units};
 use crate::schedule::{Provenance, Schedule};
 use crate::stop::Stop;
@@ -94,7 +94,7 @@ impl Proposal {
     }
 
     /// The same in the numbers of a split problem, if it recomputes just what the problem does.
-    pub(crate) fn split(&self, problem: &Problem) -> Option<IndexedOrders> {
+    pub(crate) fn split(&self, problem: &IndexedProblem) -> Option<IndexedOrders> {
         match self {
             Self::Written(schedule) => problem.split_orders(schedule),
             Self::Improved(indexed) => problem.split_indexed(indexed),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::block::Fault;
+use crate::block::BlockViolation;
 use crate::kernel::asap;
 use crate::kernel::device_peak;
 use crate::model::{Costs, Kind, Memory, Stage, Ticks};
@@ -189,7 +189,7 @@ fn the_gaps_of_v_min_and_v_half_are_needed() {
             .collect();
         let without = crate::block::Block::new(placement.clone(), Ticks(6), offsets).expect("a block");
         let model = Model::unit(placement, 1).expect("a model");
-        let collides = |fault: &Fault| matches!(fault, Fault::Collision { .. });
+        let collides = |fault: &BlockViolation| matches!(fault, BlockViolation::Collision { .. });
         assert!(without.faults(&model).iter().any(collides), "{name} without its gap");
     }
 }

@@ -83,7 +83,7 @@ impl PassArgs {
 struct BlockSearch {
     /// The interval to find the least memory at: ticks, or `work`, the least that any block can have
     #[arg(long, value_name = "N|work")]
-    interval: Option<Pace>,
+    interval: Option<IntervalArg>,
 
     /// What to minimise
     ///
@@ -119,12 +119,12 @@ enum Aim {
 
 /// An interval to work at.
 #[derive(Debug, Clone, Copy)]
-enum Pace {
+enum IntervalArg {
     Work,
     Every(Ticks),
 }
 
-impl std::str::FromStr for Pace {
+impl std::str::FromStr for IntervalArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -247,8 +247,8 @@ impl BlockSearch {
             Aim::Interval => BlockObjective::LeastInterval,
             Aim::Memory => BlockObjective::LeastMemory {
                 interval: match self.interval {
-                    Some(Pace::Every(ticks)) => ticks,
-                    Some(Pace::Work) | None => {
+                    Some(IntervalArg::Every(ticks)) => ticks,
+                    Some(IntervalArg::Work) | None => {
                         let work =
                             passes.most_work(model).0.checked_mul(i64::from(self.microbatches_per_interval));
                         Ticks(work.ok_or_else(|| {

@@ -39,7 +39,7 @@ impl Communication {
         let messages = plan.actions().filter(|(_, action)| matches!(action, Action::Send(_))).count();
         let semantics = Semantics::ALL.into_iter().map(|semantics| {
             let waits = comm::deadlock(plan, semantics);
-            let spelt = waits.map(|waits| comm::Fault::Deadlock { semantics, waits }.to_string());
+            let spelt = waits.map(|waits| comm::PlanViolation::Deadlock { semantics, waits }.to_string());
             Behaviour { name: semantics.name(), ends: spelt.is_none(), waits: spelt, semantics }
         });
         Self { messages, semantics: semantics.collect() }

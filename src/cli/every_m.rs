@@ -10,7 +10,7 @@ use super::figures::peaks;
 use super::number::Interval;
 use super::output::{Output, note};
 use super::progress::Progress;
-use super::subject::SubjectArgs;
+use super::schedule_input::ScheduleInputArgs;
 use super::violations::{Complaint, count, list};
 use crate::draw::{in_unit, plural};
 use crate::model::{Model, Ticks, Units};
@@ -23,7 +23,7 @@ use crate::stop::Stop;
 ///
 /// # Errors
 /// When a file or an option is wrong, or replay contradicts the theorem.
-pub fn run(args: &SubjectArgs, stop: &Stop, output: Output) -> Result<Status, Error> {
+pub fn run(args: &ScheduleInputArgs, stop: &Stop, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("replaying more and more microbatches");
     let input = args.input()?;
     let report = if input.is_family() {

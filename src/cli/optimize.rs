@@ -132,7 +132,7 @@ impl<'a> SolutionReport<'a> {
             capacity: Device::all(model.devices())
                 .map(|device| model.capacity(device).map(|capacity| capacity.0))
                 .collect(),
-            lower_bound: solution.lower().0,
+            lower_bound: solution.lower_bound().0,
             gap: decimal(solution.gap()),
             gap_exact: fraction(solution.gap()),
             optimal: solution.is_optimal(),

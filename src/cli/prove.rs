@@ -16,7 +16,8 @@ use super::search::seconds;
 use super::theorems::{TheoremLine, TheoremPoint, TheoremReport, TheoremStatus};
 use crate::block::family::Family;
 use crate::prove::{
-    self, BubbleFreedom, Expected, Judgement, ProveError, SqueezedOrder, SqueezedTheorems, Verdict, Watched,
+    self, BubbleFreedom, DecidedTheorem, Expected, ProveError, SqueezedOrder, SqueezedTheorems,
+    TheoremVerdict, Watched,
 };
 use crate::smt::SmtError;
 use crate::stop::Stop;
@@ -75,7 +76,7 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         })
         .map_err(|error| refused(&family.name, &error))?;
         drop(progress);
-        for Judgement { theorem, verdict, spent } in verdict.judgements {
+        for DecidedTheorem { theorem, verdict, spent } in verdict.decided {
             let file = emitted
                 .as_mut()
                 .map(|emitted| emitted.write(&theorem.name, "smt2", &theorem.smt_lib(expected(&verdict))));
@@ -131,7 +132,7 @@ fn about_squeezed(
             BubbleFreedom::Refuted(slow) => (TheoremStatus::Refuted, Some(TheoremPoint::slow(slow)), None),
             BubbleFreedom::Unknown(rate) => {
                 let reason =
-                    format!("{rate} bounds the period, but no cycle of passes is known to take as long");
+                    format!("{rate} bounds the interval, but no cycle of passes is known to take as long");
                 (TheoremStatus::Unknown, None, Some(reason))
             }
         };
@@ -143,11 +144,11 @@ fn about_squeezed(
 }
 
 /// The answer that the verdict lets one expect of a file.
-const fn expected(verdict: &Verdict) -> Expected {
+const fn expected(verdict: &TheoremVerdict) -> Expected {
     match verdict {
-        Verdict::Proved => Expected::Unsat,
-        Verdict::Refuted(_) => Expected::Sat,
-        Verdict::Unknown(_) => Expected::Unknown,
+        TheoremVerdict::Proved => Expected::Unsat,
+        TheoremVerdict::Refuted(_) => Expected::Sat,
+        TheoremVerdict::Unknown(_) => Expected::Unknown,
     }
 }
 

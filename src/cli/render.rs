@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::error::{Error, Status};
 use super::output::{Output, Target};
-use super::subject::{Subject, SubjectArgs};
-use super::verdict::Judgement;
+use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
+use super::verdict::VerifyReport;
 use crate::analysis::critical_path;
 use crate::draw::{PageError, Part, Picture, Svg, Terminal, page};
 use crate::interchange::perfetto::{self, TraceError};
@@ -20,7 +20,7 @@ use crate::interchange::perfetto::{self, TraceError};
 #[derive(Debug, Args)]
 pub struct RenderArgs {
     #[command(flatten)]
-    subject: SubjectArgs,
+    subject: ScheduleInputArgs,
 
     /// More schedules, to show below the first along the same axis of time; only on a page
     #[arg(value_name = "MORE")]
@@ -156,7 +156,7 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
     for schedule in &args.more {
         subjects.push(args.subject.beside(schedule, args.more_model.as_deref()).read()?);
     }
-    let judgements: Vec<Judgement<'_>> = subjects.iter().map(Judgement::of).collect();
+    let judgements: Vec<VerifyReport<'_>> = subjects.iter().map(VerifyReport::of).collect();
     let mut pictures = Vec::new();
     for (subject, judgement) in subjects.iter().zip(&judgements) {
         let Some(picture) = picture(subject, judgement) else {
@@ -195,15 +195,15 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
 const COARSER: &str = "choose a coarser unit in the model";
 
 /// The picture of a schedule that runs, with its critical path.
-fn picture<'a>(subject: &'a Subject, judgement: &'a Judgement<'_>) -> Option<Picture<'a>> {
-    let Subject { schedule, model, .. } = subject;
+fn picture<'a>(subject: &'a ScheduleInput, judgement: &'a VerifyReport<'_>) -> Option<Picture<'a>> {
+    let ScheduleInput { schedule, model, .. } = subject;
     let picture = Picture::of(model, schedule, &judgement.verdict)?;
     let path = critical_path(model, schedule, judgement.verdict.timing.as_ref()?);
     Some(picture.with_critical_path(path.into_iter().map(|step| step.pass)))
 }
 
-fn trace(subject: &Subject, judgement: &Judgement<'_>) -> Result<String, Error> {
-    let Subject { schedule, model, .. } = subject;
+fn trace(subject: &ScheduleInput, judgement: &VerifyReport<'_>) -> Result<String, Error> {
+    let ScheduleInput { schedule, model, .. } = subject;
     let timing = judgement.verdict.timing.as_ref();
     let timing = timing.ok_or_else(|| Error::Defect("a schedule with a picture has no times".to_owned()))?;
     let mut text = Vec::new();

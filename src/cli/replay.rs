@@ -9,9 +9,9 @@ use super::error::{Error, Status};
 use super::figures::percentage;
 use super::output::Output;
 use super::progress::Progress;
-use super::subject::{Subject, SubjectArgs};
+use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::table::Table;
-use super::verdict::Judgement;
+use super::verdict::VerifyReport;
 use crate::analysis::{Span, Utilisation, spans};
 use crate::model::{Device, Pass};
 use crate::replay::Timing;
@@ -20,7 +20,7 @@ use crate::replay::Timing;
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
     #[command(flatten)]
-    subject: SubjectArgs,
+    subject: ScheduleInputArgs,
 }
 
 /// Replays the schedule and gives its times.
@@ -30,7 +30,7 @@ pub struct ReplayArgs {
 pub fn run(args: &ReplayArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading and replaying the schedule");
     let subject = args.subject.read()?;
-    let replayed = Replayed { judgement: Judgement::of(&subject), subject: &subject };
+    let replayed = Replayed { judgement: VerifyReport::of(&subject), subject: &subject };
     drop(progress);
     output.print(&replayed)?;
     Ok(Status::of(replayed.judgement.valid))
@@ -38,8 +38,8 @@ pub fn run(args: &ReplayArgs, output: Output) -> Result<Status, Error> {
 
 /// A judgement with the times of every pass.
 struct Replayed<'a> {
-    judgement: Judgement<'a>,
-    subject: &'a Subject,
+    judgement: VerifyReport<'a>,
+    subject: &'a ScheduleInput,
 }
 
 /// A pass in time, as `--json` gives it.
@@ -57,7 +57,7 @@ impl Replayed<'_> {
     }
 
     fn timed<'a>(&'a self, timing: &'a Timing) -> impl Iterator<Item = Timed> + 'a {
-        let Subject { schedule, model, .. } = self.subject;
+        let ScheduleInput { schedule, model, .. } = self.subject;
         Device::all(schedule.devices()).flat_map(move |device| {
             spans(model, schedule, timing, device).map(move |Span { pass, start, end }| Timed {
                 device: device.0,
@@ -83,7 +83,7 @@ impl Serialize for Replayed<'_> {
         #[derive(Serialize)]
         struct Object<'a> {
             #[serde(flatten)]
-            judgement: &'a Judgement<'a>,
+            judgement: &'a VerifyReport<'a>,
             passes: Option<Passes<'a>>,
         }
 
@@ -96,7 +96,7 @@ impl fmt::Display for Replayed<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.judgement)?;
         let Some(timing) = self.timing() else { return Ok(()) };
-        let Subject { schedule, model, .. } = self.subject;
+        let ScheduleInput { schedule, model, .. } = self.subject;
         let mut table = Table::new(["device", "passes", "start", "end", "busy", "bubble", "peak memory"]);
         for device in Device::all(schedule.devices()) {
             let used = Utilisation::of(spans(model, schedule, timing, device));

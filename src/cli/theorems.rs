@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::error::Status;
 use super::violations::count;
-use crate::prove::{Counterexample, Slow, Theorem, Verdict};
+use crate::prove::{Counterexample, Slow, Theorem, TheoremVerdict};
 
 /// What is known of the theorems, as it is printed.
 #[derive(Debug, Serialize)]
@@ -72,16 +72,16 @@ impl TheoremLine {
     pub fn of(
         family: &str,
         theorem: &Theorem,
-        verdict: &Verdict,
+        verdict: &TheoremVerdict,
         spent: Duration,
         file: Option<String>,
     ) -> Self {
         let (status, counterexample, reason) = match verdict {
-            Verdict::Proved => (TheoremStatus::Proved, None, None),
-            Verdict::Refuted(counterexample) => {
+            TheoremVerdict::Proved => (TheoremStatus::Proved, None, None),
+            TheoremVerdict::Refuted(counterexample) => {
                 (TheoremStatus::Refuted, Some(TheoremPoint::of(counterexample)), None)
             }
-            Verdict::Unknown(reason) => (TheoremStatus::Unknown, None, Some(reason.to_string())),
+            TheoremVerdict::Unknown(reason) => (TheoremStatus::Unknown, None, Some(reason.to_string())),
         };
         Self {
             name: theorem.name.clone(),

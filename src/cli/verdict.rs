@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::communication::{Communication, Offer};
 use super::figures::{Figures, Lines};
-use super::subject::Subject;
+use super::schedule_input::ScheduleInput;
 use super::violations::{Complaint, count, list};
 use crate::comm;
 use crate::interchange::pytorch;
@@ -14,7 +14,7 @@ use crate::replay::{Verdict, replay};
 
 /// Whether a schedule is valid under its model, and its figures.
 #[derive(Debug, Serialize)]
-pub struct Judgement<'a> {
+pub struct VerifyReport<'a> {
     /// Whether nothing is wrong.
     pub valid: bool,
     /// Everything that is wrong.
@@ -43,16 +43,16 @@ pub struct Judgement<'a> {
     /// Remarks on how the file was read and the model was chosen.
     pub notes: &'a [String],
     #[serde(skip)]
-    subject: &'a Subject,
+    subject: &'a ScheduleInput,
     /// The verdict itself.
     #[serde(skip)]
     pub verdict: Verdict,
 }
 
-impl<'a> Judgement<'a> {
+impl<'a> VerifyReport<'a> {
     /// Replays a schedule.
-    pub fn of(subject: &'a Subject) -> Self {
-        let Subject { schedule, model, complaints, csv, notes } = subject;
+    pub fn of(subject: &'a ScheduleInput) -> Self {
+        let ScheduleInput { schedule, model, complaints, csv, notes } = subject;
         let verdict = replay(model, schedule);
         let mut violations = complaints.clone();
         violations.extend(verdict.violations.iter().map(Complaint::from));
@@ -81,9 +81,9 @@ impl<'a> Judgement<'a> {
     }
 }
 
-impl fmt::Display for Judgement<'_> {
+impl fmt::Display for VerifyReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Subject { schedule, model, .. } = self.subject;
+        let ScheduleInput { schedule, model, .. } = self.subject;
         let size = format!(
             "{}, {}, {}, {}",
             count(schedule.devices() as usize, "device", "devices"),

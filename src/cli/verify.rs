@@ -9,16 +9,16 @@ use super::every_m;
 use super::interrupt::on_ctrl_c;
 use super::output::Output;
 use super::progress::Progress;
+use super::schedule_input::ScheduleInputArgs;
 use super::search::seconds;
-use super::subject::SubjectArgs;
-use super::verdict::Judgement;
+use super::verdict::VerifyReport;
 use crate::stop::Stop;
 
 /// The options of `verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     #[command(flatten)]
-    subject: SubjectArgs,
+    subject: ScheduleInputArgs,
 
     /// Prove it for every number of microbatches, and give makespan and memory as formulas in m
     ///
@@ -47,7 +47,7 @@ pub fn run(args: &VerifyArgs, output: Output) -> Result<Status, Error> {
     }
     let progress = Progress::start("reading and replaying the schedule");
     let subject = args.subject.read()?;
-    let judgement = Judgement::of(&subject);
+    let judgement = VerifyReport::of(&subject);
     drop(progress);
     output.print(&judgement)?;
     Ok(Status::of(judgement.valid))

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::comm::Fault;
+use crate::comm::PlanViolation;
 use crate::replay::Violation;
 
 /// One thing that is wrong with a schedule.
@@ -42,8 +42,8 @@ impl From<&Violation> for Complaint {
     }
 }
 
-impl From<&Fault> for Complaint {
-    fn from(fault: &Fault) -> Self {
+impl From<&PlanViolation> for Complaint {
+    fn from(fault: &PlanViolation) -> Self {
         Self {
             rule: fault.rule(),
             device: fault.device().map(|device| device.0),

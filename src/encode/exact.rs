@@ -68,7 +68,7 @@ fn verified(
     limit: Option<Units>,
 ) -> Result<CheckedBlock, EncodeError> {
     if let Some(fault) = block.faults(model).into_iter().next() {
-        return Err(Rejection::Fault(fault).into());
+        return Err(Rejection::BlockViolation(fault).into());
     }
     let peak = block.steady_peak(model);
     for (device, (&exact, &claimed)) in Device::all(model.devices()).zip(peak.iter().zip(claimed)) {

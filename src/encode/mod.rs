@@ -29,7 +29,7 @@ use std::fmt;
 
 use num_rational::Ratio;
 
-use crate::block::{Block, BlockError, Fault};
+use crate::block::{Block, BlockError, BlockViolation};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 
 /// What a block minimises, over blocks of K microbatches per interval. The capacities of the model hold in
@@ -158,7 +158,7 @@ pub enum Rejection {
     },
     /// The block has a fault.
     #[error("{0}")]
-    Fault(Fault),
+    BlockViolation(BlockViolation),
     /// The exact peak is another one.
     #[error("device {device} holds {exact} units, not {claimed}")]
     Peak {

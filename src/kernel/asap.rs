@@ -1,7 +1,7 @@
 //! The ASAP pass: every pass as soon as the order of its device and what it needs allow. A schedule with these
 //! times is left-shifted.
 
-use super::problem::{IndexedOrders, IndexedPass, Problem};
+use super::problem::{IndexedOrders, IndexedPass, IndexedProblem};
 
 /// Nothing is known of a time yet.
 pub(super) const UNKNOWN: i64 = i64::MIN;
@@ -26,13 +26,13 @@ impl EndTimes {
     }
 
     /// When a pass that has an end starts, in ticks.
-    pub(super) fn start(&self, problem: &Problem, pass: IndexedPass) -> i64 {
+    pub(super) fn start(&self, problem: &IndexedProblem, pass: IndexedPass) -> i64 {
         let class = problem.class_of(pass);
         self.ends[class.cell(pass.microbatch)] - class.duration
     }
 }
 
-impl Problem {
+impl IndexedProblem {
     /// Finds the earliest end of every pass. Returns whether every pass can run.
     pub fn asap(&self, orders: &IndexedOrders, times: &mut EndTimes) -> bool {
         self.asap_within(orders, times, i64::MAX)

@@ -1,6 +1,6 @@
 //! From schedules to the indexed form and back.
 
-use super::problem::{IndexedOrders, IndexedPass, Problem, Variety, class};
+use super::problem::{IndexedOrders, IndexedPass, IndexedProblem, Variety, class};
 use super::timeline::Stuck;
 use crate::model::{Kind, Model, Pass};
 use crate::schedule::Schedule;
@@ -8,7 +8,7 @@ use crate::schedule::Schedule;
 /// A schedule in indexed form, with the problem that numbers its passes. Overlapped pairs are left out.
 #[derive(Debug, Clone)]
 pub(crate) struct IndexedSchedule {
-    pub problem: Problem,
+    pub problem: IndexedProblem,
     pub orders: IndexedOrders,
 }
 
@@ -19,7 +19,7 @@ impl IndexedSchedule {
     /// When a pass is unknown to the model, a duplicate, or on a device that does not hold its stage.
     pub fn of(model: &Model, schedule: &Schedule) -> Result<Self, Stuck> {
         let (placement, microbatches) = (model.placement(), schedule.microbatches());
-        let mut problem = Problem::empty(model, microbatches);
+        let mut problem = IndexedProblem::empty(model, microbatches);
         let mut present = Present::new(model, microbatches);
         for (device, order) in (0..).zip(schedule.orders()) {
             for &pass in order {
@@ -64,7 +64,7 @@ impl IndexedSchedule {
     }
 }
 
-impl Problem {
+impl IndexedProblem {
     /// The schedule of these orders.
     pub fn schedule(&self, model: &Model, orders: &IndexedOrders) -> Schedule {
         let named = |order: &Vec<IndexedPass>| order.iter().map(|&pass| self.named(pass)).collect();
@@ -72,7 +72,7 @@ impl Problem {
             .expect("one order for each device, and no more passes than the model has")
     }
 
-    /// The orders of a schedule in the numbers of this [split](Problem::split) problem, if it recomputes just what
+    /// The orders of a schedule in the numbers of this [split](IndexedProblem::split) problem, if it recomputes just what
     /// the problem does. A full backward becomes an I with its W right behind it, which is never later and never
     /// holds more.
     pub fn split_orders(&self, schedule: &Schedule) -> Option<IndexedOrders> {

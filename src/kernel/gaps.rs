@@ -8,7 +8,7 @@
 //! Given a reversed problem, the same fills gaps from the end of time.
 
 use super::asap::{EndTimes, UNKNOWN};
-use super::problem::{IndexedOrders, IndexedPass, Problem};
+use super::problem::{IndexedOrders, IndexedPass, IndexedProblem};
 use crate::stop::Stop;
 
 /// How often filling and the ASAP pass alternate at most; a handful of rounds suffice in practice.
@@ -29,7 +29,7 @@ impl Lookahead {
     /// What the search looks at, and counts on for its speed.
     pub const SEARCH: Self = Self::PerClass(32);
 
-    fn window(self, problem: &Problem, device: usize) -> usize {
+    fn window(self, problem: &IndexedProblem, device: usize) -> usize {
         let classes = problem.on_device(device);
         match self {
             Self::PerStage(passes) => {
@@ -73,7 +73,7 @@ struct Gap {
 
 impl GapFiller {
     /// Room for a problem, or for the same seen from the end of time.
-    pub fn new(problem: &Problem, lookahead: Lookahead) -> Self {
+    pub fn new(problem: &IndexedProblem, lookahead: Lookahead) -> Self {
         Self {
             lookahead,
             times: EndTimes::default(),
@@ -87,7 +87,7 @@ impl GapFiller {
 
     /// Fills gaps and left-shifts in turn until nothing moves, or it is time to stop. Orders that cannot run stay
     /// as they are.
-    pub fn fill_all(&mut self, problem: &Problem, orders: &mut IndexedOrders, stop: &Stop) {
+    pub fn fill_all(&mut self, problem: &IndexedProblem, orders: &mut IndexedOrders, stop: &Stop) {
         for _ in 0..ROUNDS {
             if stop.is_due() || self.fill_once(problem, orders) != Some(true) {
                 break;
@@ -96,7 +96,7 @@ impl GapFiller {
     }
 
     /// Fills the gaps of all devices once. Returns whether anything moved; nothing when the orders cannot run.
-    pub fn fill_once(&mut self, problem: &Problem, orders: &mut IndexedOrders) -> Option<bool> {
+    pub fn fill_once(&mut self, problem: &IndexedProblem, orders: &mut IndexedOrders) -> Option<bool> {
         let mut times = std::mem::take(&mut self.times);
         let runs = problem.asap(orders, &mut times);
         let mut moved = false;
@@ -111,7 +111,7 @@ impl GapFiller {
 
     fn fill_device(
         &mut self,
-        problem: &Problem,
+        problem: &IndexedProblem,
         device: usize,
         order: &mut [IndexedPass],
         ends: &mut [i64],
@@ -165,7 +165,7 @@ impl GapFiller {
     /// next pass of each stage and kind: microbatches stay first in, first out.
     fn candidate(
         &mut self,
-        problem: &Problem,
+        problem: &IndexedProblem,
         order: &[IndexedPass],
         ends: &[i64],
         Gap { limit, window, at, free, classes_left }: Gap,

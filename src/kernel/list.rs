@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::asap::UNKNOWN;
-use super::problem::{IndexedOrders, IndexedPass, Problem};
+use super::problem::{IndexedOrders, IndexedPass, IndexedProblem};
 
 /// What free devices do next.
 pub(crate) trait Policy {
@@ -13,11 +13,11 @@ pub(crate) trait Policy {
     fn choose(&mut self, so_far: &PartialSchedule<'_>, device: usize, now: i64) -> Option<IndexedPass>;
 
     /// Hears of a pass that has started and ends then.
-    fn started(&mut self, _problem: &Problem, _pass: IndexedPass, _end: i64) {}
+    fn started(&mut self, _problem: &IndexedProblem, _pass: IndexedPass, _end: i64) {}
 }
 
 /// The orders that a policy makes, one per device; nothing when it stops before every pass has run.
-pub(crate) fn list_schedule(problem: &Problem, policy: &mut impl Policy) -> Option<IndexedOrders> {
+pub(crate) fn list_schedule(problem: &IndexedProblem, policy: &mut impl Policy) -> Option<IndexedOrders> {
     let mut so_far = PartialSchedule::new(problem);
     while let Some(Reverse((now, device))) = so_far.agenda.pop() {
         if so_far.free[device] <= now
@@ -32,7 +32,7 @@ pub(crate) fn list_schedule(problem: &Problem, policy: &mut impl Policy) -> Opti
 
 /// A schedule as far as it has been made.
 pub(crate) struct PartialSchedule<'a> {
-    pub problem: &'a Problem,
+    pub problem: &'a IndexedProblem,
     /// The end of every pass that has started, by cell.
     ends: Vec<i64>,
     /// When each device is free.
@@ -45,7 +45,7 @@ pub(crate) struct PartialSchedule<'a> {
 }
 
 impl<'a> PartialSchedule<'a> {
-    fn new(problem: &'a Problem) -> Self {
+    fn new(problem: &'a IndexedProblem) -> Self {
         let devices = problem.limits.len();
         Self {
             problem,

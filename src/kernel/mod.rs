@@ -6,7 +6,7 @@
 //!
 //! | what | where |
 //! | --- | --- |
-//! | `Problem`, `IndexedPass`, `IndexedOrders`: the passes of a pipeline by number | `problem` |
+//! | `IndexedProblem`, `IndexedPass`, `IndexedOrders`: the passes of a pipeline by number | `problem` |
 //! | from schedules to the indexed form and back | `convert` |
 //! | the ASAP pass: `EndTimes` | `asap` |
 //! | the gap filler | `gaps` |
@@ -47,7 +47,7 @@ pub(crate) use list::{PartialSchedule, Policy, list_schedule};
 #[cfg(test)]
 pub(crate) use memory::order_peak;
 pub(crate) use memory::{acquired, device_peak, released};
-pub(crate) use problem::{IndexedOrders, IndexedPass, Problem, class, reverse};
+pub(crate) use problem::{IndexedOrders, IndexedPass, IndexedProblem, class, reverse};
 pub(crate) use unroll::{fewer_microbatches, unroll};
 
 #[cfg(test)]

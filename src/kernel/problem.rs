@@ -4,7 +4,7 @@
 //! its stage and kind. Where passes of one stage and kind differ, as in a schedule that recomputes some
 //! microbatches and not others, each further variety is a class of its own behind all of those.
 //!
-//! A problem can be [reversed](Problem::reversed) in time: W then acquires what it releases, and what a pass
+//! A problem can be [reversed](IndexedProblem::reversed) in time: W then acquires what it releases, and what a pass
 //! waits for waits for it.
 
 use super::memory::{acquired, released};
@@ -21,7 +21,7 @@ pub(crate) struct IndexedPass {
 /// The order of every device.
 pub(crate) type IndexedOrders = Vec<Vec<IndexedPass>>;
 
-/// The orders read from their ends, as a [reversed](Problem::reversed) problem has them; or back again.
+/// The orders read from their ends, as a [reversed](IndexedProblem::reversed) problem has them; or back again.
 pub(crate) fn reverse(orders: &mut IndexedOrders) {
     for order in orders {
         order.reverse();
@@ -90,7 +90,7 @@ pub(super) struct Variety {
 
 /// A problem in numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Problem {
+pub(crate) struct IndexedProblem {
     microbatches: u32,
     /// One for each stage and kind, then further varieties.
     classes: Vec<Class>,
@@ -106,7 +106,7 @@ pub(crate) struct Problem {
     pub limits: Vec<i64>,
 }
 
-impl Problem {
+impl IndexedProblem {
     /// All microbatches of a model with split backwards, within its capacities. These stages are recomputed.
     pub fn split(model: &Model, recomputed: &[bool]) -> Self {
         let mut problem = Self::empty(model, model.microbatches());

@@ -168,7 +168,7 @@ fn a_list_schedule_that_follows_orders_gives_those_orders() {
 #[test]
 fn a_list_schedule_that_ends_early_is_none() {
     let model = Model::unit(Placement::linear(2).expect("a placement"), 2).expect("a model");
-    let problem = Problem::split(&model, &[false, false]);
+    let problem = IndexedProblem::split(&model, &[false, false]);
     assert_eq!(list_schedule(&problem, &mut Follow(vec![Vec::new(); 2])), None);
 }
 

@@ -7,7 +7,7 @@
 
 use super::asap::EndTimes;
 use super::convert::IndexedSchedule;
-use super::problem::{IndexedOrders, IndexedPass, Problem, class};
+use super::problem::{IndexedOrders, IndexedPass, IndexedProblem, class};
 use crate::model::{Kind, Model};
 
 /// The numbers of microbatches that a segment may have.
@@ -53,7 +53,7 @@ impl IndexedSchedule {
     }
 }
 
-impl Problem {
+impl IndexedProblem {
     /// The segment of least time per microbatch, near the middle of orders with their ASAP times.
     pub fn steady_segment(&self, orders: &IndexedOrders, times: &EndTimes) -> Option<Segment> {
         let start = |pass| times.start(self, pass);

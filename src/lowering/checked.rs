@@ -21,7 +21,7 @@ pub enum LoweringError {
     Unlowerable(Unlowerable),
     /// The plan has a fault: a defect of this program.
     #[error("a lowered schedule is not safe: {0}")]
-    Unsafe(comm::Fault),
+    Unsafe(comm::PlanViolation),
 }
 
 impl LoweringError {

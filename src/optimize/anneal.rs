@@ -5,7 +5,7 @@
 //! places ahead or back. Moves that make it no longer are taken, longer ones with a probability that
 //! falls as the work goes on (Kirkpatrick, Gelatt and Vecchi, 1983).
 
-use crate::kernel::{EndTimes, IndexedOrders, IndexedPass, Problem};
+use crate::kernel::{EndTimes, IndexedOrders, IndexedPass, IndexedProblem};
 use crate::stop::Stop;
 
 /// How far a pass is moved at most.
@@ -13,7 +13,7 @@ const REACH: usize = 12;
 
 /// Orders being annealed.
 pub(super) struct Annealing<'a> {
-    problem: &'a Problem,
+    problem: &'a IndexedProblem,
     orders: IndexedOrders,
     times: EndTimes,
     /// By cell: the place of the pass in the order of its device.
@@ -28,7 +28,7 @@ pub(super) struct Annealing<'a> {
 }
 
 impl<'a> Annealing<'a> {
-    pub(super) fn new(problem: &'a Problem, orders: IndexedOrders, heat: f64, seed: u64) -> Self {
+    pub(super) fn new(problem: &'a IndexedProblem, orders: IndexedOrders, heat: f64, seed: u64) -> Self {
         let mut annealing = Self {
             problem,
             orders,
@@ -215,6 +215,6 @@ impl<'a> Annealing<'a> {
 
 /// The mean duration of a pass, in ticks.
 #[expect(clippy::cast_precision_loss, reason = "steers the search, decides nothing")]
-fn typical_duration(problem: &Problem) -> f64 {
+fn typical_duration(problem: &IndexedProblem) -> f64 {
     problem.work().iter().sum::<i64>() as f64 / problem.passes() as f64
 }

@@ -7,7 +7,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::kernel::{IndexedOrders, IndexedPass, PartialSchedule, Policy, Problem, class, list_schedule};
+use crate::kernel::{
+    IndexedOrders, IndexedPass, IndexedProblem, PartialSchedule, Policy, class, list_schedule,
+};
 use crate::model::{Kind, Stage};
 
 /// What a device does when it could do several things.
@@ -55,7 +57,7 @@ pub(super) fn rules() -> Vec<Rule> {
 /// The orders that a rule makes along the given forwards within limits, one per device; nothing when it
 /// cannot go on: then the forwards do not keep to them.
 pub(super) fn dispatch(
-    problem: &Problem,
+    problem: &IndexedProblem,
     forwards: &IndexedOrders,
     limits: &[i64],
     rule: Rule,
@@ -64,7 +66,7 @@ pub(super) fn dispatch(
 }
 
 /// The forwards of orders.
-pub(super) fn forwards_of(problem: &Problem, orders: &IndexedOrders) -> IndexedOrders {
+pub(super) fn forwards_of(problem: &IndexedProblem, orders: &IndexedOrders) -> IndexedOrders {
     let is_forward = |pass: &IndexedPass| problem.class_of(*pass).kind == Kind::F;
     orders.iter().map(|order| order.iter().copied().filter(is_forward).collect()).collect()
 }
@@ -91,7 +93,7 @@ struct Dispatch<'a> {
 }
 
 impl<'a> Dispatch<'a> {
-    fn new(problem: &Problem, forwards: &'a IndexedOrders, limits: &[i64], rule: Rule) -> Self {
+    fn new(problem: &IndexedProblem, forwards: &'a IndexedOrders, limits: &[i64], rule: Rule) -> Self {
         let choices = |(device, forwards): (usize, &'a Vec<IndexedPass>)| {
             let recomputed = |&number: &u32| match problem.class(number) {
                 class if class.kind == Kind::R => class.held,
@@ -117,7 +119,7 @@ impl<'a> Dispatch<'a> {
 }
 
 /// Whether a stage is recomputed.
-fn is_recomputed(problem: &Problem, stage: Stage) -> bool {
+fn is_recomputed(problem: &IndexedProblem, stage: Stage) -> bool {
     problem.passes_in(class(stage.0, Kind::R)) > 0
 }
 
@@ -171,7 +173,7 @@ impl Policy for Dispatch<'_> {
         choices.weights.pop_front()
     }
 
-    fn started(&mut self, problem: &Problem, pass: IndexedPass, end: i64) {
+    fn started(&mut self, problem: &IndexedProblem, pass: IndexedPass, end: i64) {
         let of = problem.class_of(pass);
         match of.kind {
             Kind::I if !is_recomputed(problem, of.stage) => {

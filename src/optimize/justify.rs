@@ -1,7 +1,7 @@
 //! Double justification: gaps are filled from the end of time and from its beginning in turn (project scheduling:
 //! Valls, Ballestin and Quintanilla, 2005).
 
-use crate::kernel::{EndTimes, GapFiller, IndexedOrders, Lookahead, Problem, reverse};
+use crate::kernel::{EndTimes, GapFiller, IndexedOrders, IndexedProblem, Lookahead, reverse};
 use crate::stop::Stop;
 
 /// How often both directions alternate without a shorter schedule before it ends.
@@ -9,8 +9,8 @@ const PATIENCE: usize = 3;
 
 /// Both directions of a problem, and room to work in.
 pub(super) struct Justifier<'a> {
-    forward: &'a Problem,
-    backward: &'a Problem,
+    forward: &'a IndexedProblem,
+    backward: &'a IndexedProblem,
     times: EndTimes,
     filler: GapFiller,
     /// Passes placed so far: what the work is measured in.
@@ -18,7 +18,7 @@ pub(super) struct Justifier<'a> {
 }
 
 impl<'a> Justifier<'a> {
-    pub(super) fn new(forward: &'a Problem, backward: &'a Problem) -> Self {
+    pub(super) fn new(forward: &'a IndexedProblem, backward: &'a IndexedProblem) -> Self {
         let filler = GapFiller::new(forward, Lookahead::SEARCH);
         Self { forward, backward, times: EndTimes::default(), filler, placed: 0 }
     }
@@ -64,7 +64,7 @@ impl<'a> Justifier<'a> {
         })
     }
 
-    fn fill(&mut self, orders: &mut IndexedOrders, problem: &Problem) -> Option<bool> {
+    fn fill(&mut self, orders: &mut IndexedOrders, problem: &IndexedProblem) -> Option<bool> {
         self.placed += 3 * problem.passes();
         self.filler.fill_once(problem, orders)
     }

@@ -135,7 +135,7 @@ impl Solution {
     /// No schedule under the capacities is better than this: the bound, or the value itself where an engine
     /// has proved it optimal.
     #[must_use]
-    pub fn lower(&self) -> Ticks {
+    pub fn lower_bound(&self) -> Ticks {
         match self.optimality {
             Optimality::Open | Optimality::Bound => self.bound.value,
             Optimality::Search { none_below, .. } => none_below,
@@ -145,7 +145,7 @@ impl Solution {
     /// How much longer the schedule is than the best that is not excluded, as a share of that.
     #[must_use]
     pub fn gap(&self) -> Ratio<i128> {
-        let (value, lower) = (i128::from(self.value().0), i128::from(self.lower().0.max(1)));
+        let (value, lower) = (i128::from(self.value().0), i128::from(self.lower_bound().0.max(1)));
         Ratio::new(value - lower, lower)
     }
 
@@ -243,7 +243,7 @@ pub fn optimize(
     let space = search::Space::new(model);
     let given = given(model, options);
     // A search cannot hold a schedule that recomputes some microbatches of a stage and not others.
-    let mut known: Vec<search::Found> =
+    let mut known: Vec<search::FoundOrders> =
         given.iter().filter_map(|given| space.found(&given.schedule, &given.engine)).collect();
     if options.objective == Objective::DeviceSpan {
         let options = Options { objective: Objective::Makespan, ..options.clone() };
@@ -252,10 +252,10 @@ pub fn optimize(
         known.push(shortest.best);
     }
     let Searched { best, bound, proved_by } = searched(model, &space, options, stop, &known, progress)?;
-    let found = Judged::new(model, options.objective, space.schedule(&best), best.engine)?;
+    let found = ReplayedSchedule::new(model, options.objective, space.schedule(&best), best.engine)?;
     let proved = proved_by.map(|engine| (engine.name(), found.value));
     let better = given.into_iter().filter(|given| given.value < found.value).min_by_key(|given| given.value);
-    let (Judged { schedule, verdict, value, engine }, block) = match better {
+    let (ReplayedSchedule { schedule, verdict, value, engine }, block) = match better {
         Some(given) => (given, None),
         None => (found, best.block),
     };
@@ -278,14 +278,14 @@ pub fn optimize(
 }
 
 /// A valid schedule with what replay says of it, and what found it.
-struct Judged {
+struct ReplayedSchedule {
     schedule: Schedule,
     verdict: Verdict,
     value: Ticks,
     engine: String,
 }
 
-impl Judged {
+impl ReplayedSchedule {
     fn new(
         model: &Model,
         objective: Objective,
@@ -307,21 +307,21 @@ impl Judged {
 }
 
 /// The known schedules that are valid for the model.
-fn given(model: &Model, options: &Options) -> Vec<Judged> {
+fn given(model: &Model, options: &Options) -> Vec<ReplayedSchedule> {
     let fitting = options.known.iter().filter(|known| {
         known.placement() == model.placement() && known.microbatches() == model.microbatches()
     });
     fitting
         .filter_map(|known| {
             let engine = known.provenance.as_ref().map_or_else(|| "given".to_owned(), |of| of.engine.clone());
-            Judged::new(model, options.objective, known.clone(), engine).ok()
+            ReplayedSchedule::new(model, options.objective, known.clone(), engine).ok()
         })
         .collect()
 }
 
 /// What a search ends with.
 struct Searched {
-    best: search::Found,
+    best: search::FoundOrders,
     bound: Bound,
     proved_by: Option<exact::Engine>,
 }
@@ -332,7 +332,7 @@ fn searched(
     space: &search::Space,
     options: &Options,
     stop: &Stop,
-    known: &[search::Found],
+    known: &[search::FoundOrders],
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Searched, OptimizeError> {
     let objective = options.objective;

@@ -9,7 +9,7 @@ use super::{Stop, zone};
 use crate::block::{Block, Passes};
 use crate::certificate::interval_bound;
 use crate::encode::{BlockOutcome, CheckedBlock};
-use crate::kernel::{IndexedOrders, IndexedPass, Problem, class};
+use crate::kernel::{IndexedOrders, IndexedPass, IndexedProblem, class};
 use crate::model::{Device, Kind, Model, Shape, Stage, Units};
 
 /// Blocks of one microbatch per interval and least interval within shares of the capacities, with what found
@@ -80,7 +80,7 @@ pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
 /// `growth` times as long as it must, so that the lifespans of the stages of a device grow with it. For
 /// V placement these are the paper's families: V-Min at 1, V-Half at 3/2, V-ZB at 3 (arXiv 2405.15362,
 /// Table 1).
-pub(super) fn uniform(model: &Model, problem: &Problem) -> Vec<IndexedOrders> {
+pub(super) fn uniform(model: &Model, problem: &IndexedProblem) -> Vec<IndexedOrders> {
     if model.placement().shape() == Shape::Linear {
         // The forwards of a single stage have one order.
         return vec![forwards(model, problem, 1, Ratio::from_integer(1))];
@@ -100,7 +100,7 @@ pub(super) fn uniform(model: &Model, problem: &Problem) -> Vec<IndexedOrders> {
     growths.into_iter().map(|quarters| forwards(model, problem, interval, Ratio::new(quarters, 4))).collect()
 }
 
-fn forwards(model: &Model, problem: &Problem, interval: i64, growth: Ratio<i64>) -> IndexedOrders {
+fn forwards(model: &Model, problem: &IndexedProblem, interval: i64, growth: Ratio<i64>) -> IndexedOrders {
     // When the forward of each stage starts; a turn within a device takes no longer than it must.
     let mut starts = vec![0_i128; model.stages() as usize];
     for stage in Stage::all(model.stages() - 1) {
@@ -130,7 +130,7 @@ fn forwards(model: &Model, problem: &Problem, interval: i64, growth: Ratio<i64>)
 
 /// Limits to list schedules in, one per device: the capacities first, then less, the same for all devices
 /// or less and less towards the last one, which needs the least.
-pub(super) fn limits(model: &Model, problem: &Problem) -> Vec<Vec<i64>> {
+pub(super) fn limits(model: &Model, problem: &IndexedProblem) -> Vec<Vec<i64>> {
     let devices = i64::from(model.devices());
     let held = |device: usize| -> i64 {
         problem.on_device(device).iter().map(|&class| problem.class(class).held.max(0)).sum()

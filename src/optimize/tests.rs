@@ -5,7 +5,7 @@ use super::dispatch::{dispatch, forwards_of, rules};
 use super::justify::Justifier;
 use super::{OptimizeError, not_refuted};
 use crate::catalog;
-use crate::kernel::{EndTimes, IndexedOrders, Problem, asap, order_peak, unroll};
+use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem, asap, order_peak, unroll};
 use crate::model::{Device, Model, Placement, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
@@ -25,8 +25,8 @@ fn models() -> Vec<Model> {
 }
 
 /// Every named schedule of the model in indexed form, with the problem it solves.
-fn named(model: &Model) -> Vec<(Schedule, Problem, IndexedOrders)> {
-    let problem = Problem::split(model, &vec![false; model.stages() as usize]);
+fn named(model: &Model) -> Vec<(Schedule, IndexedProblem, IndexedOrders)> {
+    let problem = IndexedProblem::split(model, &vec![false; model.stages() as usize]);
     let entries = catalog::entries().iter().filter_map(|entry| entry.generate(model).ok());
     entries
         .filter_map(|schedule| {
@@ -36,7 +36,7 @@ fn named(model: &Model) -> Vec<(Schedule, Problem, IndexedOrders)> {
         .collect()
 }
 
-fn length(problem: &Problem, orders: &IndexedOrders) -> (i64, i64) {
+fn length(problem: &IndexedProblem, orders: &IndexedOrders) -> (i64, i64) {
     let mut times = EndTimes::default();
     assert!(problem.asap(orders, &mut times), "the orders run");
     problem.makespan_and_span(orders, &times)
@@ -85,7 +85,7 @@ fn an_asap_pass_within_a_limit_gives_up_only_beyond_it() {
 }
 
 /// The problem with the capacities that a schedule just keeps to.
-fn tight(problem: &Problem, model: &Model, orders: &IndexedOrders) -> Problem {
+fn tight(problem: &IndexedProblem, model: &Model, orders: &IndexedOrders) -> IndexedProblem {
     let schedule = problem.schedule(model, orders);
     let peaks = Device::all(model.devices()).map(|device| order_peak(model, schedule.order(device)));
     problem.clone().within(&peaks.collect::<Vec<_>>())
@@ -137,14 +137,14 @@ fn an_unrolled_schedule_has_the_same_peak_and_one_interval_more_for_each_microba
     for name in ["v-min", "v-half", "v-zb"] {
         let schedule = catalog::find(name).expect("a name").generate(&model).expect("a V");
         let stages = vec![false; model.stages() as usize];
-        let problem = Problem::split(&model, &stages);
+        let problem = IndexedProblem::split(&model, &stages);
         let orders = problem.split_orders(&schedule).expect("nothing is recomputed");
         let mut times = EndTimes::default();
         assert!(problem.asap(&orders, &mut times));
         let segment = problem.steady_segment(&orders, &times).expect("a steady phase");
         assert_eq!((segment.time, segment.period), (6, 1), "{name}");
         let more = unroll(&orders, &segment, 36).expect("first in, first out");
-        let longer = Problem::split(&long, &stages);
+        let longer = IndexedProblem::split(&long, &stages);
         assert_eq!(longer.peak(&more), problem.peak(&orders));
         assert_eq!(length(&longer, &more).0, length(&problem, &orders).0 + 36 * 6, "{name}");
         assert!(replay(&long, &longer.schedule(&long, &more)).is_valid());

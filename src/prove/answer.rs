@@ -7,7 +7,7 @@ use crate::stop::Stop;
 /// devices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum UnknownReason {
     /// The time limit came first.
     #[error("the time limit came first")]
     Time,
@@ -31,7 +31,7 @@ pub enum Reason {
     Premise(String),
 }
 
-impl Reason {
+impl UnknownReason {
     /// Why it was time to stop.
     pub(super) fn of(stop: &Stop) -> Self {
         if stop.is_interrupted() { Self::Interrupted } else { Self::Time }
@@ -39,7 +39,7 @@ impl Reason {
 
     /// Whether more time or memory would have helped: the same question, asked again, may be answered.
     #[must_use]
-    pub const fn is_haste(&self) -> bool {
+    pub const fn is_out_of_time(&self) -> bool {
         matches!(self, Self::Time | Self::Interrupted | Self::Solver(_) | Self::Failed(_))
     }
 }
@@ -52,5 +52,5 @@ pub(super) enum SolverAnswer {
     /// There is one for this number of devices.
     Sat(i128),
     /// It does not say.
-    Unknown(Reason),
+    Unknown(UnknownReason),
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use num_integer::Integer;
 
-use crate::block::Fault;
+use crate::block::BlockViolation;
 use crate::block::family::{BrokenPromise, FamilyError};
 use crate::model::{Device, Kind, Microbatch, Pass, Stage, Ticks, Units};
 
@@ -16,7 +16,7 @@ pub struct Counterexample {
     /// The device, i: none before it is a counterexample for this number of devices.
     pub device: Device,
     /// What is wrong there.
-    pub violation: Violation,
+    pub violation: TheoremViolation,
     /// Whether no smaller number of devices has a counterexample. Where this is false, the time was up
     /// before that was known.
     pub smallest: bool,
@@ -28,11 +28,11 @@ pub struct Counterexample {
 /// What is wrong with a family on some device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Violation {
+pub enum TheoremViolation {
     /// There is no block, or a promise has no value.
     NoBlock(FamilyError),
     /// A dependency is not met, or two passes collide.
-    Fault(Fault),
+    BlockViolation(BlockViolation),
     /// A W waits longer, or shorter, than was said.
     Delay {
         /// Its stage.
@@ -56,11 +56,11 @@ pub enum Violation {
     },
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for TheoremViolation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoBlock(error) => error.fmt(out),
-            Self::Fault(fault) => fault.fmt(out),
+            Self::BlockViolation(fault) => fault.fmt(out),
             Self::Delay { stage, ticks } => {
                 let w = Pass::new(*stage, Kind::W, Microbatch(0));
                 write!(out, "`{w}` starts {ticks} ticks after its I has ended")
@@ -76,14 +76,16 @@ impl fmt::Display for Violation {
     }
 }
 
-impl Violation {
+impl TheoremViolation {
     /// The passes involved.
     #[must_use]
     pub fn passes(&self) -> Vec<Pass> {
         match self {
-            Self::Fault(Fault::Dependency { pass, needs, .. }) => vec![*pass, *needs],
-            Self::Fault(Fault::Collision { first, second, .. }) if first == second => vec![*first],
-            Self::Fault(Fault::Collision { first, second, .. }) => vec![*first, *second],
+            Self::BlockViolation(BlockViolation::Dependency { pass, needs, .. }) => vec![*pass, *needs],
+            Self::BlockViolation(BlockViolation::Collision { first, second, .. }) if first == second => {
+                vec![*first]
+            }
+            Self::BlockViolation(BlockViolation::Collision { first, second, .. }) => vec![*first, *second],
             Self::Delay { stage, .. } => {
                 [Kind::I, Kind::W].map(|kind| Pass::new(*stage, kind, Microbatch(0))).to_vec()
             }

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::ProveError;
-use super::answer::{Reason, SolverAnswer};
+use super::answer::{SolverAnswer, UnknownReason};
 use super::counterexample::Counterexample;
 use super::solver::Judge;
-use super::subject::{Delays, Subject};
+use super::subject::{Delays, TheoremSubject};
 use super::survey::Sample;
 use super::theorem::{Theorem, Theorems};
 use crate::block::family::{Family, FamilyError};
@@ -22,22 +22,22 @@ const MOST_FIRST: u32 = 4096;
 /// What is known of a theorem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum TheoremVerdict {
     /// It holds for every number of devices in the domain.
     Proved,
     /// It does not hold here.
     Refuted(Counterexample),
     /// Neither could be shown.
-    Unknown(Reason),
+    Unknown(UnknownReason),
 }
 
 /// A theorem with its verdict.
 #[derive(Debug, Clone)]
-pub struct Judgement {
+pub struct DecidedTheorem {
     /// The theorem.
     pub theorem: Theorem,
     /// What is known of it.
-    pub verdict: Verdict,
+    pub verdict: TheoremVerdict,
     /// The time that it took.
     pub spent: Duration,
 }
@@ -63,30 +63,30 @@ pub fn prove(
     stop: &Stop,
     limit: Duration,
     mut watch: impl FnMut(&Theorem),
-) -> Result<Vec<Judgement>, ProveError> {
+) -> Result<Vec<DecidedTheorem>, ProveError> {
     let samples = survey(family)?;
     let mut judge = Judge::find()?;
     let theorems = Theorems::new(family)?;
-    let mut judgements: Vec<Judgement> = Vec::new();
+    let mut decided: Vec<DecidedTheorem> = Vec::new();
     for theorem in theorems.all(|chunk| delays(&samples, chunk))? {
         watch(&theorem);
         let start = Instant::now();
         let stop = stop.within(limit);
-        let room = judgements.iter().find(|judgement| judgement.theorem.subject == Subject::Room);
+        let room = decided.iter().find(|judgement| judgement.theorem.subject == TheoremSubject::Room);
         let premise = theorem.premise.as_ref().and(room).map(|room| (&room.theorem.name, &room.verdict));
         let (theorem, verdict) = match premise {
-            Some((_, Verdict::Refuted(counterexample))) => {
-                (theorem, Verdict::Refuted(counterexample.clone()))
+            Some((_, TheoremVerdict::Refuted(counterexample))) => {
+                (theorem, TheoremVerdict::Refuted(counterexample.clone()))
             }
-            Some((name, Verdict::Unknown(_))) if evaluated(&theorem, &samples).is_none() => {
-                (theorem, Verdict::Unknown(Reason::Premise(name.clone())))
+            Some((name, TheoremVerdict::Unknown(_))) if evaluated(&theorem, &samples).is_none() => {
+                (theorem, TheoremVerdict::Unknown(UnknownReason::Premise(name.clone())))
             }
             _ => Decision { family, theorems: &theorems, samples: &samples, judge: &mut judge, stop: &stop }
                 .on(theorem)?,
         };
-        judgements.push(Judgement { theorem, verdict, spent: start.elapsed() });
+        decided.push(DecidedTheorem { theorem, verdict, spent: start.elapsed() });
     }
-    Ok(judgements)
+    Ok(decided)
 }
 
 /// The family at every number of devices in its domain up to [`SURVEYED`]; at the first one beyond, where
@@ -128,32 +128,32 @@ struct Decision<'a> {
 impl Decision<'_> {
     /// The verdict, and the theorem that it is about: one about waits of W is widened by every wait that
     /// refutes it, until it is proved.
-    fn on(&mut self, mut theorem: Theorem) -> Result<(Theorem, Verdict), ProveError> {
+    fn on(&mut self, mut theorem: Theorem) -> Result<(Theorem, TheoremVerdict), ProveError> {
         if let Some(counterexample) = evaluated(&theorem, self.samples) {
-            return Ok((theorem, Verdict::Refuted(counterexample)));
+            return Ok((theorem, TheoremVerdict::Refuted(counterexample)));
         }
         agreed(&theorem, self.samples)?;
         loop {
             let devices = match self.judge.ask(&theorem, None, self.stop)? {
-                SolverAnswer::Unsat => return Ok((theorem, Verdict::Proved)),
-                SolverAnswer::Unknown(reason) => return Ok((theorem, Verdict::Unknown(reason))),
+                SolverAnswer::Unsat => return Ok((theorem, TheoremVerdict::Proved)),
+                SolverAnswer::Unknown(reason) => return Ok((theorem, TheoremVerdict::Unknown(reason))),
                 SolverAnswer::Sat(devices) => devices,
             };
             let (devices, smallest) = self.least_devices(&theorem, devices)?;
             let sample = match sample(self.family, &theorem, devices)? {
                 Ok(sample) => sample,
-                Err(reason) => return Ok((theorem, Verdict::Unknown(reason))),
+                Err(reason) => return Ok((theorem, TheoremVerdict::Unknown(reason))),
             };
             let counterexample = Counterexample { smallest, ..confirmed(&theorem, &sample)? };
             let wider = match theorem.subject {
-                Subject::Delay { chunk, delays } => {
+                TheoremSubject::Delay { chunk, delays } => {
                     sample.delays(chunk).map(|seen| self.theorems.delay(chunk, delays.and(seen)))
                 }
                 _ => None,
             };
             match wider {
                 Some(wider) => theorem = wider,
-                None => return Ok((theorem, Verdict::Refuted(counterexample))),
+                None => return Ok((theorem, TheoremVerdict::Refuted(counterexample))),
             }
         }
     }
@@ -189,12 +189,14 @@ fn sample<'a>(
     family: &'a Family,
     theorem: &Theorem,
     devices: i128,
-) -> Result<Result<Sample<'a>, Reason>, ProveError> {
-    let Ok(count) = u32::try_from(devices) else { return Ok(Err(Reason::TooManyDevices(devices))) };
+) -> Result<Result<Sample<'a>, UnknownReason>, ProveError> {
+    let Ok(count) = u32::try_from(devices) else { return Ok(Err(UnknownReason::TooManyDevices(devices))) };
     let sample = Sample::of(family, count)
         .ok_or_else(|| ProveError::Unconfirmed { theorem: theorem.name.clone(), devices: count })?;
     Ok(match sample.no_block() {
-        Some(FamilyError::Placement(_) | FamilyError::Model(_)) => Err(Reason::TooManyDevices(devices)),
+        Some(FamilyError::Placement(_) | FamilyError::Model(_)) => {
+            Err(UnknownReason::TooManyDevices(devices))
+        }
         _ => Ok(sample),
     })
 }

@@ -44,16 +44,17 @@ mod text;
 mod theorem;
 mod verdict;
 
-pub use answer::Reason;
-pub use counterexample::{Counterexample, Violation};
-pub use decide::{Judgement, SURVEYED, Verdict, prove, theorems};
+pub use answer::UnknownReason;
+pub use counterexample::{Counterexample, TheoremViolation};
+pub use decide::{DecidedTheorem, SURVEYED, TheoremVerdict, prove, theorems};
 pub use expected::Expected;
 pub use library::{NamedTheorem, ProofFile, index, library, named};
 pub use squeeze::{
-    Attained, BubbleFreedom, Irregular, LinearForm, Makespan, Period, PeriodTerm, Periods, Rate, Slow,
-    WITNESS_FORMAT, Witness, WitnessClaim, WitnessRejection, bubble_freedom, period,
+    Attained, BubbleFreedom, IntervalTerm, Irregular, LinearForm, Makespan, Rate, Slow, SqueezedInterval,
+    SqueezedIntervals, WITNESS_FORMAT, Witness, WitnessClaim, WitnessRejection, bubble_freedom,
+    squeezed_intervals,
 };
-pub use subject::{Delay, Delays, Subject};
+pub use subject::{Delay, Delays, TheoremSubject};
 pub use theorem::Theorem;
 pub use verdict::{FamilyVerdict, SqueezedOrder, SqueezedTheorems, Watched, verdict};
 

@@ -1,7 +1,7 @@
 //! A solver, asked with the text of a theorem's file.
 
 use super::ProveError;
-use super::answer::{Reason, SolverAnswer};
+use super::answer::{SolverAnswer, UnknownReason};
 use super::expected::Expected;
 use super::theorem::Theorem;
 use crate::smt::{self, Question, SmtError, Solver, Unknown};
@@ -35,7 +35,7 @@ impl Judge {
         at_most: Option<i128>,
         stop: &Stop,
     ) -> Result<SolverAnswer, ProveError> {
-        let Some(solver) = &mut self.0 else { return Ok(SolverAnswer::Unknown(Reason::NoSolver)) };
+        let Some(solver) = &mut self.0 else { return Ok(SolverAnswer::Unknown(UnknownReason::NoSolver)) };
         let text = theorem.smt_lib(Expected::Unknown);
         let said = solver.asked_twice(|solver| {
             read(solver, &text, stop)?;
@@ -46,14 +46,16 @@ impl Judge {
                 smt::Answer::Unsat => SolverAnswer::Unsat,
                 smt::Answer::Sat => match solver.integer("d", stop)? {
                     Some(devices) => SolverAnswer::Sat(devices),
-                    None => SolverAnswer::Unknown(Reason::of(stop)),
+                    None => SolverAnswer::Unknown(UnknownReason::of(stop)),
                 },
-                smt::Answer::Unknown(Unknown::Stopped) => SolverAnswer::Unknown(Reason::of(stop)),
-                smt::Answer::Unknown(Unknown::GaveUp(why)) => SolverAnswer::Unknown(Reason::Solver(why)),
+                smt::Answer::Unknown(Unknown::Stopped) => SolverAnswer::Unknown(UnknownReason::of(stop)),
+                smt::Answer::Unknown(Unknown::GaveUp(why)) => {
+                    SolverAnswer::Unknown(UnknownReason::Solver(why))
+                }
             })
         });
         match said {
-            Err(error) if error.is_failure() => Ok(SolverAnswer::Unknown(Reason::Failed(error))),
+            Err(error) if error.is_failure() => Ok(SolverAnswer::Unknown(UnknownReason::Failed(error))),
             said => Ok(said?),
         }
     }

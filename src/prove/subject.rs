@@ -7,7 +7,7 @@ use crate::model::{Device, Ticks};
 /// What a theorem is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Subject {
+pub enum TheoremSubject {
     /// Every W that the family leaves out finds a place.
     Room,
     /// No pass starts before what it needs has ended.

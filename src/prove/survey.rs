@@ -1,9 +1,9 @@
 //! What the block algebra says of a family at one number of devices: the judge of every refutation.
 
-use super::counterexample::{Counterexample, Violation};
-use super::subject::{Delay, Delays, Subject};
+use super::counterexample::{Counterexample, TheoremViolation};
+use super::subject::{Delay, Delays, TheoremSubject};
 use crate::block::family::{BrokenPromise, Family, FamilyError};
-use crate::block::{Block, Fault};
+use crate::block::{Block, BlockViolation};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Units};
 
 /// A family at one number of devices.
@@ -16,7 +16,7 @@ pub(super) struct Sample<'a> {
 struct Measured {
     block: Block,
     model: Model,
-    faults: Vec<Fault>,
+    faults: Vec<BlockViolation>,
     peaks: Vec<Units>,
     bounds: Vec<Units>,
     promises: Result<Vec<BrokenPromise>, FamilyError>,
@@ -59,7 +59,7 @@ impl<'a> Sample<'a> {
     }
 
     /// The first device on which a theorem about the family is false, and why.
-    pub fn violation(&self, subject: &Subject) -> Option<Counterexample> {
+    pub fn violation(&self, subject: &TheoremSubject) -> Option<Counterexample> {
         let measured = match &self.block {
             Ok(measured) => measured,
             Err(error) => {
@@ -67,14 +67,18 @@ impl<'a> Sample<'a> {
                     FamilyError::NoRoom { device, .. } | FamilyError::Offset { device, .. } => *device,
                     _ => Device(0),
                 };
-                return Some(self.at(device, Violation::NoBlock(error.clone())));
+                return Some(self.at(device, TheoremViolation::NoBlock(error.clone())));
             }
         };
         match subject {
-            Subject::Room => None,
-            Subject::Dependencies => self.fault(measured, |fault| matches!(fault, Fault::Dependency { .. })),
-            Subject::Collisions => self.fault(measured, |fault| matches!(fault, Fault::Collision { .. })),
-            Subject::Delay { chunk, delays } => {
+            TheoremSubject::Room => None,
+            TheoremSubject::Dependencies => {
+                self.fault(measured, |fault| matches!(fault, BlockViolation::Dependency { .. }))
+            }
+            TheoremSubject::Collisions => {
+                self.fault(measured, |fault| matches!(fault, BlockViolation::Collision { .. }))
+            }
+            TheoremSubject::Delay { chunk, delays } => {
                 let seen = self.delays(*chunk)?;
                 let worse = [
                     (seen.least.ticks < delays.least.ticks).then_some(seen.least),
@@ -82,43 +86,43 @@ impl<'a> Sample<'a> {
                 ];
                 let delay = worse.into_iter().flatten().min_by_key(|delay| delay.device)?;
                 let stage = measured.block.placement().stages_of(delay.device)[*chunk as usize];
-                Some(self.at(delay.device, Violation::Delay { stage, ticks: delay.ticks }))
+                Some(self.at(delay.device, TheoremViolation::Delay { stage, ticks: delay.ticks }))
             }
-            Subject::Lifespans => {
+            TheoremSubject::Lifespans => {
                 let pairs = measured.peaks.iter().zip(&measured.bounds);
                 let device = Device::at(pairs.clone().position(|(peak, bound)| peak > bound)?);
                 let (peak, bound) = (measured.peaks[device.index()], measured.bounds[device.index()]);
-                Some(self.at(device, Violation::Lifespans { peak, bound }))
+                Some(self.at(device, TheoremViolation::Lifespans { peak, bound }))
             }
-            Subject::Promise(position) => match &measured.promises {
+            TheoremSubject::Promise(position) => match &measured.promises {
                 Err(error) => {
                     let device = match error {
                         FamilyError::Promise { device, .. } => *device,
                         _ => Device(0),
                     };
-                    Some(self.at(device, Violation::NoBlock(error.clone())))
+                    Some(self.at(device, TheoremViolation::NoBlock(error.clone())))
                 }
                 Ok(broken) => {
                     let promise = self.family.promises.get(*position)?;
                     let broken = broken.iter().find(|broken| broken.promise == *promise)?;
                     let start = measured.block.peak_start(&measured.model, broken.device);
-                    Some(self.at(broken.device, Violation::Promise { broken: broken.clone(), start }))
+                    Some(self.at(broken.device, TheoremViolation::Promise { broken: broken.clone(), start }))
                 }
             },
         }
     }
 
-    fn fault(&self, measured: &Measured, wanted: impl Fn(&Fault) -> bool) -> Option<Counterexample> {
+    fn fault(&self, measured: &Measured, wanted: impl Fn(&BlockViolation) -> bool) -> Option<Counterexample> {
         let placement = measured.block.placement();
-        let device = |fault: &Fault| match fault {
-            Fault::Dependency { pass, .. } => placement.device_of(pass.stage),
-            Fault::Collision { device, .. } => *device,
+        let device = |fault: &BlockViolation| match fault {
+            BlockViolation::Dependency { pass, .. } => placement.device_of(pass.stage),
+            BlockViolation::Collision { device, .. } => *device,
         };
         let first = measured.faults.iter().filter(|fault| wanted(fault)).min_by_key(|fault| device(fault))?;
-        Some(self.at(device(first), Violation::Fault(first.clone())))
+        Some(self.at(device(first), TheoremViolation::BlockViolation(first.clone())))
     }
 
-    fn at(&self, device: Device, violation: Violation) -> Counterexample {
+    fn at(&self, device: Device, violation: TheoremViolation) -> Counterexample {
         let passes = self.block.as_ref().map_or_else(
             |_| Vec::new(),
             |Measured { block, model, .. }| {

@@ -21,7 +21,7 @@ fn assert_agreement(family: &Family, most: u32) {
         let devices = sample.devices();
         for theorem in &theorems {
             // Where there is no block, only what says so is about the same thing.
-            if sample.no_block().is_some() && theorem.subject != Subject::Room {
+            if sample.no_block().is_some() && theorem.subject != TheoremSubject::Room {
                 continue;
             }
             let first = Device::all(devices).find(|&device| theorem.holds(device, devices) == Some(false));
@@ -50,7 +50,7 @@ fn text_of(name: &str) -> &'static str {
 #[test]
 fn a_theorem_is_a_file_that_states_it_in_words() {
     let theorems = theorems(&shipped("1f1b").expect("it is shipped")).expect("well formed");
-    let collisions = theorems.iter().find(|theorem| theorem.subject == Subject::Collisions);
+    let collisions = theorems.iter().find(|theorem| theorem.subject == TheoremSubject::Collisions);
     insta::assert_snapshot!(collisions.expect("there is one").smt_lib(Expected::Unsat));
 }
 
@@ -97,25 +97,25 @@ fn a_family_that_is_none_is_refused() {
 fn a_refutation_draws_its_device_modulo_the_interval() {
     let tight = family("tight", &text_of("v-min").replace("if(d mod 3 = 0, 2, 0)", "0"));
     let sample = Sample::of(&tight, 3).expect("within the domain");
-    let found = sample.violation(&Subject::Collisions).expect("it collides");
+    let found = sample.violation(&TheoremSubject::Collisions).expect("it collides");
     insta::assert_snapshot!(format!("{}\n{}", found.violation, found.drawing().expect("there is a block")));
 }
 
 #[test]
 fn what_fails_for_few_devices_is_refuted_without_a_solver() {
     let tight = family("tight", &text_of("v-half").replace("if(d mod 2 = 0, 3, 0)", "0"));
-    let judgements = prove(&tight, &Stop::default(), Duration::from_nanos(1), |_| ()).expect("well formed");
-    let verdict = |subject: &Subject| {
-        let found = judgements.iter().find(|judgement| judgement.theorem.subject == *subject);
+    let decided = prove(&tight, &Stop::default(), Duration::from_nanos(1), |_| ()).expect("well formed");
+    let verdict = |subject: &TheoremSubject| {
+        let found = decided.iter().find(|judgement| judgement.theorem.subject == *subject);
         found.expect("it is there").verdict.clone()
     };
-    assert!(matches!(verdict(&Subject::Collisions), Verdict::Refuted(counterexample)
+    assert!(matches!(verdict(&TheoremSubject::Collisions), TheoremVerdict::Refuted(counterexample)
         if (counterexample.devices, counterexample.device.0) == (2, 0)));
-    let reason = if has_solver() { Reason::Time } else { Reason::NoSolver };
-    assert_eq!(verdict(&Subject::Room), Verdict::Unknown(reason));
+    let reason = if has_solver() { UnknownReason::Time } else { UnknownReason::NoSolver };
+    assert_eq!(verdict(&TheoremSubject::Room), TheoremVerdict::Unknown(reason));
     // What speaks of a W that was left out rests on its place.
-    let rests = Reason::Premise("tight.room".to_owned());
-    assert_eq!(verdict(&Subject::Lifespans), Verdict::Unknown(rests));
+    let rests = UnknownReason::Premise("tight.room".to_owned());
+    assert_eq!(verdict(&TheoremSubject::Lifespans), TheoremVerdict::Unknown(rests));
 }
 
 /// An offset that is near `i` times a slope, with a jump somewhere.
@@ -188,7 +188,7 @@ fn assert_told_by_residues(family: &Family) -> usize {
     let mut told = 0;
     for theorem in theorems(family).expect("well formed") {
         let Some(residues) = Residues::of(&theorem) else { continue };
-        assert_ne!(theorem.subject, Subject::Dependencies, "it speaks of other devices");
+        assert_ne!(theorem.subject, TheoremSubject::Dependencies, "it speaks of other devices");
         told += 1;
         let period = residues.period;
         for (row, (r, s, constants)) in residues.rows().enumerate() {
@@ -225,7 +225,7 @@ fn what_grows_unevenly_or_needs_too_many_residues_has_no_table() {
     for (at, told) in [("i", true), ("if(i < 2, i, 3*i)", false), ("i + i div 29", false)] {
         let family = family("changed", &text_of("1f1b").replacen("at = \"i\"", &format!("at = \"{at}\""), 1));
         let theorems = theorems(&family).expect("well formed");
-        let collisions = theorems.iter().find(|theorem| theorem.subject == Subject::Collisions);
+        let collisions = theorems.iter().find(|theorem| theorem.subject == TheoremSubject::Collisions);
         assert_eq!(Residues::of(collisions.expect("there is one")).is_some(), told, "{at}");
     }
 }
@@ -253,12 +253,12 @@ fn what_time_or_memory_did_not_suffice_for_may_be_decided_later() {
     let died =
         SmtError::Died { program: "z3".to_owned(), status: "signal".to_owned(), last_words: String::new() };
     for (reason, expected) in [
-        (Reason::Time, true),
-        (Reason::Solver("memout".to_owned()), true),
-        (Reason::Failed(died), true),
-        (Reason::NoSolver, false),
-        (Reason::TooManyDevices(1 << 40), false),
+        (UnknownReason::Time, true),
+        (UnknownReason::Solver("memout".to_owned()), true),
+        (UnknownReason::Failed(died), true),
+        (UnknownReason::NoSolver, false),
+        (UnknownReason::TooManyDevices(1 << 40), false),
     ] {
-        assert_eq!(reason.is_haste(), expected, "{reason}");
+        assert_eq!(reason.is_out_of_time(), expected, "{reason}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ProveError;
 use super::device::{DeviceTerms, Step};
-use super::subject::{Delays, Subject};
+use super::subject::{Delays, TheoremSubject};
 use super::term::{Definition, Fact, Place, Term};
 use crate::block::family::{Comparison, Condition, Family, Layout, Variable};
 use crate::model::{Device, Kind, Ticks};
@@ -18,7 +18,7 @@ pub struct Theorem {
     /// The theorem in a sentence.
     pub statement: String,
     /// What it is about.
-    pub subject: Subject,
+    pub subject: TheoremSubject,
     pub(super) family: String,
     pub(super) domain: Fact,
     /// Whether it speaks of a W that the family leaves out, and so only of blocks in which that has a
@@ -78,7 +78,7 @@ impl<'a> Theorems<'a> {
         Ok(theorems)
     }
 
-    fn theorem(&self, name: &str, subject: Subject, says: &str, claim: Fact) -> Theorem {
+    fn theorem(&self, name: &str, subject: TheoremSubject, says: &str, claim: Fact) -> Theorem {
         let mut theorem = Theorem {
             name: format!("{}.{name}", self.family.name),
             statement: format!("for every d with {}: {says}", self.family.domain),
@@ -92,7 +92,7 @@ impl<'a> Theorems<'a> {
         theorem.definitions = self.used(&theorem.claim);
         let delays: Vec<String> = self.terms.placed.iter().map(|w| format!("{}_delay", w.name())).collect();
         let speaks_of_placed = theorem.definitions.iter().any(|definition| delays.contains(&definition.name));
-        if speaks_of_placed && theorem.subject != Subject::Room {
+        if speaks_of_placed && theorem.subject != TheoremSubject::Room {
             let room = self.terms.room();
             theorem.definitions = self.used(&Fact::All(vec![theorem.claim.clone(), room.clone()]));
             theorem.premise = Some(room);
@@ -118,14 +118,14 @@ impl<'a> Theorems<'a> {
 
     fn room(&self) -> Theorem {
         let says = "every W that the family leaves out has a place on its device";
-        self.theorem("room", Subject::Room, says, self.terms.room())
+        self.theorem("room", TheoremSubject::Room, says, self.terms.room())
     }
 
     fn dependencies(&self) -> Theorem {
         let steps = self.terms.steps.iter();
         let claim = Fact::all(steps.flat_map(|&step| self.waits(step)));
         let says = "no pass starts before the passes that it needs have ended";
-        self.theorem("dependencies", Subject::Dependencies, says, claim)
+        self.theorem("dependencies", TheoremSubject::Dependencies, says, claim)
     }
 
     fn collisions(&self) -> Theorem {
@@ -138,7 +138,7 @@ impl<'a> Theorems<'a> {
         let claim = Fact::all(alone.chain(pairs.map(|(first, second)| terms.apart(first, second))));
         let says =
             format!("no two passes of a device overlap modulo the interval of {} ticks", terms.interval);
-        self.theorem("collisions", Subject::Collisions, &says, claim)
+        self.theorem("collisions", TheoremSubject::Collisions, &says, claim)
     }
 
     pub fn delay(&self, chunk: u32, delays: Delays) -> Theorem {
@@ -156,7 +156,7 @@ impl<'a> Theorems<'a> {
                 least.ticks, most.ticks
             )
         };
-        self.theorem(&format!("delay-{chunk}"), Subject::Delay { chunk, delays }, &says, claim)
+        self.theorem(&format!("delay-{chunk}"), TheoremSubject::Delay { chunk, delays }, &says, claim)
     }
 
     fn lifespans(&self) -> Theorem {
@@ -178,7 +178,7 @@ impl<'a> Theorems<'a> {
         let claim = Term::named("peak").compare(Comparison::AtMost, Term::Sum(bounds));
         let says = "the peak of a device is at most the sum over its chunks of their lifespans divided by the \
                     interval, rounded up";
-        self.theorem("lifespans", Subject::Lifespans, says, claim)
+        self.theorem("lifespans", TheoremSubject::Lifespans, says, claim)
     }
 
     fn promise(&self, position: usize, promise: &Condition) -> Result<Theorem, ProveError> {
@@ -205,7 +205,7 @@ impl<'a> Theorems<'a> {
         let claim = Fact::of(promise, &values)
             .map_err(|error| ProveError::Formula { name: format!("promise {number}"), error })?;
         let says = format!("{promise} on every device i");
-        Ok(self.theorem(&format!("promise-{number}"), Subject::Promise(position), &says, claim))
+        Ok(self.theorem(&format!("promise-{number}"), TheoremSubject::Promise(position), &says, claim))
     }
 
     /// That a pass starts after everything it needs, wherever its device is.

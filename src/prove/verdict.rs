@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::decide::{Judgement, Verdict, prove};
+use super::decide::{DecidedTheorem, TheoremVerdict, prove};
 use super::squeeze::{BubbleFreedom, Irregular, Witness, WitnessClaim, bubble_freedom};
-use super::subject::Subject;
+use super::subject::TheoremSubject;
 use super::{ProveError, Theorem};
 use crate::block::family::{BubbleFree, Family};
 use crate::stop::Stop;
@@ -13,7 +13,7 @@ use crate::stop::Stop;
 #[derive(Debug, Clone)]
 pub struct FamilyVerdict {
     /// Its theorems, those about its promises included.
-    pub judgements: Vec<Judgement>,
+    pub decided: Vec<DecidedTheorem>,
     /// What is known of its squeezed order.
     pub squeezed: SqueezedOrder,
 }
@@ -65,14 +65,14 @@ pub fn verdict(
     limit: Duration,
     mut watch: impl FnMut(Watched<'_>),
 ) -> Result<FamilyVerdict, ProveError> {
-    let judgements = prove(family, stop, limit, |theorem| watch(Watched::Theorem(theorem)))?;
-    let squeezed = if judgements.iter().any(Judgement::refutes_the_block) {
+    let decided = prove(family, stop, limit, |theorem| watch(Watched::Theorem(theorem)))?;
+    let squeezed = if decided.iter().any(DecidedTheorem::refutes_the_block) {
         SqueezedOrder::NoBlock
     } else {
         watch(Watched::SqueezedOrder);
         squeezed(family, &stop.within(limit))?
     };
-    Ok(FamilyVerdict { judgements, squeezed })
+    Ok(FamilyVerdict { decided, squeezed })
 }
 
 /// The squeezed order: derived, checked again from its witness, and held against the promises about it.
@@ -84,18 +84,19 @@ fn squeezed(family: &Family, stop: &Stop) -> Result<SqueezedOrder, ProveError> {
     };
     let rejected = |error| ProveError::Witness { family: family.name.clone(), error: Box::new(error) };
     let claims = witness.check().map_err(rejected)?;
-    let freedom =
-        |promise: &BubbleFree| Ok((promise.clone(), bubble_freedom(family, promise, &witness.periods()[0])?));
+    let freedom = |promise: &BubbleFree| {
+        Ok((promise.clone(), bubble_freedom(family, promise, &witness.intervals()[0])?))
+    };
     let bubble_free = family.bubble_free.iter().map(freedom).collect::<Result<_, ProveError>>()?;
     let spent = start.elapsed();
     Ok(SqueezedOrder::Known(Box::new(SqueezedTheorems { witness, claims, bubble_free, spent })))
 }
 
-impl Judgement {
+impl DecidedTheorem {
     /// Whether it says that some number of devices has no block: then there is nothing to squeeze.
     #[must_use]
     pub fn refutes_the_block(&self) -> bool {
-        let of_block = [Subject::Room, Subject::Dependencies, Subject::Collisions];
-        of_block.contains(&self.theorem.subject) && matches!(self.verdict, Verdict::Refuted(_))
+        let of_block = [TheoremSubject::Room, TheoremSubject::Dependencies, TheoremSubject::Collisions];
+        of_block.contains(&self.theorem.subject) && matches!(self.verdict, TheoremVerdict::Refuted(_))
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::cache::Cache;
 use super::change::{Change, Severity};
 use super::compare::compare;
-use super::fact::{Place, Value, Verdict};
+use super::fact::{Place, RecordedVerdict, Value};
 use super::inputs::Inputs;
 use super::kept::with_kept_verdicts;
 use super::manifest::Design;
@@ -51,7 +51,7 @@ pub(super) fn check(
     };
     // What is recorded as false stays so until a build that can decide it says otherwise.
     let old = recorded.map(|recorded| &recorded.record);
-    let found = with_kept_verdicts(&found, old, |verdict| verdict == Verdict::Refuted);
+    let found = with_kept_verdicts(&found, old, |verdict| verdict == RecordedVerdict::Refuted);
     let changes = match recorded {
         Some(recorded) => against(recorded, &found, design),
         None => not_recorded(&found, design),
@@ -64,7 +64,7 @@ pub(super) fn check(
         Some(_) if is(Severity::Changed) => DesignOutcome::Changed,
         Some(_) => DesignOutcome::Unchanged,
     };
-    let is_undecided = |value: &Value| matches!(value, Value::Verdict(Verdict::Undecided, _));
+    let is_undecided = |value: &Value| matches!(value, Value::Verdict(RecordedVerdict::Undecided, _));
     Ok(CheckedDesign {
         design: design.name.clone(),
         kind: Some(design.subject.kind()),

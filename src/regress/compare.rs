@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 
 use super::change::{Change, Severity};
-use super::fact::{Fact, Key, Place, Value, Verdict, What};
+use super::fact::{Fact, Key, Place, RecordedVerdict, Value, What};
 use super::moved;
 use super::record::Record;
 use super::threshold::{Allowance, Allowances, Metric};
@@ -74,7 +74,7 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn both(&self, fact: &Fact, recorded: &Value) -> Option<Change> {
         let Fact { key: Key { place, what }, value } = fact;
-        if let (What::Promise(_), Value::Verdict(Verdict::Refuted, _)) = (what, value) {
+        if let (What::Promise(_), Value::Verdict(RecordedVerdict::Refuted, _)) = (what, value) {
             return self.verdict(place, what, Some(recorded), value);
         }
         if value == recorded {
@@ -133,21 +133,21 @@ impl Comparison<'_> {
         let is_promise = matches!(what, What::Promise(_));
         let topic = if is_promise { "promise" } else { "theorem" };
         let severity = match (before, *found) {
-            (_, Verdict::Refuted) => Severity::Worse,
-            (Some(_), Verdict::Undecided) => Severity::Undecided,
+            (_, RecordedVerdict::Refuted) => Severity::Worse,
+            (Some(_), RecordedVerdict::Undecided) => Severity::Undecided,
             (Some(before), found) if found < before => Severity::Worse,
             (Some(before), found) if found > before => Severity::Better,
             _ => Severity::Changed,
         };
         let quoted = if is_promise { format!("`{name}`") } else { name.clone() };
-        let word = if is_promise && *found == Verdict::Refuted { "broken" } else { found.word() };
+        let word = if is_promise && *found == RecordedVerdict::Refuted { "broken" } else { found.word() };
         let rest = if rest.is_empty() { String::new() } else { format!(" ({rest})") };
         let was = match before {
             Some(before) if before != *found => format!(", was {}", before.word()),
             Some(_) | None => String::new(),
         };
         let mut change = Change::of(severity, topic, place, format!("{quoted}: {word}{rest}{was}"));
-        if *found == Verdict::Refuted {
+        if *found == RecordedVerdict::Refuted {
             for what in [What::Counterexample(name.clone()), What::Drawing(name.clone())] {
                 change.details.extend(self.new.get(place, &what).map(ToString::to_string));
             }
@@ -254,7 +254,7 @@ impl Comparison<'_> {
     fn is_block(&self) -> bool {
         ["room", "dependencies", "collisions"].iter().all(|name| {
             let theorem = self.new.get(&Place::default(), &What::Theorem((*name).to_owned()));
-            !matches!(theorem, Some(Value::Verdict(Verdict::Refuted, _)))
+            !matches!(theorem, Some(Value::Verdict(RecordedVerdict::Refuted, _)))
         })
     }
 

@@ -106,7 +106,7 @@ pub enum Value {
     /// Passes with their offsets.
     Offsets(Vec<(String, i64)>),
     /// A verdict, with what is to be said beside it.
-    Verdict(Verdict, String),
+    Verdict(RecordedVerdict, String),
     /// Anything else.
     Text(String),
 }
@@ -114,7 +114,7 @@ pub enum Value {
 /// What is known of a theorem or of a promise, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum RecordedVerdict {
     /// It is false.
     Refuted,
     /// Neither could be shown, though this build could have.
@@ -127,7 +127,7 @@ pub enum Verdict {
     Proved,
 }
 
-impl Verdict {
+impl RecordedVerdict {
     const ALL: [(Self, &'static str); 5] = [
         (Self::Refuted, "refuted"),
         (Self::Unknown, "unknown"),
@@ -354,7 +354,7 @@ impl Value {
             }
             What::Theorem(_) | What::Promise(_) => {
                 let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-                let verdict = Verdict::ALL.into_iter().find(|(_, name)| *name == word);
+                let verdict = RecordedVerdict::ALL.into_iter().find(|(_, name)| *name == word);
                 let verdict = verdict.map(|(verdict, _)| Self::Verdict(verdict, rest.to_owned()));
                 verdict.ok_or("proved, tested, undecided, unknown or refuted")
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::manifest::{Design, Subject};
+use super::manifest::{Design, DesignSource};
 use crate::block::family::{self, Family};
 use crate::interchange::{self, Read};
 use crate::model::{self, Model};
@@ -69,7 +69,7 @@ impl Inputs {
     pub fn read(design: &Design, directory: &Path) -> Result<Self, InputError> {
         let mut inputs = Self::default();
         match &design.subject {
-            Subject::Family { file, models, .. } => {
+            DesignSource::Family { file, models, .. } => {
                 let text = inputs.text(directory, file)?;
                 let family = family::parse(&text)
                     .map_err(|error| malformed(directory, file, text, FileKind::Family, error.to_string()))?;
@@ -79,7 +79,7 @@ impl Inputs {
                     inputs.models.insert(name.clone(), model);
                 }
             }
-            Subject::Schedule { file, model } => {
+            DesignSource::Schedule { file, model } => {
                 let text = inputs.text(directory, file)?;
                 let read = interchange::read(&text).map_err(|error| {
                     malformed(directory, file, text.clone(), FileKind::Schedule, error.to_string())
@@ -104,7 +104,7 @@ impl Inputs {
                 };
                 inputs.schedule = Some((read, model));
             }
-            Subject::Named { model: file, .. } | Subject::Model { file, .. } => {
+            DesignSource::Named { model: file, .. } | DesignSource::Model { file, .. } => {
                 inputs.model = Some(inputs.model_file(directory, file)?);
             }
         }

@@ -1,6 +1,6 @@
 //! Verdicts that a record keeps where this build cannot decide.
 
-use super::fact::{Place, Value, Verdict, What};
+use super::fact::{Place, RecordedVerdict, Value, What};
 use super::record::Record;
 
 /// What was found, with the verdicts of the record about what this build cannot decide, as far as those are
@@ -8,7 +8,7 @@ use super::record::Record;
 pub(super) fn with_kept_verdicts(
     found: &Record,
     old: Option<&Record>,
-    is_kept: impl Fn(Verdict) -> bool,
+    is_kept: impl Fn(RecordedVerdict) -> bool,
 ) -> Record {
     let whole = Place::default();
     let Some(old) = old.filter(|old| old.get(&whole, &What::Formulas) == found.get(&whole, &What::Formulas))
@@ -22,7 +22,7 @@ pub(super) fn with_kept_verdicts(
             facts.append(&mut pending);
         }
         let mut fact = fact.clone();
-        if let Value::Verdict(Verdict::Undecided, _) = fact.value
+        if let Value::Verdict(RecordedVerdict::Undecided, _) = fact.value
             && let Some(kept @ Value::Verdict(verdict, _)) = old.get(&fact.key.place, &fact.key.what)
             && is_kept(*verdict)
         {

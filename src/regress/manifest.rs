@@ -9,7 +9,7 @@ use super::promise::{Measurable, Quantity};
 use super::threshold::{Allowance, Allowances, Metric};
 use crate::block::family::{self, FormulaFileError, parse_promise};
 use crate::catalog;
-use crate::model::reading::{FileError, Problem, Table, Value, document, root};
+use crate::model::reading::{FileError, Table, TomlProblem, Value, document, root};
 
 /// The designs of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Design {
     /// The name, which is also that of its record.
     pub name: String,
     /// What it is.
-    pub subject: Subject,
+    pub subject: DesignSource,
     /// By how much its figures may be worse than its record.
     pub allow: Allowances,
     /// What it promises beside what its own file does.
@@ -36,7 +36,7 @@ pub struct Design {
 /// What is kept under regression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Subject {
+pub enum DesignSource {
     /// A block family, at some numbers of devices and microbatches.
     Family {
         /// The family file.
@@ -102,7 +102,7 @@ impl Promise {
     }
 }
 
-impl Subject {
+impl DesignSource {
     /// The word for it.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
@@ -160,7 +160,7 @@ pub fn parse(text: &str) -> Result<Manifest, FormulaFileError> {
             let allow = table
                 .get("allow")
                 .map_or_else(|| Ok(Allowances::default()), |value| read_allowances(&value))?;
-            let formal = matches!(subject, Subject::Family { .. });
+            let formal = matches!(subject, DesignSource::Family { .. });
             let promises = table.get("promise").map_or_else(Vec::new, Value::one_or_many);
             let promises = read_promises(text, &promises, formal)?;
             designs.push(Design {
@@ -175,17 +175,17 @@ pub fn parse(text: &str) -> Result<Manifest, FormulaFileError> {
     Ok(Manifest { designs })
 }
 
-type Reader = fn(&Table<'_>) -> Result<Subject, FileError>;
+type Reader = fn(&Table<'_>) -> Result<DesignSource, FileError>;
 
 fn contradiction(value: &Value<'_>, other: &str) -> FileError {
-    value.error(Problem::Contradiction {
+    value.error(TomlProblem::Contradiction {
         key: value.key(),
         value: format!("\"{}\"", value.as_text().unwrap_or_default()),
         other: other.to_owned(),
     })
 }
 
-fn read_family(table: &Table<'_>) -> Result<Subject, FileError> {
+fn read_family(table: &Table<'_>) -> Result<DesignSource, FileError> {
     table.only(&["name", "file", "devices", "microbatches", "models", "allow", "promise"])?;
     let mut models = BTreeMap::new();
     for value in table.get("models").map_or_else(Vec::new, Value::one_or_many) {
@@ -203,7 +203,7 @@ fn read_family(table: &Table<'_>) -> Result<Subject, FileError> {
             return Err(contradiction(&value, "another model file has the same name"));
         }
     }
-    Ok(Subject::Family {
+    Ok(DesignSource::Family {
         file: path(&table.require("file")?)?,
         devices: counts(table, "devices")?,
         microbatches: counts(table, "microbatches")?.unwrap_or_else(|| MICROBATCHES.to_vec()),
@@ -211,13 +211,13 @@ fn read_family(table: &Table<'_>) -> Result<Subject, FileError> {
     })
 }
 
-fn read_schedule(table: &Table<'_>) -> Result<Subject, FileError> {
+fn read_schedule(table: &Table<'_>) -> Result<DesignSource, FileError> {
     table.only(&["name", "file", "model", "allow", "promise"])?;
     let model = table.get("model").map(|value| path(&value)).transpose()?;
-    Ok(Subject::Schedule { file: path(&table.require("file")?)?, model })
+    Ok(DesignSource::Schedule { file: path(&table.require("file")?)?, model })
 }
 
-fn read_named(table: &Table<'_>) -> Result<Subject, FileError> {
+fn read_named(table: &Table<'_>) -> Result<DesignSource, FileError> {
     table.only(&["name", "model", "schedules", "devices", "microbatches", "allow", "promise"])?;
     let name = |value: &Value<'_>| {
         let name = value.text()?;
@@ -238,16 +238,16 @@ fn read_named(table: &Table<'_>) -> Result<Subject, FileError> {
         }
         value.one_or_many().iter().map(name).collect()
     };
-    Ok(Subject::Named {
+    Ok(DesignSource::Named {
         schedules: table.get("schedules").map(names).transpose()?,
         model: path(&table.require("model")?)?,
         sizes: sizes(table)?,
     })
 }
 
-fn read_model(table: &Table<'_>) -> Result<Subject, FileError> {
+fn read_model(table: &Table<'_>) -> Result<DesignSource, FileError> {
     table.only(&["name", "file", "devices", "microbatches", "allow", "promise"])?;
-    Ok(Subject::Model { file: path(&table.require("file")?)?, sizes: sizes(table)? })
+    Ok(DesignSource::Model { file: path(&table.require("file")?)?, sizes: sizes(table)? })
 }
 
 fn sizes(table: &Table<'_>) -> Result<Sizes, FileError> {

@@ -1,7 +1,7 @@
 //! What became of designs: the answer of a check.
 
 use super::change::Change;
-use super::fact::{Fact, Key, Value, Verdict, What};
+use super::fact::{Fact, Key, RecordedVerdict, Value, What};
 use super::record::Record;
 
 /// What became of a design.
@@ -91,7 +91,10 @@ impl CheckedDesign {
         let broken = |fact: &Fact| {
             matches!(
                 fact,
-                Fact { key: Key { what: What::Promise(_), .. }, value: Value::Verdict(Verdict::Refuted, _) }
+                Fact {
+                    key: Key { what: What::Promise(_), .. },
+                    value: Value::Verdict(RecordedVerdict::Refuted, _)
+                }
             )
         };
         self.found.as_ref().is_some_and(|found| found.facts.iter().any(broken))

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::recording::{Recording, Timing};
+use super::recording::{Recording, TimeSource};
 use crate::model::{Device, Pass, Ticks};
 use crate::schedule::{Schedule, prerequisites};
 
@@ -162,7 +162,7 @@ fn bounds(recordings: &[Recording], schedule: &Schedule) -> Bounds {
             let Some((from, sent)) = ran.get(&needed).filter(|(from, _)| from != at) else { continue };
             for (there, (_, sent)) in times.iter().zip(sent) {
                 // Where a pass begins with the wait for its input, only its end is later than that.
-                let there = if recordings[*at].timing == Timing::HostRanges { there.1 } else { there.0 };
+                let there = if recordings[*at].timing == TimeSource::HostRanges { there.1 } else { there.0 };
                 let slack = i128::from(there.0) - i128::from(sent.0);
                 let bound = &mut bounds[*at][*from];
                 *bound = Some(bound.map_or(slack, |bound| bound.min(slack)));

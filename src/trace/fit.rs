@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 pub use latency::{Latency, LatencyMethod};
-pub use memory::Held;
+pub use memory::FittedMemory;
 pub use note::Note;
 
 use self::latency::latencies;
@@ -28,7 +28,7 @@ pub struct Profile {
     /// What messages took, by boundary between devices.
     pub latencies: Vec<Latency>,
     /// What passes held, by stage; empty where no trace has samples of memory.
-    pub memory: Vec<Held>,
+    pub memory: Vec<FittedMemory>,
     /// What the model does not say, or says without having seen it.
     pub notes: Vec<Note>,
 }

@@ -24,7 +24,7 @@ pub use error::ProfilerError;
 
 use self::event::{Event, File, place};
 use super::Span;
-use super::recording::{Recording, Timing};
+use super::recording::{Recording, TimeSource};
 use crate::model::{Pass, Ticks};
 
 /// Whether a text has the form of Chrome's traces: an object with events.
@@ -81,13 +81,13 @@ pub fn parse(text: &str) -> Result<Recording, ProfilerError> {
     if kernels::any(&file) {
         let ranges = ranges(&file, text, "user_annotation")?;
         let spans = kernels::timed(&file, text, &ranges.ok_or(ProfilerError::NoPasses)?)?;
-        return Ok(Recording::new(rank, Timing::Kernels, spans));
+        return Ok(Recording::new(rank, TimeSource::Kernels, spans));
     }
     if let Some(spans) = ranges(&file, text, "gpu_user_annotation")? {
-        return Ok(Recording::new(rank, Timing::DeviceRanges, spans));
+        return Ok(Recording::new(rank, TimeSource::DeviceRanges, spans));
     }
     let operators = operators(&file, text)?;
-    let timing = if operators.is_empty() { Timing::HostRanges } else { Timing::Operators };
+    let timing = if operators.is_empty() { TimeSource::HostRanges } else { TimeSource::Operators };
     let spans = ranges_from(&file, text, "user_annotation", &operators)?.ok_or(ProfilerError::NoPasses)?;
     Ok(Recording::new(rank, timing, spans))
 }

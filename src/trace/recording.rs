@@ -8,13 +8,13 @@ pub struct Recording {
     /// Its rank, where the file says it.
     pub rank: Option<u32>,
     /// What its passes were timed by.
-    pub timing: Timing,
+    pub timing: TimeSource,
     spans: Vec<Span>,
 }
 
 /// What the passes of a recording were timed by, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Timing {
+pub enum TimeSource {
     /// The device: the kernels that were launched within them.
     Kernels,
     /// The device: the profiler's own ranges of it, which may be too short for backwards.
@@ -25,7 +25,7 @@ pub enum Timing {
     HostRanges,
 }
 
-impl Timing {
+impl TimeSource {
     /// Whether the times are the device's, not the host's.
     #[must_use]
     pub fn is_of_device(self) -> bool {
@@ -36,7 +36,7 @@ impl Timing {
 impl Recording {
     /// A recording of these passes, which are put in the order in which they started.
     #[must_use]
-    pub fn new(rank: Option<u32>, timing: Timing, mut spans: Vec<Span>) -> Self {
+    pub fn new(rank: Option<u32>, timing: TimeSource, mut spans: Vec<Span>) -> Self {
         spans.sort_by_key(|span| (span.start, span.end));
         Self { rank, timing, spans }
     }

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use bubbleproof::block::family::{self, SHIPPED};
 use bubbleproof::catalog::{self, Needs};
 use bubbleproof::model::{Kind, Model, Pass, Placement, Stage, Ticks, Units};
-use bubbleproof::prove::every::{EveryM, Formula, Proof, Reason, every_m_of_block, every_m_of_schedule};
+use bubbleproof::prove::every::{
+    EveryM, Formula, Proof, UnknownReason, every_m_of_block, every_m_of_schedule,
+};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
 use bubbleproof::stop::Stop;
@@ -71,7 +73,7 @@ fn without_time_nothing_is_said_of_every_m() {
     let now = Stop::after(std::time::Duration::ZERO);
     let answers = [every_m_of_block(&block, &model, &now), every_m_of_schedule(&schedule, &model, &now)];
     for answer in answers {
-        assert_eq!(answer, Ok(EveryM::Unknown(Reason::Time)));
+        assert_eq!(answer, Ok(EveryM::Unknown(UnknownReason::Time)));
     }
 }
 
@@ -240,7 +242,7 @@ fn recomputation_of_some_microbatches_is_not_extended() {
     let orders: Vec<Vec<Pass>> = schedule.orders().iter().map(recompute).collect();
     let some = Schedule::new(schedule.placement().clone(), 20, orders).expect("a schedule");
     let answer = every_m_of_schedule(&some, &model, &Stop::default()).expect("an answer");
-    let EveryM::Unknown(reason @ Reason::NotRepeatable(_)) = answer else { panic!("{answer:?}") };
+    let EveryM::Unknown(reason @ UnknownReason::NotRepeatable(_)) = answer else { panic!("{answer:?}") };
     assert_eq!(
         reason.to_string(),
         "the steady phase cannot be extended: device 0 has `0R17` in its cool-down, where the repetition \
@@ -346,7 +348,7 @@ fn what_is_too_large_to_begin_with_is_said_to_be() {
     };
     assert_eq!(proved("late", late(50)).peak_memory[0], Units(52));
     let answer = late(1 << 40);
-    assert!(matches!(answer, EveryM::Unknown(Reason::TooLarge { .. })), "{answer:?}");
+    assert!(matches!(answer, EveryM::Unknown(UnknownReason::TooLarge { .. })), "{answer:?}");
 }
 
 /// One device is faster than the other by a hair, and at first far ahead: a long way to go until the
@@ -363,7 +365,7 @@ fn where_the_times_do_not_repeat_soon_it_is_said_that_only_the_formula_is_missin
     let model = Model::new(name, None, placement, 1, costs, memory).expect("a model");
     let answer =
         every_m_of_block(&family.block(2).expect("a block"), &model, &Stop::default()).expect("an answer");
-    let EveryM::Unknown(reason @ Reason::NoCycle { .. }) = answer else { panic!("{answer:?}") };
+    let EveryM::Unknown(reason @ UnknownReason::NoCycle { .. }) = answer else { panic!("{answer:?}") };
     insta::assert_snapshot!(reason);
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 use bubbleproof::block::family::{self, Family, SHIPPED};
-use bubbleproof::prove::{Judgement, Verdict, prove};
+use bubbleproof::prove::{DecidedTheorem, TheoremVerdict, prove};
 use bubbleproof::stop::Stop;
 use serde::Deserialize;
 
@@ -29,7 +29,7 @@ struct Entry {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 struct Refuted(String, u32, u32, Vec<String>);
 
-fn decide(family: &Family) -> Vec<Judgement> {
+fn decide(family: &Family) -> Vec<DecidedTheorem> {
     prove(family, &Stop::default(), LIMIT, |_| ()).unwrap_or_else(|error| panic!("{}: {error}", family.name))
 }
 
@@ -37,8 +37,8 @@ fn decide(family: &Family) -> Vec<Judgement> {
 fn every_shipped_family_is_proved_completely() {
     for (name, _) in SHIPPED {
         let family = family::shipped(name).expect("it is shipped");
-        for Judgement { theorem, verdict, .. } in decide(&family) {
-            assert_eq!(verdict, Verdict::Proved, "{}: {}", theorem.name, theorem.statement);
+        for DecidedTheorem { theorem, verdict, .. } in decide(&family) {
+            assert_eq!(verdict, TheoremVerdict::Proved, "{}: {}", theorem.name, theorem.statement);
         }
     }
 }
@@ -50,10 +50,10 @@ fn the_families_of_the_corpus_are_judged_as_its_index_says() {
         let text = fs::read_to_string(index::folder("families").join(&file)).expect("a file");
         let family = family::parse(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
         let mut found = Vec::new();
-        for Judgement { theorem, verdict, .. } in decide(&family) {
+        for DecidedTheorem { theorem, verdict, .. } in decide(&family) {
             match verdict {
-                Verdict::Proved => {}
-                Verdict::Refuted(counterexample) => {
+                TheoremVerdict::Proved => {}
+                TheoremVerdict::Refuted(counterexample) => {
                     assert!(counterexample.smallest, "{}", theorem.name);
                     let name = theorem.name.strip_prefix(&format!("{}.", family.name));
                     let passes = counterexample.violation.passes();
@@ -75,7 +75,8 @@ fn the_families_of_the_corpus_are_judged_as_its_index_says() {
 fn the_waits_of_w_are_known_exactly() {
     let waits = |text: &str| -> Vec<String> {
         let family = family::parse(text).expect("a family");
-        let said = decide(&family).into_iter().filter(|judgement| judgement.verdict == Verdict::Proved);
+        let said =
+            decide(&family).into_iter().filter(|judgement| judgement.verdict == TheoremVerdict::Proved);
         said.map(|judgement| judgement.theorem.statement)
             .filter(|said| said.contains("ticks after its I"))
             .collect()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bubbleproof::block::family::SHIPPED;
 use bubbleproof::catalog;
 use bubbleproof::prove::has_solver;
-use bubbleproof::regress::{CheckOptions, Severity, Subject, Suite};
+use bubbleproof::regress::{CheckOptions, DesignSource, Severity, Suite};
 use bubbleproof::stop::Stop;
 
 fn ours() -> Suite {
@@ -48,7 +48,7 @@ fn every_family_and_every_named_schedule_is_under_regression() {
         .manifest
         .designs
         .iter()
-        .filter(|design| matches!(design.subject, Subject::Family { .. }))
+        .filter(|design| matches!(design.subject, DesignSource::Family { .. }))
         .map(|design| design.name.as_str())
         .collect();
     assert_eq!(families, SHIPPED.into_iter().map(|(name, _)| name).collect());

@@ -65,7 +65,7 @@ fn row(problem: Problem) -> Vec<String> {
     };
     let solution = optimize(&model, &options, &mut |_| ()).expect("one microbatch fits");
     let proved = match &solution.optimality {
-        Optimality::Open => format!("nothing: at least {}", solution.lower()),
+        Optimality::Open => format!("nothing: at least {}", solution.lower_bound()),
         Optimality::Bound => "bound".to_owned(),
         Optimality::Search { engine, .. } => engine.clone(),
     };

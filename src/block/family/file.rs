@@ -4,7 +4,7 @@ use super::syntax::{FormulaError, FormulaProblem, Promise, parse_condition, pars
 use super::{Comparison, Condition, Durations, Family, Formula, Layout, Offset, Variable};
 use std::ops::Range;
 
-use crate::model::reading::{FileError, Problem, Table, Value, document, root};
+use crate::model::reading::{FileError, Table, TomlProblem, Value, document, root};
 use crate::model::{Kind, Model, Ticks};
 
 /// What is wrong with a file that holds formulas, and where.
@@ -84,7 +84,9 @@ pub fn parse(text: &str) -> Result<Family, FormulaFileError> {
         if said.contains(&promise.to_string()) {
             let found = format!("\"{}\"", value.text()?);
             let other = "that is promised already".to_owned();
-            return Err(value.error(Problem::Contradiction { key: value.key(), value: found, other }).into());
+            return Err(value
+                .error(TomlProblem::Contradiction { key: value.key(), value: found, other })
+                .into());
         }
         said.push(promise.to_string());
         match promise {
@@ -127,13 +129,13 @@ fn read_layout(file: &Table<'_>) -> Result<Layout, FileError> {
         "looped" => return Ok(Layout::Looped(file.require("chunks")?.count(2)?)),
         _ => {
             let found = name.to_owned();
-            return Err(value.error(Problem::Name { key: value.key(), found, known: NAMES }));
+            return Err(value.error(TomlProblem::Name { key: value.key(), found, known: NAMES }));
         }
     };
     if let Some(chunks) = file.get("chunks") {
         let stated = chunks.count(1)?;
         if stated != layout.chunks() {
-            return Err(chunks.error(Problem::Contradiction {
+            return Err(chunks.error(TomlProblem::Contradiction {
                 key: chunks.key(),
                 value: stated.to_string(),
                 other: format!("{name} placement has {} on each device", layout.chunks()),
@@ -149,7 +151,7 @@ fn ticks(value: &Value<'_>, least: i64) -> Result<Ticks, FileError> {
     if (least..=most).contains(&ticks) {
         return Ok(Ticks(ticks));
     }
-    Err(value.error(Problem::Range { key: value.key(), value: ticks.to_string(), least, most }))
+    Err(value.error(TomlProblem::Range { key: value.key(), value: ticks.to_string(), least, most }))
 }
 
 fn condition(file: &str, value: &Value<'_>, variables: &[Variable]) -> Result<Condition, FormulaFileError> {
@@ -159,10 +161,10 @@ fn condition(file: &str, value: &Value<'_>, variables: &[Variable]) -> Result<Co
 fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>, FormulaFileError> {
     const LETTERS: &[&str] = &["F", "R", "I", "W", "B"];
     let contradiction = |value: &Value<'_>, what: String, other: String| {
-        value.error(Problem::Contradiction { key: value.key(), value: what, other })
+        value.error(TomlProblem::Contradiction { key: value.key(), value: what, other })
     };
     let list = value.list().ok_or_else(|| {
-        value.error(Problem::Type {
+        value.error(TomlProblem::Type {
             key: value.key(),
             expected: "a list of tables, each begun by [[pass]]",
             found: "something else".to_owned(),
@@ -177,14 +179,14 @@ fn read_passes(file: &str, value: &Value<'_>, chunks: u32) -> Result<Vec<Offset>
         let Some(kind) = Kind::ALL.into_iter().find(|kind| letter == kind.letter().to_string()) else {
             let found = letter.to_owned();
             return Err(kind_value
-                .error(Problem::Name { key: kind_value.key(), found, known: LETTERS })
+                .error(TomlProblem::Name { key: kind_value.key(), found, known: LETTERS })
                 .into());
         };
         let chunk_value = table.get("chunk");
         let chunk = chunk_value.as_ref().map_or(Ok(0), |value| value.count(0))?;
         if let Some(value) = chunk_value.filter(|_| chunk >= chunks) {
             return Err(value
-                .error(Problem::Range {
+                .error(TomlProblem::Range {
                     key: value.key(),
                     value: chunk.to_string(),
                     least: 0,

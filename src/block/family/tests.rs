@@ -3,7 +3,7 @@ use num_integer::Integer;
 use proptest::prelude::*;
 
 use super::*;
-use crate::block::Fault;
+use crate::block::BlockViolation;
 use crate::model::Placement;
 
 /// What each family's device `i` of `d` holds at its peak, in activations, in closed form.
@@ -166,7 +166,9 @@ fn without_their_gaps_v_min_and_v_half_collide() {
             Err(error) => panic!("{name}: {error}"),
         };
         assert!(
-            faults.iter().any(|fault| matches!(fault, Fault::Collision { device: at, first, second, .. }
+            faults
+                .iter()
+                .any(|fault| matches!(fault, BlockViolation::Collision { device: at, first, second, .. }
                 if *at == Device(device) && four(*first) && four(*second))),
             "{name}: {faults:?}"
         );

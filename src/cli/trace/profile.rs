@@ -13,7 +13,7 @@ use crate::cli::progress::Progress;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::model::print;
-use crate::trace::fit::{FitError, Held, Latency, Profile, StageDuration, profile};
+use crate::trace::fit::{FitError, FittedMemory, Latency, Profile, StageDuration, profile};
 use crate::trace::{Origin, Trace};
 
 /// The options of `trace profile`.
@@ -46,7 +46,7 @@ struct Fitted<'a> {
     /// By boundary between devices.
     latencies: &'a [Latency],
     /// By stage.
-    memory: &'a [Held],
+    memory: &'a [FittedMemory],
     notes: Vec<String>,
     /// The text of the model file.
     model: String,
@@ -150,7 +150,7 @@ impl fmt::Display for Fitted<'_> {
         if !self.memory.is_empty() {
             let mut table =
                 Table::new(["stage", "samples", "F acquires bytes", "deviation", "W releases", "deviation"]);
-            for Held { stage, acquired, retained } in self.memory {
+            for FittedMemory { stage, acquired, retained } in self.memory {
                 let of = |value: fn(i64) -> String, of: Option<i64>| of.map_or_else(|| "-".to_owned(), value);
                 table.row([
                     stage.to_string(),

@@ -13,7 +13,7 @@ use crate::schedule::Schedule;
 use crate::trace::Trace;
 use crate::trace::clocks::{ClockError, Clocks, OffsetChoice};
 use crate::trace::gather::{GatherError, gather};
-use crate::trace::recording::{Recording, Timing};
+use crate::trace::recording::{Recording, TimeSource};
 
 /// Traces with the options that say how to read them.
 #[derive(Debug, Clone, Args)]
@@ -176,20 +176,20 @@ fn read(
 
 /// How passes were timed, where kernels did not time them; with the ranks, unless all ranks are alike.
 fn timings(recordings: &[Recording]) -> Vec<String> {
-    let mut by_timing: BTreeMap<Timing, Vec<u32>> = BTreeMap::new();
+    let mut by_timing: BTreeMap<TimeSource, Vec<u32>> = BTreeMap::new();
     for (place, recording) in (0..).zip(recordings) {
         by_timing.entry(recording.timing).or_default().push(recording.rank.unwrap_or(place));
     }
     let same = by_timing.len() == 1;
     let notes = by_timing.into_iter().filter_map(|(timing, mut ranks)| {
         let how = match timing {
-            Timing::Kernels => return None,
-            Timing::DeviceRanges => {
+            TimeSource::Kernels => return None,
+            TimeSource::DeviceRanges => {
                 "are timed by the profiler's ranges of the device, as there are no kernels to time them by: \
                  those of backwards may be too short"
             }
-            Timing::Operators => "are timed by the host, from their first operator to the end of their range",
-            Timing::HostRanges => {
+            TimeSource::Operators => "are timed by the host, from their first operator to the end of their range",
+            TimeSource::HostRanges => {
                 "are timed by the host and are whole ranges, waits included, as there are no operators to see those by"
             }
         };

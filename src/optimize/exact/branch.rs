@@ -20,9 +20,9 @@ mod bounds;
 
 use std::collections::HashMap;
 
-use super::problem::{Problem, Starts};
-use super::race::Pace;
-use super::{Found, Task};
+use super::problem::{SequencingProblem, Starts};
+use super::race::WorkMeter;
+use super::{EngineResult, Task};
 use crate::model::Kind;
 use bounds::Bounds;
 
@@ -37,20 +37,20 @@ const MAX_SIZE: usize = 8000;
 const MAX_REMEMBERED: usize = 60_000_000;
 
 /// Whether the problem is within the engine's limits.
-pub fn accepts(problem: &Problem, incumbent: i64) -> bool {
+pub fn accepts(problem: &SequencingProblem, incumbent: i64) -> bool {
     let lags: i64 = problem.rows.iter().flat_map(|row| row.needs.iter().map(|&(_, lag)| lag)).sum();
     incumbent + lags < MAX_TIME && problem.rows.len() * problem.copies * problem.devices.len() <= MAX_SIZE
 }
 
 /// Enumerates all orders that could be better than the incumbent.
-pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
-    let mut search = Search::new(task, pace);
+pub fn solve(task: &Task<'_>, meter: &mut WorkMeter<'_>) -> EngineResult {
+    let mut search = Search::new(task, meter);
     let ended = search.node();
     let best = search.best_starts.take().map(|starts| (search.best, starts));
-    Found { best, is_proved: ended.is_ok() || search.best <= task.lower }
+    EngineResult { best, is_proved: ended.is_ok() || search.best <= task.lower_bound }
 }
 
-/// The pace says to end, or nothing can be better than what is found.
+/// The meter says to end, or nothing can be better than what is found.
 struct Ended;
 
 /// What may be done next.
@@ -63,9 +63,9 @@ enum Move {
 }
 
 struct Search<'a, 'b, 'c> {
-    problem: &'a Problem,
+    problem: &'a SequencingProblem,
     lower: i64,
-    pace: &'b mut Pace<'c>,
+    meter: &'b mut WorkMeter<'c>,
     /// What a node counts for: it looks at every row a few times.
     work: u64,
     bounds: Bounds,
@@ -93,7 +93,7 @@ struct State {
 }
 
 impl<'a, 'b, 'c> Search<'a, 'b, 'c> {
-    fn new(task: &Task<'a>, pace: &'b mut Pace<'c>) -> Self {
+    fn new(task: &Task<'a>, meter: &'b mut WorkMeter<'c>) -> Self {
         let problem = task.problem;
         let (rows, devices) = (problem.rows.len(), problem.devices.len());
         let state = State {
@@ -105,8 +105,8 @@ impl<'a, 'b, 'c> Search<'a, 'b, 'c> {
         };
         Self {
             problem,
-            lower: task.lower,
-            pace,
+            lower: task.lower_bound,
+            meter,
             work: 1 + u64::try_from(rows).unwrap_or(u64::MAX) / 4,
             bounds: Bounds::new(problem),
             best: task.incumbent,
@@ -119,7 +119,7 @@ impl<'a, 'b, 'c> Search<'a, 'b, 'c> {
 
     /// Searches everything that can follow the state.
     fn node(&mut self) -> Result<(), Ended> {
-        if self.pace.spend(self.work) {
+        if self.meter.spend(self.work) {
             return Err(Ended);
         }
         if self.state.left == 0 {

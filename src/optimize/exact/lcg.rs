@@ -28,9 +28,9 @@ use pumpkin_core::termination::TerminationCondition;
 use pumpkin_core::variables::{AffineView, DomainId, Literal, TransformableVariable};
 use pumpkin_propagators::disjunctive::ArgDisjunctiveTask;
 
-use super::problem::{Problem, Starts};
-use super::race::Pace;
-use super::{Found, Task};
+use super::problem::{SequencingProblem, Starts};
+use super::race::WorkMeter;
+use super::{EngineResult, Task};
 use brancher::Guided;
 
 /// The largest time that the engine handles: sums of a few times must fit 32 bits.
@@ -40,27 +40,27 @@ const MAX_TIME: i64 = 1 << 28;
 const MAX_LITERALS: usize = 80_000;
 
 /// Whether the problem is within the engine's limits.
-pub fn accepts(problem: &Problem, incumbent: i64) -> bool {
+pub fn accepts(problem: &SequencingProblem, incumbent: i64) -> bool {
     let lags = problem.rows.iter().flat_map(|row| row.needs.iter().map(|&(_, lag)| lag)).max().unwrap_or(0);
     let origin = problem.rows.iter().map(|row| row.tail.abs()).max().unwrap_or(0);
     incumbent + origin + lags < MAX_TIME && literals(problem) <= MAX_LITERALS && memory::fits(problem)
 }
 
 /// At most this many pairs of copies on a device have an open order.
-fn literals(problem: &Problem) -> usize {
+fn literals(problem: &SequencingProblem) -> usize {
     let pairs = problem.devices.iter().map(|rows| rows.len() * rows.len().saturating_sub(1) / 2);
     pairs.sum::<usize>() * problem.copies * problem.copies
 }
 
-/// Lowers the incumbent until nothing is better or the pace says to end.
-pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
-    let mut found = Found::default();
+/// Lowers the incumbent until nothing is better or the meter says to end.
+pub fn solve(task: &Task<'_>, meter: &mut WorkMeter<'_>) -> EngineResult {
+    let mut found = EngineResult::default();
     // To post a literal with its constraints takes a few microseconds.
-    if pace.spend(2 * u64::try_from(literals(task.problem)).unwrap_or(u64::MAX)) {
+    if meter.spend(2 * u64::try_from(literals(task.problem)).unwrap_or(u64::MAX)) {
         return found;
     }
     let Some(mut encoding) = Encoding::new(task) else {
-        return Found { is_proved: true, ..found };
+        return EngineResult { is_proved: true, ..found };
     };
     let mut brancher = Guided::new(&encoding.solver, encoding.warm_start(task));
     // The recursive one of the two ways to shorten what is learnt from a conflict: the crate's default
@@ -72,10 +72,10 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
     // The incumbent is found first: from then on branching keeps close to it.
     let mut target = if task.known.is_some() { best } else { best - 1 };
     loop {
-        if target < task.lower || !encoding.require(target) {
-            return Found { is_proved: true, ..found };
+        if target < task.lower_bound || !encoding.require(target) {
+            return EngineResult { is_proved: true, ..found };
         }
-        let mut termination = Termination { pace, step };
+        let mut termination = Termination { meter, step };
         match encoding.solver.satisfy(&mut brancher, &mut termination, &mut resolver) {
             SatisfactionResult::Satisfiable(answer) => {
                 let solution = answer.solution();
@@ -92,7 +92,7 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
                 best = best.min(value);
                 target = best - 1;
             }
-            SatisfactionResult::Unsatisfiable(..) => return Found { is_proved: true, ..found },
+            SatisfactionResult::Unsatisfiable(..) => return EngineResult { is_proved: true, ..found },
             SatisfactionResult::Unknown(..) => return found,
         }
     }
@@ -101,13 +101,13 @@ pub fn solve(task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
 /// The solver asks whether to stop before every decision and after every conflict. What it does
 /// between two questions grows with the number of passes and of literals.
 struct Termination<'a, 'b> {
-    pace: &'a mut Pace<'b>,
+    meter: &'a mut WorkMeter<'b>,
     step: u64,
 }
 
 impl TerminationCondition for Termination<'_, '_> {
     fn should_stop(&mut self) -> bool {
-        self.pace.spend(self.step)
+        self.meter.spend(self.step)
     }
 }
 
@@ -121,7 +121,7 @@ enum Order {
 }
 
 struct Encoding<'a> {
-    problem: &'a Problem,
+    problem: &'a SequencingProblem,
     solver: Solver,
     tag: ConstraintTag,
     starts: Vec<Vec<DomainId>>,
@@ -138,7 +138,7 @@ impl<'a> Encoding<'a> {
         let tag = solver.new_constraint_tag();
         // The incumbent itself is allowed: the search begins with it.
         let value =
-            solver.new_bounded_integer(narrow(task.lower.min(task.incumbent)), narrow(task.incumbent));
+            solver.new_bounded_integer(narrow(task.lower_bound.min(task.incumbent)), narrow(task.incumbent));
         let mut starts = Vec::new();
         for row in &problem.rows {
             let mut copies = Vec::new();

@@ -4,7 +4,7 @@
 //! Two engines that share nothing but the statement of the problem (the `problem` module here) search for a
 //! better schedule than the one known until they have excluded all: lazy clause generation (`lcg`,
 //! where the crate is built with that feature) and a branch and bound (`branch and bound`). They run
-//! at once and keep pace: each counts its own work, neither is more than an epoch of work ahead of the other,
+//! at once and keep meter: each counts its own work, neither is more than an epoch of work ahead of the other,
 //! and the first epoch at whose end one of them has a proof decides. So the answer, down to the
 //! schedule and to who proved it, does not depend on how fast the machine runs them, unless the time
 //! limit comes first.
@@ -36,8 +36,8 @@ use crate::certificate::lower_bound;
 use crate::model::{Device, Model, Pass, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
-use problem::{Problem, Starts};
-use race::{Pace, Race};
+use problem::{SequencingProblem, Starts};
+use race::{Race, WorkMeter};
 
 /// An engine for whole schedules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,7 +75,7 @@ impl Engine {
         }
     }
 
-    fn accepts(self, problem: &Problem, incumbent: i64) -> bool {
+    fn accepts(self, problem: &SequencingProblem, incumbent: i64) -> bool {
         match self {
             #[cfg(feature = "lcg")]
             Self::Lcg => lcg::accepts(problem, incumbent),
@@ -85,14 +85,14 @@ impl Engine {
         }
     }
 
-    fn solve(self, task: &Task<'_>, pace: &mut Pace<'_>) -> Found {
+    fn solve(self, task: &Task<'_>, meter: &mut WorkMeter<'_>) -> EngineResult {
         match self {
             #[cfg(feature = "lcg")]
-            Self::Lcg => lcg::solve(task, pace),
+            Self::Lcg => lcg::solve(task, meter),
             // It accepts nothing, so nobody asks it; it would have found nothing.
             #[cfg(not(feature = "lcg"))]
-            Self::Lcg => Found::default(),
-            Self::Branch => branch::solve(task, pace),
+            Self::Lcg => EngineResult::default(),
+            Self::Branch => branch::solve(task, meter),
         }
     }
 }
@@ -152,7 +152,7 @@ pub struct Outcome {
     pub value: Ticks,
     /// No schedule is better than this: the value itself where that is proved, else the bound of
     /// [`lower_bound`].
-    pub lower: Ticks,
+    pub lower_bound: Ticks,
     /// The engine that proved that no schedule is better.
     pub proved_by: Option<Engine>,
     /// The engine that found the schedule, if it is better than the one to start from.
@@ -194,16 +194,17 @@ pub fn solve_with(
     };
     let value = objective.of(&timing.metrics);
     let lower = lower_bound(model, objective).value;
-    let problem = Problem::new(model, objective)?;
+    let problem = SequencingProblem::new(model, objective)?;
     let known = problem.starts_of(incumbent, &timing.starts);
     // A known schedule that recomputes may have a value that is no multiple of the scale.
     let task = Task {
         problem: &problem,
         incumbent: problem.units_of(value),
         known: known.as_ref(),
-        lower: problem.units_of(lower),
+        lower_bound: problem.units_of(lower),
     };
-    let unchanged = Outcome { schedule: incumbent.clone(), value, lower, proved_by: None, found_by: None };
+    let unchanged =
+        Outcome { schedule: incumbent.clone(), value, lower_bound: lower, proved_by: None, found_by: None };
     if value <= lower {
         return Ok(unchanged);
     }
@@ -213,16 +214,16 @@ pub fn solve_with(
         return Err(ExactError::TooLarge { passes: incumbent.len(), value });
     }
     let race = Race::new(racers.len());
-    let found: Vec<Found> = thread::scope(|scope| {
+    let found: Vec<EngineResult> = thread::scope(|scope| {
         let handles: Vec<_> = racers
             .iter()
             .enumerate()
             .map(|(lane, &engine)| {
                 let (task, race) = (&task, &race);
                 scope.spawn(move || {
-                    let mut pace = Pace::new(race, lane, limits);
-                    let found = engine.solve(task, &mut pace);
-                    pace.end(found.is_proved);
+                    let mut meter = WorkMeter::new(race, lane, limits);
+                    let found = engine.solve(task, &mut meter);
+                    meter.end(found.is_proved);
                     found
                 })
             })
@@ -252,7 +253,7 @@ pub fn solve_with(
     }
     if let Some(lane) = winner.filter(|_| problem.is_whole) {
         outcome.proved_by = Some(racers[lane]);
-        outcome.lower = outcome.value;
+        outcome.lower_bound = outcome.value;
     }
     Ok(outcome)
 }
@@ -292,7 +293,7 @@ fn checked(
 }
 
 /// Checks that no engine has found a schedule better than the least value that another one says it has proved.
-fn agree(winner: usize, least: i64, racers: &[Engine], found: &[Found]) -> Result<(), ExactError> {
+fn agree(winner: usize, least: i64, racers: &[Engine], found: &[EngineResult]) -> Result<(), ExactError> {
     let better = found.iter().zip(racers).find_map(|(found, engine)| {
         let (value, _) = found.best.as_ref()?;
         (*value < least).then(|| (*value, engine.name()))
@@ -307,19 +308,19 @@ fn agree(winner: usize, least: i64, racers: &[Engine], found: &[Found]) -> Resul
 /// What an engine starts from.
 #[derive(Debug, Clone)]
 struct Task<'a> {
-    problem: &'a Problem,
+    problem: &'a SequencingProblem,
     /// The value of the known schedule: only better ones count.
     incumbent: i64,
     /// Its starts, unless it recomputes.
     #[cfg_attr(not(feature = "lcg"), expect(dead_code, reason = "asked by lazy clause generation alone"))]
     known: Option<&'a Starts>,
     /// No value is below.
-    lower: i64,
+    lower_bound: i64,
 }
 
 /// What an engine found.
 #[derive(Debug, Clone, Default)]
-struct Found {
+struct EngineResult {
     /// The best schedule better than the known one, with its value.
     best: Option<(i64, Starts)>,
     /// Whether nothing is better than that, or than the known one where there is none.

@@ -41,7 +41,7 @@ pub struct Row {
 
 /// What the engines solve.
 #[derive(Debug, Clone)]
-pub struct Problem {
+pub struct SequencingProblem {
     /// The rows, each after those it needs.
     pub rows: Vec<Row>,
     /// The rows of each device.
@@ -61,7 +61,7 @@ pub struct Problem {
 /// The starts of all copies, by row and copy.
 pub type Starts = Vec<Vec<i64>>;
 
-impl Problem {
+impl SequencingProblem {
     /// The problem of a model.
     ///
     /// # Errors

@@ -58,7 +58,7 @@ impl Race {
 
 /// The work of one engine.
 #[derive(Debug)]
-pub struct Pace<'a> {
+pub struct WorkMeter<'a> {
     race: &'a Race,
     lane: usize,
     limits: &'a Limits,
@@ -67,7 +67,7 @@ pub struct Pace<'a> {
     epoch_end: u64,
 }
 
-impl<'a> Pace<'a> {
+impl<'a> WorkMeter<'a> {
     pub fn new(race: &'a Race, lane: usize, limits: &'a Limits) -> Self {
         Self { race, lane, limits, done: 0, next_look: 0, epoch_end: FIRST }
     }

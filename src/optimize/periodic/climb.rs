@@ -3,7 +3,7 @@
 use num_integer::Integer;
 use num_rational::Ratio;
 
-use super::cycle::{Pace, Pacer};
+use super::cycle::{IntervalSolver, OrderInterval};
 use super::order::{Neighbours, Orders};
 use crate::encode::BlockProblem;
 use crate::stop::Stop;
@@ -33,7 +33,7 @@ const STEPS_PER_LOOK: usize = 256;
 /// A search through the orders of a problem.
 pub(super) struct Climb<'a> {
     problem: &'a BlockProblem,
-    pacer: Pacer<'a>,
+    solver: IntervalSolver<'a>,
     /// By pass: what it leaves live on its device, in units.
     held: Vec<i64>,
     /// What an eighth of a capacity too much counts as, in ticks.
@@ -41,7 +41,7 @@ pub(super) struct Climb<'a> {
     /// No interval is shorter.
     floor: Ratio<i64>,
     orders: Orders,
-    pace: Pace,
+    pace: OrderInterval,
     /// By device: by how many eighths it exceeds its capacity.
     excess: Vec<i64>,
     best: (Ratio<i64>, Orders),
@@ -60,13 +60,13 @@ impl<'a> Climb<'a> {
         let interval = Ratio::from_integer(problem.serial().saturating_add(1));
         Self {
             problem,
-            pacer: Pacer::new(problem),
+            solver: IntervalSolver::new(problem),
             held,
             // An interval and the memory for it are about inversely proportional; twice that.
             price: (problem.most_work() / 4).max(1),
             floor,
             best: (interval, orders.clone()),
-            pace: Pace { interval, critical: Vec::new() },
+            pace: OrderInterval { interval, critical: Vec::new() },
             excess: vec![0; orders.devices()],
             orders,
             random: fastrand::Rng::with_seed(seed),
@@ -102,7 +102,7 @@ impl<'a> Climb<'a> {
     /// Takes stock of orders that keep to the capacities; false when their interval is unknown.
     fn begin(&mut self) -> bool {
         self.excess.fill(0);
-        let pace = self.pacer.pace(&self.orders, self.floor, None);
+        let pace = self.solver.pace(&self.orders, self.floor, None);
         pace.is_some_and(|pace| {
             self.pace = pace;
             self.keep();
@@ -144,7 +144,7 @@ impl<'a> Climb<'a> {
         if self.held[first].signum() * self.held[second].signum() < 0 {
             self.excess[place.device] = self.excess_of(place.device);
         }
-        if let Some(pace) = self.pacer.pace(&self.orders, self.floor, Some(limit - self.burden())) {
+        if let Some(pace) = self.solver.pace(&self.orders, self.floor, Some(limit - self.burden())) {
             self.pace = pace;
             self.keep();
         } else {

@@ -19,7 +19,7 @@ enum Wait {
 
 /// The least interval of orders, and what sets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct OrderInterval {
     pub interval: Ratio<i64>,
     /// The places of the orders on a cycle of that ratio. None when the interval is the least that was
     /// asked about.
@@ -27,7 +27,7 @@ pub(super) struct Pace {
 }
 
 /// Finds the least interval, again and again, for orders that change little.
-pub(super) struct Pacer<'a> {
+pub(super) struct IntervalSolver<'a> {
     problem: &'a BlockProblem,
     /// By pass: the links to what waits for it.
     links: Vec<Vec<usize>>,
@@ -44,7 +44,7 @@ pub(super) struct Pacer<'a> {
     seen: Vec<usize>,
 }
 
-impl<'a> Pacer<'a> {
+impl<'a> IntervalSolver<'a> {
     /// The most parts in an interval and in all passes one after another. Between two looks at the
     /// starts each pass raises others a few times, by at most a few thousand intervals.
     const MOST_PARTS: i64 = 1 << 40;
@@ -82,8 +82,13 @@ impl<'a> Pacer<'a> {
 
     /// The least interval of the orders that is not below `floor`; nothing when it is above `most`,
     /// the orders are a deadlock, or numbers become too large.
-    pub fn pace(&mut self, orders: &Orders, floor: Ratio<i64>, most: Option<Ratio<i64>>) -> Option<Pace> {
-        let mut pace = Pace { interval: floor, critical: Vec::new() };
+    pub fn pace(
+        &mut self,
+        orders: &Orders,
+        floor: Ratio<i64>,
+        most: Option<Ratio<i64>>,
+    ) -> Option<OrderInterval> {
+        let mut pace = OrderInterval { interval: floor, critical: Vec::new() };
         loop {
             match self.settle(orders, pace.interval)? {
                 Settled::Feasible => return Some(pace),
@@ -91,7 +96,7 @@ impl<'a> Pacer<'a> {
                     if turns <= 0 {
                         return None;
                     }
-                    pace = Pace { interval: Ratio::new(weight, turns), critical: places };
+                    pace = OrderInterval { interval: Ratio::new(weight, turns), critical: places };
                     if most.is_some_and(|most| pace.interval > most) {
                         return None;
                     }
@@ -219,5 +224,5 @@ enum Settled {
 /// `value * numer / denom`, about; 0 for what is too large.
 fn scaled(value: i64, numer: i64, denom: i64) -> i64 {
     let exact = i128::from(value) * i128::from(numer) / i128::from(denom);
-    i64::try_from(exact).ok().filter(|start| start.abs() <= Pacer::MOST_START).unwrap_or_default()
+    i64::try_from(exact).ok().filter(|start| start.abs() <= IntervalSolver::MOST_START).unwrap_or_default()
 }

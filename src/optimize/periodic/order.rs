@@ -15,7 +15,7 @@ use crate::model::Kind;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Orders {
     /// By device and slot.
-    cyclic_orders: Vec<Vec<usize>>,
+    cyclic: Vec<Vec<usize>>,
     /// By pass.
     slots: Vec<usize>,
     /// By pass.
@@ -42,16 +42,16 @@ impl Orders {
             };
             (pass.microbatch, within)
         };
-        let mut cyclic_orders = problem.groups().to_vec();
+        let mut cyclic = problem.groups().to_vec();
         let passes = problem.passes().len();
         let mut slots = vec![0; passes];
-        for cyclic_order in &mut cyclic_orders {
+        for cyclic_order in &mut cyclic {
             cyclic_order.sort_unstable_by_key(rank);
             for (slot, &pass) in cyclic_order.iter().enumerate() {
                 slots[pass] = slot;
             }
         }
-        Self { cyclic_orders, slots, turns: vec![0; passes] }
+        Self { cyclic, slots, turns: vec![0; passes] }
     }
 
     /// The orders of a block, where it has the passes of the problem and none of them starts with
@@ -63,7 +63,7 @@ impl Orders {
             let (whole, rest) = block.offset(named)?.0.div_mod_floor(&block.interval_parts().0);
             (orders.turns[pass], rests[pass]) = (whole, rest);
         }
-        for cyclic_order in &mut orders.cyclic_orders {
+        for cyclic_order in &mut orders.cyclic {
             cyclic_order.sort_unstable_by_key(|&pass| rests[pass]);
             if cyclic_order.windows(2).any(|next| rests[next[0]] == rests[next[1]]) {
                 return None;
@@ -80,8 +80,8 @@ impl Orders {
         let period = i64::from(several.period());
         let (of_copy, passes) = (one.passes().len(), several.passes().len());
         let mut repeated =
-            Self { cyclic_orders: several.groups().to_vec(), slots: vec![0; passes], turns: vec![0; passes] };
-        for (device, cyclic_order) in self.cyclic_orders.iter().enumerate() {
+            Self { cyclic: several.groups().to_vec(), slots: vec![0; passes], turns: vec![0; passes] };
+        for (device, cyclic_order) in self.cyclic.iter().enumerate() {
             for copy in 0..several.period() as usize {
                 for (slot, &pass) in cyclic_order.iter().enumerate() {
                     let stretch = i64::try_from(copy).unwrap_or_default() + self.turns[pass];
@@ -89,7 +89,7 @@ impl Orders {
                     let (pass, slot) = (copy * of_copy + pass, within * cyclic_order.len() + slot);
                     repeated.turns[pass] = stretch.div_euclid(period);
                     repeated.slots[pass] = slot;
-                    repeated.cyclic_orders[device][slot] = pass;
+                    repeated.cyclic[device][slot] = pass;
                 }
             }
         }
@@ -98,12 +98,12 @@ impl Orders {
 
     /// How many devices there are.
     pub fn devices(&self) -> usize {
-        self.cyclic_orders.len()
+        self.cyclic.len()
     }
 
     /// How many passes a device has in an interval.
     pub fn passes(&self, device: usize) -> usize {
-        self.cyclic_orders[device].len()
+        self.cyclic[device].len()
     }
 
     /// The slot of a pass on its device.
@@ -114,16 +114,17 @@ impl Orders {
     /// The two passes of a place, and by how many repetitions the second's number lies ahead there:
     /// `o_second - o_first >= duration of first + repetitions * T`.
     pub fn at(&self, place: Neighbours) -> (usize, usize, i64) {
-        let cyclic_order = &self.cyclic_orders[place.device];
+        let cyclic_order = &self.cyclic[place.device];
         let wraps = place.slot + 1 == cyclic_order.len();
-        let (first, second) = (cyclic_order[place.slot], cyclic_order[if wraps { 0 } else { place.slot + 1 }]);
+        let (first, second) =
+            (cyclic_order[place.slot], cyclic_order[if wraps { 0 } else { place.slot + 1 }]);
         (first, second, self.turns[second] - self.turns[first] - i64::from(wraps))
     }
 
     /// Lets the two passes of a place change their order. Done twice, it changes nothing.
     pub fn swap(&mut self, place: Neighbours) {
         let (first, second, _) = self.at(place);
-        let cyclic_order = &mut self.cyclic_orders[place.device];
+        let cyclic_order = &mut self.cyclic[place.device];
         let wraps = place.slot + 1 == cyclic_order.len();
         let next = if wraps { 0 } else { place.slot + 1 };
         cyclic_order.swap(place.slot, next);
@@ -142,11 +143,12 @@ impl Orders {
 
     /// The most that a device holds, in units; `held` is by pass what it leaves live.
     pub fn peak(&self, device: usize, held: &[i64]) -> i128 {
-        let cyclic_order = &self.cyclic_orders[device];
+        let cyclic_order = &self.cyclic[device];
         // A pass without turns has run once in each stretch before the first slot; another one
         // `turn` times less. What a copy acquires it releases, so only the difference counts.
         let units = |pass: usize| i128::from(held[pass]);
-        let mut live: i128 = cyclic_order.iter().map(|&pass| -i128::from(self.turns[pass]) * units(pass)).sum();
+        let mut live: i128 =
+            cyclic_order.iter().map(|&pass| -i128::from(self.turns[pass]) * units(pass)).sum();
         let mut peak = live;
         for &pass in cyclic_order {
             live += units(pass);

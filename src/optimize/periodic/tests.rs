@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
-use super::cycle::Pacer;
+use super::cycle::IntervalSolver;
 use super::order::Neighbours;
 use super::*;
-use crate::block::{Fault, Passes};
+use crate::block::{BlockViolation, Passes};
 use crate::model::{Placement, Units};
 use crate::optimize::zone;
 
@@ -19,7 +19,7 @@ fn v(devices: u32, [forward, input, weight]: [i64; 3], capacity: i64) -> Model {
 fn found(model: &Model, period: u32, effort: Effort) -> CheckedBlock {
     let outcome = least_interval(model, period, effort, &Stop::default()).expect("an outcome");
     let answer = outcome.best().expect("a block").clone();
-    assert_eq!(answer.block.faults(model), Vec::<Fault>::new());
+    assert_eq!(answer.block.faults(model), Vec::<BlockViolation>::new());
     assert_eq!(answer.block.period(), period);
     answer
 }
@@ -154,10 +154,10 @@ proptest! {
         let problem = BlockProblem::periodic(&model, period).expect("a problem");
         let orders = disturbed(&problem, &swaps);
         let floor = Ratio::from_integer(problem.most_work());
-        let mut pacer = Pacer::new(&problem);
+        let mut solver = IntervalSolver::new(&problem);
         // Starts left over from other orders must not matter.
-        pacer.pace(&Orders::serial(&problem), floor, None);
-        let pace = pacer.pace(&orders, floor, None);
+        solver.pace(&Orders::serial(&problem), floor, None);
+        let pace = solver.pace(&orders, floor, None);
         match checked_block(&model, &problem, &orders.shifts(&problem), Claim::default()) {
             Ok(answer) => {
                 prop_assert_eq!(pace.map(|pace| pace.interval), Some(answer.interval));
@@ -183,9 +183,9 @@ proptest! {
         let model = Model::equal_stages(Placement::v(3).expect("a placement"), 1, times).expect("a model");
         let problem = BlockProblem::periodic(&model, period).expect("a problem");
         let floor = Ratio::from_integer(problem.most_work());
-        let (mut pacer, mut orders) = (Pacer::new(&problem), Orders::serial(&problem));
+        let (mut solver, mut orders) = (IntervalSolver::new(&problem), Orders::serial(&problem));
         for choice in choices {
-            let pace = pacer.pace(&orders, floor, None);
+            let pace = solver.pace(&orders, floor, None);
             prop_assert!(pace.is_some());
             let critical = pace.map(|pace| pace.critical).unwrap_or_default();
             let Some(&place) = critical.get(choice % critical.len().max(1)) else { break };

@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 
 use super::super::Objective;
 use super::super::justify::Justifier;
-use crate::kernel::{EndTimes, IndexedOrders, Problem};
+use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem};
 use crate::model::{Device, Model, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -67,13 +67,13 @@ impl Pool {
 
 /// A problem in both directions of time, with some stages recomputed.
 pub(super) struct Variant {
-    pub forward: Problem,
-    pub backward: Problem,
+    pub forward: IndexedProblem,
+    pub backward: IndexedProblem,
 }
 
 impl Variant {
     pub(super) fn new(model: &Model, recomputed: &[bool]) -> Self {
-        let forward = Problem::split(model, recomputed);
+        let forward = IndexedProblem::split(model, recomputed);
         Self { backward: forward.reversed(), forward }
     }
 }
@@ -93,7 +93,7 @@ impl Level {
     /// The first variant in which something can be expressed, and its orders there.
     pub(super) fn variant_of(
         &self,
-        split: impl Fn(&Problem) -> Option<IndexedOrders>,
+        split: impl Fn(&IndexedProblem) -> Option<IndexedOrders>,
     ) -> Option<(usize, IndexedOrders)> {
         let mut variants = self.variants.iter().enumerate();
         variants.find_map(|(variant, problem)| Some((variant, split(&problem.forward)?)))

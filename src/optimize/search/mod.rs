@@ -34,20 +34,20 @@ impl Space {
 
     /// A schedule in the numbers of the searches; nothing where it recomputes some microbatches of a stage and
     /// not others.
-    pub(super) fn found(&self, schedule: &Schedule, engine: &str) -> Option<Found> {
+    pub(super) fn found(&self, schedule: &Schedule, engine: &str) -> Option<FoundOrders> {
         let (variant, orders) = self.whole.variant_of(|problem| problem.split_orders(schedule))?;
-        Some(Found { orders, variant, engine: engine.to_owned(), block: None })
+        Some(FoundOrders { orders, variant, engine: engine.to_owned(), block: None })
     }
 
     /// The schedule that has been found.
-    pub(super) fn schedule(&self, found: &Found) -> Schedule {
+    pub(super) fn schedule(&self, found: &FoundOrders) -> Schedule {
         self.whole.variants[found.variant].forward.schedule(&self.whole.model, &found.orders)
     }
 }
 
 /// Orders of all microbatches, and where they came from.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(super) struct FoundOrders {
     orders: IndexedOrders,
     /// Which of the variants they solve.
     variant: usize,
@@ -97,11 +97,11 @@ impl<'a> Search<'a> {
     }
 
     /// The best orders so far.
-    pub(super) fn best(&self) -> Found {
+    pub(super) fn best(&self) -> FoundOrders {
         let best = self.whole.pool.0.first().expect("the serial schedule keeps to feasible capacities");
         let block = best.origin.block.map(|at| self.blocks[at].clone());
         let Origin { engine, variant, .. } = best.origin.clone();
-        Found { orders: best.orders.clone(), variant, engine, block }
+        FoundOrders { orders: best.orders.clone(), variant, engine, block }
     }
 
     /// Takes a better lower bound.
@@ -110,8 +110,8 @@ impl<'a> Search<'a> {
     }
 
     /// Takes what something else has found.
-    pub(super) fn put(&mut self, found: Found) {
-        let Found { orders, variant, engine, block } = found;
+    pub(super) fn put(&mut self, found: FoundOrders) {
+        let FoundOrders { orders, variant, engine, block } = found;
         let block = block.map(|block| {
             self.blocks.push(block);
             self.blocks.len() - 1

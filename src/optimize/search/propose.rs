@@ -10,7 +10,7 @@ use super::arena::{Candidate, Origin};
 use super::{BATCH, Search};
 use crate::block::Block;
 use crate::catalog;
-use crate::kernel::{IndexedOrders, Problem};
+use crate::kernel::{IndexedOrders, IndexedProblem};
 use crate::model::Model;
 
 /// The effort for one swap in the search for a block of several microbatches per interval.
@@ -65,7 +65,7 @@ impl Search<'_> {
         &mut self,
         guides: &mut Vec<Guide>,
         passes: usize,
-        split: impl Fn(&Problem) -> Option<IndexedOrders>,
+        split: impl Fn(&IndexedProblem) -> Option<IndexedOrders>,
         engine: &str,
         block: Option<usize>,
     ) {
@@ -109,7 +109,7 @@ impl Search<'_> {
             }
             self.blocks.push(block);
             let block = self.blocks.len() - 1;
-            let split = |problem: &Problem| problem.split_orders(&schedule);
+            let split = |problem: &IndexedProblem| problem.split_orders(&schedule);
             self.add(guides, schedule.len(), split, &format!("{engine} block"), Some(block));
         }
     }

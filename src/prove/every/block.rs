@@ -7,7 +7,7 @@ use num_integer::Integer;
 use super::cut::closed;
 use super::growing::{Growing, Tail};
 use super::survey::{Survey, affordable};
-use super::{EveryError, EveryM, Reason};
+use super::{EveryError, EveryM, UnknownReason};
 use crate::block::Block;
 use crate::model::{Device, Model, Pass};
 use crate::schedule::Schedule;
@@ -54,7 +54,7 @@ pub fn every_m_of_block(block: &Block, model: &Model, stop: &Stop) -> Result<Eve
 
 /// Why a block has no warm-up, interval and cool-downs, and up to how many microbatches its schedules
 /// should be replayed all the same.
-type NoGrowth = (Reason, u32);
+type NoGrowth = (UnknownReason, u32);
 
 /// Warm-up, interval and cool-downs of a block.
 fn growing(block: &Block, model: &Model, stop: &Stop) -> Result<Result<Growing, NoGrowth>, EveryError> {
@@ -106,13 +106,13 @@ impl Copies<'_> {
         let mut margin = 0;
         loop {
             if stop.is_due() {
-                return Ok(Err((Reason::of(stop), 0)));
+                return Ok(Err((UnknownReason::of(stop), 0)));
             }
             let intervals = whole.saturating_add(margin);
             let microbatches = period.saturating_mul(intervals.saturating_add(1));
             if microbatches > most {
                 // What is wrong shows with a few microbatches, if at all.
-                return Ok(Err((Reason::TooLarge { microbatches }, (most / 8).max(1))));
+                return Ok(Err((UnknownReason::TooLarge { microbatches }, (most / 8).max(1))));
             }
             let begin = Device::all(devices).map(|device| self.before(device, whole)).collect();
             let cut = closed(&self.block.expand(self.model, period * intervals)?, begin);
@@ -121,7 +121,7 @@ impl Copies<'_> {
                 return Ok(Ok((cut, intervals)));
             }
             if margin >= reach {
-                return Ok(Err((Reason::NoCut { intervals: reach }, period * intervals)));
+                return Ok(Err((UnknownReason::NoCut { intervals: reach }, period * intervals)));
             }
             margin = (2 * margin).clamp(1, reach);
         }

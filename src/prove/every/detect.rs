@@ -8,7 +8,7 @@ use super::cut::{Places, closed};
 use super::growing::{Growing, NotRepeatable, Tail};
 use super::recurring::Recurring as _;
 use super::survey::Survey;
-use super::{EveryError, EveryM, Reason};
+use super::{EveryError, EveryM, UnknownReason};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -51,10 +51,10 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> R
         return Ok(end);
     }
     if schedule.placement().directions() > 1 {
-        return Ok(EveryM::Unknown(Reason::TwoDirections));
+        return Ok(EveryM::Unknown(UnknownReason::TwoDirections));
     }
     if schedule.overlap_count() > 0 {
-        return Ok(EveryM::Unknown(Reason::Overlapped));
+        return Ok(EveryM::Unknown(UnknownReason::Overlapped));
     }
     let growing = match growing(schedule, stop) {
         Ok(growing) => growing,
@@ -76,19 +76,19 @@ const REPETITIONS: u32 = 2;
 ///
 /// A period does not count if its stretch also has a shorter one, by which another stretch repeats: if a
 /// steady phase is broken, the longer of its parts must not pass for the whole.
-fn growing(schedule: &Schedule, stop: &Stop) -> Result<Growing, Reason> {
+fn growing(schedule: &Schedule, stop: &Stop) -> Result<Growing, UnknownReason> {
     let devices = schedule.devices();
     if schedule.microbatches() == 1 {
-        return Err(Reason::OneMicrobatch);
+        return Err(UnknownReason::OneMicrobatch);
     }
     let most = (schedule.microbatches() / REPETITIONS).min(MOST_PERIOD);
     let mut shorter: Vec<Vec<Vec<Run>>> = Vec::new();
     let places = Places::of(schedule);
     // The reason why the period that explains most of the orders will not do.
-    let mut reason: Option<(usize, Reason)> = None;
+    let mut reason: Option<(usize, UnknownReason)> = None;
     for period in 1..=most {
         if stop.is_due() {
-            return Err(Reason::of(stop));
+            return Err(UnknownReason::of(stop));
         }
         let runs: Vec<Vec<Run>> =
             Device::all(devices).map(|device| runs(schedule, &places, device, period)).collect();
@@ -122,8 +122,8 @@ fn growing(schedule: &Schedule, stop: &Stop) -> Result<Growing, Reason> {
     let silent = Device::all(devices).find(is_silent);
     Err(match (reason, silent) {
         (Some((_, reason)), _) => reason,
-        (None, Some(device)) => Reason::NoRepetition { device, most },
-        (None, None) => Reason::NoCommonPeriod { most },
+        (None, Some(device)) => UnknownReason::NoRepetition { device, most },
+        (None, None) => UnknownReason::NoCommonPeriod { most },
     })
 }
 
@@ -174,21 +174,21 @@ fn is_whole(schedule: &Schedule, passes: &[Pass], device: Device, period: u32) -
 }
 
 /// Where a stretch ends before another one, unless it goes on to the end of the order.
-fn broken(schedule: &Schedule, first: Run, again: Run, period: u32) -> Option<Reason> {
+fn broken(schedule: &Schedule, first: Run, again: Run, period: u32) -> Option<UnknownReason> {
     let (order, at) = (schedule.order(first.device), first.end);
     let stands = *order.get(at)?;
     let expected = order[at - first.length].later(period);
-    Some(Reason::Broken { first, again, at, stands, expected })
+    Some(UnknownReason::Broken { first, again, at, stands, expected })
 }
 
 /// The schedule cut within its runs such that two repetitions follow on every device.
-fn extend(schedule: &Schedule, runs: &[Run], period: u32) -> Result<Growing, Reason> {
+fn extend(schedule: &Schedule, runs: &[Run], period: u32) -> Result<Growing, UnknownReason> {
     let cut = closed(schedule, runs.iter().map(|run| run.begin).collect());
     let two = |run: &Run| run.length * REPETITIONS as usize;
     for (run, &begin) in runs.iter().zip(&cut) {
         let needed = begin + two(run);
         if needed > run.end {
-            return Err(Reason::TooFew { run: *run, needed });
+            return Err(UnknownReason::TooFew { run: *run, needed });
         }
     }
     let less = period * REPETITIONS;

@@ -58,7 +58,7 @@
 //! chain of needs over a bounded number of bodies, and what is in a state differs by a bounded amount:
 //! devices cannot drift apart for ever. There are finitely many such vectors of integers, and each fixes
 //! the next. Only how soon they repeat is not known beforehand; where it takes more than [`MOST_PASSES`]
-//! the answer is [`Reason::NoCycle`].
+//! the answer is [`UnknownReason::NoCycle`].
 //!
 //! # Whose schedules
 //!
@@ -113,7 +113,7 @@ pub enum EveryM {
     /// One is not.
     Refuted(Box<Refutation>),
     /// It is not known.
-    Unknown(Reason),
+    Unknown(UnknownReason),
 }
 
 /// Valid, free of deadlock and within the capacities, for every number of microbatches `first, first + step,
@@ -163,7 +163,7 @@ pub struct Refutation {
 /// Why nothing is known of every number of microbatches.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum UnknownReason {
     /// The time limit came first.
     #[error("the time limit came first")]
     Time,
@@ -262,7 +262,7 @@ pub enum Reason {
     },
 }
 
-impl Reason {
+impl UnknownReason {
     /// Why it was time to stop.
     fn of(stop: &Stop) -> Self {
         if stop.is_interrupted() { Self::Interrupted } else { Self::Time }

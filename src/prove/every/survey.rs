@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cycle::{self, Cycle};
 use super::growing::Growing;
 use super::{
-    EveryError, EveryM, Formula, MOST_PASSES, Numbers, Proof, Reason, Refutation, Repetition, resized,
+    EveryError, EveryM, Formula, MOST_PASSES, Numbers, Proof, Refutation, Repetition, UnknownReason, resized,
 };
 use crate::model::{Model, Ticks, Units};
 use crate::replay::{Metrics, replay};
@@ -57,7 +57,7 @@ impl<'a> Survey<'a> {
     pub fn reach(&mut self, most: u32) -> Result<Option<EveryM>, EveryError> {
         while let Some(microbatches) = Some(self.next()).filter(|&next| next <= most) {
             if self.stop.is_due() {
-                return Ok(Some(EveryM::Unknown(Reason::of(self.stop))));
+                return Ok(Some(EveryM::Unknown(UnknownReason::of(self.stop))));
             }
             let schedule = (self.make)(microbatches)?;
             if let Some(known) = self.ahead.remove(&microbatches) {
@@ -106,7 +106,7 @@ impl<'a> Survey<'a> {
         let needed = (begin + period * growing.apart() + period - 1).max(self.first);
         if needed > most || u64::from(self.first) * growing.passes() as u64 > MOST_PASSES * u64::from(period)
         {
-            return Ok(EveryM::Unknown(Reason::TooLarge { microbatches: needed }));
+            return Ok(EveryM::Unknown(UnknownReason::TooLarge { microbatches: needed }));
         }
         let some = self.first + self.step * (2 * self.model.devices() + 3);
         let least = needed.max(some.min(most));
@@ -122,10 +122,10 @@ impl<'a> Survey<'a> {
             })?
         else {
             if self.stop.is_due() {
-                return Ok(EveryM::Unknown(Reason::of(self.stop)));
+                return Ok(EveryM::Unknown(UnknownReason::of(self.stop)));
             }
             let numbers = Numbers::from(self.first, self.step);
-            return Ok(EveryM::Unknown(Reason::NoCycle { numbers, copies }));
+            return Ok(EveryM::Unknown(UnknownReason::NoCycle { numbers, copies }));
         };
         let from = cycle.from.max(u32::from(!growing.has_heads()));
         let last = begin + period * (from + 2 * cycle.copies);

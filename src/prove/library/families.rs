@@ -6,7 +6,7 @@ use crate::model::{Device, Kind, Ticks};
 use crate::prove::ProveError;
 use crate::prove::decide::theorems;
 use crate::prove::expected::Expected;
-use crate::prove::subject::{Delay, Delays, Subject};
+use crate::prove::subject::{Delay, Delays, TheoremSubject};
 use crate::prove::term::Fact;
 use crate::prove::text::script;
 use crate::prove::theorem::{Theorem, Theorems};
@@ -81,7 +81,9 @@ pub(super) fn validity() -> Result<Vec<ProofFile>, ProveError> {
             let stem = format!("a-validity/{name}-{slug}");
             files.push(proof(&VALIDITY, stem.clone(), &family, &theorem));
             let (ticks, words, twin) = match theorem.subject {
-                Subject::Room => ("longer-forward", "every F takes {} longer", longer_forward as Mutation),
+                TheoremSubject::Room => {
+                    ("longer-forward", "every F takes {} longer", longer_forward as Mutation)
+                }
                 _ => ("later-forward", "every F of chunk 0 starts {} later", later_forward as Mutation),
             };
             let (by, twin) = least_broken(&family, &theorem.subject, twin)?;
@@ -89,7 +91,7 @@ pub(super) fn validity() -> Result<Vec<ProofFile>, ProveError> {
             let change = words.replace("{}", &by);
             files.push(negative_control(&VALIDITY, format!("{stem}-{ticks}"), &family, &twin, &change));
         }
-        files.extend(twins(&VALIDITY, "a-validity", (name, text), &Subject::Collisions)?);
+        files.extend(twins(&VALIDITY, "a-validity", (name, text), &TheoremSubject::Collisions)?);
     }
     Ok(files)
 }
@@ -100,7 +102,7 @@ pub(super) fn waits() -> Result<Vec<ProofFile>, ProveError> {
         let family = shipped(name).expect("it is shipped");
         let stated = Theorems::new(&family)?;
         for theorem in theorems(&family)? {
-            let Subject::Delay { chunk, delays } = theorem.subject else { continue };
+            let TheoremSubject::Delay { chunk, delays } = theorem.subject else { continue };
             let stem = format!("b-waits/{name}-{chunk}");
             files.push(proof(&WAITS, stem.clone(), &family, &theorem));
             let most = Delay { ticks: delays.most.ticks - Ticks(1), ..delays.most };
@@ -119,14 +121,14 @@ pub(super) fn memory() -> Result<Vec<ProofFile>, ProveError> {
         let tight = Family { promises: family.promises.iter().map(tightened).collect(), ..family.clone() };
         for (theorem, twin) in theorems(&family)?.into_iter().zip(theorems(&tight)?) {
             let slug = match theorem.subject {
-                Subject::Lifespans => "lifespans".to_owned(),
-                Subject::Promise(position) => format!("promise-{}", position + 1),
+                TheoremSubject::Lifespans => "lifespans".to_owned(),
+                TheoremSubject::Promise(position) => format!("promise-{}", position + 1),
                 _ => continue,
             };
             let stem = format!("c-peaks/{name}-{slug}");
             files.push(proof(&MEMORY, stem.clone(), &family, &theorem));
             let name = format!("{stem}-tightened");
-            if theorem.subject == Subject::Lifespans {
+            if theorem.subject == TheoremSubject::Lifespans {
                 let (by, twin) = lowered(&theorem).ok_or(ProveError::NoControl { theorem: theorem.name })?;
                 files.push(negative_control(
                     &MEMORY,
@@ -139,17 +141,17 @@ pub(super) fn memory() -> Result<Vec<ProofFile>, ProveError> {
                 files.push(negative_control(&MEMORY, name, &family, &twin, "the bound is tightened by one"));
             }
         }
-        files.extend(twins(&MEMORY, "c-peaks", (name, text), &Subject::Promise(0))?);
+        files.extend(twins(&MEMORY, "c-peaks", (name, text), &TheoremSubject::Promise(0))?);
     }
     Ok(files)
 }
 
-fn slug_of_validity(subject: &Subject) -> Option<&'static str> {
+fn slug_of_validity(subject: &TheoremSubject) -> Option<&'static str> {
     match subject {
-        Subject::Room => Some("room"),
-        Subject::Dependencies => Some("dependencies"),
-        Subject::Collisions => Some("collisions"),
-        Subject::Delay { .. } | Subject::Lifespans | Subject::Promise(_) => None,
+        TheoremSubject::Room => Some("room"),
+        TheoremSubject::Dependencies => Some("dependencies"),
+        TheoremSubject::Collisions => Some("collisions"),
+        TheoremSubject::Delay { .. } | TheoremSubject::Lifespans | TheoremSubject::Promise(_) => None,
     }
 }
 
@@ -202,7 +204,11 @@ fn later_forward(family: &Family, ticks: i64) -> Family {
 }
 
 /// The theorem of a twin that differs by the fewest ticks for which it is false, and those ticks.
-fn least_broken(family: &Family, subject: &Subject, twin: Mutation) -> Result<(i64, Theorem), ProveError> {
+fn least_broken(
+    family: &Family,
+    subject: &TheoremSubject,
+    twin: Mutation,
+) -> Result<(i64, Theorem), ProveError> {
     for ticks in 1..=family.interval.0 {
         for theorem in theorems(&twin(family, ticks))? {
             if theorem.subject == *subject && is_broken(&theorem) {
@@ -226,7 +232,7 @@ fn twins(
     of: &NamedTheorem,
     folder: &str,
     (name, text): (&str, &str),
-    subject: &Subject,
+    subject: &TheoremSubject,
 ) -> Result<Vec<ProofFile>, ProveError> {
     let mut files = Vec::new();
     for (_, from, to, slug, change) in TWINS.into_iter().filter(|twin| twin.0 == name) {

@@ -4,12 +4,12 @@
 //! Where a theorem rests on a step that no file covers, its entry says so and the documentation has the
 //! proof.
 
+mod bubble_free;
 mod families;
 mod free;
 mod index;
 mod linear;
 mod makespans;
-mod period;
 mod squeezed;
 mod v_half;
 mod v_min;
@@ -138,13 +138,13 @@ const LIBRARY: [(NamedTheorem, Files); 12] = [
     (families::WAITS, |_| families::waits()),
     (families::MEMORY, |_| families::memory()),
     (v_min::THEOREM, |_| Ok(v_min::files())),
-    (squeezed::PERIOD, squeezed::periods),
+    (squeezed::INTERVAL, squeezed::intervals),
     (squeezed::LATENCY, squeezed::latency),
     (squeezed::MAKESPAN, squeezed::makespans),
     (window::THEOREM, |_| Ok(window::files())),
     (makespans::THEOREM, |_| makespans::files()),
     (linear::THEOREM, |_| Ok(linear::files())),
-    (period::THEOREM, |_| Ok(period::files())),
+    (bubble_free::THEOREM, |_| Ok(bubble_free::files())),
     (v_half::THEOREM, |_| Ok(v_half::files())),
 ];
 

@@ -1,14 +1,14 @@
-//! The theorems about squeezed orders: the steady period for all durations, without latency and with it.
+//! The theorems about squeezed orders: the steady interval for all durations, without latency and with it.
 
 use super::{NamedTheorem, ProofFile, Question, makespans};
 use crate::block::family::shipped;
 use crate::prove::ProveError;
-use crate::prove::squeeze::{Questions, Twin, Witness, period};
+use crate::prove::squeeze::{Questions, Twin, Witness, squeezed_intervals};
 use crate::stop::Stop;
 
-pub(super) const PERIOD: NamedTheorem = NamedTheorem {
+pub(super) const INTERVAL: NamedTheorem = NamedTheorem {
     name: "E",
-    title: "The period of squeezed orders",
+    title: "The interval of squeezed orders",
     statement: "Squeezed, with any durations of F, I and W that are not negative and without latency, the order of \
                 a shipped block takes in the long run, for each microbatch, exactly as long as the largest of a few \
                 sums of durations: for V-Half max(2S, 4tF+tW, 4tI+tW), for V-Min max(2S, 6tF, 6tI), for V-ZB 2S, \
@@ -16,13 +16,13 @@ pub(super) const PERIOD: NamedTheorem = NamedTheorem {
     domain: "d >= 1; as a lower bound V-Min from d = 3, V-Half from d = 2, 1F1B-V from d = 4",
     by_solver: "that each of the sums is the length of a cycle of passes that wait for each other, a file for each \
                 and each residue of d; that no more is needed is theorem F without latency",
-    on_paper: "that a cycle which advances by one microbatch bounds the period from below",
-    anchor: "e-the-period-of-squeezed-orders",
+    on_paper: "that a cycle which advances by one microbatch bounds the interval from below",
+    anchor: "e-the-interval-of-squeezed-orders",
 };
 
 pub(super) const LATENCY: NamedTheorem = NamedTheorem {
     name: "F",
-    title: "The period with latency",
+    title: "The interval with latency",
     statement: "With a latency c between devices, the squeezed order of a shipped block takes in the long run, for \
                 each microbatch, at most as long as the largest of a few forms: for V-Half max(2S, 4tF+tW+2c, 4tF+4c, \
                 4tI+tW+2c, 4tI+4c), for V-Min max(2S+8c/3, 6tF+6c, 6tI+6c), for V-ZB max(2S, 2tF+2c, 2tI+2c), for \
@@ -30,11 +30,11 @@ pub(super) const LATENCY: NamedTheorem = NamedTheorem {
                 (tF+tI)/2+c).",
     domain: "every d in the domain of the family",
     by_solver: "that the order of a device and the rounds between passes are told by residues, a file for each \
-                residue of d; that start times of such a period then meet all orders and dependencies, a file for \
+                residue of d; that start times of such an interval then meet all orders and dependencies, a file for \
                 each form that can be the largest, too",
     on_paper: "that the points where a form is the largest are the sums of multiples of the extreme rays of their \
                cone; that squeezed times are the earliest",
-    anchor: "f-the-period-with-latency",
+    anchor: "f-the-interval-with-latency",
 };
 
 pub(super) const MAKESPAN: NamedTheorem = NamedTheorem {
@@ -60,7 +60,7 @@ pub(super) fn makespans(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
     let family = shipped("v-min").expect("it is shipped");
     let questions = Questions::of(&family)?;
     let witness = Witness::of(&family, stop)?;
-    let residues = witness.periods()[0].residues;
+    let residues = witness.intervals()[0].residues;
     let mut files = Vec::new();
     for makespan in witness.makespans() {
         let residue = makespan.residue;
@@ -79,7 +79,7 @@ pub(super) fn makespans(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
         files.push(question("start-times", starts, Twin::No, USED_MAKESPAN, domain.clone()).proof(script));
         let Some(rotor) = &makespan.rotor else {
             let script = questions.start_times(makespan, Twin::Yes)?;
-            let used = "the period is a tenth shorter";
+            let used = "the interval is a tenth shorter";
             files.push(question("start-times", starts, Twin::Yes, used, domain).negative_control(script));
             continue;
         };
@@ -111,10 +111,10 @@ const FAMILIES: [&str; 11] = [
     "v-zb",
 ];
 
-const USED_PERIOD: &str = "by `bubbleproof prove`, for the period of a family at unequal durations";
+const USED_INTERVAL: &str = "by `bubbleproof prove`, for the interval of a family at unequal durations";
 
 /// The files of E.
-pub(super) fn periods(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
+pub(super) fn intervals(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
     let mut files = Vec::new();
     for name in FAMILIES {
         if stop.is_due() {
@@ -122,20 +122,20 @@ pub(super) fn periods(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
         }
         let family = shipped(name).expect("it is shipped");
         let questions = Questions::of(&family)?;
-        let periods = period(&family, false, stop)?;
-        for (position, case) in periods.cases.iter().enumerate() {
+        let intervals = squeezed_intervals(&family, false, stop)?;
+        for (position, case) in intervals.cases.iter().enumerate() {
             for (number, term) in case.terms.iter().enumerate() {
                 let Some(attained) = &term.attained else { continue };
                 let question = |twin: Twin| Question {
-                    theorem: &PERIOD,
-                    name: format!("e-period/{name}-{}-cycle-{}{}", case.residue, number + 1, suffix(twin)),
+                    theorem: &INTERVAL,
+                    name: format!("e-interval/{name}-{}-cycle-{}{}", case.residue, number + 1, suffix(twin)),
                     statement: format!(
                         "{name}, d = {} (mod {}): there is a cycle of passes, each of which comes after the one \
                          before, that takes {} for each microbatch",
-                        case.residue, periods.residues, term.rate
+                        case.residue, intervals.residues, term.rate
                     ),
                     used: if twin == Twin::No {
-                        USED_PERIOD
+                        USED_INTERVAL
                     } else {
                         "the first step of the cycle is denied"
                     },
@@ -162,16 +162,16 @@ pub(super) fn latency(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
         }
         let family = shipped(name).expect("it is shipped");
         let questions = Questions::of(&family)?;
-        let periods = period(&family, true, stop)?;
-        for (position, case) in periods.cases.iter().enumerate() {
+        let intervals = squeezed_intervals(&family, true, stop)?;
+        for (position, case) in intervals.cases.iter().enumerate() {
             let tables = |twin: Twin| Question {
                 theorem: &LATENCY,
                 name: format!("f-latency/{name}-{}-tables{}", case.residue, suffix(twin)),
                 statement: format!(
                     "{name}, d = {} (mod {}): residues and rounds are those of the tables",
-                    case.residue, periods.residues
+                    case.residue, intervals.residues
                 ),
-                used: if twin == Twin::No { USED_PERIOD } else { "the first residue is denied" },
+                used: if twin == Twin::No { USED_INTERVAL } else { "the first residue is denied" },
                 domain: family.domain.to_string(),
             };
             files.push(tables(Twin::No).proof(questions.tables(case.residue, Twin::No)?));
@@ -184,10 +184,10 @@ pub(super) fn latency(stop: &Stop) -> Result<Vec<ProofFile>, ProveError> {
                     name: format!("f-latency/{name}-{}-form-{}{}", case.residue, number + 1, suffix(twin)),
                     statement: format!(
                         "{name}, d = {} (mod {}): where {} is the largest form, there are start times with that \
-                         period",
-                        case.residue, periods.residues, term.rate
+                         interval",
+                        case.residue, intervals.residues, term.rate
                     ),
-                    used: if twin == Twin::No { USED_PERIOD } else { "the period is a tenth shorter" },
+                    used: if twin == Twin::No { USED_INTERVAL } else { "the interval is a tenth shorter" },
                     domain: family.domain.to_string(),
                 };
                 files.push(question(Twin::No).proof(questions.upper(case, term, Twin::No)?));

@@ -209,5 +209,5 @@ fn no_small_linear_block_holds_less_than_1f1b() {
 fn no_files_are_made_when_it_is_time_to_stop() {
     let stop = Stop::after(std::time::Duration::ZERO);
     assert!(library(&stop).expect("it is no error").is_none());
-    assert_eq!(squeezed::periods(&stop).expect("it is no error").len(), 0);
+    assert_eq!(squeezed::intervals(&stop).expect("it is no error").len(), 0);
 }

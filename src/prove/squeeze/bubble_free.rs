@@ -1,5 +1,5 @@
 //! Promises that the steady phase has no bubble for all durations with a condition, decided from the
-//! periods of the squeezed order.
+//! intervals of the squeezed order.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use itertools::Itertools;
 use num_rational::Ratio;
 
 use super::form::{LinearForm, Point, QUANTITIES, Rate, rays_where};
-use super::period::{Period, Periods};
+use super::interval::{SqueezedInterval, SqueezedIntervals};
 use crate::block::family::{BubbleFree, Family, FamilyError, Variable};
 use crate::model::{Costs, Model, Ticks};
 use crate::prove::ProveError;
@@ -24,7 +24,7 @@ pub enum BubbleFreedom {
     Proved,
     /// It does not hold here.
     Refuted(Slow),
-    /// A form of the period that need not be attained would break it.
+    /// A form of the interval that need not be attained would break it.
     Unknown(Rate),
 }
 
@@ -36,7 +36,7 @@ pub struct Slow {
     /// The fewest devices for which that is known.
     pub devices: u32,
     /// What a microbatch takes in the long run.
-    pub period: Ratio<i128>,
+    pub interval: Ratio<i128>,
     /// How long a device works for it.
     pub work: Ratio<i128>,
 }
@@ -48,36 +48,36 @@ impl fmt::Display for Slow {
             out,
             "with {} a microbatch takes {} ticks in the long run, and a device works {} for it",
             durations.map(|(name, ticks)| format!("{name} = {ticks}")).join(", "),
-            self.period,
+            self.interval,
             self.work
         )
     }
 }
 
-/// Decides a promise of a family, given the periods of its squeezed order without latency.
+/// Decides a promise of a family, given the intervals of its squeezed order without latency.
 ///
-/// The durations with the condition are a union of cones, on each of which the period is at most the
+/// The durations with the condition are a union of cones, on each of which the interval is at most the
 /// largest of some forms. A form is nowhere above the work of a device on a cone if and only if it is not
 /// on its extreme rays (Minkowski and Weyl), so this is decided in integers, without a solver. A
 /// refutation is a ray on which the order is replayed, and found to be too slow.
 ///
 /// # Errors
-/// When replay contradicts the periods, which is a defect, or the family has no model there.
+/// When replay contradicts the intervals, which is a defect, or the family has no model there.
 pub fn bubble_freedom(
     family: &Family,
     promise: &BubbleFree,
-    periods: &Periods,
+    intervals: &SqueezedIntervals,
 ) -> Result<BubbleFreedom, ProveError> {
     let mut slow: Option<Slow> = None;
     let mut unknown = None;
-    for (case, cone) in periods.cases.iter().cartesian_product(promise.cones()) {
+    for (case, cone) in intervals.cases.iter().cartesian_product(promise.cones()) {
         let work = work(family);
         let forms = cone.iter().map(|&[f, i, w]| LinearForm([f.into(), i.into(), w.into(), 0])).collect_vec();
         for (ray, term) in rays_where(&forms, 3).into_iter().cartesian_product(&case.terms) {
             if term.rate.at(ray) <= work.at(ray) {
                 continue;
             }
-            let devices = term.attained.as_ref().and_then(|cycle| there(family, cycle.devices, periods));
+            let devices = term.attained.as_ref().and_then(|cycle| there(family, cycle.devices, intervals));
             let Some(devices) = devices else {
                 unknown = unknown.or(Some(term.rate));
                 continue;
@@ -101,8 +101,8 @@ fn work(family: &Family) -> Rate {
 }
 
 /// The fewest devices in the domain, of this number and those with the same residue beyond it.
-fn there(family: &Family, from: i128, periods: &Periods) -> Option<u32> {
-    let step = usize::try_from(periods.residues).ok()?;
+fn there(family: &Family, from: i128, intervals: &SqueezedIntervals) -> Option<u32> {
+    let step = usize::try_from(intervals.residues).ok()?;
     let inside = |devices: &u32| {
         let values = |variable| (variable == Variable::Devices).then_some(i64::from(*devices));
         family.domain.evaluate(&values) == Ok(true)
@@ -111,7 +111,7 @@ fn there(family: &Family, from: i128, periods: &Periods) -> Option<u32> {
 }
 
 impl Slow {
-    fn at(ray: Point, devices: u32, case: &Period, work: Rate) -> Result<Self, ProveError> {
+    fn at(ray: Point, devices: u32, case: &SqueezedInterval, work: Rate) -> Result<Self, ProveError> {
         let [forward, input, weight, _] = ray;
         let mut durations = [0; 3];
         for (short, long) in durations.iter_mut().zip([forward, input, weight]) {
@@ -121,8 +121,8 @@ impl Slow {
             .terms
             .iter()
             .filter(|term| term.attained.as_ref().is_some_and(|cycle| cycle.devices <= i128::from(devices)));
-        let period = attained.map(|term| term.rate.at(ray)).max().unwrap_or_default();
-        Ok(Self { durations, devices, period, work: work.at(ray) })
+        let interval = attained.map(|term| term.rate.at(ray)).max().unwrap_or_default();
+        Ok(Self { durations, devices, interval, work: work.at(ray) })
     }
 
     /// Replays the order with these durations: it must take longer for a microbatch than a device works.

@@ -11,7 +11,7 @@ use super::Irregular;
 use super::cycle::{Attained, microbatch_steps};
 use super::form::{LinearForm, Point};
 use super::graph::{Classes, Constraint, Node};
-use super::period::Period;
+use super::interval::SqueezedInterval;
 use super::potential::{Starts, solve};
 use super::quasi::{End, Quasi};
 use crate::block::family::{Durations, Family};
@@ -21,17 +21,17 @@ use crate::prove::linear::Linear;
 /// A bound on the makespan of the squeezed order at the family's own durations, without latency, where
 /// `d` has one residue.
 ///
-/// **Theorem.** With `m` microbatches, `m >= 1`, it is at most `period*(m - 1) + per_devices*b + constant`,
-/// where `d = P*b + s` and `b >= 1`, and at most `period*(m - 1) + fewest` where `d = s`, everything divided
+/// **Theorem.** With `m` microbatches, `m >= 1`, it is at most `interval*(m - 1) + per_devices*b + constant`,
+/// where `d = P*b + s` and `b >= 1`, and at most `interval*(m - 1) + fewest` where `d = s`, everything divided
 /// by `scale`; and where a rotor is known, it is exactly that.
 ///
-/// *Upper side.* The start times of [`Period`] hold for the copies that there are; a pass that is missing
+/// *Upper side.* The start times of [`SqueezedInterval`] hold for the copies that there are; a pass that is missing
 /// between two others delays neither. All wait for copy 0 of the first pass, so nothing starts later after
 /// it than they say, and the bound is their last end.
 ///
 /// *Lower side.* A rotor is a cycle of passes in which each comes after the one before in the order of
 /// its device, or needs it, that comes back one microbatch later, never goes to an earlier one, and takes
-/// the whole period. The path from the first F through all F and I of microbatch 0 up to the rotor, `m - 1`
+/// the whole interval. The path from the first F through all F and I of microbatch 0 up to the rotor, `m - 1`
 /// times around it, and on through the rest to the end of the last W takes the bound, as the straight path
 /// through one microbatch takes the constant part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,11 +48,15 @@ pub struct Makespan {
 }
 
 impl Makespan {
-    /// Derives the bound from the period.
-    pub(super) fn of(family: &Family, classes: &Classes, period: &Period) -> Result<Self, Irregular> {
-        let s = period.residue;
+    /// Derives the bound from the interval.
+    pub(super) fn of(
+        family: &Family,
+        classes: &Classes,
+        interval: &SqueezedInterval,
+    ) -> Result<Self, Irregular> {
+        let s = interval.residue;
         let point = point(family.durations);
-        let rates = period.rates();
+        let rates = interval.rates();
         let lambda = rates.iter().map(|rate| rate.at(point)).max().ok_or(Irregular::Stuck)?;
         let constraints = classes.constraints(s)?;
         let size = (classes.passes.len(), classes.residues);
@@ -80,7 +84,7 @@ impl Makespan {
 
     /// How much every further microbatch takes.
     #[must_use]
-    pub fn period(&self) -> Ratio<i128> {
+    pub fn interval(&self) -> Ratio<i128> {
         Ratio::new(self.starts.lambda, self.starts.scale)
     }
 
@@ -107,7 +111,7 @@ pub(super) fn point(durations: Durations) -> Point {
 /// A bound on the end of the last of all passes with one microbatch, where `d = P*b + s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LastEnd {
-    /// For each further period of devices.
+    /// For each further residue cycle of devices.
     pub per_devices: i128,
     /// With it, where `b >= 1`.
     pub constant: i128,
@@ -124,7 +128,7 @@ impl LastEnd {
             [round.per_devices * starts.lambda, round.constant * starts.lambda + starts.by_pass[first][0]];
         let (mut ends, mut fewest) = (Vec::new(), i128::MIN);
         for r in 0..classes.residues {
-            // A device of the residue is there only from so many further periods of devices on.
+            // A device of the residue is there only from so many further residue cycles of devices on.
             let short = i128::from(r >= s);
             for end in (0..classes.passes.len()).flat_map(|pass| Ends { classes, starts, s, r }.last(pass)) {
                 let Linear { per_device, per_devices, constant } = end;
@@ -206,7 +210,7 @@ impl Ends<'_> {
     }
 }
 
-/// A cycle through an F or an I that takes the whole period and advances by one microbatch.
+/// A cycle through an F or an I that takes the whole interval and advances by one microbatch.
 fn rotor(classes: &Classes, s: i128, point: Point, lambda: Ratio<i128>) -> Option<Attained> {
     let fewest = 1 + (s - 1).mod_floor(&classes.residues);
     let straight =

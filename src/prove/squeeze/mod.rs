@@ -1,8 +1,8 @@
-//! The squeezed order of a family: its steady period as a formula in the durations of its passes, for
+//! The squeezed order of a family: its steady interval as a formula in the durations of its passes, for
 //! every number of devices.
 //!
-//! [`period`] derives, for each residue of `d`, the largest of which forms in `tF`, `tI`, `tW` and the
-//! latency `c` the steady period is, and proves it in integers: see [`Period`]. [`Makespan`] bounds the
+//! [`squeezed_intervals`] derives, for each residue of `d`, the largest of which forms in `tF`, `tI`, `tW` and the
+//! latency `c` the steady interval is, and proves it in integers: see [`SqueezedInterval`]. [`Makespan`] bounds the
 //! makespan for every number of microbatches. A [`Witness`] has everything that these rest on, and is
 //! checked by itself, in integers and without a solver.
 
@@ -10,9 +10,9 @@ mod bubble_free;
 mod cycle;
 mod form;
 mod graph;
+mod interval;
 mod makespan;
 mod peak;
-mod period;
 mod potential;
 mod quasi;
 mod question;
@@ -26,8 +26,8 @@ use potential::Starts;
 pub use bubble_free::{BubbleFreedom, Slow, bubble_freedom};
 pub use cycle::Attained;
 pub use form::{LinearForm, Rate};
+pub use interval::{IntervalTerm, SqueezedInterval, SqueezedIntervals, squeezed_intervals};
 pub use makespan::Makespan;
-pub use period::{Period, PeriodTerm, Periods, period};
 pub(super) use question::{Questions, Twin};
 pub use witness::{WITNESS_FORMAT, Witness, WitnessClaim, WitnessRejection};
 
@@ -62,7 +62,7 @@ pub enum Irregular {
     /// The time between a pass and one that it needs is not bounded from below.
     #[error("a pass gets ever earlier, against one that it needs, with the number of devices")]
     Shrinks,
-    /// The order itself forbids every period.
+    /// The order itself forbids every interval.
     #[error("the order of the passes contradicts their dependencies")]
     Stuck,
     /// The time limit came first.
@@ -72,7 +72,7 @@ pub enum Irregular {
     #[error("interrupted")]
     Interrupted,
     /// The search for the forms did not come to an end.
-    #[error("more than {0} forms limit the period")]
+    #[error("more than {0} forms limit the interval")]
     Forms(usize),
 }
 
@@ -84,7 +84,7 @@ impl Irregular {
 
     /// Whether more time would have helped.
     #[must_use]
-    pub const fn is_haste(&self) -> bool {
+    pub const fn is_out_of_time(&self) -> bool {
         matches!(self, Self::Time | Self::Interrupted)
     }
 }

@@ -60,7 +60,7 @@ impl Starts {
     }
 }
 
-/// What forbids a period.
+/// What forbids an interval.
 #[derive(Debug, Clone)]
 pub(super) enum Obstacle {
     /// A cycle of a larger rate. Where it leads from device to device it is one up the devices and one down,
@@ -77,7 +77,7 @@ struct Sum {
     shift: i128,
 }
 
-/// Finds start times for a period at a point, or what forbids them. The tilt is moved to the nearest one
+/// Finds start times for an interval at a point, or what forbids them. The tilt is moved to the nearest one
 /// that a cycle allows until all allow it.
 pub(super) fn solve(
     constraints: &[Constraint],
@@ -92,10 +92,10 @@ pub(super) fn solve(
     let mut greatest: Option<(Ratio<i128>, Sum)> = None;
     loop {
         let scale = lambda.denom().lcm(tilt.denom());
-        let (period, slope) = ((lambda * scale).to_integer(), (tilt * scale).to_integer());
-        let weight = |constraint: &Constraint| constraint.weight(point, scale, period, slope);
+        let (interval, slope) = ((lambda * scale).to_integer(), (tilt * scale).to_integer());
+        let weight = |constraint: &Constraint| constraint.weight(point, scale, interval, slope);
         let cycle = match longest(constraints, passes, residues, weight) {
-            Ok(starts) => return Ok(Starts { point, scale, lambda: period, tilt: slope, by_pass: starts }),
+            Ok(starts) => return Ok(Starts { point, scale, lambda: interval, tilt: slope, by_pass: starts }),
             Err(cycle) => cycle,
         };
         let sum = sum(constraints, &cycle);
@@ -124,7 +124,7 @@ fn forbidden(rate: Rate) -> Obstacle {
     if rate.copies > 0 { Obstacle::Forbidden(rate) } else { Obstacle::Stuck }
 }
 
-/// A cycle that takes longer than a period allows.
+/// A cycle that takes longer than an interval allows.
 pub(super) fn forbidding(
     constraints: &[Constraint],
     (passes, residues): (usize, i128),

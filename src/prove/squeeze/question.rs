@@ -6,8 +6,8 @@ use itertools::Itertools;
 use super::cycle::{Attained, along, rotor_steps};
 use super::form::{LinearForm, QUANTITIES};
 use super::graph::{ClassPass, Classes, Constraint, Node, Where};
+use super::interval::{IntervalTerm, SqueezedInterval};
 use super::makespan::Makespan;
-use super::period::{Period, PeriodTerm};
 use super::{Irregular, Starts};
 use crate::block::family::Family;
 use crate::prove::ProveError;
@@ -20,7 +20,7 @@ use crate::prove::term::{Fact, Term as Integer};
 pub(in crate::prove) enum Twin {
     /// The statement itself.
     No,
-    /// With the period a tenth shorter, or with the first step of a cycle turned round.
+    /// With the interval a tenth shorter, or with the first step of a cycle turned round.
     Yes,
 }
 
@@ -99,7 +99,12 @@ impl<'a> Questions<'a> {
 
     /// Whether the start times of a term meet the order of every device and every dependency, at every
     /// point of its cone, given as a sum of multiples of its rays.
-    pub fn upper(&self, case: &Period, term: &PeriodTerm, twin: Twin) -> Result<Script, ProveError> {
+    pub fn upper(
+        &self,
+        case: &SqueezedInterval,
+        term: &IntervalTerm,
+        twin: Twin,
+    ) -> Result<Script, ProveError> {
         self.meet(case.residue, &term.starts, twin)
     }
 
@@ -150,7 +155,12 @@ impl<'a> Questions<'a> {
 
     /// Whether every pass of a cycle comes after the one before, on every number of devices from the one
     /// given.
-    pub fn lower(&self, case: &Period, attained: &Attained, twin: Twin) -> Result<Script, ProveError> {
+    pub fn lower(
+        &self,
+        case: &SqueezedInterval,
+        attained: &Attained,
+        twin: Twin,
+    ) -> Result<Script, ProveError> {
         let mut script = self.script("QF_LIA", case.residue)?;
         script.say(format!(
             "The cycle: {}; devices below 0 are counted from the last. A pass comes after another of its device in \

@@ -4,19 +4,19 @@ use itertools::Itertools;
 use num_rational::Ratio;
 
 use super::form::Rate;
+use super::interval::SqueezedIntervals;
 use super::makespan::Makespan;
-use super::period::Periods;
 use crate::block::family::Family;
 
-/// What the periods of a family say.
-pub(super) fn of_periods(family: &Family, periods: &Periods) -> String {
-    let durations = if periods.latency {
+/// What the intervals of a family say.
+pub(super) fn of_intervals(family: &Family, intervals: &SqueezedIntervals) -> String {
+    let durations = if intervals.latency {
         "all durations tF, tI and tW of its passes and every latency c between devices"
     } else {
         "all durations tF, tI and tW of its passes, without latency"
     };
-    let cases = periods.cases.iter().map(|case| (largest(&case.rates()), case.residue)).collect_vec();
-    let exactly = match periods.exact_from() {
+    let cases = intervals.cases.iter().map(|case| (largest(&case.rates()), case.residue)).collect_vec();
+    let exactly = match intervals.exact_from() {
         Some(1) => ", and exactly that".to_owned(),
         Some(devices) => format!(", and exactly that for d >= {devices}"),
         None => String::new(),
@@ -25,7 +25,7 @@ pub(super) fn of_periods(family: &Family, periods: &Periods) -> String {
         "for every d with {} and {durations}: the squeezed order takes at most {} ticks per microbatch in the \
          long run{exactly}",
         family.domain,
-        by_residue(&cases, periods.residues)
+        by_residue(&cases, intervals.residues)
     )
 }
 
@@ -33,7 +33,7 @@ pub(super) fn of_periods(family: &Family, periods: &Periods) -> String {
 pub(super) fn of_makespans(family: &Family, makespans: &[Makespan], residues: i128) -> String {
     let case = |makespan: &Makespan| {
         let (slope, constant) = makespan.line(residues);
-        let line = sum(&[(makespan.period(), "m"), (slope, "d")], constant - makespan.period());
+        let line = sum(&[(makespan.interval(), "m"), (slope, "d")], constant - makespan.interval());
         (line, makespan.rotor.is_some())
     };
     // With the same words for several residues, exactness begins where it does for all of them.
@@ -50,7 +50,7 @@ pub(super) fn of_makespans(family: &Family, makespans: &[Makespan], residues: i1
     };
     let cases = makespans.iter().map(words).collect_vec();
     let exceptions = makespans.iter().filter_map(|makespan| {
-        let line = sum(&[(makespan.period(), "m")], makespan.exception()? - makespan.period());
+        let line = sum(&[(makespan.interval(), "m")], makespan.exception()? - makespan.interval());
         Some(format!("; for d = {}, at most {line}", makespan.residue))
     });
     format!(

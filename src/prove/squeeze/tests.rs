@@ -76,7 +76,7 @@ fn no_makespan_is_above_its_bound_and_a_rotor_reaches_it() {
     for (name, _) in SHIPPED {
         let family = family(name);
         let witness = Witness::of(&family, &Stop::default()).expect("regular");
-        let residues = witness.periods()[0].residues;
+        let residues = witness.intervals()[0].residues;
         for devices in 1..=13_u32 {
             let s = i128::from(devices) % residues;
             let bound = witness.makespans().iter().find(|bound| bound.residue == s).expect("it occurs");
@@ -84,7 +84,7 @@ fn no_makespan_is_above_its_bound_and_a_rotor_reaches_it() {
             for microbatches in (1..=12).chain([29]) {
                 let line = slope * i128::from(devices) + constant;
                 let one = bound.exception().filter(|_| i128::from(devices) == s).unwrap_or(line);
-                let at = one + bound.period() * i128::from(microbatches - 1);
+                let at = one + bound.interval() * i128::from(microbatches - 1);
                 let durations =
                     makespan::point(family.durations).map(|value| i64::try_from(value).expect("small"));
                 let found = Ratio::from_integer(makespan(&family, devices, microbatches, durations));
@@ -99,7 +99,7 @@ fn no_makespan_is_above_its_bound_and_a_rotor_reaches_it() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
-    fn the_period_is_what_replay_repeats_with(
+    fn the_interval_is_what_replay_repeats_with(
         which in 0..SHIPPED.len(),
         devices in 1..11_u32,
         forward in 0..7_i64,
@@ -110,9 +110,9 @@ proptest! {
         // A device without any work is no model.
         prop_assume!(forward + input + weight > 0);
         let family = family(SHIPPED[which].0);
-        let periods = period(&family, latency > 0, &Stop::default()).expect("regular");
-        let s = i128::from(devices) % periods.residues;
-        let case = periods.cases.iter().find(|case| case.residue == s).expect("it occurs");
+        let intervals = squeezed_intervals(&family, latency > 0, &Stop::default()).expect("regular");
+        let s = i128::from(devices) % intervals.residues;
+        let case = intervals.cases.iter().find(|case| case.residue == s).expect("it occurs");
         let point = [forward, input, weight, latency];
         let wide = point.map(i128::from);
         let largest = case.rates().iter().map(|rate| rate.at(wide)).max().expect("there is one");
@@ -121,7 +121,7 @@ proptest! {
         let grown = makespan(&family, devices, from + more, point) - makespan(&family, devices, from, point);
         let rate = Ratio::new(grown, more.into());
         prop_assert!(rate <= largest, "{}: {rate} > {largest}", family.name);
-        let there = |term: &&PeriodTerm| term.attained.as_ref().is_some_and(|at| at.devices <= devices.into());
+        let there = |term: &&IntervalTerm| term.attained.as_ref().is_some_and(|at| at.devices <= devices.into());
         if let Some(attained) = case.terms.iter().filter(there).map(|term| term.rate.at(wide)).max() {
             prop_assert!(rate >= attained, "{}: {rate} < {attained}", family.name);
         }
@@ -224,7 +224,7 @@ fn a_false_witness_is_rejected_for_the_right_reason() {
 }
 
 #[test]
-fn promises_about_all_durations_are_decided_by_the_periods() {
+fn promises_about_all_durations_are_decided_by_the_intervals() {
     let free = "tW + 2*tI >= 2*tF and tW + 2*tF >= 2*tI";
     for (name, when, expected) in [
         ("v-half", free, "proved"),
@@ -254,8 +254,8 @@ fn promises_about_all_durations_are_decided_by_the_periods() {
         let family = family(name);
         let promise = parse_promise(&format!("bubble = 0 when {when}"));
         let Ok(Promise::BubbleFree(promise)) = promise else { panic!("{when}: {promise:?}") };
-        let periods = period(&family, false, &Stop::default()).expect("regular");
-        let found = match bubble_freedom(&family, &promise, &periods).expect("replay agrees") {
+        let intervals = squeezed_intervals(&family, false, &Stop::default()).expect("regular");
+        let found = match bubble_freedom(&family, &promise, &intervals).expect("replay agrees") {
             BubbleFreedom::Proved => "proved".to_owned(),
             BubbleFreedom::Refuted(slow) => format!("d = {}: {slow}", slow.devices),
             BubbleFreedom::Unknown(rate) => format!("not attained: {rate}"),

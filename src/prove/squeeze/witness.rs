@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::cycle::{Attained, along, rotor_steps};
 use super::form::{LinearForm, Rate, rays};
 use super::graph::{Classes, Constraint, Where};
+use super::interval::{
+    SqueezedInterval, SqueezedIntervals, occurring, others, quantities, squeezed_intervals,
+};
 use super::makespan::{self, LastEnd, Makespan};
 use super::peak::peak;
-use super::period::{Period, Periods, occurring, others, period, quantities};
 use super::potential::Starts;
 use super::quasi::Quasi;
 use super::{Irregular, statement};
@@ -25,7 +27,7 @@ const MOST_COUNTED: i128 = 1_000;
 const MOST_SCALED: i128 = 1_000_000_000;
 const MOST_TICKS: i128 = 1 << 60;
 
-/// The family, its residue tables, and the start times and cycles that prove its period, makespan and
+/// The family, its residue tables, and the start times and cycles that prove its interval, makespan and
 /// peak. Nothing in it is believed: [`check`](Witness::check) derives every table again and evaluates
 /// every inequality.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,14 +40,15 @@ pub struct Witness {
     offsets: Vec<(String, Quasi)>,
     /// The peak, likewise.
     peak: Quasi,
-    periods: Vec<Periods>,
+    #[serde(rename = "periods")]
+    intervals: Vec<SqueezedIntervals>,
     makespans: Vec<Makespan>,
 }
 
 /// A statement that a witness proves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WitnessClaim {
-    /// What it is about: `period`, `period with latency`, `makespan` or `peak`.
+    /// What it is about: `interval`, `squeezed interval with latency`, `makespan` or `peak`.
     pub name: &'static str,
     /// The statement, in words.
     pub statement: String,
@@ -73,8 +76,8 @@ pub enum WitnessRejection {
     /// Some numbers of devices are left out, or come twice.
     #[error("the cases of {0} are not the residues that occur in the domain")]
     Cases(String),
-    /// A period without any form.
-    #[error("there is no form for the period (d = {residue} mod {residues})")]
+    /// An interval without any form.
+    #[error("there is no form for the interval (d = {residue} mod {residues})")]
     NoTerm {
         /// The residue of `d`.
         residue: i128,
@@ -93,8 +96,8 @@ pub enum WitnessRejection {
         /// The number P.
         residues: i128,
     },
-    /// The period at a ray is not that of the form.
-    #[error("the start times of {rate} (d = {residue} mod {residues}) repeat with another period")]
+    /// The interval at a ray is not that of the form.
+    #[error("the start times of {rate} (d = {residue} mod {residues}) repeat with another interval")]
     Lambda {
         /// The form.
         rate: Rate,
@@ -137,8 +140,9 @@ impl Witness {
     /// When its formulas are not told by residues, its block is none, or it is time to stop.
     pub fn of(family: &Family, stop: &Stop) -> Result<Self, Irregular> {
         let classes = Classes::of(family)?;
-        let periods = vec![period(family, false, stop)?, period(family, true, stop)?];
-        let makespans = periods[0]
+        let intervals =
+            vec![squeezed_intervals(family, false, stop)?, squeezed_intervals(family, true, stop)?];
+        let makespans = intervals[0]
             .cases
             .iter()
             .map(|case| Makespan::of(family, &classes, case))
@@ -148,7 +152,7 @@ impl Witness {
             family: family::print(family),
             offsets: offsets(&classes),
             peak: peak(&classes)?,
-            periods,
+            intervals,
             makespans,
         })
     }
@@ -172,16 +176,16 @@ impl Witness {
         }
         let occurring = occurring(&family.domain, classes.residues)?;
         let mut claims = Vec::new();
-        for periods in &self.periods {
-            let name = if periods.latency { "period with latency" } else { "period" };
-            let residues: Vec<i128> = periods.cases.iter().map(|case| case.residue).collect();
-            if residues != occurring || periods.residues != classes.residues {
+        for intervals in &self.intervals {
+            let name = if intervals.latency { "squeezed interval with latency" } else { "squeezed interval" };
+            let residues: Vec<i128> = intervals.cases.iter().map(|case| case.residue).collect();
+            if residues != occurring || intervals.residues != classes.residues {
                 return Err(WitnessRejection::Cases(name.to_owned()));
             }
-            for case in &periods.cases {
-                check_period(&classes, case, quantities(periods.latency))?;
+            for case in &intervals.cases {
+                check_interval(&classes, case, quantities(intervals.latency))?;
             }
-            claims.push(WitnessClaim { name, statement: statement::of_periods(&family, periods) });
+            claims.push(WitnessClaim { name, statement: statement::of_intervals(&family, intervals) });
         }
         let residues: Vec<i128> = self.makespans.iter().map(|makespan| makespan.residue).collect();
         if residues != occurring {
@@ -195,10 +199,10 @@ impl Witness {
         Ok(claims)
     }
 
-    /// The periods: without latency, and with it.
+    /// The intervals: without latency, and with it.
     #[must_use]
-    pub fn periods(&self) -> &[Periods] {
-        &self.periods
+    pub fn intervals(&self) -> &[SqueezedIntervals] {
+        &self.intervals
     }
 
     /// The bounds on the makespan, by the residue of `d`.
@@ -212,7 +216,11 @@ fn offsets(classes: &Classes) -> Vec<(String, Quasi)> {
     classes.passes.iter().map(|pass| (pass.name(), pass.offset.clone())).collect()
 }
 
-fn check_period(classes: &Classes, case: &Period, quantities: usize) -> Result<(), WitnessRejection> {
+fn check_interval(
+    classes: &Classes,
+    case: &SqueezedInterval,
+    quantities: usize,
+) -> Result<(), WitnessRejection> {
     let (residue, residues) = (case.residue, classes.residues);
     let constraints = classes.constraints(residue)?;
     let rates = case.rates();
@@ -304,7 +312,7 @@ fn check_makespan(family: &Family, classes: &Classes, makespan: &Makespan) -> Re
     let copies: i128 = steps.iter().map(|step| step.rounds).sum();
     let ticks: i128 = steps.iter().map(|step| step.ticks.at(starts.point)).sum();
     let straight = rotor.cycle.iter().any(|(pass, _)| !pass.starts_with('W'));
-    let whole = copies == 1 && makespan.period() == ticks.into();
+    let whole = copies == 1 && makespan.interval() == ticks.into();
     if straight && whole && makespan.is_straight(family, classes) {
         Ok(())
     } else {

@@ -28,7 +28,7 @@ pub(super) fn measure(
     facts: &mut Facts,
 ) -> Result<(), MeasureError> {
     let Some(family) = &inputs.family else { return Ok(()) };
-    let manifest::Subject::Family { devices, microbatches, models, .. } = &design.subject else {
+    let manifest::DesignSource::Family { devices, microbatches, models, .. } = &design.subject else {
         return Ok(());
     };
     let family = with_promises(family, design);

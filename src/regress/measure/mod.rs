@@ -17,7 +17,7 @@ use self::facts::Facts;
 use self::tested::tested;
 use super::fact::{Place, Value, What};
 use super::inputs::Inputs;
-use super::manifest::{Design, Promise, Subject};
+use super::manifest::{Design, DesignSource, Promise};
 use super::record::Record;
 use crate::stop::Stop;
 
@@ -43,12 +43,12 @@ pub fn measure(
 ) -> Result<MeasuredDesign, MeasureError> {
     let mut facts = Facts::default();
     match &design.subject {
-        Subject::Family { .. } => family::measure(design, inputs, limit, stop, &mut facts)?,
-        Subject::Schedule { .. } => named::schedule(inputs, stop, &mut facts)?,
-        Subject::Named { schedules, sizes, .. } => {
+        DesignSource::Family { .. } => family::measure(design, inputs, limit, stop, &mut facts)?,
+        DesignSource::Schedule { .. } => named::schedule(inputs, stop, &mut facts)?,
+        DesignSource::Named { schedules, sizes, .. } => {
             named::named(schedules.as_deref(), sizes, inputs, stop, &mut facts)?;
         }
-        Subject::Model { sizes, .. } => named::model(sizes, inputs, stop, &mut facts)?,
+        DesignSource::Model { sizes, .. } => named::model(sizes, inputs, stop, &mut facts)?,
     }
     // What more time would have decided is not known of a search that was ended from outside.
     if facts.timed_out {

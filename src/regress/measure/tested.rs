@@ -1,11 +1,11 @@
 //! Promises over what is measured, held against what was.
 
 use super::facts::Facts;
-use crate::regress::fact::{Place, Verdict};
+use crate::regress::fact::{Place, RecordedVerdict};
 use crate::regress::promise::{Measurable, Quantity};
 
 /// The verdict about a promise over what was measured, wherever it was; of a family, at its own durations.
-pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (Verdict, String) {
+pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (RecordedVerdict, String) {
     let mut kept: Vec<&Place> = Vec::new();
     for (place, values) in facts.runs.iter().filter(|(place, _)| place.model.is_none()) {
         let value =
@@ -18,15 +18,15 @@ pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (Verdict, String) {
                     spoken.filter_map(|(quantity, name)| Some(format!("{name} = {}", value(quantity)?)));
                 let spoken = spoken.collect::<Vec<_>>().join(", ");
                 let at = if *place == Place::default() { String::new() } else { format!("at {place}: ") };
-                return (Verdict::Refuted, format!("{at}{spoken}"));
+                return (RecordedVerdict::Refuted, format!("{at}{spoken}"));
             }
             None => {}
         }
     }
     if kept.is_empty() {
-        return (Verdict::Unknown, "nothing that it speaks of was measured".to_owned());
+        return (RecordedVerdict::Unknown, "nothing that it speaks of was measured".to_owned());
     }
-    (Verdict::Tested, scope(&kept))
+    (RecordedVerdict::Tested, scope(&kept))
 }
 
 /// Where something was tested, in words.

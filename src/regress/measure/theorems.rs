@@ -6,10 +6,10 @@ use super::error::{MeasureError, go_on};
 use super::facts::Facts;
 use crate::block::family::Family;
 use crate::prove::{
-    self, BubbleFreedom, Counterexample, FamilyVerdict, Judgement, Reason, SqueezedOrder, Subject,
-    WitnessClaim,
+    self, BubbleFreedom, Counterexample, DecidedTheorem, FamilyVerdict, SqueezedOrder, TheoremSubject,
+    UnknownReason, WitnessClaim,
 };
-use crate::regress::fact::{Value, Verdict, What};
+use crate::regress::fact::{RecordedVerdict, Value, What};
 use crate::stop::Stop;
 
 /// Decides every theorem of a family and every promise, each within a time limit.
@@ -26,7 +26,7 @@ pub(super) fn decide(family: &Family, limit: Duration, stop: &Stop) -> Result<Fa
 
 /// States what is known of a family as facts.
 pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts) {
-    for judgement in &verdict.judgements {
+    for judgement in &verdict.decided {
         record_judgement(family, judgement, facts);
     }
     let promised = |promise: &dyn ToString| What::Promise(promise.to_string());
@@ -34,13 +34,13 @@ pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts
         SqueezedOrder::NoBlock => {
             for promise in &family.bubble_free {
                 let why = "there is no block that could be squeezed".to_owned();
-                facts.whole(promised(promise), Value::Verdict(Verdict::Refuted, why));
+                facts.whole(promised(promise), Value::Verdict(RecordedVerdict::Refuted, why));
             }
         }
         SqueezedOrder::Unknown(reason) => {
-            facts.timed_out |= reason.is_haste();
-            let unknown = || Value::Verdict(Verdict::Unknown, reason.to_string());
-            facts.whole(What::Theorem("period".to_owned()), unknown());
+            facts.timed_out |= reason.is_out_of_time();
+            let unknown = || Value::Verdict(RecordedVerdict::Unknown, reason.to_string());
+            facts.whole(What::Theorem("squeezed interval".to_owned()), unknown());
             for promise in &family.bubble_free {
                 facts.whole(promised(promise), unknown());
             }
@@ -48,7 +48,7 @@ pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts
         SqueezedOrder::Known(theorems) => {
             for WitnessClaim { name, statement, .. } in &theorems.claims {
                 let name = (*name).to_owned();
-                let proved = Value::Verdict(Verdict::Proved, String::new());
+                let proved = Value::Verdict(RecordedVerdict::Proved, String::new());
                 facts.whole(What::Theorem(name.clone()), proved);
                 facts.whole(What::Claim(name), Value::Text(statement.clone()));
             }
@@ -59,8 +59,12 @@ pub(super) fn record(family: &Family, verdict: &FamilyVerdict, facts: &mut Facts
     }
 }
 
-fn record_judgement(family: &Family, Judgement { theorem, verdict, .. }: &Judgement, facts: &mut Facts) {
-    let (name, what) = if let Subject::Promise(position) = &theorem.subject {
+fn record_judgement(
+    family: &Family,
+    DecidedTheorem { theorem, verdict, .. }: &DecidedTheorem,
+    facts: &mut Facts,
+) {
+    let (name, what) = if let TheoremSubject::Promise(position) = &theorem.subject {
         let promise = family.promises[*position].to_string();
         (promise.clone(), What::Promise(promise))
     } else {
@@ -69,32 +73,34 @@ fn record_judgement(family: &Family, Judgement { theorem, verdict, .. }: &Judgem
         (short.clone(), What::Theorem(short))
     };
     let (word, rest) = match verdict {
-        prove::Verdict::Proved => (Verdict::Proved, String::new()),
-        prove::Verdict::Refuted(_) => (Verdict::Refuted, String::new()),
-        prove::Verdict::Unknown(reason) => {
-            facts.timed_out |= reason.is_haste();
+        prove::TheoremVerdict::Proved => (RecordedVerdict::Proved, String::new()),
+        prove::TheoremVerdict::Refuted(_) => (RecordedVerdict::Refuted, String::new()),
+        prove::TheoremVerdict::Unknown(reason) => {
+            facts.timed_out |= reason.is_out_of_time();
             match open(reason) {
-                Verdict::Undecided => (Verdict::Undecided, format!("holds for d <= {}", prove::SURVEYED)),
+                RecordedVerdict::Undecided => {
+                    (RecordedVerdict::Undecided, format!("holds for d <= {}", prove::SURVEYED))
+                }
                 verdict => (verdict, reason.to_string()),
             }
         }
     };
     facts.whole(what, Value::Verdict(word, rest));
-    if matches!(theorem.subject, Subject::Delay { .. }) {
+    if matches!(theorem.subject, TheoremSubject::Delay { .. }) {
         facts.whole(What::Claim(name.clone()), Value::Text(theorem.statement.clone()));
     }
-    if let prove::Verdict::Refuted(counterexample) = verdict {
+    if let prove::TheoremVerdict::Refuted(counterexample) = verdict {
         record_counterexample(&name, counterexample, facts);
     }
 }
 
 /// What an open question is called: whether this build could have answered it.
-fn open(reason: &Reason) -> Verdict {
+fn open(reason: &UnknownReason) -> RecordedVerdict {
     match reason {
-        Reason::NoSolver => Verdict::Undecided,
+        UnknownReason::NoSolver => RecordedVerdict::Undecided,
         // What it rests on is open for want of a solver too.
-        Reason::Premise(_) if !prove::has_solver() => Verdict::Undecided,
-        _ => Verdict::Unknown,
+        UnknownReason::Premise(_) if !prove::has_solver() => RecordedVerdict::Undecided,
+        _ => RecordedVerdict::Unknown,
     }
 }
 
@@ -113,13 +119,15 @@ fn record_counterexample(name: &str, counterexample: &Counterexample, facts: &mu
 
 fn record_bubble_freedom(promise: &str, found: &BubbleFreedom, facts: &mut Facts) {
     let (verdict, rest) = match found {
-        BubbleFreedom::Proved => (Verdict::Proved, String::new()),
+        BubbleFreedom::Proved => (RecordedVerdict::Proved, String::new()),
         BubbleFreedom::Refuted(slow) => {
             let text = format!("d = {}: {slow}", slow.devices);
             facts.whole(What::Counterexample(promise.to_owned()), Value::Text(text));
-            (Verdict::Refuted, String::new())
+            (RecordedVerdict::Refuted, String::new())
         }
-        BubbleFreedom::Unknown(rate) => (Verdict::Unknown, format!("no cycle is known to take {rate}")),
+        BubbleFreedom::Unknown(rate) => {
+            (RecordedVerdict::Unknown, format!("no cycle is known to take {rate}"))
+        }
     };
     facts.whole(What::Promise(promise.to_owned()), Value::Verdict(verdict, rest));
 }

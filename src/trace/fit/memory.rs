@@ -11,7 +11,7 @@ use crate::trace::{Trace, activation};
 
 /// What the passes of a stage acquire and release, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Held {
+pub struct FittedMemory {
     /// The stage.
     pub stage: Stage,
     /// What F acquires.
@@ -21,7 +21,11 @@ pub struct Held {
 }
 
 /// What passes hold. Where a stage is recomputed, its checkpoint too.
-pub(super) fn memory(traces: &[Trace], placement: &Placement, notes: &mut Vec<Note>) -> (Vec<Held>, Memory) {
+pub(super) fn memory(
+    traces: &[Trace],
+    placement: &Placement,
+    notes: &mut Vec<Note>,
+) -> (Vec<FittedMemory>, Memory) {
     let stages = placement.stages() as usize;
     let changes = changes(traces);
     let median = |stage: Stage, kind: Kind| {
@@ -68,7 +72,7 @@ pub(super) fn memory(traces: &[Trace], placement: &Placement, notes: &mut Vec<No
             let (acquired, released) = (Units(whole), Units(given_back));
             notes.push(Note::Unbalanced { stage, acquired, released });
         }
-        held.push(Held { stage, acquired: spread, retained });
+        held.push(FittedMemory { stage, acquired: spread, retained });
     }
     if checkpoints != memory.activation {
         memory.checkpoint = Some(checkpoints);

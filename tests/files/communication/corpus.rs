@@ -70,7 +70,7 @@ fn every_file_is_judged_as_the_index_says_with_a_message_that_says_where() {
                     .filter_map(|semantics| {
                         let waits = comm::deadlock(plan, semantics)?;
                         (semantics >= Semantics::PairStreams && broken.is_empty())
-                            .then(|| comm::Fault::Deadlock { semantics, waits }.to_string())
+                            .then(|| comm::PlanViolation::Deadlock { semantics, waits }.to_string())
                     })
                     .collect();
                 if broken.is_empty() {

@@ -1,6 +1,6 @@
 //! Schedules of two directions: each pipeline communicates by itself.
 
-use bubbleproof::comm::{Action, CommunicationPlan, Fault, Semantics, deadlock, verify};
+use bubbleproof::comm::{Action, CommunicationPlan, PlanViolation, Semantics, deadlock, verify};
 use bubbleproof::lowering::lower;
 use bubbleproof::model::{Placement, Stage};
 
@@ -45,7 +45,7 @@ fn a_pipeline_without_microbatches_has_nothing_to_reduce() {
     let stages: Vec<u32> = verify(&bare)
         .iter()
         .map(|fault| match fault {
-            Fault::NeverReduced { stage, .. } => stage.0,
+            PlanViolation::NeverReduced { stage, .. } => stage.0,
             other => panic!("{other}"),
         })
         .collect();

@@ -214,8 +214,8 @@ proptest! {
     fn the_gradients_that_are_said_to_be_wrong_are_those_that_are(seed: u64, damage: u64) {
         let plan = damaged(&lowering::lower(&schedule(seed)).expect("it can run"), damage);
         let faults = comm::verify(&plan);
-        let swapped = |fault: &comm::Fault| match fault {
-            comm::Fault::Swapped { last_wrong, .. } => Some(*last_wrong),
+        let swapped = |fault: &comm::PlanViolation| match fault {
+            comm::PlanViolation::Swapped { last_wrong, .. } => Some(*last_wrong),
             _ => None,
         };
         let Some(last) = faults.iter().filter_map(swapped).max() else { return Ok(()) };

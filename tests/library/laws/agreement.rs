@@ -45,9 +45,9 @@ proptest! {
             match exact::solve_with(&[engine], &model, objective, &start, &limits) {
                 Ok(found) => {
                     prop_assert_eq!(value(&model, objective, &found.schedule), found.value);
-                    prop_assert!(found.lower <= found.value);
+                    prop_assert!(found.lower_bound <= found.value);
                     best = best.min(found.value);
-                    proved.extend((found.lower == found.value).then_some(found.value));
+                    proved.extend((found.lower_bound == found.value).then_some(found.value));
                 }
                 Err(ExactError::Rejected { engine, reason }) => prop_assert!(false, "{engine}: {reason}"),
                 Err(_) => {}

@@ -1,8 +1,8 @@
 //! Lower bounds against the true optimum of small problems, found by trying all orders.
 
 use bubbleproof::certificate::{
-    Bound, BoundError, Objective, Reason, Repetition, holds, interval_bound, lower_bound, lower_bound_of,
-    lower_bound_within,
+    Bound, BoundError, BoundReason, Objective, Repetition, holds, interval_bound, lower_bound,
+    lower_bound_of, lower_bound_within,
 };
 use bubbleproof::model::{
     Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Units,
@@ -265,7 +265,7 @@ proptest! {
         for devices in subsets(&model).into_iter().filter(|devices| devices.len() <= 2) {
             for objective in [Objective::Makespan, Objective::DeviceSpan] {
                 let shown = |repetition: Option<Repetition>| {
-                    let reason = Reason::Subset { devices: devices.clone(), repetition };
+                    let reason = BoundReason::Subset { devices: devices.clone(), repetition };
                     match holds(&model, objective, &Bound { value: Ticks(-1), reason }) {
                         Err(BoundError::Value { shown, .. }) => Some(shown),
                         Err(BoundError::Figures(_)) => None,
@@ -354,7 +354,10 @@ fn a_bound_whose_reason_is_altered_does_not_hold() {
     let turnover = r#"{"value": 62, "reason": {"turnover": {"device": 2, "held": 1, "turn": 7}}}"#;
     assert!(matches!(genuine(turnover), Ok(Ok(()))), "{:?}", genuine(turnover));
     for (from, to) in [(r#""turn": 7"#, r#""turn": 8"#), (r#""held": 1"#, r#""held": 2"#)] {
-        assert!(matches!(altered(&turnover.replace(from, to)), BoundError::Figures(Reason::Turnover { .. })));
+        assert!(matches!(
+            altered(&turnover.replace(from, to)),
+            BoundError::Figures(BoundReason::Turnover { .. })
+        ));
     }
     let elsewhere = altered(&turnover.replace(r#""device": 2"#, r#""device": 3"#));
     assert_eq!(elsewhere, BoundError::Device { device: Device(3), devices: 3 });

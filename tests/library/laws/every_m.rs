@@ -2,7 +2,7 @@
 
 use bubbleproof::block::Block;
 use bubbleproof::model::{Device, Microbatch, Model, Pass, Ticks, Units};
-use bubbleproof::prove::every::{EveryM, Proof, Reason, every_m_of_block, every_m_of_schedule};
+use bubbleproof::prove::every::{EveryM, Proof, UnknownReason, every_m_of_block, every_m_of_schedule};
 use bubbleproof::replay::{Verdict, replay};
 use bubbleproof::schedule::Schedule;
 use bubbleproof::stop::Stop;
@@ -144,7 +144,7 @@ proptest! {
         let model = model.with_microbatches(SOME).expect("a model");
         match every_m_of_schedule(&swapped, &model, &Stop::default()).expect("an answer") {
             EveryM::Refuted(_) => prop_assert!(!valid),
-            EveryM::Unknown(Reason::Broken { first, again, at: place, stands, expected }) => {
+            EveryM::Unknown(UnknownReason::Broken { first, again, at: place, stands, expected }) => {
                 prop_assert!(valid);
                 prop_assert_eq!(first.device, again.device);
                 prop_assert_eq!(first.device.index(), device);

@@ -5,8 +5,8 @@
 
 use bubbleproof::block::Passes;
 use bubbleproof::certificate::{
-    Bound, Objective, Optimality, Reason, interval_bound, lower_bound, lower_bound_of, lower_bound_within,
-    steady_bound,
+    Bound, BoundReason, Objective, Optimality, interval_bound, lower_bound, lower_bound_of,
+    lower_bound_within, steady_bound,
 };
 use bubbleproof::model::{Device, Model, Placement, Ticks, Units};
 use bubbleproof::optimize::{Options, optimize, zone};
@@ -36,7 +36,7 @@ fn pace_alone(model: &Model, devices: &[u32]) -> Ratio<i64> {
     let devices: Vec<Device> = devices.iter().map(|&device| Device(device)).collect();
     let model = model.with_microbatches(100_000).expect("a model");
     let bound = lower_bound_of(&model, Objective::Makespan, &devices, MANY).expect("enough steps");
-    let Reason::Subset { repetition: Some(repetition), .. } = bound.reason else { panic!("{bound:?}") };
+    let BoundReason::Subset { repetition: Some(repetition), .. } = bound.reason else { panic!("{bound:?}") };
     repetition.pace()
 }
 
@@ -46,7 +46,7 @@ fn where_weight_gradients_are_short_the_chain_through_the_last_device_is_the_bes
     let model = Model::equal_stages(placement, 12, [3, 4, 1, 2]).expect("a model");
     let bound = lower_bound_within(&model, Objective::Makespan, 0);
     let (device, work, head, tail) = (Device(5), Ticks(84), Ticks(25), Ticks(31));
-    assert_eq!(bound, Bound { value: Ticks(140), reason: Reason::Chain { device, work, head, tail } });
+    assert_eq!(bound, Bound { value: Ticks(140), reason: BoundReason::Chain { device, work, head, tail } });
     let options = Options { effort: 1_000, exact_effort: 0, ..Options::default() };
     let solution = optimize(&model, &options, &mut |_| ()).expect("no capacities");
     assert_eq!(solution.optimality, Optimality::Bound);

@@ -2,7 +2,8 @@
 //! and the values that all bounds give there.
 
 use bubbleproof::certificate::{
-    Bound, BoundError, Objective, Reason, Repetition, holds, lower_bound, lower_bound_of, lower_bound_within,
+    Bound, BoundError, BoundReason, Objective, Repetition, holds, lower_bound, lower_bound_of,
+    lower_bound_within,
 };
 use bubbleproof::model::{Costs, Device, Kind, Memory, Model, Placement, Ticks, Units};
 
@@ -189,11 +190,11 @@ fn an_exact_repetition_gives_the_very_value_whatever_the_rest_of_the_last_period
         for microbatches in 16..=22 {
             let model = v(4, microbatches, capacity);
             let bound = lower_bound_of(&model, objective, &devices, ENOUGH).expect("enough steps");
-            let Reason::Subset { repetition: Some(repetition), .. } = bound.reason else {
+            let BoundReason::Subset { repetition: Some(repetition), .. } = bound.reason else {
                 panic!("capacity {capacity}, {devices:?}: {bound:?} has been followed to its end")
             };
             periods.push(repetition.period);
-            let reason = Reason::Subset { devices: devices.clone(), repetition: None };
+            let reason = BoundReason::Subset { devices: devices.clone(), repetition: None };
             let followed = Bound { reason, ..bound };
             assert_eq!(
                 holds(&model, objective, &followed),
@@ -209,11 +210,11 @@ fn an_exact_repetition_gives_the_very_value_whatever_the_rest_of_the_last_period
 fn a_repetition_that_is_altered_is_refused() {
     let (model, objective, device) = (v(4, 40, 4), Objective::Makespan, Device(3));
     let bound = lower_bound_of(&model, objective, &[device], ENOUGH).expect("enough steps");
-    let Reason::Subset { repetition: Some(genuine), .. } = bound.reason else { panic!("{bound:?}") };
+    let BoundReason::Subset { repetition: Some(genuine), .. } = bound.reason else { panic!("{bound:?}") };
     assert_eq!(holds(&model, objective, &bound), Ok(()));
     let Repetition { after, period, growth } = genuine;
     let claiming = |repetition| {
-        let reason = Reason::Subset { devices: vec![device], repetition: Some(repetition) };
+        let reason = BoundReason::Subset { devices: vec![device], repetition: Some(repetition) };
         holds(&model, objective, &Bound { reason, ..bound })
     };
     let one = Ticks(1);
@@ -243,7 +244,7 @@ fn a_repetition_that_is_altered_is_refused() {
     let told = claiming(twice);
     assert!(matches!(told, Ok(()) | Err(BoundError::Value { .. })), "{told:?}");
     for devices in [vec![], vec![device, device], vec![device, Device(0)]] {
-        let reason = Reason::Subset { devices, repetition: None };
+        let reason = BoundReason::Subset { devices, repetition: None };
         assert_eq!(holds(&model, objective, &Bound { reason, ..bound }), Err(BoundError::Order));
     }
 }

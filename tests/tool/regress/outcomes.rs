@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bubbleproof::prove::has_solver;
 use bubbleproof::regress::{
-    Allowances, Cache, Change, CheckOptions, CheckedDesign, DesignOutcome, Record, RegressError, Severity,
-    Value, Verdict, What,
+    Allowances, Cache, Change, CheckOptions, CheckedDesign, DesignOutcome, Record, RecordedVerdict,
+    RegressError, Severity, Value, What,
 };
 use bubbleproof::stop::{Interrupt, Stop};
 
@@ -315,25 +315,25 @@ fn a_theorem_that_is_lost_is_a_regression() {
     let scene = Scene::of_v_half();
     scene.replace(
         "records/v-half.record",
-        "theorem period: proved",
-        "theorem period: unknown the time limit came first",
+        "theorem squeezed interval: proved",
+        "theorem squeezed interval: unknown the time limit came first",
     );
     assert_eq!(changes(&scene.checked(), Severity::Better), [("theorem", "period: proved, was unknown")]);
     let mut old = Record::parse(&scene.read("records/v-half.record")).expect("a record");
     let mut new = old.clone();
     let set = |record: &mut Record, verdict| {
         for fact in &mut record.facts {
-            if fact.key.what == What::Theorem("period".to_owned()) {
+            if fact.key.what == What::Theorem("squeezed interval".to_owned()) {
                 fact.value = Value::Verdict(verdict, String::new());
             }
         }
     };
-    set(&mut old, Verdict::Proved);
+    set(&mut old, RecordedVerdict::Proved);
     for (verdict, severity) in [
-        (Verdict::Unknown, Severity::Worse),
-        (Verdict::Refuted, Severity::Worse),
-        (Verdict::Tested, Severity::Worse),
-        (Verdict::Undecided, Severity::Undecided),
+        (RecordedVerdict::Unknown, Severity::Worse),
+        (RecordedVerdict::Refuted, Severity::Worse),
+        (RecordedVerdict::Tested, Severity::Worse),
+        (RecordedVerdict::Undecided, Severity::Undecided),
     ] {
         set(&mut new, verdict);
         let changes = bubbleproof::regress::compare(&old, &new, &Allowances::default());

@@ -5,7 +5,7 @@ use bubbleproof::model::Ticks;
 use bubbleproof::trace::clocks::{ClockError, ClockMethod, Contradiction, OffsetChoice};
 use bubbleproof::trace::gather::{GatherError, gather};
 use bubbleproof::trace::profiler;
-use bubbleproof::trace::recording::{Recording, Timing};
+use bubbleproof::trace::recording::{Recording, TimeSource};
 use bubbleproof::trace::{Origin, Trace};
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn recorded(trace: &Trace, ahead: &[i64], iterations: i64) -> Vec<Recording> {
             let moved = move |at: Ticks| at + Ticks(1_790_857_026_000_000_000 + ahead + step * length);
             row.iter().map(move |span| Span { start: moved(span.start), end: moved(span.end), ..*span })
         });
-        Recording::new(u32::try_from(rank).ok(), Timing::Operators, spans.collect())
+        Recording::new(u32::try_from(rank).ok(), TimeSource::Operators, spans.collect())
     })
     .collect()
 }
@@ -78,8 +78,8 @@ fn clocks_that_no_offset_explains_are_refused() {
         list.iter().map(span).collect::<Vec<_>>()
     };
     let recordings = vec![
-        Recording::new(None, Timing::Operators, spans(&[("0F0", 0, 100), ("0B0", 195, 300)])),
-        Recording::new(None, Timing::Operators, spans(&[("1F0", 90, 150), ("1B0", 150, 200)])),
+        Recording::new(None, TimeSource::Operators, spans(&[("0F0", 0, 100), ("0B0", 195, 300)])),
+        Recording::new(None, TimeSource::Operators, spans(&[("1F0", 90, 150), ("1B0", 150, 200)])),
     ];
     let refused = gather(recordings.clone(), None, &OffsetChoice::Auto).expect_err("a contradiction");
     let GatherError::Clocks(ClockError::Contradiction(found)) = refused else { panic!("{refused}") };
@@ -110,7 +110,7 @@ fn many_clocks_that_contradict_each_other_are_refused_with_what_two_of_them_are_
                     span(format!("{rank}F0"), rank * 500_000),
                     span(format!("{rank}B0"), 100_000_000 - rank * 500_000),
                 ];
-                Recording::new(None, Timing::Operators, spans)
+                Recording::new(None, TimeSource::Operators, spans)
             })
             .collect();
         let refused = gather(recordings.clone(), None, &OffsetChoice::Auto).expect_err("a contradiction");
@@ -134,7 +134,7 @@ fn times_of_the_profiler_are_read_to_the_nanosecond() {
         {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 9007199304.25, "dur": 1}
     ]}"#;
     let recording = profiler::parse(text).expect("a recording");
-    assert_eq!((recording.rank, recording.timing), (Some(1), Timing::Operators));
+    assert_eq!((recording.rank, recording.timing), (Some(1), TimeSource::Operators));
     let base = 1_790_857_026_000_000_000 + 9_007_199_000_000;
     let times: Vec<(String, i64, i64)> = recording
         .spans()
@@ -156,8 +156,8 @@ fn a_range_without_operators_is_at_its_end_and_without_any_in_the_file_it_is_who
     let range = event("user_annotation", "PP:0I0", 10, 5);
     let whole = profiler::parse(&file(std::slice::from_ref(&range))).expect("a recording");
     let at_end = profiler::parse(&file(&[range, event("cpu_op", "aten::mm", 1, 2)])).expect("a recording");
-    assert_eq!((whole.timing, whole.spans()[0].start), (Timing::HostRanges, Ticks(10_000)));
-    assert_eq!((at_end.timing, at_end.spans()[0].start), (Timing::Operators, Ticks(15_000)));
+    assert_eq!((whole.timing, whole.spans()[0].start), (TimeSource::HostRanges, Ticks(10_000)));
+    assert_eq!((at_end.timing, at_end.spans()[0].start), (TimeSource::Operators, Ticks(15_000)));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn without_kernels_ranges_of_the_device_count_before_those_of_the_host_and_of_st
         {"ph": "X", "cat": "gpu_user_annotation", "name": "PP:0F0", "pid": 0, "tid": 7, "ts": 4, "dur": 8}
     ]}"#;
     let recording = profiler::parse(text).expect("a recording");
-    assert_eq!(recording.timing, Timing::DeviceRanges);
+    assert_eq!(recording.timing, TimeSource::DeviceRanges);
     let only = recording.spans()[0];
     assert_eq!((recording.spans().len(), only.start, only.end), (1, Ticks(4_000), Ticks(12_000)));
 }

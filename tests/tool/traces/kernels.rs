@@ -7,7 +7,7 @@ use bubbleproof::trace::Origin;
 use bubbleproof::trace::clocks::OffsetChoice;
 use bubbleproof::trace::gather::{GatherError, gather};
 use bubbleproof::trace::profiler::{ProfilerError, parse};
-use bubbleproof::trace::recording::{Recording, Timing};
+use bubbleproof::trace::recording::{Recording, TimeSource};
 
 /// An event: category, name, process, thread, start and duration in microseconds, and arguments.
 fn event(cat: &str, name: &str, lane: (u32, u32), times: (i64, i64), args: &str) -> String {
@@ -73,7 +73,7 @@ fn a_backward_is_all_that_autograd_s_threads_launched_for_it() {
         events.extend(both);
     }
     let recording = parse(&file(0, &events)).expect("a recording");
-    assert_eq!((recording.timing, recording.rank), (Timing::Kernels, Some(0)));
+    assert_eq!((recording.timing, recording.rank), (TimeSource::Kernels, Some(0)));
     assert_eq!(spans(&recording), expected(&[("0F0", 200, 250), ("0B0", 250, 385)]));
 }
 
@@ -134,7 +134,7 @@ fn times_of_devices_and_of_hosts_make_no_trace_together() {
     let device = parse(&file(0, &on_device)).expect("a recording");
     let passes = [range("PP:1F0", 5, 5), range("PP:1B0", 10, 5)];
     let host = parse(&file(1, &passes)).expect("a recording");
-    assert_eq!(host.timing, Timing::HostRanges);
+    assert_eq!(host.timing, TimeSource::HostRanges);
     let refused = gather(vec![device.clone(), host], None, &OffsetChoice::Auto).expect_err("a mix");
     assert!(
         matches!(refused, GatherError::Timings { device, host } if device.0 == 0 && host.0 == 1),
@@ -142,7 +142,7 @@ fn times_of_devices_and_of_hosts_make_no_trace_together() {
     );
     let own = passes.map(|range| range.replace("\"cat\": \"user", "\"cat\": \"gpu_user"));
     let ranges = parse(&file(1, &own)).expect("a recording");
-    assert_eq!(ranges.timing, Timing::DeviceRanges);
+    assert_eq!(ranges.timing, TimeSource::DeviceRanges);
     let (trace, _) = gather(vec![device, ranges], None, &OffsetChoice::Auto).expect("a trace");
     assert_eq!(trace.origin, Origin::Cuda);
 }

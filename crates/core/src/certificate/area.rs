@@ -6,7 +6,7 @@ use num_rational::Ratio;
 
 use super::least_held;
 use super::path::Paths;
-use super::reason::{Bound, Objective, Reason};
+use super::reason::{Bound, BoundReason, Objective};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The bound from the memory that a device fills: its span is at least all areas over its capacity.
@@ -19,7 +19,7 @@ pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, objective:
     };
     let areas = area(model, paths, device).checked_mul(i128::from(model.microbatches()))?;
     let span = i64::try_from(Integer::div_ceil(&areas, &i128::from(capacity.0))).ok()?;
-    Some(Bound { value: head.checked_add(Ticks(span))?, reason: Reason::Area { device } })
+    Some(Bound { value: head.checked_add(Ticks(span))?, reason: BoundReason::Area { device } })
 }
 
 /// What one microbatch holds on a device, times for how long at the least.

@@ -3,7 +3,7 @@
 use num_rational::Ratio;
 
 use super::path::{Paths, critical_path};
-use super::reason::{Bound, BoundError, CHECK_STEPS, Objective, Reason, Repetition};
+use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
 use super::subset::{self, Steps, Subset};
 use super::{area, interval_bound, turnover, window};
 use crate::model::{Device, Model, Ticks};
@@ -72,15 +72,15 @@ pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
 /// # Errors
 /// When the reason is not true of the model, gives another value, or takes too long to check.
 pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), BoundError> {
-    if bound.reason != Reason::Alone {
+    if bound.reason != BoundReason::Alone {
         one_direction(model)?;
     }
     let shown = match &bound.reason {
-        Reason::Alone => alone(model, objective).value,
-        Reason::Windows { device, .. }
-        | Reason::Chain { device, .. }
-        | Reason::Turnover { device, .. }
-        | Reason::Area { device } => {
+        BoundReason::Alone => alone(model, objective).value,
+        BoundReason::Windows { device, .. }
+        | BoundReason::Chain { device, .. }
+        | BoundReason::Turnover { device, .. }
+        | BoundReason::Area { device } => {
             there(model, *device)?;
             of_device(model, &Paths::new(model), *device, objective)
                 .into_iter()
@@ -89,7 +89,7 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
                 .max()
                 .ok_or_else(|| BoundError::Figures(bound.reason.clone()))?
         }
-        Reason::Subset { devices, repetition } => of_subset(model, objective, devices, *repetition)?,
+        BoundReason::Subset { devices, repetition } => of_subset(model, objective, devices, *repetition)?,
     };
     if shown == bound.value { Ok(()) } else { Err(BoundError::Value { claimed: bound.value, shown }) }
 }
@@ -122,7 +122,7 @@ fn of_subset(
     let followed = repetition.map_or(microbatches, |claim| claim.after);
     let figures = || {
         let devices = devices.to_vec();
-        BoundError::Figures(Reason::Subset { devices, repetition })
+        BoundError::Figures(BoundReason::Subset { devices, repetition })
     };
     if followed > microbatches {
         return Err(figures());
@@ -142,7 +142,7 @@ fn alone(model: &Model, objective: Objective) -> Bound {
         Objective::Makespan => critical_path(model),
         Objective::DeviceSpan => Ticks::ZERO,
     };
-    Bound { value, reason: Reason::Alone }
+    Bound { value, reason: BoundReason::Alone }
 }
 
 /// The bounds that rest on one device.

@@ -39,7 +39,7 @@ pub use bound::{STEPS, holds, lower_bound, lower_bound_of, lower_bound_within, s
 pub use check::{CertificateError, Checked, Claim, check};
 pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
 pub use path::critical_path;
-pub use reason::{Bound, BoundError, CHECK_STEPS, Objective, Reason, Repetition, Window};
+pub use reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition, Window};
 
 use crate::model::{Model, Stage, Units};
 

@@ -49,14 +49,14 @@ pub struct Bound {
     /// The bound in ticks: no schedule is shorter.
     pub value: Ticks,
     /// Why.
-    pub reason: Reason,
+    pub reason: BoundReason,
 }
 
 /// What a lower bound rests on. `docs/bounds.md` proves each in the section that is named here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum BoundReason {
     /// One microbatch alone takes this long (section *Alone*).
     Alone,
     /// A device has this work, and must idle in a window at the beginning and in one at the end (section
@@ -110,7 +110,7 @@ pub enum Reason {
     },
 }
 
-impl Reason {
+impl BoundReason {
     /// The devices that it rests on.
     #[must_use]
     pub fn devices(&self) -> &[Device] {
@@ -175,7 +175,7 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for BoundReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(
             &self.sentence(|time| if time.0 == 1 { "1 tick".to_owned() } else { format!("{time} ticks") }),
@@ -208,7 +208,7 @@ pub enum BoundError {
     TooLarge,
     /// The figures of the reason are not those of the model.
     #[error("the bound rests on figures that do not follow from the model: {0}")]
-    Figures(Reason),
+    Figures(BoundReason),
     /// The reason gives another value.
     #[error("the bound is claimed to be {claimed}, but its reason gives {shown}")]
     Value {

@@ -153,19 +153,19 @@ fn forged() -> Vec<Tampered> {
         ("another objective", said(|it| it.objective = Objective::DeviceSpan)),
         ("a higher bound", said(|it| it.bound.value = Ticks(239))),
         ("a lower bound than follows", said(|it| it.bound.value = Ticks(230))),
-        ("a bound for another reason", said(|it| it.bound.reason = Reason::Alone)),
+        ("a bound for another reason", said(|it| it.bound.reason = BoundReason::Alone)),
         ("a bound that rests on a device that is not there", {
-            said(|it| it.bound.reason = Reason::Area { device: Device(3) })
+            said(|it| it.bound.reason = BoundReason::Area { device: Device(3) })
         }),
         ("a bound that rests on figures of its own", {
             said(|it| match &mut it.bound.reason {
-                Reason::Windows { work, .. } => *work += Ticks(1),
+                BoundReason::Windows { work, .. } => *work += Ticks(1),
                 other => panic!("the bound rests on {other:?}"),
             })
         }),
         ("optimality by a bound that is not reached", {
             said(|it| {
-                it.bound = Bound { value: Ticks(44), reason: Reason::Alone };
+                it.bound = Bound { value: Ticks(44), reason: BoundReason::Alone };
             })
         }),
         ("a search that found nothing below more than the schedule takes", {

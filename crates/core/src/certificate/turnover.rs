@@ -34,7 +34,7 @@ use num_rational::Ratio;
 
 use super::least_held;
 use super::path::Paths;
-use super::reason::{Bound, Objective, Reason};
+use super::reason::{Bound, BoundReason, Objective};
 use crate::model::{Device, Kind, Model, Stage, Ticks, Units};
 
 /// What the theorem says of a device.
@@ -99,7 +99,7 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
         .map(|Turn { held, length: turn }| {
             // At most all microbatches' own critical paths and the device's work: no sum overflows.
             let value = head + turn * (later / held) + forward * (later % held + 1) + tail;
-            Bound { value, reason: Reason::Turnover { device, held, turn } }
+            Bound { value, reason: BoundReason::Turnover { device, held, turn } }
         })
         .collect()
 }

@@ -19,7 +19,7 @@ use num_integer::Integer;
 
 use super::least_held;
 use super::path::Paths;
-use super::reason::{Bound, Objective, Reason, Window};
+use super::reason::{Bound, BoundReason, Objective, Window};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The window bounds of one device, one for each choice of windows that cannot overlap, and its chain
@@ -52,7 +52,7 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
     let tail = after_last_input.unwrap_or_default();
     let chain = Bound {
         value: head + without_weights + tail,
-        reason: Reason::Chain { device, work: without_weights, head, tail },
+        reason: BoundReason::Chain { device, work: without_weights, head, tail },
     };
     let forwards = forward_fill(model, device).min(to_first_input - head);
     let backwards = backward_fill(model, device).min(from_last_forward);
@@ -65,7 +65,7 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
         .filter(|(first, last)| work > first.work + last.work)
         .map(|(first, last)| Bound {
             value: work + first.idle() + last.idle(),
-            reason: Reason::Windows { device, work, first, last },
+            reason: BoundReason::Windows { device, work, first, last },
         })
         .chain([chain])
         .collect()

@@ -6,7 +6,7 @@ use crate::schedule::Place;
 
 /// One action of a cycle of waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wait {
+pub struct ActionWait {
     /// Its place.
     pub at: Place,
     /// The action that cannot be done.
@@ -20,7 +20,7 @@ pub struct Wait {
 /// Something wrong with a plan. Its text says what, where, and with what.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum PlanViolation {
     /// A message to or from a stage that does not exist.
     #[error("{at}: `{action}`: no stage {stage} is next to it in its pipeline")]
     NoNeighbour {
@@ -148,7 +148,7 @@ pub enum Fault {
         /// What the runtime would have to be like.
         semantics: Semantics,
         /// The cycle.
-        waits: Vec<Wait>,
+        waits: Vec<ActionWait>,
     },
     /// Gradients that are never reduced.
     #[error("device {device}: `{}` is missing: the gradients of stage {stage} stay unscaled and are not summed over replicas", Action::ReduceGradients(*stage))]
@@ -214,7 +214,7 @@ pub enum Fault {
     },
 }
 
-impl Fault {
+impl PlanViolation {
     /// The name of the broken rule, as `--json` gives it.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
@@ -298,9 +298,9 @@ fn under(semantics: Semantics) -> String {
     }
 }
 
-fn spell_out(waits: &[Wait]) -> String {
-    let wait = |wait: &Wait| {
-        let Wait { at, action, needs, needs_at } = wait;
+fn spell_out(waits: &[ActionWait]) -> String {
+    let wait = |wait: &ActionWait| {
+        let ActionWait { at, action, needs, needs_at } = wait;
         let whose = if needs_at.device == at.device {
             "of its own".to_owned()
         } else {

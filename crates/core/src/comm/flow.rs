@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::index::{Index, inputs};
-use super::{Action, CommunicationPlan, Wait};
+use super::{Action, ActionWait, CommunicationPlan};
 use crate::model::Device;
 use crate::schedule::Place;
 
@@ -61,11 +61,11 @@ impl fmt::Display for Semantics {
 /// action waits for ever, apart from those whose message has only one end, which [`verify`](super::verify)
 /// reports.
 #[must_use]
-pub fn deadlock(plan: &CommunicationPlan, semantics: Semantics) -> Option<Vec<Wait>> {
+pub fn deadlock(plan: &CommunicationPlan, semantics: Semantics) -> Option<Vec<ActionWait>> {
     run(plan, &Index::new(plan), semantics)
 }
 
-pub(super) fn run(plan: &CommunicationPlan, index: &Index, semantics: Semantics) -> Option<Vec<Wait>> {
+pub(super) fn run(plan: &CommunicationPlan, index: &Index, semantics: Semantics) -> Option<Vec<ActionWait>> {
     let mut run = Run::new(plan, index, semantics);
     while run.sweep() {}
     run.cycle()
@@ -209,16 +209,16 @@ impl<'a> Run<'a> {
     }
 
     /// With nothing moving any more: a cycle of waits, or nothing when all have finished.
-    fn cycle(&self) -> Option<Vec<Wait>> {
+    fn cycle(&self) -> Option<Vec<ActionWait>> {
         let stuck = Device::all(self.plan.schedule().devices())
             .find(|&device| self.next[device.index()] < self.plan.row(device).len())?;
-        let mut waits: Vec<Wait> = Vec::new();
+        let mut waits: Vec<ActionWait> = Vec::new();
         let mut at = self.stands(stuck);
         // Whatever is not done waits for something that is not, so the way comes back to itself.
         loop {
             let posted = self.is_done(at);
             let needs_at = if posted { self.held_up(at)? } else { self.blocked(at)? };
-            waits.push(Wait { at, action: self.plan.at(at), needs: self.plan.at(needs_at), needs_at });
+            waits.push(ActionWait { at, action: self.plan.at(at), needs: self.plan.at(needs_at), needs_at });
             // What is not posted yet waits for its device to come there.
             at = if self.is_done(needs_at) { needs_at } else { self.stands(needs_at.device) };
             if let Some(begin) = waits.iter().position(|wait| wait.at == at) {

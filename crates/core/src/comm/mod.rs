@@ -40,7 +40,7 @@ mod verify;
 
 use std::fmt;
 
-pub use fault::{Fault, Wait};
+pub use fault::{ActionWait, PlanViolation};
 pub use flow::{Semantics, deadlock};
 pub use verify::verify;
 

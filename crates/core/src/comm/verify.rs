@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::flow::{self, Semantics};
 use super::index::{Index, inputs};
-use super::{Action, CommunicationPlan, Fault, Message, Payload};
+use super::{Action, CommunicationPlan, Message, Payload, PlanViolation};
 use crate::model::{Device, Kind, Microbatch, Pass, Stage};
 use crate::schedule::Place;
 
@@ -14,7 +14,7 @@ use crate::schedule::Place;
 /// Its passes are not judged here: that none is missing or before one of its own device that it needs is
 /// replay's to say of [`CommunicationPlan::schedule`].
 #[must_use]
-pub fn verify(plan: &CommunicationPlan) -> Vec<Fault> {
+pub fn verify(plan: &CommunicationPlan) -> Vec<PlanViolation> {
     let index = Index::new(plan);
     let mut faults = Vec::new();
     every_action_is_possible(plan, &mut faults);
@@ -29,7 +29,7 @@ pub fn verify(plan: &CommunicationPlan) -> Vec<Fault> {
     let cycle = [Semantics::Buffered, Semantics::Rendezvous]
         .into_iter()
         .find_map(|semantics| Some((semantics, flow::run(plan, &index, semantics)?)));
-    faults.extend(cycle.map(|(semantics, waits)| Fault::Deadlock { semantics, waits }));
+    faults.extend(cycle.map(|(semantics, waits)| PlanViolation::Deadlock { semantics, waits }));
     faults.sort_by_key(|fault| {
         (fault.device(), fault.place().map_or(usize::MAX, |place| place.position), fault.rule())
     });
@@ -37,7 +37,7 @@ pub fn verify(plan: &CommunicationPlan) -> Vec<Fault> {
 }
 
 /// Stages exist, are held by the device, and are on two devices where there is a message between them.
-fn every_action_is_possible(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
+fn every_action_is_possible(plan: &CommunicationPlan, faults: &mut Vec<PlanViolation>) {
     let placement = plan.placement();
     for (at, action) in plan.actions() {
         let message = match action {
@@ -46,7 +46,7 @@ fn every_action_is_possible(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
         };
         if let Some(message) = message.filter(|message| !message.is_between_stages(placement)) {
             let stage = message.from().max(message.to());
-            faults.push(Fault::NoNeighbour { at, action, stage });
+            faults.push(PlanViolation::NoNeighbour { at, action, stage });
             continue;
         }
         // A pass on the wrong device is replay's to report.
@@ -56,15 +56,15 @@ fn every_action_is_possible(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
             .map(|stage| placement.device_of(stage))
             .find(|&belongs| belongs != at.device);
         if let Some(belongs) = elsewhere {
-            faults.push(Fault::WrongDevice { at, action, belongs });
+            faults.push(PlanViolation::WrongDevice { at, action, belongs });
         } else if message.is_some_and(|message| !message.crosses(placement)) {
-            faults.push(Fault::Needless { at, action });
+            faults.push(PlanViolation::Needless { at, action });
         }
     }
 }
 
 /// Every send, receive, wait and reduction occurs once.
-fn no_message_is_handled_twice(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
+fn no_message_is_handled_twice(plan: &CommunicationPlan, faults: &mut Vec<PlanViolation>) {
     let mut first_at = BTreeMap::new();
     for (at, action) in plan.actions() {
         let once = matches!(
@@ -74,7 +74,7 @@ fn no_message_is_handled_twice(plan: &CommunicationPlan, faults: &mut Vec<Fault>
         if once {
             let first = *first_at.entry(action).or_insert(at);
             if first != at {
-                faults.push(Fault::Twice { at, action, first });
+                faults.push(PlanViolation::Twice { at, action, first });
             }
         }
     }
@@ -84,29 +84,33 @@ fn no_message_is_handled_twice(plan: &CommunicationPlan, faults: &mut Vec<Fault>
 fn every_message_that_is_needed_is_exchanged(
     plan: &CommunicationPlan,
     index: &Index,
-    faults: &mut Vec<Fault>,
+    faults: &mut Vec<PlanViolation>,
 ) {
     let placement = plan.placement();
     for (&pass, &at) in &index.passes {
         let Some(message) = inputs(plan, pass) else { continue };
         if !index.sends.contains_key(&message) {
             let device = placement.device_of(message.from());
-            faults.push(Fault::NeverSent { device, message, pass });
+            faults.push(PlanViolation::NeverSent { device, message, pass });
         }
         match index.receives.get(&message) {
             None => {
                 let device = placement.device_of(message.to());
-                faults.push(Fault::NeverReceived { device, message, pass });
+                faults.push(PlanViolation::NeverReceived { device, message, pass });
             }
             Some(&received_at) if received_at.device == at.device && received_at > at => {
-                faults.push(Fault::UsedBeforeReceived { at, pass, message, received_at });
+                faults.push(PlanViolation::UsedBeforeReceived { at, pass, message, received_at });
             }
             Some(_) => {}
         }
     }
 }
 
-fn messages_are_made_before_they_are_sent(plan: &CommunicationPlan, index: &Index, faults: &mut Vec<Fault>) {
+fn messages_are_made_before_they_are_sent(
+    plan: &CommunicationPlan,
+    index: &Index,
+    faults: &mut Vec<PlanViolation>,
+) {
     for (at, action) in plan.actions() {
         let Action::Send(message) = action else { continue };
         let kinds: &[Kind] = match message.payload {
@@ -118,22 +122,22 @@ fn messages_are_made_before_they_are_sent(plan: &CommunicationPlan, index: &Inde
         });
         let made_at = made.min();
         if made_at.is_none_or(|made_at| made_at.device == at.device && made_at > at) {
-            faults.push(Fault::SentBeforeMade { at, message, made_at });
+            faults.push(PlanViolation::SentBeforeMade { at, message, made_at });
         }
     }
 }
 
 /// Exactly one wait for every send, after it. A second one is reported as such.
-fn every_send_is_waited_for(index: &Index, faults: &mut Vec<Fault>) {
+fn every_send_is_waited_for(index: &Index, faults: &mut Vec<PlanViolation>) {
     for (&message, &at) in &index.sends {
         if !index.waits.contains_key(&message) {
-            faults.push(Fault::NeverWaited { at, message });
+            faults.push(PlanViolation::NeverWaited { at, message });
         }
     }
     for (&message, &at) in &index.waits {
         let sent_at = index.sends.get(&message).copied();
         if sent_at.is_none_or(|sent_at| sent_at.device == at.device && sent_at > at) {
-            faults.push(Fault::WaitedBeforeSent { at, message, sent_at });
+            faults.push(PlanViolation::WaitedBeforeSent { at, message, sent_at });
         }
     }
 }
@@ -143,7 +147,7 @@ fn every_send_is_waited_for(index: &Index, faults: &mut Vec<Fault>) {
 fn messages_are_received_in_the_order_they_are_sent(
     plan: &CommunicationPlan,
     index: &Index,
-    faults: &mut Vec<Fault>,
+    faults: &mut Vec<PlanViolation>,
 ) {
     for (route, sent) in &index.sent {
         let received = index.received.get(route).map_or(&[][..], Vec::as_slice);
@@ -151,7 +155,7 @@ fn messages_are_received_in_the_order_they_are_sent(
         let Some((number, (&(sent, sent_at), &(received, received_at)))) = swapped().next() else { continue };
         let last_wrong = swapped().map(|(_, (_, taken))| last_wrong(taken.0, plan)).max();
         let last_wrong = last_wrong.unwrap_or(received.to());
-        faults.push(Fault::Swapped { number, sent, sent_at, received, received_at, last_wrong });
+        faults.push(PlanViolation::Swapped { number, sent, sent_at, received, received_at, last_wrong });
     }
 }
 
@@ -170,7 +174,7 @@ fn last_wrong(received: Message, plan: &CommunicationPlan) -> Stage {
 fn gradients_are_reduced_once_when_all_are_there(
     plan: &CommunicationPlan,
     index: &Index,
-    faults: &mut Vec<Fault>,
+    faults: &mut Vec<PlanViolation>,
 ) {
     let mut last: BTreeMap<Stage, (Place, Pass)> = BTreeMap::new();
     for (&pass, &at) in &index.passes {
@@ -183,7 +187,7 @@ fn gradients_are_reduced_once_when_all_are_there(
     let mut pending: Option<(Place, Stage)> = None;
     for (at, action) in plan.actions() {
         if let Some((place, stage)) = pending.filter(|(place, _)| place.device != at.device) {
-            faults.push(Fault::ReductionNotWaited { at: place, stage, next: None });
+            faults.push(PlanViolation::ReductionNotWaited { at: place, stage, next: None });
             pending = None;
         }
         match action {
@@ -192,40 +196,44 @@ fn gradients_are_reduced_once_when_all_are_there(
                     *seen = true;
                 }
                 if let Some((place, waiting)) = pending.replace((at, stage)) {
-                    faults.push(Fault::ReductionNotWaited { at: place, stage: waiting, next: Some(stage) });
+                    faults.push(PlanViolation::ReductionNotWaited {
+                        at: place,
+                        stage: waiting,
+                        next: Some(stage),
+                    });
                 }
                 if let Some(&(pass_at, pass)) = last.get(&stage)
                     && pass_at.device == at.device
                     && pass_at > at
                 {
-                    faults.push(Fault::ReducedEarly { at, stage, pass, pass_at });
+                    faults.push(PlanViolation::ReducedEarly { at, stage, pass, pass_at });
                 }
             }
             Action::WaitReduce(stage) => {
                 if pending.is_some_and(|(_, waiting)| waiting == stage) {
                     pending = None;
                 } else {
-                    faults.push(Fault::NoReduction { at, stage });
+                    faults.push(PlanViolation::NoReduction { at, stage });
                 }
             }
             _ => {}
         }
     }
-    faults.extend(pending.map(|(at, stage)| Fault::ReductionNotWaited { at, stage, next: None }));
+    faults.extend(pending.map(|(at, stage)| PlanViolation::ReductionNotWaited { at, stage, next: None }));
     let placement = plan.placement();
     // With one microbatch and two directions, one pipeline has nothing to reduce.
     let first_ones = || Microbatch::all(plan.schedule().microbatches().min(placement.directions()));
     let is_used = |&stage: &Stage| first_ones().any(|microbatch| placement.leads_through(stage, microbatch));
     for stage in Stage::all(placement.stages()).filter(is_used) {
         if !reduced[stage.index()] {
-            faults.push(Fault::NeverReduced { device: placement.device_of(stage), stage });
+            faults.push(PlanViolation::NeverReduced { device: placement.device_of(stage), stage });
         }
     }
 }
 
 /// In a plan that gathers weights at all, they are gathered whenever a pass of their stage runs, never
 /// twice, and let go of in the end.
-fn weights_are_there_when_they_are_used(plan: &CommunicationPlan, faults: &mut Vec<Fault>) {
+fn weights_are_there_when_they_are_used(plan: &CommunicationPlan, faults: &mut Vec<PlanViolation>) {
     let gathers = plan.actions().any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_)));
     if !gathers {
         return;
@@ -238,23 +246,23 @@ fn weights_are_there_when_they_are_used(plan: &CommunicationPlan, faults: &mut V
                 Action::Unshard(stage) => {
                     let again = gathered.insert(stage, at).is_some();
                     if again {
-                        faults.push(Fault::ShardingTwice { at, action });
+                        faults.push(PlanViolation::ShardingTwice { at, action });
                     }
                 }
                 Action::Reshard(stage) => {
                     let held = gathered.remove(&stage).is_some();
                     if !held {
-                        faults.push(Fault::ShardingTwice { at, action });
+                        faults.push(PlanViolation::ShardingTwice { at, action });
                     }
                 }
                 _ => {}
             }
             for &pass in action.passes() {
                 if !gathered.contains_key(&pass.stage) {
-                    faults.push(Fault::Sharded { at, pass });
+                    faults.push(PlanViolation::Sharded { at, pass });
                 }
             }
         }
-        faults.extend(gathered.into_iter().map(|(stage, at)| Fault::NeverResharded { at, stage }));
+        faults.extend(gathered.into_iter().map(|(stage, at)| PlanViolation::NeverResharded { at, stage }));
     }
 }

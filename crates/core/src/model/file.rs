@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::reading::{FileError, Problem, Table, Value, document, root};
+use super::reading::{FileError, Table, TomlProblem, Value, document, root};
 use super::{Costs, Memory, Model, Placement, Shape, Stage, Ticks, Units};
 
 /// Reads a model file.
@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
     let memory = read_memory(memory_table.as_ref(), recompute_table.as_ref(), &placement)?;
     Model::new(name, source, placement, microbatches, costs, memory).map_err(|error| FileError {
         span: span_of(&error, &file, &pipeline_value),
-        problem: Problem::Model(error),
+        problem: TomlProblem::Model(error),
     })
 }
 
@@ -84,10 +84,10 @@ fn read_placement(pipeline: &Table<'_>) -> Result<Placement, FileError> {
         "looped" => Placement::looped(devices, pipeline.require("chunks")?.count(1)?),
         _ => {
             let found = name.to_owned();
-            return Err(value.error(Problem::Name { key: value.key(), found, known: NAMES }));
+            return Err(value.error(TomlProblem::Name { key: value.key(), found, known: NAMES }));
         }
     };
-    placement.map_err(|error| devices_value.error(Problem::Placement { key: value.key(), error }))
+    placement.map_err(|error| devices_value.error(TomlProblem::Placement { key: value.key(), error }))
 }
 
 /// Refuses a count that contradicts what the placement implies.
@@ -98,7 +98,7 @@ fn agree(value: Option<Value<'_>>, implied: Option<u32>, says: &str, of: &str) -
         return Ok(());
     }
     let implied = implied.map_or_else(|| "not equally many".to_owned(), |implied| implied.to_string());
-    Err(value.error(Problem::Contradiction {
+    Err(value.error(TomlProblem::Contradiction {
         key: value.key(),
         value: stated.to_string(),
         other: format!("{says} {implied} {of}"),
@@ -111,7 +111,7 @@ fn read_lists(value: &Value<'_>, lists: &[Value<'_>]) -> Result<Placement, FileE
         stages.iter().map(|stage| stage.count(0).map(Stage)).collect()
     };
     let stages_of = lists.iter().map(read_list).collect::<Result<_, _>>()?;
-    Placement::new(stages_of).map_err(|error| value.error(Problem::Placement { key: value.key(), error }))
+    Placement::new(stages_of).map_err(|error| value.error(TomlProblem::Placement { key: value.key(), error }))
 }
 
 fn read_costs(time: &Table<'_>, placement: &Placement) -> Result<Costs, FileError> {

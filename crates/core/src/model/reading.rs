@@ -16,7 +16,7 @@ use super::{ModelError, PlacementError};
 #[error("{problem}")]
 pub struct FileError {
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: TomlProblem,
     /// The bytes of the file it is about.
     pub span: Range<usize>,
 }
@@ -24,7 +24,7 @@ pub struct FileError {
 /// The ways in which a TOML file can be wrong. Keys are given with their tables: `time.forward`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum TomlProblem {
     /// It is not TOML.
     #[error("not a TOML file: {0}")]
     Syntax(String),
@@ -133,7 +133,7 @@ pub struct Value<'doc> {
 /// When it is not TOML.
 pub fn document(text: &str) -> Result<Spanned<DeTable<'_>>, FileError> {
     DeTable::parse(text).map_err(|error| FileError {
-        problem: Problem::Syntax(error.message().trim().replace('\n', "; ")),
+        problem: TomlProblem::Syntax(error.message().trim().replace('\n', "; ")),
         span: error.span().unwrap_or(0..0),
     })
 }
@@ -153,7 +153,7 @@ impl<'doc> Table<'doc> {
     pub fn only(&self, known: &'static [&'static str]) -> Result<(), FileError> {
         match self.entries.iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
             Some((key, _)) => Err(FileError {
-                problem: Problem::UnknownKey { key: self.path_of(key.get_ref()), known },
+                problem: TomlProblem::UnknownKey { key: self.path_of(key.get_ref()), known },
                 span: key.span(),
             }),
             None => Ok(()),
@@ -175,7 +175,7 @@ impl<'doc> Table<'doc> {
     /// When it is not.
     pub fn require(&self, key: &str) -> Result<Value<'doc>, FileError> {
         self.get(key).ok_or_else(|| FileError {
-            problem: Problem::MissingKey(self.path_of(key)),
+            problem: TomlProblem::MissingKey(self.path_of(key)),
             span: self.span.clone(),
         })
     }
@@ -188,7 +188,7 @@ impl<'doc> Table<'doc> {
 impl<'doc> Value<'doc> {
     /// An error about this value.
     #[must_use]
-    pub fn error(&self, problem: Problem) -> FileError {
+    pub fn error(&self, problem: TomlProblem) -> FileError {
         FileError { problem, span: self.value.span() }
     }
 
@@ -216,7 +216,7 @@ impl<'doc> Value<'doc> {
             DeValue::Array(_) => "a list".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
         };
-        self.error(Problem::Type { key: self.key(), expected, found })
+        self.error(TomlProblem::Type { key: self.key(), expected, found })
     }
 
     /// A table.
@@ -281,10 +281,10 @@ impl<'doc> Value<'doc> {
         };
         let (key, value) = (self.key(), number.to_string());
         if number.as_str().starts_with('-') && number.as_str() != "-0" {
-            return Err(self.error(Problem::Negative { key, value }));
+            return Err(self.error(TomlProblem::Negative { key, value }));
         }
         i64::from_str_radix(number.as_str(), number.radix())
-            .map_err(|_| self.error(Problem::Range { key, value, least: 0, most: i64::MAX }))
+            .map_err(|_| self.error(TomlProblem::Range { key, value, least: 0, most: i64::MAX }))
     }
 
     /// An integer from `least` to `u32::MAX`.
@@ -294,7 +294,7 @@ impl<'doc> Value<'doc> {
     pub fn count(&self, least: u32) -> Result<u32, FileError> {
         let value = self.amount()?;
         u32::try_from(value).ok().filter(|&count| count >= least).ok_or_else(|| {
-            self.error(Problem::Range {
+            self.error(TomlProblem::Range {
                 key: self.key(),
                 value: value.to_string(),
                 least: i64::from(least),
@@ -343,6 +343,6 @@ impl<'doc> Value<'doc> {
             return Ok(values);
         }
         let (key, found) = (self.key(), values.len());
-        Err(self.error(Problem::Length { key, found, expected, of }))
+        Err(self.error(TomlProblem::Length { key, found, expected, of }))
     }
 }

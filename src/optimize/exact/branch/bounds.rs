@@ -13,7 +13,7 @@ use num_integer::Integer;
 
 use super::State;
 use crate::model::Kind;
-use crate::optimize::exact::problem::Problem;
+use crate::optimize::exact::problem::SequencingProblem;
 
 /// What a problem's bounds need to know beforehand.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ struct Device {
 }
 
 impl Bounds {
-    pub fn new(problem: &Problem) -> Self {
+    pub fn new(problem: &SequencingProblem) -> Self {
         let device = |(rows, capacity): (&Vec<usize>, &Option<i64>)| match *capacity {
             Some(capacity) => Device {
                 live_work: live_work(problem, rows, capacity),
@@ -46,7 +46,7 @@ impl Bounds {
     }
 
     /// No schedule that begins like the state has a value below this.
-    pub fn least(&mut self, problem: &Problem, state: &State) -> i64 {
+    pub fn least(&mut self, problem: &SequencingProblem, state: &State) -> i64 {
         let mut least = self.chains(problem, state);
         for (device, rows) in problem.devices.iter().enumerate() {
             least = least.max(self.one_device(problem, state, rows));
@@ -67,7 +67,7 @@ impl Bounds {
     }
 
     /// Sets the earliest starts of the next and the last copies.
-    fn chains(&mut self, problem: &Problem, state: &State) -> i64 {
+    fn chains(&mut self, problem: &SequencingProblem, state: &State) -> i64 {
         let mut least = i64::MIN;
         for (at, row) in problem.rows.iter().enumerate() {
             let left = left(problem, state, at);
@@ -92,7 +92,7 @@ impl Bounds {
         least
     }
 
-    fn one_device(&self, problem: &Problem, state: &State, rows: &[usize]) -> i64 {
+    fn one_device(&self, problem: &SequencingProblem, state: &State, rows: &[usize]) -> i64 {
         let mut least = i64::MIN;
         for &soonest in rows {
             if left(problem, state, soonest) == 0 {
@@ -116,11 +116,17 @@ impl Bounds {
 }
 
 /// How many copies of a row are not placed yet.
-fn left(problem: &Problem, state: &State, row: usize) -> i64 {
+fn left(problem: &SequencingProblem, state: &State, row: usize) -> i64 {
     super::count(problem.copies - state.starts[row].len())
 }
 
-fn last_window(problem: &Problem, state: &State, rows: &[usize], device: usize, live_work: i64) -> i64 {
+fn last_window(
+    problem: &SequencingProblem,
+    state: &State,
+    rows: &[usize],
+    device: usize,
+    live_work: i64,
+) -> i64 {
     let forwards =
         rows.iter().filter(|&&row| problem.rows[row].kind == Kind::F && left(problem, state, row) > 0);
     let Some(tail) = forwards.map(|&row| problem.rows[row].tail).min() else { return i64::MIN };
@@ -130,7 +136,7 @@ fn last_window(problem: &Problem, state: &State, rows: &[usize], device: usize, 
 
 /// The most work of I and W that what is live can stand for: no unit of memory stands for more than
 /// the densest stage, held whole or only for its W.
-fn live_work(problem: &Problem, rows: &[usize], capacity: i64) -> Option<i64> {
+fn live_work(problem: &SequencingProblem, rows: &[usize], capacity: i64) -> Option<i64> {
     let mut most = 0;
     for &forward in rows.iter().filter(|&&row| problem.rows[row].kind == Kind::F) {
         let of_stage = |kind| {
@@ -153,7 +159,7 @@ fn live_work(problem: &Problem, rows: &[usize], capacity: i64) -> Option<i64> {
 
 /// How many microbatches a device holds at most, counted at its highest stage, and how long the
 /// earliest release of one comes after that stage's F has started.
-fn turnover(problem: &Problem, rows: &[usize], capacity: i64) -> Option<(usize, i64, i64)> {
+fn turnover(problem: &SequencingProblem, rows: &[usize], capacity: i64) -> Option<(usize, i64, i64)> {
     let forwards = || rows.iter().copied().filter(|&row| problem.rows[row].kind == Kind::F);
     let highest = forwards().max()?;
     let lightest = forwards().map(|row| problem.rows[row].acquires).min().filter(|&units| units > 0)?;

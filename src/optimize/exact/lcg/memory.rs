@@ -16,7 +16,7 @@ use pumpkin_core::predicates::Predicate;
 use pumpkin_core::variables::Literal;
 
 use super::{Encoding, Order, count, narrow};
-use crate::optimize::exact::problem::Problem;
+use crate::optimize::exact::problem::SequencingProblem;
 
 /// The most clauses for one F.
 const MAX_CLAUSES: usize = 1200;
@@ -25,7 +25,7 @@ const MAX_CLAUSES: usize = 1200;
 const MAX_AMOUNT: i64 = 1 << 28;
 
 /// Whether all sums of amounts fit 32 bits.
-pub fn fits(problem: &Problem) -> bool {
+pub fn fits(problem: &SequencingProblem) -> bool {
     let on = |rows: &Vec<usize>| -> i64 {
         rows.iter().map(|&row| problem.rows[row].acquires * count(problem.copies)).sum()
     };

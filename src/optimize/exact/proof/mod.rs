@@ -38,7 +38,7 @@ use crate::model::{Kind, Model, Pass, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
-use search::Answer;
+use search::ProofSearchResult;
 
 /// Why there is no proof.
 #[derive(Debug, thiserror::Error)]
@@ -94,8 +94,8 @@ pub fn certify(model: &Model, schedule: &Schedule, stop: &Stop) -> Result<Option
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("log.drcp.gz");
         match search::solve(&program, &known, &path, stop)? {
-            Answer::Open => return Ok(None),
-            Answer::Feasible(values) => {
+            ProofSearchResult::Open => return Ok(None),
+            ProofSearchResult::Feasible(values) => {
                 schedule = schedule_of(model, &program, &values);
                 let found = timed(model, &schedule).map_err(ProofError::Rejected)?;
                 if found.0 > horizon {
@@ -103,7 +103,7 @@ pub fn certify(model: &Model, schedule: &Schedule, stop: &Stop) -> Result<Option
                 }
                 (makespan, starts) = found;
             }
-            Answer::Infeasible => {
+            ProofSearchResult::Infeasible => {
                 let log = fs::read(path)?;
                 let binary = Binary::new(&program);
                 let pbp = veripb::translate(&binary, io::BufReader::new(GzDecoder::new(log.as_slice())))?;

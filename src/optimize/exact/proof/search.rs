@@ -21,7 +21,7 @@ use crate::optimize::exact::linear::{Derivation, LinearProgram, Origin};
 use crate::stop::Stop;
 
 /// What the solver says of the inequalities.
-pub enum Answer {
+pub enum ProofSearchResult {
     /// No integers satisfy them: the log is a proof.
     Infeasible,
     /// These values of the variables do.
@@ -34,7 +34,12 @@ pub enum Answer {
 ///
 /// Everything is posted as it is, one inequality for each tag: the log names a constraint by its place
 /// in the FlatZinc file. Nothing is optimised on the way.
-pub fn solve(program: &LinearProgram, known: &[i64], log: &Path, stop: &Stop) -> io::Result<Answer> {
+pub fn solve(
+    program: &LinearProgram,
+    known: &[i64],
+    log: &Path,
+    stop: &Stop,
+) -> io::Result<ProofSearchResult> {
     let proof_log = ProofLog::cp(log, true)?;
     let mut solver = Solver::with_options(SolverOptions { proof_log, ..SolverOptions::default() });
     // Before anything is posted: what is inferred takes tags of its own.
@@ -66,10 +71,10 @@ pub fn solve(program: &LinearProgram, known: &[i64], log: &Path, stop: &Stop) ->
         SatisfactionResult::Satisfiable(found) => {
             let solution = found.solution();
             let value = |&variable: &DomainId| i64::from(solution.get_integer_value(variable));
-            Answer::Feasible(variables.iter().map(value).collect())
+            ProofSearchResult::Feasible(variables.iter().map(value).collect())
         }
-        SatisfactionResult::Unsatisfiable(..) => Answer::Infeasible,
-        SatisfactionResult::Unknown(..) => Answer::Open,
+        SatisfactionResult::Unsatisfiable(..) => ProofSearchResult::Infeasible,
+        SatisfactionResult::Unknown(..) => ProofSearchResult::Open,
     };
     Ok(answer)
 }

@@ -29,8 +29,8 @@ fn proved(engine: Engine, model: &Model, objective: Objective) -> Option<Ticks> 
     let verdict = replay(model, &found.schedule);
     assert!(verdict.is_valid(), "{:?}", verdict.violations);
     assert_eq!(objective.of(&verdict.timing.expect("it is valid").metrics), found.value);
-    assert!(found.value >= found.lower);
-    (found.value == found.lower).then_some(found.value)
+    assert!(found.value >= found.lower_bound);
+    (found.value == found.lower_bound).then_some(found.value)
 }
 
 /// V placement, a unit of memory per stage, no latency: found with a third engine (CP-SAT) beside two
@@ -56,7 +56,7 @@ fn the_engines_prove_the_makespans_on_record() {
         let start = optimize(&model, &options, &mut |_| ()).expect("the capacity is feasible").schedule;
         let found = solve(&model, Objective::Makespan, &start, &unlimited()).expect("an exact search");
         let case = format!("d = {devices}, m = {microbatches}, capacity {capacity}, {times:?}");
-        assert_eq!((found.value, found.lower), (Ticks(makespan), Ticks(makespan)), "{case}");
+        assert_eq!((found.value, found.lower_bound), (Ticks(makespan), Ticks(makespan)), "{case}");
     }
 }
 
@@ -84,7 +84,7 @@ proptest! {
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let expected = brute::optimum(&model, objective);
         for &engine in Engine::ALL {
-            match Problem::new(&model, objective) {
+            match SequencingProblem::new(&model, objective) {
                 Err(ExactError::FirstStartVaries(_)) => prop_assert!(span),
                 problem => {
                     prop_assert!(problem.is_ok());
@@ -97,7 +97,7 @@ proptest! {
     #[test]
     fn the_engines_agree_on_problems_beyond_enumeration(model in cases::small(), span: bool) {
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
-        if Problem::new(&model, objective).is_ok() {
+        if SequencingProblem::new(&model, objective).is_ok() {
             let values: BTreeSet<_> =
                 Engine::ALL.iter().map(|&engine| proved(engine, &model, objective)).collect();
             prop_assert!(values.len() == 1 && !values.contains(&None), "{:?}", values);
@@ -145,7 +145,7 @@ fn a_raised_interrupt_ends_the_search_with_the_schedule_it_started_from() {
     let found = solve(&model, Objective::Makespan, &start, &limits).expect("an exact search");
     assert_eq!((found.proved_by, found.found_by), (None, None));
     assert_eq!(found.schedule, start);
-    assert!(found.lower < found.value);
+    assert!(found.lower_bound < found.value);
 }
 
 #[test]
@@ -192,11 +192,11 @@ fn what_has_no_exact_search_is_refused_for_the_right_reason() {
 fn nothing_is_proved_where_recomputation_could_save_memory() {
     let model = Model::unit(Placement::linear(2).expect("a placement"), 4).expect("a model");
     let free = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("no capacity");
-    assert_eq!(free.lower, free.value);
+    assert_eq!(free.lower_bound, free.value);
     let model = model.with_uniform_activation_capacity(Some(Units(1))).expect("a capacity");
     let short = solve(&model, Objective::Makespan, &serial(&model, false), &unlimited()).expect("it fits");
     assert_eq!(short.proved_by, None);
-    assert_eq!(short.lower, lower_bound(&model, Objective::Makespan).value);
+    assert_eq!(short.lower_bound, lower_bound(&model, Objective::Makespan).value);
 }
 
 #[test]
@@ -217,7 +217,8 @@ fn a_proof_that_its_own_schedule_refutes_is_rejected() {
 
 #[test]
 fn a_proof_that_the_schedule_of_another_engine_refutes_is_rejected() {
-    let found = |value: Option<i64>| Found { best: value.map(|value| (value, Vec::new())), is_proved: false };
+    let found =
+        |value: Option<i64>| EngineResult { best: value.map(|value| (value, Vec::new())), is_proved: false };
     let racers = [Engine::Branch, Engine::Branch];
     for (other, agrees) in [(None, true), (Some(8), true), (Some(7), true), (Some(6), false)] {
         let all = [found(Some(7)), found(other)];

@@ -4,7 +4,7 @@ use num_rational::Ratio;
 
 use super::{Followed, Steps, Subset};
 use crate::certificate::path::Paths;
-use crate::certificate::{Bound, Objective, Reason, least_held};
+use crate::certificate::{Bound, BoundReason, Objective, least_held};
 use crate::model::{Device, Model, Units};
 
 /// One set of devices may take one part in this many of all steps.
@@ -42,7 +42,7 @@ pub(in crate::certificate) fn bound_of(
     };
     let value = subset.value(model.microbatches(), repetition, objective, steps)?;
     steps.0 += first.0;
-    Some(Bound { value, reason: Reason::Subset { devices: devices.to_vec(), repetition } })
+    Some(Bound { value, reason: BoundReason::Subset { devices: devices.to_vec(), repetition } })
 }
 
 /// The fastest growth per microbatch in the long run that some devices alone show.

@@ -214,10 +214,10 @@ mod tests {
     }
 
     #[test]
-    fn a_period_has_a_case_for_residues_that_only_large_numbers_of_devices_have() {
+    fn an_interval_has_a_case_for_residues_that_only_large_numbers_of_devices_have() {
         let mut family = shipped("v-min").expect("it is shipped");
         let cases = |witness: &Witness| {
-            let cases = witness.periods()[0].cases.iter();
+            let cases = witness.intervals()[0].cases.iter();
             cases.map(|case| case.residue.mod_floor(&3)).collect::<BTreeSet<_>>().len()
         };
         let everywhere = Witness::of(&family, &Stop::default()).expect("regular");
@@ -228,7 +228,7 @@ mod tests {
         let late = Witness::of(&family, &Stop::default()).expect("regular");
         assert_eq!((cases(&everywhere), cases(&narrow), cases(&late)), (3, 2, 3));
         assert!(late.check().is_ok());
-        assert_eq!(late.periods()[0].cases, everywhere.periods()[0].cases);
+        assert_eq!(late.intervals()[0].cases, everywhere.intervals()[0].cases);
     }
 
     proptest! {

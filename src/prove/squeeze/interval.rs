@@ -1,4 +1,4 @@
-//! Which forms limit the period, found by trial: a period too small is forbidden by a cycle, and the
+//! Which forms limit the interval, found by trial: an interval too small is forbidden by a cycle, and the
 //! rate of that cycle is another form.
 
 mod domain;
@@ -24,19 +24,19 @@ const MOST_FORMS: usize = 64;
 /// How many numbers of devices with the same residue are searched for a cycle.
 const DEVICES_TRIED: i128 = 3;
 
-/// The steady period of the squeezed order of a family, for every number of devices and all durations.
+/// The steady interval of the squeezed order of a family, for every number of devices and all durations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Periods {
+pub struct SqueezedIntervals {
     /// Whether the latency between devices is counted; else it is none.
     pub latency: bool,
     /// The number P by whose residues numbers of devices are told apart.
     pub residues: i128,
     /// For every residue that occurs in the domain.
-    pub cases: Vec<Period>,
+    pub cases: Vec<SqueezedInterval>,
 }
 
-/// The steady period where `d` has one residue.
+/// The steady interval where `d` has one residue.
 ///
 /// **Theorem.** In the squeezed order of the block (each device runs its passes as the block orders
 /// them, each pass as early as its device and its dependencies allow) no microbatch takes longer, in the
@@ -55,17 +55,17 @@ pub struct Periods {
 /// before: its passes take `ticks` in sum and it comes back `copies` microbatches later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Period {
+pub struct SqueezedInterval {
     /// The residue of `d`.
     pub residue: i128,
     /// Each is the largest somewhere; the work of a device, where it is one of them, comes first.
-    pub terms: Vec<PeriodTerm>,
+    pub terms: Vec<IntervalTerm>,
 }
 
-/// One of the forms of which the largest is the period.
+/// One of the forms of which the largest is the interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PeriodTerm {
+pub struct IntervalTerm {
     /// The form.
     pub rate: Rate,
     /// Where a cycle has it, if there is one.
@@ -74,15 +74,15 @@ pub struct PeriodTerm {
     pub(super) starts: Vec<Starts>,
 }
 
-impl Period {
-    /// The rates, of which the largest is the period.
+impl SqueezedInterval {
+    /// The rates, of which the largest is the interval.
     #[must_use]
     pub fn rates(&self) -> Vec<Rate> {
         self.terms.iter().map(|term| term.rate).collect()
     }
 
     /// The fewest devices from which on every term is attained for all numbers of devices with the
-    /// residue: the period is then exactly the largest of them.
+    /// residue: the interval is then exactly the largest of them.
     #[must_use]
     pub fn exact_from(&self) -> Option<i128> {
         let mut devices = self.terms.iter().map(|term| Some(term.attained.as_ref()?.devices));
@@ -90,29 +90,33 @@ impl Period {
     }
 }
 
-impl Periods {
-    /// The fewest devices from which on the period is exactly the largest of the terms for every number
+impl SqueezedIntervals {
+    /// The fewest devices from which on the interval is exactly the largest of the terms for every number
     /// of devices in the domain, if there is such a number.
     #[must_use]
     pub fn exact_from(&self) -> Option<i128> {
         // No smaller number with the residue has every cycle, as far as was looked.
-        let after = |case: &Period| Some((case.exact_from()? - self.residues + 1).max(1));
+        let after = |case: &SqueezedInterval| Some((case.exact_from()? - self.residues + 1).max(1));
         self.cases.iter().map(after).try_fold(1, |most, devices| Some(most.max(devices?)))
     }
 }
 
-/// Derives the period of a family; with the latency between devices counted or not.
+/// Derives the interval of a family; with the latency between devices counted or not.
 ///
 /// # Errors
 /// When its formulas are not told by residues, its block is none, or it is time to stop.
-pub fn period(family: &Family, latency: bool, stop: &Stop) -> Result<Periods, Irregular> {
+pub fn squeezed_intervals(
+    family: &Family,
+    latency: bool,
+    stop: &Stop,
+) -> Result<SqueezedIntervals, Irregular> {
     let classes = Classes::of(family)?;
     let quantities = quantities(latency);
     let cases = occurring(&family.domain, classes.residues)?
         .into_iter()
         .map(|s| of_residue(&classes, s, quantities, stop))
         .collect::<Result<_, _>>()?;
-    Ok(Periods { latency, residues: classes.residues, cases })
+    Ok(SqueezedIntervals { latency, residues: classes.residues, cases })
 }
 
 /// How many of the quantities vary.
@@ -120,7 +124,12 @@ pub(super) const fn quantities(latency: bool) -> usize {
     if latency { 4 } else { 3 }
 }
 
-fn of_residue(classes: &Classes, s: i128, quantities: usize, stop: &Stop) -> Result<Period, Irregular> {
+fn of_residue(
+    classes: &Classes,
+    s: i128,
+    quantities: usize,
+    stop: &Stop,
+) -> Result<SqueezedInterval, Irregular> {
     let constraints = classes.constraints(s)?;
     let size = (classes.passes.len(), classes.residues);
     let mut rates = vec![work(classes, s)?];
@@ -148,9 +157,9 @@ fn of_residue(classes: &Classes, s: i128, quantities: usize, stop: &Stop) -> Res
     };
     let terms = rates.iter().zip(starts).map(|(&rate, starts)| {
         let middle = inside(&rates, rate, quantities);
-        PeriodTerm { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
+        IntervalTerm { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
     });
-    Ok(Period { residue: s, terms: terms.collect() })
+    Ok(SqueezedInterval { residue: s, terms: terms.collect() })
 }
 
 /// The passes of a device, one after the other.

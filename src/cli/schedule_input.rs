@@ -18,7 +18,7 @@ use crate::schedule::Schedule;
 
 /// A schedule with the options that choose its model.
 #[derive(Debug, Clone, Args)]
-pub struct SubjectArgs {
+pub struct ScheduleInputArgs {
     /// The schedule file; `-` reads standard input
     #[arg(value_name = "SCHEDULE")]
     schedule: PathBuf,
@@ -48,7 +48,7 @@ pub struct SubjectArgs {
 
 /// A schedule and the model it is judged under.
 #[derive(Debug)]
-pub struct Subject {
+pub struct ScheduleInput {
     /// The schedule.
     pub schedule: Schedule,
     /// The model, at the size that was asked for.
@@ -61,12 +61,12 @@ pub struct Subject {
     pub notes: Vec<String>,
 }
 
-impl SubjectArgs {
+impl ScheduleInputArgs {
     /// Reads the files and chooses the model's size. Prints the notes on standard error too.
     ///
     /// # Errors
     /// When a file is wrong, or the model cannot have the size or capacity asked for.
-    pub fn read(&self) -> Result<Subject, Error> {
+    pub fn read(&self) -> Result<ScheduleInput, Error> {
         let input = Input::read(&self.schedule)?;
         let read =
             input.schedule().map_err(|error| if input.is_family() { self.no_schedule() } else { error })?;
@@ -83,7 +83,7 @@ impl SubjectArgs {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn with_schedule(&self, Read { schedule, csv }: Read) -> Result<Subject, Error> {
+    pub fn with_schedule(&self, Read { schedule, csv }: Read) -> Result<ScheduleInput, Error> {
         let mut notes: Vec<String> = csv.iter().map(how_read).collect();
         let model = if let Some(path) = &self.model {
             model_for(&schedule, path, self.devices, &mut notes)?
@@ -102,7 +102,7 @@ impl SubjectArgs {
             note(text);
         }
         let complaints = self.complaints(&schedule);
-        Ok(Subject { schedule, model, complaints, csv, notes })
+        Ok(ScheduleInput { schedule, model, complaints, csv, notes })
     }
 
     /// The file that is given as the schedule.
