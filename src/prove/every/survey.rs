@@ -8,7 +8,7 @@ use super::{
     EveryError, EveryM, Formula, MOST_PASSES, Numbers, Proof, Refutation, Repetition, UnknownReason, resized,
 };
 use crate::model::{Model, Ticks, Units};
-use crate::replay::{Metrics, replay};
+use crate::replay::{Metrics, Verdict, replay};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
@@ -65,13 +65,13 @@ impl<'a> Survey<'a> {
                 continue;
             }
             let model = resized(self.model, microbatches)?;
-            let mut verdict = replay(&model, &schedule);
-            match verdict.timing.take() {
-                Some(timing) if verdict.is_valid() => {
-                    self.measured.push((timing.metrics, verdict.peak_memory));
+            let verdict = replay(&model, &schedule);
+            let is_valid = verdict.is_valid();
+            match verdict {
+                Verdict { timing: Some(timing), peak_memory, .. } if is_valid => {
+                    self.measured.push((timing.metrics, peak_memory));
                 }
-                timing => {
-                    verdict.timing = timing;
+                verdict => {
                     return Ok(Some(EveryM::Refuted(Box::new(Refutation { microbatches, verdict }))));
                 }
             }

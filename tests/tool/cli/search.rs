@@ -132,19 +132,18 @@ fn numbers_too_far_apart_for_floating_point_are_no_answer_and_no_defect() {
 #[cfg(feature = "milp")]
 #[test]
 fn a_solver_in_floating_point_claims_and_what_is_exact_is_proved() {
-    let model = "pipeline = { devices = 3, placement = \"looped\", chunks = 2, microbatches = 6 }\n\
-                 [time]\nforward = 3\nbackward_input = 4\nbackward_weight = 2\ncommunication = 1\n";
-    let block = |memory: &str| tool_with_input(&["block", "-", "--memory", memory, "--json"], model);
-    // With room enough the interval is the work of a device, which needs no solver.
-    let roomy = block("9").json();
-    assert_eq!((&roomy["proven"], roomy.get("claimed_by")), (&Value::Bool(true), None), "{roomy}");
-    let tight = block("5");
-    let claimed = tight.json();
+    let model = "name = \"looped\"\npipeline = { devices = 3, placement = \"looped\", chunks = 2, microbatches = 6 }\n\
+                 [time]\nforward = 3\nbackward_input = 4\nbackward_weight = 7\ncommunication = 1\n";
+    // Propagation shows, without the solver, that nothing is shorter.
+    let shortest = tool_with_input(&["block", "-", "--memory", "5", "--json"], model).json();
+    assert_eq!((&shortest["proven"], shortest.get("claimed_by")), (&Value::Bool(true), None), "{shortest}");
+    let least = tool_with_input(&["block", "-", "--minimize", "memory", "--json"], model);
+    let claimed = least.json();
     assert_eq!(claimed["proven"], Value::Bool(false), "{claimed}");
     assert!(["HiGHS", "microlp"].contains(&claimed["claimed_by"].as_str().expect("a solver")), "{claimed}");
     assert!(claimed["bound"].is_number(), "what is proved without the solver: {claimed}");
-    assert!(tight.err.contains("proves nothing") && tight.err.contains("--engine smt"), "{}", tight.err);
-    let text = tool_with_input(&["block", "-", "--memory", "5"], model);
+    assert!(least.err.contains("proves nothing") && least.err.contains("--engine smt"), "{}", least.err);
+    let text = tool_with_input(&["block", "-", "--minimize", "memory"], model);
     assert!(
         text.out.contains("not proved; ") && text.out.contains("in floating point, found no better block")
     );

@@ -306,15 +306,16 @@ proptest! {
 fn schedules_that_differ_in_pairs_or_directions_have_different_digests() {
     let read = |order: &str| order.split(' ').map(|pass| pass.parse().expect("a pass")).collect();
     let placement = Placement::linear(1).expect("a placement");
-    let plain = Schedule::new(placement, 2, vec![read("0F0 0F1 0B0 0B1")]).expect("a schedule");
+    let orders = vec![read("0F0 0F1 0B0 0F2 0B1 0B2")];
+    let plain = Schedule::new(placement, 3, orders).expect("a schedule");
     let paired = |pairs: &[usize]| {
         digest_of_schedule(&plain.clone().with_overlaps(vec![pairs.to_vec()]).expect("pairs of the order"))
     };
     assert_eq!(paired(&[]), digest_of_schedule(&plain));
     // A file without pairs keeps the digest that it has always had.
-    let expected = digest(br#"[[[0]],2,[["0F0","0F1","0B0","0B1"]]]"#);
+    let expected = digest(br#"[[[0]],3,[["0F0","0F1","0B0","0F2","0B1","0B2"]]]"#);
     assert_eq!(digest_of_schedule(&plain), expected);
-    let digests = [paired(&[]), paired(&[0]), paired(&[1]), paired(&[2]), paired(&[0, 2])];
+    let digests = [paired(&[]), paired(&[1]), paired(&[2]), paired(&[3]), paired(&[1, 3])];
     for (position, digest) in digests.iter().enumerate() {
         assert!(!digests[..position].contains(digest), "{position}");
     }
