@@ -1,7 +1,7 @@
 ; Theorem E: interleaved-1f1b-4, d = 5 (mod 6): there is a cycle of passes, each of which comes
 ; after the one before, that takes 4tF + 4tI + 4tW for each microbatch.
 ; Domain: d >= 1, d >= 5.
-; Used by `bubbleproof prove`, for the period of a family at unequal durations.
+; Used by `bubbleproof prove`, for the interval of a family at unequal durations.
 ; This file asks for a counterexample: the answer unsat proves the statement.
 ; The cycle: F0 on 0, B0 on 0, F3 on 0, B3 on 0, F2 on 0, B1 on 0, F1 on 0, B2 on 0; devices below 0
 ; are counted from the last. A pass comes after another of its device in the same round (offset div

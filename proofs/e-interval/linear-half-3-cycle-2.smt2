@@ -1,7 +1,7 @@
 ; Theorem E: linear-half, d = 3 (mod 4): there is a cycle of passes, each of which comes after the
 ; one before, that takes 2tF + 2tI for each microbatch.
 ; Domain: d >= 1, d >= 3.
-; Used by `bubbleproof prove`, for the period of a family at unequal durations.
+; Used by `bubbleproof prove`, for the interval of a family at unequal durations.
 ; This file asks for a counterexample: the answer unsat proves the statement.
 ; The cycle: I0 on -1, I0 on -2, F0 on -2, F0 on -1; devices below 0 are counted from the last. A
 ; pass comes after another of its device in the same round (offset div T + copy) when its offset

@@ -1,7 +1,7 @@
 ; Theorem E: v-half, d = 2 (mod 6): there is a cycle of passes, each of which comes after the one
 ; before, that takes 4tF + tW for each microbatch.
 ; Domain: d >= 1, d >= 2.
-; Used by `bubbleproof prove`, for the period of a family at unequal durations.
+; Used by `bubbleproof prove`, for the interval of a family at unequal durations.
 ; This file asks for a counterexample: the answer unsat proves the statement.
 ; The cycle: F0 on -1, F1 on -1, F1 on -2, W0 on -2, F0 on -2; devices below 0 are counted from the
 ; last. A pass comes after another of its device in the same round (offset div T + copy) when its

@@ -1,6 +1,6 @@
 ; Theorem F: linear-half, d = 1 (mod 4): residues and rounds are those of the tables.
 ; Domain: d >= 1.
-; Used by `bubbleproof prove`, for the period of a family at unequal durations.
+; Used by `bubbleproof prove`, for the interval of a family at unequal durations.
 ; This file asks for a counterexample: the answer unsat proves the statement.
 ; The claim is that the offsets of passes modulo the interval T, and so the order of a device, are
 ; those of the tables, and that a pass comes at least so many rounds (offset div T) after one that

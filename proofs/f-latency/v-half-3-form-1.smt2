@@ -1,7 +1,7 @@
 ; Theorem F: v-half, d = 3 (mod 6): where 2tF + 2tI + 2tW is the largest form, there are start times
-; with that period.
+; with that interval.
 ; Domain: d >= 1.
-; Used by `bubbleproof prove`, for the period of a family at unequal durations.
+; Used by `bubbleproof prove`, for the interval of a family at unequal durations.
 ; This file asks for a counterexample: the answer unsat proves the statement.
 ; tF, tI, tW and c are the durations of the passes and the latency: any sum of multiples x0, x1, ...
 ; of the extreme rays of the cone on which the form is the largest. Copy j of a pass with offset o

@@ -1,7 +1,7 @@
 ; Negative control of theorem G, a false statement: v-min, d = 3 (mod 6): the start times on which
 ; the bound on the makespan rests meet all orders and dependencies.
 ; Domain: d >= 1.
-; Used as a negative control: the period is a tenth shorter.
+; Used as a negative control: the interval is a tenth shorter.
 ; This file asks for a counterexample: the answer sat refutes the statement.
 ; tF, tI, tW and c are the durations of the passes and the latency: any sum of multiples x0, x1, ...
 ; of the extreme rays of the cone on which the form is the largest. Copy j of a pass with offset o

@@ -1,10 +1,10 @@
-; Negative control of theorem K, a false statement: V-Half's period is 2S if and only if tW + 2tI >=
-; 2tF or tW + 2tF >= 2tI.
+; Negative control of theorem K, a false statement: V-Half's interval is 2S if and only if tW + 2tI
+; >= 2tF or tW + 2tF >= 2tI.
 ; Domain: real tF, tI, tW >= 0.
 ; Used as a negative control: one of the two conditions is not enough.
 ; This file asks for a counterexample: the answer sat refutes the statement.
-; S is the work of a stage for one microbatch; a device has two, so no period is shorter than 2S.
-; v_half and v_min are the steady periods of the squeezed orders (E).
+; S is the work of a stage for one microbatch; a device has two, so no interval is shorter than 2S.
+; v_half and v_min are the intervals of the squeezed orders (E).
 (set-logic QF_LRA)
 (set-info :status sat)
 (declare-const tF Real)

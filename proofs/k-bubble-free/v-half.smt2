@@ -1,9 +1,9 @@
-; Theorem K: V-Half's period is 2S if and only if tW + 2tI >= 2tF and tW + 2tF >= 2tI.
+; Theorem K: V-Half's interval is 2S if and only if tW + 2tI >= 2tF and tW + 2tF >= 2tI.
 ; Domain: real tF, tI, tW >= 0.
-; Used with E, whose periods it compares.
+; Used with E, whose intervals it compares.
 ; This file asks for a counterexample: the answer unsat proves the statement.
-; S is the work of a stage for one microbatch; a device has two, so no period is shorter than 2S.
-; v_half and v_min are the steady periods of the squeezed orders (E).
+; S is the work of a stage for one microbatch; a device has two, so no interval is shorter than 2S.
+; v_half and v_min are the intervals of the squeezed orders (E).
 (set-logic QF_LRA)
 (set-info :status unsat)
 (declare-const tF Real)

@@ -1,9 +1,9 @@
-; Negative control of theorem K, a false statement: V-Min's period is at most V-Half's.
+; Negative control of theorem K, a false statement: V-Min's interval is at most V-Half's.
 ; Domain: real tF, tI, tW >= 0.
 ; Used as a negative control: less memory costs time when passes differ.
 ; This file asks for a counterexample: the answer sat refutes the statement.
-; S is the work of a stage for one microbatch; a device has two, so no period is shorter than 2S.
-; v_half and v_min are the steady periods of the squeezed orders (E).
+; S is the work of a stage for one microbatch; a device has two, so no interval is shorter than 2S.
+; v_half and v_min are the intervals of the squeezed orders (E).
 (set-logic QF_LRA)
 (set-info :status sat)
 (declare-const tF Real)

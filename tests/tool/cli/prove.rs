@@ -54,7 +54,8 @@ fn the_witness_of_squeezed_orders_is_checked_by_itself_and_an_altered_one_is_rej
     let path = directory.path().to_str().expect("a plain path");
     let run = tool(&["prove", "models/blocks/1f1b.toml", "--emit", path, "--json"]);
     let theorems = run.json()["theorems"].as_array().expect("a list").clone();
-    let squeezed = theorems.iter().find(|theorem| theorem["name"] == "1f1b.period").expect("it is derived");
+    let squeezed =
+        theorems.iter().find(|theorem| theorem["name"] == "1f1b.squeezed interval").expect("it is derived");
     assert_eq!(squeezed["status"], "proved");
     let witness = squeezed["file"].as_str().expect("a path");
     let checked = tool(&["check", witness]);

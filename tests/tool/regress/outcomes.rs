@@ -318,7 +318,10 @@ fn a_theorem_that_is_lost_is_a_regression() {
         "theorem squeezed interval: proved",
         "theorem squeezed interval: unknown the time limit came first",
     );
-    assert_eq!(changes(&scene.checked(), Severity::Better), [("theorem", "period: proved, was unknown")]);
+    assert_eq!(
+        changes(&scene.checked(), Severity::Better),
+        [("theorem", "squeezed interval: proved, was unknown")]
+    );
     let mut old = Record::parse(&scene.read("records/v-half.record")).expect("a record");
     let mut new = old.clone();
     let set = |record: &mut Record, verdict| {
