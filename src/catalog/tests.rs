@@ -378,7 +378,7 @@ fn the_memory_of_1f1b_counts_all_chunks_of_a_device() {
 fn names_are_unique_and_every_entry_says_where_it_comes_from() {
     for (at, entry) in entries().iter().enumerate() {
         assert!(entries()[..at].iter().all(|other| other.name != entry.name), "{} twice", entry.name);
-        assert!(entry.source.contains("arXiv"), "{}", entry.name);
+        assert!(entry.source.contains("arXiv"), "the source of {} names the paper: arXiv NUMBER", entry.name);
         assert_eq!(find(entry.name).map(|found| found.summary), Some(entry.summary));
     }
 }

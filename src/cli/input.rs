@@ -96,6 +96,11 @@ impl Input {
     pub fn schedule(&self) -> Result<interchange::Read, Error> {
         match interchange::read(&self.text) {
             Ok(read) => Ok(read),
+            Err(_) if self.is_family() => Err(Error::usage(
+                format!("{} is a block family, not a schedule", self.name),
+                "`bubbleproof verify FAMILY --devices N --every-m` verifies its schedules of every number of \
+                 microbatches; `bubbleproof block` shows its block",
+            )),
             Err(ReadError::Schedule(error)) => Err(self.schedule_error(&error)),
             Err(ReadError::PyTorch(error)) => {
                 let help = (error.row == 1 && error.column == 1).then(not_a_schedule);

@@ -67,10 +67,7 @@ impl ScheduleInputArgs {
     /// # Errors
     /// When a file is wrong, or the model cannot have the size or capacity asked for.
     pub fn read(&self) -> Result<ScheduleInput, Error> {
-        let input = Input::read(&self.schedule)?;
-        let read =
-            input.schedule().map_err(|error| if input.is_family() { self.no_schedule() } else { error })?;
-        self.with_schedule(read)
+        self.with_schedule(Input::read(&self.schedule)?.schedule()?)
     }
 
     /// The same options for another schedule, and if one is given, another model.
@@ -144,14 +141,6 @@ impl ScheduleInputArgs {
             None => family.model(devices, 1).map_err(wrong)?,
         };
         Ok((block, self.memory_limit.apply(model)?))
-    }
-
-    fn no_schedule(&self) -> Error {
-        Error::usage(
-            format!("{} is a block family, not a schedule", self.schedule.display()),
-            "`bubbleproof verify FAMILY --devices N --every-m` verifies its schedules of every number of \
-             microbatches; `bubbleproof block` shows its block",
-        )
     }
 
     /// A capacity that the schedule was made for, but that is not the one it is judged under.

@@ -138,6 +138,7 @@ fn the_answer_decides_the_exit_status() {
         (&["replay", FAMILY], 2),
         (&["replay", SCHEDULE, "--model", MODEL], 0),
         (&["replay", BROKEN], 1),
+        (&["certify", "no-such-model.toml"], 2),
         (&["compare", MODEL], 0),
         (&["compare", MODEL, "--memory", "0"], 1),
         (&["compare", MODEL, "--schedules", "1f1b"], 0),
@@ -274,6 +275,9 @@ fn json_is_one_object_whatever_happens() {
         &["convert", BROKEN, "-o", "target/tmp/nodes.json", "--to", "sail-sg"],
         &["render", SCHEDULE],
         &["render", BROKEN],
+        &["certify", "no-such-model.toml"],
+        &["trace", "profile", TRACE],
+        &["trace", "compare", TRACE],
         &["completions", "zsh"],
         &["verify", "no-such-file.json"],
         &["verify", SCHEDULE, "--model", SCHEDULE],
@@ -345,28 +349,43 @@ fn what_people_read() {
     }
 }
 
+/// The commands of the tool, by its own help; a command of two words follows its first.
+fn commands() -> Vec<String> {
+    let listed = |command: &str| -> Vec<String> {
+        let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        let help = tool(&arguments).out;
+        let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+        let names = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+        names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    };
+    let mut all = Vec::new();
+    for name in listed("").into_iter().filter(|name| name != "help") {
+        let parts = listed(&name).into_iter().filter(|part| part != "help");
+        let parts: Vec<String> = parts.map(|part| format!("{name} {part}")).collect();
+        all.push(name);
+        all.extend(parts);
+    }
+    all
+}
+
+#[test]
+fn every_command_is_in_the_tables_of_these_tests() {
+    let commands = commands();
+    assert!(commands.iter().any(|command| command == "trace compare"), "{commands:?}");
+    let source = include_str!("cli.rs");
+    for table in ["the_answer_decides_the_exit_status", "json_is_one_object_whatever_happens"] {
+        let body = source.split_once(&format!("fn {table}")).expect("a test").1;
+        let body = body.split_once("\n}\n").expect("its end").0;
+        for command in commands.iter().filter(|command| *command != "trace") {
+            let first = command.split(' ').map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+            assert!(body.contains(&format!("[{first}")), "add `{command}` to `{table}`");
+        }
+    }
+}
+
 #[test]
 fn every_command_says_what_it_does_and_how_it_is_used() {
-    for command in [
-        "",
-        "optimize",
-        "block",
-        "frontier",
-        "prove",
-        "regress",
-        "explain",
-        "verify",
-        "check",
-        "certify",
-        "replay",
-        "compare",
-        "render",
-        "convert",
-        "trace",
-        "trace profile",
-        "trace compare",
-        "completions",
-    ] {
+    for command in [String::new()].into_iter().chain(commands()) {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let run = tool(&arguments);
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{command}");

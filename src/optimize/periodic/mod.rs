@@ -100,7 +100,7 @@ fn least_interval_above(
     if problem.overfull().is_some() {
         return Ok(BlockOutcome::Infeasible);
     }
-    let floor = pace * i64::from(period);
+    let floor = pace.checked_mul(&Ratio::from_integer(i64::from(period))).ok_or(EncodeError::Overflow)?;
     let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
     if period > 1 {
         let one = BlockProblem::new(model)?;
@@ -108,8 +108,7 @@ fn least_interval_above(
         let of_one = exact.and_then(|best| Orders::of(&one, &best.block)).unwrap_or_else(|| {
             let share = steps / FIRST_SHARE;
             steps -= share;
-            let floor = floor / i64::from(period);
-            Climb::new(&one, Orders::serial(&one), floor, effort.seed).run(share, stop)
+            Climb::new(&one, Orders::serial(&one), pace, effort.seed).run(share, stop)
         });
         orders = of_one.repeated(&one, &problem);
     }

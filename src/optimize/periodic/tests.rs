@@ -218,3 +218,18 @@ fn at_small_sizes_the_search_finds_what_the_solvers_prove() {
         assert_eq!(ours.interval, proved.interval, "{times:?} {capacity}");
     }
 }
+
+#[test]
+fn an_interval_that_does_not_fit_64_bits_for_several_microbatches_is_an_error() {
+    let model = model::parse(
+        "name = \"large\"\n[pipeline]\ndevices = 3\nplacement = \"looped\"\nchunks = 2\nmicrobatches = 1\n\
+         [time]\nforward = 76178488\nbackward_input = 22460664961\n\
+         backward_weight = [247402752, 5398388870, 16874553541, 208, 60763292153, 300013402787]\n\
+         communication = [21584, 259513, 242, 46725, 33974712545871]\n\
+         [memory]\nactivation = 160743\nretained_for_weight = [5523, 123158, 73476, 75306, 19333, 35688]\n\
+         capacity = [155176874017902, 9323094, 288230376151499496]\n",
+    )
+    .expect("a model");
+    let effort = Effort { steps: 1000, seed: 0 };
+    assert_eq!(least_interval(&model, 3, effort, &Stop::default()), Err(EncodeError::Overflow));
+}
