@@ -100,7 +100,8 @@ fn least_interval_above(
     if problem.overfull().is_some() {
         return Ok(BlockOutcome::Infeasible);
     }
-    let floor = pace.checked_mul(&Ratio::from_integer(i64::from(period))).ok_or(EncodeError::Overflow)?;
+    let ticks = pace.numer().checked_mul(i64::from(period)).ok_or(EncodeError::Overflow)?;
+    let floor = Ratio::new(ticks, *pace.denom());
     let (mut orders, mut steps) = (Orders::serial(&problem), effort.steps);
     if period > 1 {
         let one = BlockProblem::new(model)?;

@@ -4,7 +4,7 @@ use super::cycle::IntervalSolver;
 use super::order::Neighbours;
 use super::*;
 use crate::block::{BlockViolation, Passes};
-use crate::model::{Placement, Units};
+use crate::model::{self, Placement, Units};
 use crate::optimize::zone;
 
 fn limited(placement: Placement, times: [i64; 4], capacity: i64) -> Model {
