@@ -139,6 +139,7 @@ fn the_answer_decides_the_exit_status() {
         (&["replay", SCHEDULE, "--model", MODEL], 0),
         (&["replay", BROKEN], 1),
         (&["certify", "no-such-model.toml"], 2),
+        (&["regress", "models/regress", "--no-cache"], 0),
         (&["compare", MODEL], 0),
         (&["compare", MODEL, "--memory", "0"], 1),
         (&["compare", MODEL, "--schedules", "1f1b"], 0),
