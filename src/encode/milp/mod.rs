@@ -6,7 +6,7 @@
 //! What this engine finds is exact: only the integers `k` of the solver's solution are used. What the solver
 //! says in floating-point numbers, that nothing is better or that there is nothing, proves nothing: it calls
 //! optimal what is not where times of very different sizes meet. So an [`Outcome`] can carry it as a claim
-//! only, next to a bound from exact [propagation](super::ranges); a block is optimal only where that bound
+//! only, next to a bound from exact propagation (`ranges.rs`); a block is optimal only where that bound
 //! says so by itself. Where times lie further apart than the tolerances of the solvers, they are not asked.
 
 mod program;

@@ -15,7 +15,7 @@
 //!
 //! What is exact: all orders of F, I and W, hence also of full backward passes. Recomputation is left
 //! out. Where it could save memory that is short, a schedule found here may be better than the one
-//! known, but nothing is proved: see [`Outcome::lower`].
+//! known, but nothing is proved: see [`Outcome::lower_bound`].
 
 mod branch;
 #[cfg(feature = "lcg")]
