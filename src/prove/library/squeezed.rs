@@ -29,9 +29,9 @@ pub(super) const LATENCY: NamedTheorem = NamedTheorem {
                 1F1B-V max(2S+8c/3, 6tF+6c), for 1F1B and ZB-H1 max(S, tF+tI+2c), for eager 1F1B and ZB-H2 max(S, \
                 (tF+tI)/2+c).",
     domain: "every d in the domain of the family",
-    by_solver: "that the order of a device and the rounds between passes are told by residues, a file for each \
-                residue of d; that start times of such an interval then meet all orders and dependencies, a file for \
-                each form that can be the largest, too",
+    by_solver: "for each residue of d, that it fixes the order of the passes on a device and the rounds between them; \
+                for each form that can be the largest, that start times with that interval meet all orders and \
+                dependencies",
     on_paper: "that the points where a form is the largest are the sums of multiples of the extreme rays of their \
                cone; that squeezed times are the earliest",
     anchor: "f-the-interval-with-latency",

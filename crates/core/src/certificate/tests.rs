@@ -324,4 +324,15 @@ fn schedules_that_differ_in_pairs_or_directions_have_different_digests() {
     for (position, digest) in digests.iter().enumerate() {
         assert!(!digests[..position].contains(digest), "{position}");
     }
+    // The same stages on the same devices, once passed one after the other and once from either end.
+    let orders = || vec![read("0F0 0F1 0B0 0B1"), read("1F0 1F1 1B0 1B1")];
+    let on = |placement: Result<Placement, _>| {
+        let schedule = Schedule::new(placement.expect("a placement"), 2, orders()).expect("a schedule");
+        digest_of_schedule(&schedule.with_overlaps(vec![vec![1], vec![1]]).expect("pairs of the orders"))
+    };
+    assert_eq!(
+        Placement::v(2).expect("a placement").lists(),
+        Placement::bidirectional(2).expect("a placement").lists()
+    );
+    assert_ne!(on(Placement::v(2)), on(Placement::bidirectional(2)));
 }

@@ -240,6 +240,8 @@ impl<'a> Walk<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::model::Placement;
 
@@ -273,5 +275,53 @@ mod tests {
         let some = within(6, &schedule, &layout);
         assert!(some.cycles.len() < all.cycles.len() && all.cycles.starts_with(&some.cycles));
         assert!(some.unlisted > 0 && all.unlisted == 0);
+    }
+
+    impl Walk<'_> {
+        /// That each device that waits is in the list of what it waits for, once, and no other device is.
+        fn assert_lists(&self) {
+            let mut listed = vec![0; self.devices.len()];
+            for (slot, &first) in self.waiters.iter().enumerate() {
+                let (mut before, mut next) = (None, first);
+                while let Some(device) = next {
+                    let progress = self.devices[device.index()];
+                    assert_eq!(progress.waits_for.map(Slot::index), Some(slot), "{device:?}");
+                    assert_eq!(progress.before, before, "{device:?}");
+                    listed[device.index()] += 1;
+                    (before, next) = (Some(device), progress.beside);
+                }
+            }
+            let waiting = self.devices.iter().map(|progress| usize::from(progress.waits_for.is_some()));
+            assert_eq!(listed, waiting.collect::<Vec<_>>());
+        }
+    }
+
+    proptest! {
+        /// Passes on any device: there, several devices wait for one pass, and any of them may be cut from the list.
+        #[test]
+        fn the_lists_of_waiting_devices_stay_whole(
+            passes in Just((0..4_u32).flat_map(|stage| {
+                ["F0", "B0", "F1", "B1"].map(|pass| format!("{stage}{pass}").parse::<Pass>().expect("a pass"))
+            }).collect::<Vec<_>>()).prop_shuffle(),
+            on in prop::collection::vec(0..4_usize, 16),
+        ) {
+            let mut orders = vec![Vec::new(); 4];
+            for (pass, device) in passes.into_iter().zip(on) {
+                orders[device].push(pass);
+            }
+            let placement = Placement::linear(4).expect("a placement");
+            let schedule = Schedule::new(placement, 2, orders).expect("a schedule");
+            let layout = Layout::new(&schedule);
+            let mut walk = Walk::new(&schedule, &layout);
+            loop {
+                while let Some(device) = walk.awake.pop() {
+                    walk.advance(device);
+                }
+                walk.assert_lists();
+                let Some(cycle) = walk.find_cycle() else { break };
+                walk.cut(cycle[0]);
+                walk.assert_lists();
+            }
+        }
     }
 }

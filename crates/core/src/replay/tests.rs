@@ -678,3 +678,14 @@ fn orders_that_do_not_run_are_not_valid_whatever_the_report_finds() {
     let verdict = Verdict { violations: Vec::new(), ..verdict };
     assert!(!verdict.is_valid(), "without times nothing is valid");
 }
+
+#[test]
+fn devices_that_the_report_of_deadlocks_leaves_out_are_counted_beside_those_that_it_lists() {
+    let deadlocked = schedule(TWO, 2, &["0F0 0B0 0F1 0B1", "1F0 1F1 1B0 1B1"]);
+    let cycles = deadlocks::deadlocks(&deadlocked, &layout::Layout::new(&deadlocked)).cycles;
+    let listed = cycles.iter().cloned().map(Violation::Deadlock).collect::<Vec<_>>();
+    let cut_short = |_: &Schedule, _: &layout::Layout| Deadlocks { cycles, unlisted: 1 };
+    let verdict = explained_by(&unit(&deadlocked), &deadlocked, cut_short);
+    assert!(!listed.is_empty() && listed.iter().all(|deadlock| verdict.violations.contains(deadlock)));
+    assert!(verdict.violations.contains(&Violation::Stuck { devices: 1 }), "{:?}", verdict.violations);
+}
