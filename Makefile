@@ -3,6 +3,7 @@
 # checkout. Outside it, only the caches of cargo and pip change.
 
 CARGO  ?= cargo
+RUSTC  ?= rustc
 PYTHON ?= python3
 
 # What the tests, the lints and the measurements turn on: the same everywhere, so that the library is compiled once
@@ -46,11 +47,17 @@ SET       := $(foreach d,2 4,$(foreach s,1f1b zb-h1 v-min v-half v-zb,$(s)-d$d))
 TRACE     ?= target/trace.json
 MEASURED  := $(if $(SCHEDULE),$(SCHEDULE) -o $(TRACE),--standard-set $(SCHEDULES) -o target/traces)
 
+# How many random problems `make differential` compares, and which. What disagrees is written to target/differential.
+CASES ?= 1000
+SEED  ?= 1
+JOBS  ?= 2
+BRUTE := target/brute
+
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
 .PHONY: help setup build demo test test-cvc5 test-plain browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
-        measure measure-test schedules bench bench-table
+        differential measure measure-test schedules bench bench-table
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -64,6 +71,7 @@ help:
 	@echo 'make lint         check format, lints and documentation'
 	@echo 'make proofs       rewrite proofs/ and decide every theorem in it'
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
+	@echo 'make differential compare with independent programs on random problems (CASES=n, SEED=s, JOBS=n)'
 	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
 	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into target/traces'
 	@echo 'make measure-test test the script that measures'
@@ -138,6 +146,16 @@ $(CVC5):
 	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
 	    --target $@.part $(subst -,==,$(notdir $@))
 	@mv $@.part $@
+
+differential: setup $(BRUTE)
+	$(CARGO) build $(TESTED) --bin bubbleproof --example differential
+	$(PYTHON) tests/differential/run.py $(BUILT)/examples/differential $(BRUTE) --tool $(TOOL) --cases $(CASES) \
+	    --seed $(SEED) --jobs $(JOBS) $(OPTIONS)
+
+# The exhaustive search of all orders: one file, nothing of this crate.
+$(BRUTE): tests/differential/brute.rs
+	@mkdir -p $(dir $@)
+	$(RUSTC) --edition 2024 -O $< -o $@
 
 interop: $(PYTORCH)
 	$(CARGO) build
