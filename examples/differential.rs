@@ -11,6 +11,7 @@ use std::io::{self, BufRead as _, Write as _};
 use bubbleproof::block::family;
 use bubbleproof::certificate::{self, Claim, Objective};
 use bubbleproof::model::{self, Model};
+use bubbleproof::optimize::exact::{Engine, ExactError, Limits, solve_with};
 use bubbleproof::optimize::{OptimizeError, Options, optimize};
 use bubbleproof::prove::every::{EveryM, every_m_of_block, every_m_of_schedule};
 use bubbleproof::replay::{Verdict, replay};
@@ -25,6 +26,8 @@ use serde_json::{Value, json};
 enum Question {
     /// The best schedule, and what is claimed of it.
     Optimize { model: String, objective: Objective, effort: usize, exact_effort: u64 },
+    /// The best schedule that each engine for whole schedules comes to alone, from a valid one.
+    Exact { model: String, objective: Objective, schedule: String, effort: u64 },
     /// Whether a schedule is valid, and its figures.
     Replay { model: String, schedule: String },
     /// The formulas of a schedule, at some numbers of microbatches.
@@ -52,6 +55,13 @@ fn answer(question: Question) -> Result<Value, Box<dyn Error>> {
             let options = Options { objective, effort, exact_effort, ..Options::default() };
             optimized(&model::parse(&model)?, &options)
         }
+        Question::Exact { model, objective, schedule, effort } => {
+            let (model, schedule) = (model::parse(&model)?, schedule::parse(&schedule)?);
+            let limits = Limits { stop: Stop::default(), effort };
+            let answers: Result<Vec<Value>, Box<dyn Error>> =
+                Engine::ALL.iter().map(|&engine| exact(engine, &model, objective, &schedule, &limits)).collect();
+            Ok(answers?.into())
+        }
         Question::Replay { model, schedule } => {
             Ok(figures(&replay(&model::parse(&model)?, &schedule::parse(&schedule)?)))
         }
@@ -69,6 +79,28 @@ fn answer(question: Question) -> Result<Value, Box<dyn Error>> {
             Ok(answer)
         }
     }
+}
+
+fn exact(
+    engine: Engine,
+    model: &Model,
+    objective: Objective,
+    schedule: &Schedule,
+    limits: &Limits,
+) -> Result<Value, Box<dyn Error>> {
+    let outcome = match solve_with(&[engine], model, objective, schedule, limits) {
+        Ok(outcome) => outcome,
+        // Not every engine takes every model.
+        Err(error @ (ExactError::Rejected { .. } | ExactError::Incumbent(_))) => return Err(error.into()),
+        Err(error) => return Ok(json!({ "engine": engine.name(), "none": error.to_string() })),
+    };
+    Ok(json!({
+        "engine": engine.name(),
+        "value": outcome.value.0,
+        "lower_bound": outcome.lower_bound.0,
+        "proved": outcome.proved_by.is_some(),
+        "schedule": file(&outcome.schedule)?,
+    }))
 }
 
 fn optimized(model: &Model, options: &Options) -> Result<Value, Box<dyn Error>> {

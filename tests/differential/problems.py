@@ -30,7 +30,7 @@ def make_problem(random):
         return [draw()] * count if random.random() < 0.3 else [draw() for _ in range(count)]
 
     top = random.choice([1, 3, 5, 12])
-    outlier = random.choice([0, 0, 0.15])
+    outlier = random.choice([0, 0, 0.15, 0.4])
     zero = random.choice([0, 0, 0, 0.15])
 
     def ticks():

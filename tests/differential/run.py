@@ -149,9 +149,37 @@ class Case:
         how = ("proved by a bound" if answer["certified_bound"] == value else "proved by search") if answer["optimal"] \
             else ("found, not proved" if value == least else "not found, not claimed")
         self.counts[f"{name}: {how}"] += 1
+        self.engines(objective, least)
         if self.naive(objective, least, files):
             self.counts[f"{name}: enumerated without any pruning"] += 1
         return None
+
+    def engines(self, objective, least):
+        """Each engine for whole schedules alone, from a schedule that is valid but poor."""
+        for _ in range(20):
+            start = problems.random_schedule(self.random, self.model)
+            reason, figures = plain.replay(self.model, start)
+            if reason is None:
+                break
+        else:
+            return
+        answers = self.ask(ask="exact", model=self.text, objective=objective, schedule=json.dumps(start),
+                           effort=self.args.exact_effort)
+        files = {"schedule": start, "answer": answers, "least": least}
+        if isinstance(answers, dict):
+            return self.expect(False, f"engines: {answers}", **files)
+        for answer in answers:
+            name = f"optima of the {objective}: engine {answer['engine']}"
+            if "none" in answer:
+                self.counts[f"{name}: does not take it"] += 1
+                continue
+            reason, figures = plain.replay(self.model, answer["schedule"])
+            seen = reason or figures[objective]
+            self.expect(seen == answer["value"], f"{name}: {answer['value']}, plain replay says {seen}", **files)
+            self.expect(answer["lower_bound"] <= least, f"{name}: lower bound above the optimum", **files)
+            if answer["proved"]:
+                self.expect(answer["value"] == least, f"{name}: proves {answer['value']}, not {least}", **files)
+            self.counts[f"{name}: {'proved' if answer['proved'] else 'not proved'}"] += 1
 
     def naive(self, objective, least, files):
         """The exhaustive search itself, against every permutation of every device, where there are few."""
