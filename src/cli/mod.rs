@@ -17,6 +17,7 @@ mod communication;
 mod compare;
 mod completions;
 mod convert;
+mod deadline;
 mod error;
 mod every_m;
 mod excerpt;

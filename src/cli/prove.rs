@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::error::{Error, Status};
 use super::input::Input;
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::seconds;
@@ -56,7 +56,7 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             SmtError::NoSolver
         ));
     }
-    let stop = Stop::on(on_ctrl_c());
+    let stop = Stop::on(on_signals());
     let mut report = TheoremReport { theorems: Vec::new(), cut_short: false };
     let mut emitted = args.emit.as_deref().map(Emitted::into);
     for path in &args.families {

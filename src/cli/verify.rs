@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::error::{Error, Status};
 use super::every_m;
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::output::Output;
 use super::progress::Progress;
 use super::schedule_input::ScheduleInputArgs;
@@ -41,7 +41,7 @@ pub struct VerifyArgs {
 /// When a file or an option is wrong.
 pub fn run(args: &VerifyArgs, output: Output) -> Result<Status, Error> {
     if args.every_m {
-        let stop = Stop::on(on_ctrl_c());
+        let stop = Stop::on(on_signals());
         let stop = args.time_limit.map_or(stop.clone(), |limit| stop.within(limit));
         return every_m::run(&args.subject, &stop, output);
     }

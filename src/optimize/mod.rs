@@ -42,7 +42,7 @@ pub use feasible::Infeasible;
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
-use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_within};
+use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_until};
 use crate::model::{Model, Ticks};
 use crate::replay::{Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
@@ -337,14 +337,15 @@ fn searched(
 ) -> Result<Searched, OptimizeError> {
     let objective = options.objective;
     // The closed forms cost nothing; the rest only where they leave a gap.
-    let mut bound = lower_bound_within(model, objective, 0);
+    let mut bound = lower_bound_until(model, objective, 0, &mut || false);
     let mut search = search::Search::new(space, options, bound.value, stop.clone(), progress);
     for known in known {
         search.put(known.clone());
     }
     search.propose();
     if !search.is_done() {
-        bound = lower_bound_within(model, objective, STEPS.min(options.effort as u64 / EFFORT_PER_STEP));
+        let steps = STEPS.min(options.effort as u64 / EFFORT_PER_STEP);
+        bound = lower_bound_until(model, objective, steps, &mut || stop.is_due());
         search.raise(bound.value);
     }
     search.improve(options.effort / 8);
