@@ -17,6 +17,7 @@
 
 use std::fmt;
 use std::fs;
+use std::time::Duration;
 
 use crate::model::{Model, Stage};
 
@@ -103,6 +104,15 @@ impl Work {
             },
         })
     }
+}
+
+/// Whether a schedule of the model can be made and replayed in so much time, at a pace that every machine has, and in
+/// the memory that there is.
+#[must_use]
+pub fn is_affordable(model: &Model, time: Duration) -> bool {
+    const PASSES_PER_SECOND: f64 = 1_000_000.0;
+    let passes = f64::from(model.stages()) * f64::from(model.microbatches()) * 3.0;
+    passes <= time.as_secs_f64() * PASSES_PER_SECOND && Work::Replay.check(model, available()).is_ok()
 }
 
 /// Why a unit is probably wrong: a latency that is out of all proportion to the passes, or passes that take no time.

@@ -35,6 +35,7 @@ mod starting_points;
 pub mod zone;
 
 use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
 
 use num_rational::Ratio;
 
@@ -239,7 +240,7 @@ pub fn optimize(
         return Err(OptimizeError::TwoDirections);
     }
     feasible::check(model)?;
-    let stop = &options.stop;
+    let stop = &with_time_to_check(model, &options.stop);
     let space = search::Space::new(model);
     let given = given(model, options);
     // A search cannot hold a schedule that recomputes some microbatches of a stage and not others.
@@ -275,6 +276,19 @@ pub fn optimize(
     let objective = options.objective;
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective };
     Ok(solution.certified(model))
+}
+
+/// The stop that leaves time to replay and to certify what has been found, where that takes long: as much as it takes
+/// for a schedule of the same size, and half of that.
+fn with_time_to_check(model: &Model, stop: &Stop) -> Stop {
+    const MANY: u64 = 500_000;
+    let passes = 3 * u64::from(model.stages()) * u64::from(model.microbatches());
+    if passes < MANY || stop.remaining() == Duration::MAX {
+        return stop.clone();
+    }
+    let begun = Instant::now();
+    _ = replay(model, &feasible::serial(model, false));
+    stop.within(stop.remaining().saturating_sub(begun.elapsed() * 3 / 2))
 }
 
 /// A valid schedule with what replay says of it, and what found it.

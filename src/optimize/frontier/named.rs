@@ -6,7 +6,7 @@ use super::{Frontier, bubble_rate};
 use crate::analysis::steady_interval;
 use crate::block::Passes;
 use crate::catalog::{self, Entry};
-use crate::estimate::{Work, available};
+use crate::estimate::is_affordable;
 use crate::model::{Kind, Model, Units};
 use crate::replay::{Rate, replay};
 use crate::schedule::Schedule;
@@ -57,7 +57,7 @@ fn against(
     if stop.is_due() {
         return None;
     }
-    if !is_affordable(model, stop) {
+    if !is_affordable(model, stop.remaining()) {
         return None;
     }
     let schedule = entry.generate_until(model, stop).ok()?;
@@ -82,14 +82,6 @@ fn against(
     })
 }
 
-/// Whether a schedule of the model can be made and replayed in the memory and the time that are left.
-fn is_affordable(model: &Model, stop: &Stop) -> bool {
-    /// As many as are made and replayed at the least.
-    const PASSES_PER_SECOND: f64 = 400_000.0;
-    let passes = 3.0 * f64::from(model.stages()) * f64::from(model.microbatches());
-    passes <= stop.remaining().as_secs_f64() * PASSES_PER_SECOND && Work::Replay.check(model, available()).is_ok()
-}
-
 /// Whether a schedule is one of those that blocks of these passes are compared with. A B is an I with its
 /// W right behind it.
 fn runs_like(schedule: &Schedule, passes: Passes) -> bool {
@@ -107,7 +99,7 @@ fn steady(model: &Model, entry: &Entry, stop: &Stop) -> Option<(Ratio<i64>, Unit
         return None;
     }
     let model = model.with_microbatches(enough).ok()?;
-    if !is_affordable(&model, stop) {
+    if !is_affordable(&model, stop.remaining()) {
         return None;
     }
     let schedule = entry.generate_until(&model, stop).ok()?;
