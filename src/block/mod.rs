@@ -196,13 +196,9 @@ impl Block {
         self.passes_among(stages)
     }
 
-    fn passes_among(
-        &self,
-        stages: impl IntoIterator<Item = Stage>,
-    ) -> impl Iterator<Item = (Pass, Ticks)> {
+    fn passes_among(&self, stages: impl IntoIterator<Item = Stage>) -> impl Iterator<Item = (Pass, Ticks)> {
         let copies = Microbatch::all(self.period);
-        let pairs =
-            stages.into_iter().flat_map(move |stage| copies.clone().map(move |copy| (stage, copy)));
+        let pairs = stages.into_iter().flat_map(move |stage| copies.clone().map(move |copy| (stage, copy)));
         pairs.flat_map(move |(stage, copy)| {
             Kind::ALL.into_iter().filter_map(move |kind| {
                 let pass = Pass::new(stage, kind, copy);

@@ -138,12 +138,7 @@ fn problem(model: &Model, name: &'static str, limits: &[Units]) -> Result<Indexe
 /// The orders in which a free device runs I before F before W. `lead` says how many forwards may be
 /// ahead of the Is, beside the one that runs, for each device after this one; without it as many as
 /// there is room for. Nothing when it is time to stop.
-fn listed(
-    model: &Model,
-    problem: &IndexedProblem,
-    lead: Option<u32>,
-    stop: &Stop,
-) -> Option<IndexedOrders> {
+fn listed(model: &Model, problem: &IndexedProblem, lead: Option<u32>, stop: &Stop) -> Option<IndexedOrders> {
     // Once the forwards are over, Ws go on to make room as if for one more, of which no more than a checkpoint need
     // be kept.
     let beyond = Stage::all(model.stages())

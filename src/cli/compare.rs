@@ -1,6 +1,7 @@
 //! `compare`: the named schedules of a model side by side.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
@@ -55,6 +56,7 @@ enum Contender {
 struct Comparison<'a> {
     schedules: Vec<Row>,
     /// The schedules that were asked for, and for which there was no time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<String>,
     model: &'a str,
     devices: u32,
@@ -105,7 +107,8 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
             None => missing.push(contender.name().to_owned()),
         }
     }
-    let why = if stop.is_interrupted() { "the comparison was interrupted" } else { "the time limit was reached" };
+    let why =
+        if stop.is_interrupted() { "the comparison was interrupted" } else { "the time limit was reached" };
     if !cut_short.is_empty() {
         notes.push(format!("{why}: not improved as far as they can be: {}", cut_short.join(", ")));
     }
@@ -144,19 +147,27 @@ fn rows(
     let mut rows: Vec<Option<(Row, bool)>> = contenders.iter().map(|_| None).collect();
     let mut order: Vec<usize> = (0..contenders.len()).collect();
     order.sort_by_key(|&at| contenders[at].effort());
+    // To make a schedule and to replay it takes what it takes: none is begun that the others show to be too long.
+    let mut longest = Duration::ZERO;
     for (done, &at) in order.iter().enumerate() {
-        if stop.is_due() {
-            break;
+        let room = stop.remaining().saturating_sub(longest * 3 / 2);
+        if stop.is_due() || (done > 0 && room.is_zero()) {
+            continue;
         }
         let contender = contenders[at];
         progress.step(contender.name());
+        let begun = Instant::now();
+        let is_at_once = contender.effort() == 0;
         let left = u32::try_from(order.len() - done).unwrap_or(u32::MAX);
-        let share = if contender.effort() == 0 { stop.clone() } else { stop.within(stop.remaining() / left) };
+        let share = if is_at_once { stop.clone() } else { stop.within(room / left) };
         let row = match contender {
             Contender::Named(entry) => Row::named(model, entry, &share),
             Contender::Optimized => Some(Row::optimized(search, model, &share, progress)?),
         };
-        let is_whole = matches!(contender, Contender::Optimized) || contender.effort() == 0 || !share.is_due();
+        if is_at_once {
+            longest = longest.max(begun.elapsed());
+        }
+        let is_whole = matches!(contender, Contender::Optimized) || is_at_once || !share.is_due();
         rows[at] = row.map(|row| (row, is_whole));
     }
     Ok(rows)
@@ -206,10 +217,9 @@ pub fn unknown_schedule(name: &str, known: &[&str]) -> Error {
 fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
     let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
-    let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) =
-        placed.into_iter().partition(|entry| {
-            !matches!(entry.check(model), Err(CatalogError::RecomputeUnknown(_)))
-        });
+    let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) = placed
+        .into_iter()
+        .partition(|entry| !matches!(entry.check(model), Err(CatalogError::RecomputeUnknown(_))));
     let shape = model.placement().shape();
     for (reason, entries) in [
         (format!("the placement is {shape}"), elsewhere),

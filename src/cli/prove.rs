@@ -56,11 +56,11 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             SmtError::NoSolver
         ));
     }
+    let inputs = args.families.iter().map(|path| Input::read(path)).collect::<Result<Vec<Input>, Error>>()?;
     let stop = Stop::on(on_signals());
     let mut report = TheoremReport { theorems: Vec::new(), cut_short: false };
     let mut emitted = args.emit.as_deref().map(Emitted::into);
-    for path in &args.families {
-        let input = Input::read(path)?;
+    for input in &inputs {
         let family = input.family()?;
         if stop.is_due() {
             report.cut_short = true;

@@ -174,7 +174,8 @@ const MANY_PASSES: u64 = 4_000_000;
 fn seconds_for(passes: u64) -> f64 {
     const DEVICES: u32 = 64;
     const MICROBATCHES: u32 = 256;
-    let small = Placement::linear(DEVICES).ok().and_then(|placement| Model::unit(placement, MICROBATCHES).ok());
+    let small =
+        Placement::linear(DEVICES).ok().and_then(|placement| Model::unit(placement, MICROBATCHES).ok());
     let begun = Instant::now();
     let replayed = small.and_then(|model| {
         let schedule = catalog::find("zb-h1")?.generate(&model).ok()?;

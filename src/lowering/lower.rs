@@ -137,7 +137,11 @@ fn with_messages(schedule: &Schedule, rows: &[Vec<Action>]) -> Result<Vec<Vec<Ac
             for &pass in action.passes() {
                 run.insert(pass);
                 for other in beside(pass, placement) {
-                    if other > device { round.insert(other) } else { later.insert(other) };
+                    if other > device {
+                        round.insert(other)
+                    } else {
+                        later.insert(other)
+                    };
                 }
                 if let Some(message) = sent_by(pass, placement) {
                     lowered[device.index()].push(Action::Send(message));

@@ -1,8 +1,8 @@
 //! The files of a design, read.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::io;
+use std::path::{Path, PathBuf};
 
 use super::manifest::{Design, DesignSource};
 use crate::block::family::{self, Family};

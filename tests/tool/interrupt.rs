@@ -130,8 +130,12 @@ fn an_interrupted_comparison_shows_the_rows_that_it_has_and_names_the_others() {
             .map(|row| row["name"].as_str().expect("a name"))
             .collect();
         assert!(rows.contains(&"gpipe"), "{told}");
-        let missing: Vec<&str> =
-            told["missing"].as_array().expect("names").iter().map(|name| name.as_str().expect("a name")).collect();
+        let missing: Vec<&str> = told["missing"]
+            .as_array()
+            .expect("names")
+            .iter()
+            .map(|name| name.as_str().expect("a name"))
+            .collect();
         assert_eq!(rows.len() + missing.len(), 3, "{told}");
         assert!(missing.contains(&"optimized"), "{told}");
         assert_eq!(output.status.code(), Some(3), "rows are missing");
@@ -162,7 +166,7 @@ fn an_interrupted_comparison_shows_the_best_schedule_found_so_far() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
     assert_eq!(told["schedules"][0]["valid"], true);
-    assert_eq!(told["missing"].as_array().map(Vec::len), Some(0));
+    assert!(told["missing"].is_null(), "{told}");
 }
 
 #[test]
@@ -174,7 +178,19 @@ fn every_long_command_ends_with_an_answer_when_it_is_asked_to_end() {
         (&["explain", MODEL, "--memory", "40%"], &[0]),
         (&["certify", "models/profiles/unit-linear.toml", "-o", place], &[2, 3]),
         (&["frontier", MODEL], &[0, 3]),
-        (&["convert", "models/profiles/unit-linear.toml", "--schedule", "zb-2p", "-o", "/dev/null", "--to", "json"], &[0]),
+        (
+            &[
+                "convert",
+                "models/profiles/unit-linear.toml",
+                "--schedule",
+                "zb-2p",
+                "-o",
+                "/dev/null",
+                "--to",
+                "json",
+            ],
+            &[0],
+        ),
     ];
     for (at, (command, statuses)) in commands.into_iter().enumerate() {
         let mut arguments = command.to_vec();
@@ -187,7 +203,11 @@ fn every_long_command_ends_with_an_answer_when_it_is_asked_to_end() {
         }
         let output = ended(tool);
         let status = output.status.code().expect("it has ended by itself");
-        assert!(statuses.contains(&status), "{command:?}: {status}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            statuses.contains(&status),
+            "{command:?}: {status}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
         assert!(told.is_object(), "{command:?}");
     }

@@ -109,8 +109,15 @@ fn solve_within<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, width: usize)
             let (least_y, most_sum) = (least(F1, I1), most(F0, I0));
             incoming.push(Zone { least_y, most_x, most_z, most_sum });
         }
-        let mut layer =
-            Layer { figures, scale, least_x, least_z, reached: Vec::new(), stop: pipeline.stop, is_cut: false };
+        let mut layer = Layer {
+            figures,
+            scale,
+            least_x,
+            least_z,
+            reached: Vec::new(),
+            stop: pipeline.stop,
+            is_cut: false,
+        };
         let shapes: Vec<Scaled<T>> =
             pipeline.shapes[device].iter().enumerate().filter_map(|of| layer.scaled(of)).collect();
         for (before, zone) in incoming.iter_mut().enumerate() {

@@ -229,13 +229,15 @@ fn attained(
         let cycle = order.map(|pass| (classes.passes[pass].name(), 0)).collect();
         return Some(Attained { devices: fewest, cycle });
     }
-    (0..DEVICES_TRIED).take_while(|_| !stop.is_due()).map(|more| fewest + more * classes.residues).find_map(|devices| {
-        let there = on_devices(constraints, classes.residues, devices);
-        let cycle = slowest(&there, (classes.passes.len(), devices), point, stop);
-        let found = cycle.filter(|cycle| rate_of(&there, cycle).at(point) == rate.at(point))?;
-        let cycle: Vec<&Constraint> = found.iter().map(|&position| &there[position]).collect();
-        End::BOTH.into_iter().find_map(|end| end.lasting(classes, &cycle, devices))
-    })
+    (0..DEVICES_TRIED).take_while(|_| !stop.is_due()).map(|more| fewest + more * classes.residues).find_map(
+        |devices| {
+            let there = on_devices(constraints, classes.residues, devices);
+            let cycle = slowest(&there, (classes.passes.len(), devices), point, stop);
+            let found = cycle.filter(|cycle| rate_of(&there, cycle).at(point) == rate.at(point))?;
+            let cycle: Vec<&Constraint> = found.iter().map(|&position| &there[position]).collect();
+            End::BOTH.into_iter().find_map(|end| end.lasting(classes, &cycle, devices))
+        },
+    )
 }
 
 /// The cycle of the largest rate at a point.

@@ -62,10 +62,11 @@ impl Makespan {
         let lambda = rates.iter().map(|rate| rate.at(point)).max().ok_or(Irregular::Stuck)?;
         let constraints = classes.constraints(s)?;
         let size = (classes.passes.len(), classes.residues);
-        let mut starts = solve(&constraints, size, point, lambda, stop).map_err(|obstacle| match obstacle {
-            Obstacle::Stopped => Irregular::of(stop),
-            Obstacle::Stuck | Obstacle::Forbidden(_) => Irregular::Stuck,
-        })?;
+        let mut starts =
+            solve(&constraints, size, point, lambda, stop).map_err(|obstacle| match obstacle {
+                Obstacle::Stopped => Irregular::of(stop),
+                Obstacle::Stuck | Obstacle::Forbidden(_) => Irregular::Stuck,
+            })?;
         starts.tighten(&constraints, classes.first_pass()?);
         let LastEnd { per_devices, constant, fewest } = LastEnd::of(classes, s, &starts)?;
         let bound = Self { residue: s, starts, per_devices, constant, fewest, rotor: None };
