@@ -1,4 +1,4 @@
-//! Writing files so that none is ever seen half written.
+//! Writing files so that none is ever seen half written, and reading files that may never end.
 //!
 //! The content goes to a temporary file beside the target, which is then renamed: whoever reads the target
 //! sees the old content or the new one, and when writing fails the old content stays and nothing is left
@@ -20,11 +20,44 @@
 //! ```
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// How many symbolic links are followed, one after another; systems follow no more.
 const MOST_LINKS: usize = 40;
+
+/// The most bytes of a file that are read: `/dev/zero` and a pipe that never ends are given up there.
+pub const MOST_READ: u64 = 1 << 30;
+
+/// Reads a file, or whatever is found under its name, to its end.
+///
+/// # Errors
+/// When it cannot be read, or is larger than [`MOST_READ`].
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    read_from(File::open(path)?, MOST_READ)
+}
+
+/// Reads a text file as [`read`] does.
+///
+/// # Errors
+/// As there, and when it is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Reads an input of at most this many bytes to its end.
+///
+/// # Errors
+/// When it cannot be read, or is larger: then no more has been read than that.
+pub fn read_from(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let size = format!("it does not end within {} MiB, and no more is read of a file", most >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, size));
+    }
+    Ok(bytes)
+}
 
 /// Why a file was not written.
 #[derive(Debug, thiserror::Error)]
@@ -174,6 +207,15 @@ mod tests {
 
     fn content(path: &Path) -> String {
         fs::read_to_string(path).expect("a file")
+    }
+
+    #[test]
+    fn an_input_that_never_ends_is_given_up_at_the_size_that_the_error_names() {
+        let error = read_from(io::repeat(0), 3 << 20).expect_err("endless");
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert!(error.to_string().contains("3 MiB"), "{error}");
+        assert_eq!(read_from(io::repeat(7).take(5), 5).expect("it ends"), [7; 5]);
+        assert!(read_from(io::repeat(7).take(6), 5).is_err());
     }
 
     #[test]

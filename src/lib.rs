@@ -38,6 +38,7 @@ pub mod catalog;
 pub mod cli;
 pub mod draw;
 pub mod encode;
+pub mod estimate;
 pub mod files;
 pub mod interchange;
 pub mod kernel;

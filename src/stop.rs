@@ -72,6 +72,13 @@ impl Stop {
         self.interrupt.is_raised() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Whether it was time to end so long ago, or somebody has asked for an end.
+    #[must_use]
+    pub fn is_overdue(&self, by: Duration) -> bool {
+        let late = |deadline: Instant| deadline.checked_add(by).is_some_and(|late| Instant::now() >= late);
+        self.interrupt.is_raised() || self.deadline.is_some_and(late)
+    }
+
     /// Whether somebody has asked for an end, however much time is left.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {

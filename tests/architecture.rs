@@ -13,6 +13,7 @@ const CORE: &[&str] = &["model", "schedule", "replay", "comm", "certificate"];
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("stop", &[]),
+    ("estimate", &[]),
     ("files", &[]),
     ("smt", &["stop"]),
     ("analysis", &[]),
@@ -22,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("advice", &["block"]),
     ("catalog", &["stop", "kernel", "block"]),
     ("encode", &["stop", "smt", "kernel", "block"]),
-    ("optimize", &["stop", "analysis", "kernel", "block", "catalog", "encode"]),
+    ("optimize", &["stop", "estimate", "analysis", "kernel", "block", "catalog", "encode"]),
     ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &["analysis"]),
     ("interchange", &[]),
@@ -35,6 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "stop",
+            "estimate",
             "files",
             "smt",
             "analysis",
@@ -337,6 +339,7 @@ fn the_library_alone_has_nothing_of_the_tool() {
         "clap_builder",
         "clap_complete",
         "ctrlc",
+        "signal-hook",
         "indicatif",
         "miette",
         "quick-junit",

@@ -199,11 +199,6 @@ impl Block {
         let recomputed = self.offset(pass.with_kind(Kind::R)).is_some();
         acquired(model, pass, recomputed) - released(model, pass)
     }
-
-    /// The passes of a device with their offsets.
-    pub(super) fn passes_of(&self, device: Device) -> impl Iterator<Item = (Pass, Ticks)> {
-        self.passes().filter(move |(pass, _)| self.placement.device_of(pass.stage) == device)
-    }
 }
 
 /// An amount that may not fit.

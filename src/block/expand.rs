@@ -21,7 +21,7 @@ impl Block {
         let repetitions = microbatches.div_ceil(self.period);
         let orders = Device::all(self.placement.devices())
             .map(|device| {
-                let mut timed: Vec<(i128, Pass)> = Vec::new();
+                let mut timed = Vec::new();
                 for (pass, offset) in self.passes_of(device) {
                     for repetition in 0..repetitions {
                         let microbatch =
@@ -31,13 +31,12 @@ impl Block {
                         {
                             let start =
                                 i128::from(offset.0) + i128::from(repetition) * i128::from(self.interval.0);
-                            timed.push((start, Pass { microbatch: Microbatch(microbatch), ..pass }));
+                            let pass = Pass { microbatch: Microbatch(microbatch), ..pass };
+                            timed.push(((start, tie(model, pass, i64::from(microbatch))), pass));
                         }
                     }
                 }
-                timed.sort_unstable_by_key(|&(start, pass)| {
-                    (start, tie(model, pass, i64::from(pass.microbatch.0)))
-                });
+                timed.sort_unstable_by_key(|&(place, _)| place);
                 timed.into_iter().map(|(_, pass)| pass).collect()
             })
             .collect();

@@ -28,7 +28,7 @@ pub use passes::Passes;
 
 use num_rational::Ratio;
 
-use crate::model::{Kind, Microbatch, Pass, Placement, Stage, Ticks};
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage, Ticks};
 
 /// Offsets of the passes of K microbatches and the interval at which they repeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +105,9 @@ impl Block {
             if !positive {
                 return Err(BlockError::NotPositive(what));
             }
+        }
+        if u64::from(placement.stages()) * u64::from(period) > Model::MAX_CELLS {
+            return Err(BlockError::Overflow);
         }
         let cells = placement.stages() as usize * Kind::COUNT * period as usize;
         let mut block = Self { placement, period, parts, interval, offsets: vec![None; cells] };
@@ -183,7 +186,20 @@ impl Block {
 
     /// The passes with their offsets in parts of a tick, by stage, copy and kind.
     pub fn passes(&self) -> impl Iterator<Item = (Pass, Ticks)> {
-        self.pairs().flat_map(move |(stage, copy)| {
+        self.passes_among(Stage::all(self.placement.stages()))
+    }
+
+    /// The passes of a device with their offsets in parts of a tick, by stage, copy and kind.
+    pub fn passes_of(&self, device: Device) -> impl Iterator<Item = (Pass, Ticks)> {
+        let mut stages = self.placement.stages_of(device).to_vec();
+        stages.sort_unstable();
+        self.passes_among(stages)
+    }
+
+    fn passes_among(&self, stages: impl IntoIterator<Item = Stage>) -> impl Iterator<Item = (Pass, Ticks)> {
+        let copies = Microbatch::all(self.period);
+        let pairs = stages.into_iter().flat_map(move |stage| copies.clone().map(move |copy| (stage, copy)));
+        pairs.flat_map(move |(stage, copy)| {
             Kind::ALL.into_iter().filter_map(move |kind| {
                 let pass = Pass::new(stage, kind, copy);
                 self.offset(pass).map(|offset| (pass, offset))

@@ -76,7 +76,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "at most d",
         bubble: "no formula: at most that of ZB-H1 where ZB-H1 fits",
-        build: Build::Within(limited::zb_1p),
+        build: Build::Within(limited::zb_1p, limited::zb_1p_at_once),
     },
     Entry {
         name: "zb-2p",
@@ -85,7 +85,7 @@ const ENTRIES: &[Entry] = &[
         needs: Needs::Linear,
         memory: "at most 2d",
         bubble: "no formula: at most that of ZB-H2 where ZB-H2 fits",
-        build: Build::Within(limited::zb_2p),
+        build: Build::Within(limited::zb_2p, limited::zb_2p_at_once),
     },
     Entry {
         name: "interleaved-1f1b",

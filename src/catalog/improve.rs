@@ -49,7 +49,7 @@ impl<'a> Improver<'a> {
             if self.stop.is_due() {
                 break;
             }
-            let floated = self.shortest_float(&best.orders);
+            let Some(floated) = self.shortest_float(&best.orders) else { break };
             let [filled, floated_and_filled] =
                 [&best.orders, &floated.orders].map(|orders| self.filled(orders.clone()));
             let next =
@@ -62,31 +62,34 @@ impl<'a> Improver<'a> {
         best
     }
 
-    /// The orders with floating Ws under the rule that makes them shortest, of those for which there is time.
+    /// The orders with floating Ws under the rule that makes them shortest, of those for which there is time;
+    /// nothing where that is none.
     ///
     /// How much the Ws of a device may hold up the device before it depends on what both have to do
     /// afterwards, so several rules are tried: Ws in every gap or only in long ones, and with none, the
     /// last, or all passes of the cool-down undisturbed.
-    pub fn shortest_float(&mut self, before: &IndexedOrders) -> Measured {
+    pub fn shortest_float(&mut self, before: &IndexedOrders) -> Option<Measured> {
         let mut shortest: Option<Measured> = None;
         for (gaps, undisturbed) in iproduct!([Gaps::Long, Gaps::Any], [Some(1), Some(usize::MAX), None]) {
-            if shortest.is_some() && self.stop.is_due() {
+            if self.stop.is_due() {
                 break;
             }
             let ending = match undisturbed {
                 Some(last) => {
-                    let orders = self.floated(before, gaps, Ending::Last(last)).orders;
+                    let Some(Measured { orders, .. }) = self.floated(before, gaps, Ending::Last(last)) else {
+                        break;
+                    };
                     Ending::Expect(last, self.firm_starts(&orders))
                 }
                 None => Ending::Alike,
             };
-            let next = self.floated(before, gaps, ending);
+            let Some(next) = self.floated(before, gaps, ending) else { break };
             // The first of equally short ones stays.
             if shortest.as_ref().is_none_or(|known| next.length < known.length) {
                 shortest = Some(next);
             }
         }
-        shortest.expect("there are several rules")
+        shortest
     }
 
     /// Orders with their length.
@@ -105,8 +108,8 @@ impl<'a> Improver<'a> {
     /// forward finds no room.
     ///
     /// That can always go on: a forward that finds no room had it in the schedule before, after Ws that
-    /// come before it there and can all run now.
-    fn floated(&mut self, before: &IndexedOrders, gaps: Gaps, ending: Ending) -> Measured {
+    /// come before it there and can all run now. Nothing only when it is time to stop.
+    fn floated(&mut self, before: &IndexedOrders, gaps: Gaps, ending: Ending) -> Option<Measured> {
         let problem = self.problem;
         let is_firm = |pass: &IndexedPass| problem.class_of(*pass).kind != Kind::W;
         let firm: Vec<VecDeque<IndexedPass>> =
@@ -115,9 +118,9 @@ impl<'a> Improver<'a> {
         let forwards = firm.iter().map(|firm| firm.iter().filter(is_forward).count()).collect();
         let weights = vec![VecDeque::new(); firm.len()];
         let mut policy = Floating { gaps, ending, firm, forwards, weights };
-        let orders =
-            list_schedule(problem, &mut policy).expect("a floating W never keeps a pass from running");
-        self.measured(orders)
+        let orders = list_schedule(problem, &mut policy, self.stop);
+        assert!(orders.is_some() || self.stop.is_due(), "a floating W never keeps a pass from running");
+        orders.map(|orders| self.measured(orders))
     }
 
     /// The starts of all passes but W, by device, in the orders that were measured last.

@@ -34,17 +34,43 @@ pub(super) fn zb_2p(model: &Model, stop: &Stop) -> Result<IndexedSchedule, Catal
     within(model, "zb-2p", 2, stop)
 }
 
+/// The first schedule that ZB-1p looks at: list scheduled within its memory.
+///
+/// # Errors
+/// As [`zb_1p`].
+pub(super) fn zb_1p_at_once(model: &Model) -> Result<IndexedSchedule, CatalogError> {
+    at_once(model, "zb-1p", 1)
+}
+
+/// The same for ZB-2p.
+///
+/// # Errors
+/// As [`zb_2p`].
+pub(super) fn zb_2p_at_once(model: &Model) -> Result<IndexedSchedule, CatalogError> {
+    at_once(model, "zb-2p", 2)
+}
+
 fn within(
     model: &Model,
     name: &'static str,
     factor: i64,
     stop: &Stop,
 ) -> Result<IndexedSchedule, CatalogError> {
+    scheduled(model, name, &memory_of(model, factor), stop)
+}
+
+fn at_once(model: &Model, name: &'static str, factor: i64) -> Result<IndexedSchedule, CatalogError> {
+    let problem = problem(model, name, &memory_of(model, factor))?;
+    let orders = listed(model, &problem, None, &Stop::default()).ok_or(CatalogError::Stopped(name))?;
+    Ok(IndexedSchedule { problem, orders })
+}
+
+/// So many times the memory of 1F1B for each device, and its capacity at most.
+fn memory_of(model: &Model, factor: i64) -> Vec<Units> {
     let limit = one_f_one_b_memory(model) * factor;
-    let limits: Vec<Units> = Device::all(model.devices())
+    Device::all(model.devices())
         .map(|device| model.activation_capacity(device).map_or(limit, |capacity| capacity.min(limit)))
-        .collect();
-    scheduled(model, name, &limits, stop)
+        .collect()
 }
 
 /// The schedule that the heuristic behind `zb-1p` and `zb-2p` finds within these limits, one per
@@ -71,24 +97,20 @@ fn scheduled(
     limits: &[Units],
     stop: &Stop,
 ) -> Result<IndexedSchedule, CatalogError> {
-    for (device, &limit) in Device::all(model.devices()).zip(limits) {
-        let activation = model.activation(Stage(device.0));
-        if activation > limit {
-            return Err(CatalogError::NoRoom { name, device, limit, activation });
-        }
-    }
-    let problem = IndexedProblem::split(model, &vec![false; model.stages() as usize]).within(limits);
-    let published = [linear::zb_h1(model), linear::zb_h2(model)];
-    let published =
-        published.iter().map(|schedule| problem.split_orders(schedule).expect("nothing is recomputed"));
-    let listed = [Some(1), Some(2), None].map(|lead| listed(model, &problem, lead));
+    let problem = problem(model, name, limits)?;
+    let published = [linear::zb_h1, linear::zb_h2].into_iter().map(|make| {
+        let orders = problem.split_orders(&make(model)).expect("nothing is recomputed");
+        problem.fits(&orders).then_some(orders)
+    });
+    let listed = [Some(1), Some(2), None].into_iter().map(|lead| listed(model, &problem, lead, stop));
     let mut improver = Improver::new(&problem, stop);
     let mut candidates: Vec<Measured> = Vec::new();
-    for candidate in published.filter(|orders| problem.fits(orders)).chain(listed) {
+    for candidate in published.chain(listed) {
         if stop.is_due() && !candidates.is_empty() {
             break;
         }
-        candidates.push(improver.shortest_float(&candidate));
+        let Some(candidate) = candidate else { continue };
+        candidates.extend(improver.shortest_float(&candidate));
         candidates.push(improver.measured(candidate));
     }
     candidates.sort_by_key(|candidate| candidate.length);
@@ -98,21 +120,34 @@ fn scheduled(
         .into_iter()
         .map(|candidate| improver.improved(candidate.orders))
         .min_by_key(|candidate| candidate.length)
-        .expect("list scheduling always gives candidates");
+        .ok_or(CatalogError::Stopped(name))?;
     Ok(IndexedSchedule { orders: best.orders, problem })
+}
+
+/// The problem within these limits, if one microbatch fits.
+fn problem(model: &Model, name: &'static str, limits: &[Units]) -> Result<IndexedProblem, CatalogError> {
+    for (device, &limit) in Device::all(model.devices()).zip(limits) {
+        let activation = model.activation(Stage(device.0));
+        if activation > limit {
+            return Err(CatalogError::NoRoom { name, device, limit, activation });
+        }
+    }
+    Ok(IndexedProblem::split(model, &vec![false; model.stages() as usize]).within(limits))
 }
 
 /// The orders in which a free device runs I before F before W. `lead` says how many forwards may be
 /// ahead of the Is, beside the one that runs, for each device after this one; without it as many as
-/// there is room for.
-fn listed(model: &Model, problem: &IndexedProblem, lead: Option<u32>) -> IndexedOrders {
+/// there is room for. Nothing when it is time to stop.
+fn listed(model: &Model, problem: &IndexedProblem, lead: Option<u32>, stop: &Stop) -> Option<IndexedOrders> {
     // Once the forwards are over, Ws go on to make room as if for one more, of which no more than a checkpoint need
     // be kept.
     let beyond = Stage::all(model.stages())
         .map(|stage| model.checkpoint(stage).unwrap_or_else(|| model.activation(stage)).0)
         .collect();
     let mut policy = Listing { lead, beyond, next: vec![[0; 3]; problem.limits.len()] };
-    list_schedule(problem, &mut policy).expect("every device has room for one microbatch")
+    let orders = list_schedule(problem, &mut policy, stop);
+    assert!(orders.is_some() || stop.is_due(), "every device has room for one microbatch");
+    orders
 }
 
 /// The policy of [`listed`].

@@ -38,6 +38,7 @@ pub use entries::entries;
 pub use limited::memory_limited;
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::kernel::{IndexedOrders, IndexedProblem, IndexedSchedule, device_peak, fewer_microbatches};
 use crate::model::{Device, Model, Pass, Placement, Units};
@@ -71,8 +72,11 @@ enum Build {
     Where(fn(&Model) -> Result<Schedule, CatalogError>),
     /// Any model of the right placement has them, and they take some improving, which may be stopped.
     Improved(fn(&Model, &Stop) -> IndexedSchedule),
-    /// As `Improved`, where there is room.
-    Within(fn(&Model, &Stop) -> Result<IndexedSchedule, CatalogError>),
+    /// As `Improved`, where there is room; and the same in moments, without improving it.
+    Within(
+        fn(&Model, &Stop) -> Result<IndexedSchedule, CatalogError>,
+        fn(&Model) -> Result<IndexedSchedule, CatalogError>,
+    ),
 }
 
 /// What an entry makes of a model: passes as they are written down, or indexed where they have been improved.
@@ -213,6 +217,9 @@ pub enum CatalogError {
     /// It recomputes, and the model does not say what a checkpoint holds.
     #[error("`{0}` recomputes, but the model has no [recompute] table that says what a checkpoint holds")]
     RecomputeUnknown(&'static str),
+    /// It was time to stop before there was any schedule of this name.
+    #[error("there was no time to make `{0}`")]
+    Stopped(&'static str),
 }
 
 impl Entry {
@@ -245,6 +252,51 @@ impl Entry {
         Ok(schedule)
     }
 
+    /// A schedule of this name in time that grows with the number of passes alone: not improved, and so perhaps longer
+    /// than what [`generate`](Self::generate) gives.
+    ///
+    /// # Errors
+    /// As [`generate`](Self::generate).
+    pub(crate) fn unimproved(&self, model: &Model) -> Result<Proposal, CatalogError> {
+        let now = Stop::after(Duration::ZERO);
+        self.check_placement(model)?;
+        let proposal = match self.build {
+            Build::Always(build) => Proposal::Written(build(model)),
+            Build::Where(build) => Proposal::Written(build(model)?),
+            Build::Improved(build) => Proposal::Improved(build(model, &now)),
+            Build::Within(_, at_once) => Proposal::Improved(at_once(model)?),
+        };
+        self.within_capacity(model, proposal)
+    }
+
+    /// Whether a model of the right placement has a schedule of this name, as far as that can be told without making
+    /// it.
+    ///
+    /// # Errors
+    /// As [`generate`](Self::generate), for all reasons but memory.
+    pub fn check(&self, model: &Model) -> Result<(), CatalogError> {
+        self.check_placement(model)?;
+        match self.build {
+            // Whether there is one does not depend on how many microbatches there are.
+            Build::Where(build) => model.with_microbatches(1).map_or(Ok(()), |one| build(&one).map(|_| ())),
+            Build::Always(_) | Build::Improved(_) | Build::Within(..) => Ok(()),
+        }
+    }
+
+    /// Whether what this entry makes takes improving, and so time.
+    #[must_use]
+    pub const fn takes_improving(&self) -> bool {
+        matches!(self.build, Build::Improved(_) | Build::Within(..))
+    }
+
+    fn check_placement(&self, model: &Model) -> Result<(), CatalogError> {
+        let (name, needs) = (self.name, self.needs);
+        if needs.met_by(model.placement()) {
+            return Ok(());
+        }
+        Err(CatalogError::NotThisPlacement { name, needs, has: model.placement().shape() })
+    }
+
     /// As [`generate_until`](Self::generate_until), without a name; what it proposes for
     /// [fewer](fewer_microbatches) microbatches of the model may be known already.
     pub(crate) fn propose(
@@ -253,23 +305,25 @@ impl Entry {
         few: Option<&Proposal>,
         stop: &Stop,
     ) -> Result<Proposal, CatalogError> {
-        let (name, needs) = (self.name, self.needs);
-        if !needs.met_by(model.placement()) {
-            return Err(CatalogError::NotThisPlacement { name, needs, has: model.placement().shape() });
-        }
+        self.check_placement(model)?;
         let proposal = match self.build {
             Build::Always(build) => Proposal::Written(build(model)),
             Build::Where(build) => Proposal::Written(build(model)?),
             Build::Improved(build) => unrolled(model, few, |model| Ok(build(model, stop)))?,
-            Build::Within(build) => unrolled(model, few, |model| build(model, stop))?,
+            Build::Within(build, _) => unrolled(model, few, |model| build(model, stop))?,
         };
+        self.within_capacity(model, proposal)
+    }
+
+    /// The proposal, if it keeps to the capacities of the model.
+    fn within_capacity(&self, model: &Model, proposal: Proposal) -> Result<Proposal, CatalogError> {
         for device in Device::all(model.devices()) {
             let Some(capacity) = model.activation_capacity(device) else { continue };
             let holds = proposal.peak(model, device);
             if capacity < holds {
                 let weights = model.resident(device);
                 let (holds, capacity) = (holds + weights, capacity + weights);
-                return Err(CatalogError::OverCapacity { name, device, holds, capacity });
+                return Err(CatalogError::OverCapacity { name: self.name, device, holds, capacity });
             }
         }
         Ok(proposal)

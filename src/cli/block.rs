@@ -11,18 +11,20 @@ use serde::Serialize;
 
 use self::report::{BlockReport, BoundValue};
 use super::block_words::{EngineName, Praise, infeasible, microbatches, refused};
+use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::input::Input;
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::memory_limit::MemoryLimit;
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::{Infeasible, seconds};
-use super::size::{activations_only, one_way, resized};
+use super::size::{activations_only, check_size, one_way, resized};
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
 use crate::draw::in_unit;
 use crate::encode::{BlockObjective, BlockOutcome};
+use crate::estimate::Work;
 use crate::model::{Model, Ticks, Units};
 use crate::optimize::block::{BlockEngine, BlockRequest, replayed_peak, solve};
 use crate::stop::Stop;
@@ -173,9 +175,11 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         return Ok(Status::No);
     }
     let progress = Progress::start(format!("{engine}: {objective}"));
-    let stop = Stop::on(on_ctrl_c()).within(args.search.time_limit);
+    check_size(&model, Work::Blocks, None)?;
+    let stop = Stop::on(on_signals()).within(args.search.time_limit);
+    let limit = Deadline::after(args.search.time_limit, output);
     let found = solve(&model, engine, request, &stop).map_err(|error| refused(&error))?;
-    drop(progress);
+    drop((progress, limit));
     let (best, bound, claimed) = match found {
         BlockOutcome::Optimal(best) => (best, None, None),
         BlockOutcome::Bounded { best: Some(best), bound } => (best, Some(bound), None),

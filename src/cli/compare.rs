@@ -1,23 +1,25 @@
 //! `compare`: the named schedules of a model side by side.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
 
+use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{Figures, percentage};
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::SearchArgs;
-use super::size::ModelArgs;
+use super::size::{ModelArgs, check_size};
 use super::table::Table;
 use super::violations::count;
 use crate::advice;
 use crate::catalog::{self, CatalogError, Entry};
 use crate::draw::plural;
+use crate::estimate::Work;
 use crate::model::Model;
 use crate::optimize::OptimizeError;
 use crate::replay::{Verdict, replay};
@@ -43,6 +45,7 @@ pub struct CompareArgs {
 const OPTIMIZED: &str = "optimized";
 
 /// What a row of the comparison is about.
+#[derive(Clone, Copy)]
 enum Contender {
     Named(&'static Entry),
     Optimized,
@@ -52,6 +55,9 @@ enum Contender {
 #[derive(Debug, Serialize)]
 struct Comparison<'a> {
     schedules: Vec<Row>,
+    /// The schedules that were asked for, and for which there was no time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
     model: &'a str,
     devices: u32,
     microbatches: u32,
@@ -80,31 +86,41 @@ struct Row {
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the model");
     let model = args.model.read()?;
-    let interrupt = on_ctrl_c();
+    check_size(&model, Work::Search, Some(args.search.time_limit()))?;
+    let stop = args.search.stop(on_signals());
+    let limit = Deadline::after(args.search.time_limit(), output);
     let mut notes = Vec::new();
     let contenders = match &args.schedules {
         Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
         None => fitting(&model, &mut notes),
     };
-    let mut rows = Vec::new();
-    for contender in contenders {
-        rows.push(match contender {
-            Contender::Named(entry) => {
-                progress.step(entry.name);
-                Row::named(&model, entry, &Stop::on(interrupt.clone()))
+    let made = rows(&args.search, &model, &contenders, &stop, &progress)?;
+    drop((progress, limit));
+    let mut schedules = Vec::new();
+    let (mut cut_short, mut missing) = (Vec::new(), Vec::new());
+    for (contender, row) in contenders.iter().zip(made) {
+        match row {
+            Some((row, is_whole)) => {
+                cut_short.extend((!is_whole).then(|| row.name.clone()));
+                schedules.push(row);
             }
-            Contender::Optimized => {
-                let stop = args.search.stop(interrupt.clone());
-                Row::optimized(&args.search, &model, &stop, &progress)?
-            }
-        });
+            None => missing.push(contender.name().to_owned()),
+        }
     }
-    drop(progress);
+    let why =
+        if stop.is_interrupted() { "the comparison was interrupted" } else { "the time limit was reached" };
+    if !cut_short.is_empty() {
+        notes.push(format!("{why}: not improved as far as they can be: {}", cut_short.join(", ")));
+    }
+    if !missing.is_empty() {
+        notes.push(format!("{why}: missing: {}", missing.join(", ")));
+    }
     for text in &notes {
         note(text);
     }
     let comparison = Comparison {
-        schedules: rows,
+        schedules,
+        missing,
         model: model.name(),
         devices: model.devices(),
         microbatches: model.microbatches(),
@@ -113,7 +129,66 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         notes,
     };
     output.print(&comparison)?;
-    Ok(Status::of(comparison.schedules.iter().any(|row| row.valid)))
+    Ok(match &comparison {
+        Comparison { missing, .. } if !missing.is_empty() => Status::GaveUp,
+        Comparison { schedules, .. } => Status::of(schedules.iter().any(|row| row.valid)),
+    })
+}
+
+/// The rows for which there is time, each with whether nothing cut it short. Those that are there at once are made
+/// first, and the others share the time that is left: whichever takes less leaves more to those behind it.
+fn rows(
+    search: &SearchArgs,
+    model: &Model,
+    contenders: &[Contender],
+    stop: &Stop,
+    progress: &Progress,
+) -> Result<Vec<Option<(Row, bool)>>, Error> {
+    let mut rows: Vec<Option<(Row, bool)>> = contenders.iter().map(|_| None).collect();
+    let mut order: Vec<usize> = (0..contenders.len()).collect();
+    order.sort_by_key(|&at| contenders[at].effort());
+    // To make a schedule and to replay it takes what it takes: none is begun that the others show to be too long.
+    let mut longest = Duration::ZERO;
+    for (done, &at) in order.iter().enumerate() {
+        let room = stop.remaining().saturating_sub(longest * 3 / 2);
+        if stop.is_due() || (done > 0 && room.is_zero()) {
+            continue;
+        }
+        let contender = contenders[at];
+        progress.step(contender.name());
+        let begun = Instant::now();
+        let is_at_once = contender.effort() == 0;
+        let left = u32::try_from(order.len() - done).unwrap_or(u32::MAX);
+        let share = if is_at_once { stop.clone() } else { stop.within(room / left) };
+        let row = match contender {
+            Contender::Named(entry) => Row::named(model, entry, &share),
+            Contender::Optimized => Some(Row::optimized(search, model, &share, progress)?),
+        };
+        if is_at_once {
+            longest = longest.max(begun.elapsed());
+        }
+        let is_whole = matches!(contender, Contender::Optimized) || is_at_once || !share.is_due();
+        rows[at] = row.map(|row| (row, is_whole));
+    }
+    Ok(rows)
+}
+
+impl Contender {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Named(entry) => entry.name,
+            Self::Optimized => OPTIMIZED,
+        }
+    }
+
+    /// How much is to be done for it, roughly.
+    const fn effort(self) -> u8 {
+        match self {
+            Self::Named(entry) if entry.takes_improving() => 1,
+            Self::Named(_) => 0,
+            Self::Optimized => 2,
+        }
+    }
 }
 
 fn find(name: &str) -> Result<Contender, Error> {
@@ -142,13 +217,9 @@ pub fn unknown_schedule(name: &str, known: &[&str]) -> Error {
 fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
     let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
-    // Whether the schedule exists does not depend on improving it.
-    let unimproved = Stop::after(Duration::ZERO);
-    let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) =
-        placed.into_iter().partition(|entry| {
-            let made = entry.generate_until(model, &unimproved);
-            !matches!(made, Err(CatalogError::RecomputeUnknown(_)))
-        });
+    let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) = placed
+        .into_iter()
+        .partition(|entry| !matches!(entry.check(model), Err(CatalogError::RecomputeUnknown(_))));
     let shape = model.placement().shape();
     for (reason, entries) in [
         (format!("the placement is {shape}"), elsewhere),
@@ -163,26 +234,31 @@ fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
 }
 
 impl Row {
-    fn named(model: &Model, entry: &Entry, stop: &Stop) -> Self {
+    /// The row of a named schedule; nothing where there is no time to make it.
+    fn named(model: &Model, entry: &Entry, stop: &Stop) -> Option<Self> {
         let (schedule, error) = match entry.generate_until(model, stop) {
             Ok(schedule) => (Some(schedule), None),
+            Err(CatalogError::Stopped(_)) => return None,
             // A schedule that does not fit is shown with the memory that it would need.
             Err(error @ CatalogError::OverCapacity { .. }) => {
                 let free = model.with_uniform_activation_capacity(None).ok();
-                (free.and_then(|free| entry.generate_until(&free, stop).ok()), Some(error.to_string()))
+                match free.map(|free| entry.generate_until(&free, stop)) {
+                    Some(Err(CatalogError::Stopped(_))) => return None,
+                    made => (made.and_then(Result::ok), Some(error.to_string())),
+                }
             }
             Err(error) => (None, Some(error.to_string())),
         };
         let verdict = schedule.map(|schedule| replay(model, &schedule));
         let violation = verdict.as_ref().and_then(|verdict| verdict.violations.first());
         let error = error.or_else(|| violation.map(ToString::to_string));
-        Self {
+        Some(Self {
             name: entry.name.to_owned(),
             valid: error.is_none(),
             figures: verdict.as_ref().map_or_else(Figures::none, Figures::of),
             error,
             verdict,
-        }
+        })
     }
 
     fn optimized(

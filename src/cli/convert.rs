@@ -5,6 +5,7 @@ mod runtimes;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -12,17 +13,22 @@ use serde::Serialize;
 use self::runtimes::Named;
 use super::communication::{Communication, Offer};
 use super::compare::unknown_schedule;
+use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::input::Input;
+use super::interrupt::on_signals;
 use super::output::{Output, Target, note};
 use super::schedule_input::{how_read, model_for};
-use super::size::Size;
+use super::search::seconds;
+use super::size::{Size, check_size};
 use crate::catalog;
+use crate::estimate::Work;
 use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
 use crate::lowering::{LoweringError, nearest, nearest_valid, verified_plan};
 use crate::model::Model;
 use crate::schedule::{self, Schedule};
+use crate::stop::Stop;
 
 /// The options of `convert`.
 #[derive(Debug, Args)]
@@ -38,6 +44,10 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     size: Size,
+
+    /// Time limit for improving the named schedule in seconds; the best made by then is written
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    time_limit: Duration,
 
     /// The file to write; `-` writes standard output
     #[arg(short, long, value_name = "OUT")]
@@ -120,7 +130,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
     };
     args.check_options(format)?;
     let target = output.target(&args.output)?;
-    let mut given = read(args)?;
+    let mut given = read(args, output)?;
     if let Some(file) = &given.read.csv {
         note(&how_read(file));
         if file.plan().is_some() {
@@ -182,7 +192,7 @@ impl ConvertArgs {
 }
 
 /// The schedule that was given, or the named one for the model that was.
-fn read(args: &ConvertArgs) -> Result<Given, Error> {
+fn read(args: &ConvertArgs, output: Output) -> Result<Given, Error> {
     let input = Input::read(&args.input)?;
     let Some(name) = &args.schedule else {
         if args.size.is_given() {
@@ -205,9 +215,17 @@ fn read(args: &ConvertArgs) -> Result<Given, Error> {
         let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).collect();
         unknown_schedule(name, &known)
     })?;
+    check_size(&model, Work::Replay, Some(args.time_limit))?;
+    let stop = Stop::on(on_signals()).within(args.time_limit);
+    let limit = Deadline::after(args.time_limit, output);
     let schedule = entry
-        .generate(&model)
+        .generate_until(&model, &stop)
         .map_err(|error| Error::Usage { message: format!("{name}: {error}"), help: None })?;
+    drop(limit);
+    if entry.takes_improving() && stop.is_due() {
+        let why = if stop.is_interrupted() { "interrupted" } else { "the time limit was reached" };
+        note(&format!("{why}: {name} may not be improved as far as it can be"));
+    }
     Ok(Given { read: Read { schedule, csv: None }, model: Some(model) })
 }
 

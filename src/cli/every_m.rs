@@ -1,12 +1,15 @@
 //! `verify --every-m`: the schedules of every number of microbatches at once.
 
 use std::fmt;
+use std::time::Duration;
 
 use num_rational::Ratio;
 use serde::Serialize;
 
+use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::peaks;
+use super::interrupt::on_signals;
 use super::number::Interval;
 use super::output::{Output, note};
 use super::progress::Progress;
@@ -19,13 +22,16 @@ use crate::prove::every::{
 };
 use crate::stop::Stop;
 
-/// Decides a block family or a schedule for every number of microbatches, and prints the answer.
+/// Decides a block family or a schedule for every number of microbatches, within the limit, and prints the answer.
 ///
 /// # Errors
 /// When a file or an option is wrong, or replay contradicts the theorem.
-pub fn run(args: &ScheduleInputArgs, stop: &Stop, output: Output) -> Result<Status, Error> {
+pub fn run(args: &ScheduleInputArgs, time_limit: Option<Duration>, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("replaying more and more microbatches");
     let input = args.input()?;
+    let stop = &Stop::on(on_signals());
+    let stop = &time_limit.map_or(stop.clone(), |limit| stop.within(limit));
+    let limit = time_limit.map(|limit| Deadline::after(limit, output));
     let report = if input.is_family() {
         let family = input.family()?;
         let (block, model) = args.block_of(&family)?;
@@ -49,7 +55,7 @@ pub fn run(args: &ScheduleInputArgs, stop: &Stop, output: Output) -> Result<Stat
         };
         EveryMReport::of(schedule.name.clone(), model, answer)
     };
-    drop(progress);
+    drop((progress, limit));
     output.print(&report)?;
     Ok(report.exit_status())
 }

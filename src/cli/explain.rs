@@ -6,18 +6,20 @@ use clap::Args;
 use num_rational::Ratio;
 use serde::Serialize;
 
+use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::percentage;
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::number::Interval;
 use super::output::Output;
 use super::progress::Progress;
 use super::search::SearchArgs;
-use super::size::ModelArgs;
+use super::size::{ModelArgs, check_size};
 use super::violations::count;
 use crate::analysis::{Section, Step, Waits, critical_path, sections};
 use crate::certificate::Optimality;
 use crate::draw::in_unit;
+use crate::estimate::Work;
 use crate::model::Model;
 use crate::optimize::explain::{Conflict, Limit, Steady, steady};
 use crate::optimize::{OptimizeError, Solution};
@@ -69,8 +71,11 @@ struct ExplanationReport<'a> {
 pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
-    let interrupt = on_ctrl_c();
-    let found = args.search.run(&model, &args.search.stop(interrupt.clone()), &progress);
+    check_size(&model, Work::Search, Some(args.search.time_limit()))?;
+    let stop = args.search.stop(on_signals());
+    let limit = Deadline::after(args.search.time_limit(), output);
+    // What sets the interval wants a part of the time, too.
+    let found = args.search.run(&model, &stop.within(stop.remaining() / 4 * 3), &progress);
     let mut report = ExplanationReport {
         feasible: true,
         reasons: Vec::new(),
@@ -96,7 +101,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
         Err(error) => return Err(super::optimize::refused(&error)),
         Ok(solution) => {
             progress.step("what sets the interval");
-            if let Some(steady) = steady(&model, &args.search.stop(interrupt)) {
+            if let Some(steady) = steady(&model, &stop) {
                 report.interval = Some(Interval(steady.interval));
                 report.reasons.extend(of_steady(&model, &steady));
             }
@@ -106,7 +111,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
             report.reasons.extend(of_path(&model, &solution));
         }
     }
-    drop(progress);
+    drop((progress, limit));
     output.print(&report)?;
     Ok(Status::of(report.feasible))
 }

@@ -11,19 +11,21 @@ use serde::Serialize;
 
 use super::block::PassArgs;
 use super::block_words::{self, blocks};
+use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{decimal, fraction, percentage};
 use super::input::read_model;
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::number::Interval;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::seconds;
-use super::size::{Size, activations_only, one_way};
+use super::size::{Size, activations_only, check_size, one_way};
 use super::table::Table;
 use super::violations::count;
 use crate::block::Passes;
 use crate::draw::{Curve, Spot, letters, plural};
+use crate::estimate::Work;
 use crate::model::{Model, Units};
 use crate::optimize::frontier::{Frontier, FrontierError, NamedSchedule, frontier, named_schedules};
 use crate::replay::Rate;
@@ -129,14 +131,16 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let mut tell = |peak: Units, interval: Ratio<i64>| {
         progress.step(format!("interval {interval} with a peak of {peak}"));
     };
-    let stop = Stop::on(on_ctrl_c()).within(args.time_limit);
+    check_size(&model, Work::Blocks, None)?;
+    let stop = Stop::on(on_signals()).within(args.time_limit);
+    let limit = Deadline::after(args.time_limit, output);
     // The named schedules want some of the time, too.
     let found =
         frontier(&model, passes, &stop.within(args.time_limit / 4 * 3), &mut tell).map_err(refused)?;
     progress.step("named schedules");
     let schedules = named_schedules(&model, passes, &found, &stop);
     let mut report = FrontierReport::of(&model, passes, &found, schedules, &stop);
-    drop(progress);
+    drop((progress, limit));
     report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots();
     let title = format!("{}: {}", model.name(), count(model.devices() as usize, "device", "devices"));

@@ -1,7 +1,6 @@
 //! Reading the files that commands are given. Whatever is wrong with one is reported at its place.
 
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use super::excerpt::Excerpt;
 use super::json_place::{key_at_top, offset_of};
 use crate::advice;
 use crate::block::family::{self, Family};
+use crate::files;
 use crate::interchange::{self, ReadError};
 use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
@@ -42,14 +42,12 @@ impl Input {
     /// Reads a file; `-` is standard input.
     ///
     /// # Errors
-    /// When it cannot be read or is not UTF-8.
+    /// When it cannot be read, does not end, or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (name, bytes) = if path.as_os_str() == "-" {
-            let mut bytes = Vec::new();
-            let read = io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes);
-            ("standard input".to_owned(), read)
+            ("standard input".to_owned(), files::read_from(io::stdin().lock(), files::MOST_READ))
         } else {
-            (path.display().to_string(), fs::read(path))
+            (path.display().to_string(), files::read(path))
         };
         let bytes = bytes.map_err(|error| Error::Read { path: name.clone(), error })?;
         match String::from_utf8(bytes) {

@@ -17,6 +17,7 @@ mod communication;
 mod compare;
 mod completions;
 mod convert;
+mod deadline;
 mod error;
 mod every_m;
 mod excerpt;
@@ -82,8 +83,12 @@ Exit status:
   0  the answer is yes (valid, found, written)
   1  the answer is no (invalid, infeasible)
   2  the input or the usage is wrong
-  3  the answer is unknown (undecided, time limit reached, a solver without an answer)
-  4  an internal error: two parts of the tool contradict each other";
+  3  the answer is unknown or not whole (undecided, time limit reached, interrupted, a solver without an answer)
+  4  an internal error: two parts of the tool contradict each other
+
+Ctrl-C, SIGTERM and SIGHUP end the work with what has been found so far, and the status says what that is worth.
+A second signal ends the program at once, with status 130, 143 or 129. What ends for a time limit ends as after
+a signal, at most a tenth of the limit or a second late.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -92,8 +97,8 @@ enum Command {
     ///
     /// Candidates come from building blocks, named schedules and list scheduling. Each is replayed
     /// independently, and small problems are solved exhaustively. Stages are recomputed, for all
-    /// microbatches, only if nothing else fits. No schedule can beat the lower bound. Ctrl-C stops the search
-    /// and keeps the best schedule found.
+    /// microbatches, only if nothing else fits. No schedule can beat the lower bound. Ctrl-C and SIGTERM stop the
+    /// search and keep the best schedule found.
     Optimize(optimize::OptimizeArgs),
 
     #[command(after_long_help = BLOCK_EXAMPLES)]
@@ -192,7 +197,8 @@ enum Command {
     /// Compare the named schedules on a model: time, bubble and memory side by side
     ///
     /// Every schedule is replayed. One that does not fit the model's memory is shown with the figures
-    /// it would have, marked invalid. The exit status is 0 when at least one is valid.
+    /// it would have, marked invalid. The exit status is 0 when at least one is valid, and 3 when the time limit
+    /// or a signal left out some: those are named.
     Compare(compare::CompareArgs),
 
     /// Read measured traces: fit a model, or compare them with the schedule and the prediction

@@ -7,17 +7,19 @@ use clap::Args;
 use itertools::Itertools as _;
 use serde::Serialize;
 
+use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines, decimal, fraction, percentage};
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::number::Interval;
 use super::output::{Output, Target};
 use super::progress::Progress;
 use super::search::{Infeasible, ObjectiveName, SearchArgs};
-use super::size::ModelArgs;
+use super::size::{ModelArgs, check_size};
 use super::violations::count;
 use crate::certificate::Optimality;
 use crate::draw::in_unit;
+use crate::estimate::Work;
 use crate::model::{Device, Model};
 use crate::optimize::{OptimizeError, Solution};
 use crate::schedule::{self, Schedule};
@@ -75,7 +77,11 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
     let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
-    let solved = args.search.run(&model, &args.search.stop(on_ctrl_c()), &progress);
+    check_size(&model, Work::Search, Some(args.search.time_limit()))?;
+    let stop = args.search.stop(on_signals());
+    let limit = Deadline::after(args.search.time_limit(), output);
+    let solved = args.search.run(&model, &stop, &progress);
+    drop(limit);
     drop(progress);
     let mut solution = match solved {
         Ok(solution) => solution,

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::error::{Error, Status};
 use super::input::Input;
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::seconds;
@@ -56,11 +56,11 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             SmtError::NoSolver
         ));
     }
-    let stop = Stop::on(on_ctrl_c());
+    let inputs = args.families.iter().map(|path| Input::read(path)).collect::<Result<Vec<Input>, Error>>()?;
+    let stop = Stop::on(on_signals());
     let mut report = TheoremReport { theorems: Vec::new(), cut_short: false };
     let mut emitted = args.emit.as_deref().map(Emitted::into);
-    for path in &args.families {
-        let input = Input::read(path)?;
+    for input in &inputs {
         let family = input.family()?;
         if stop.is_due() {
             report.cut_short = true;

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use super::error::{Error, Located, Status};
 use super::excerpt::Excerpt;
 use super::input::Input;
-use super::interrupt::on_ctrl_c;
+use super::interrupt::on_signals;
 use super::output::{Output, note, print_json, to_stdout};
 use super::progress::Progress;
 use super::search::seconds;
@@ -104,7 +104,7 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         Cache::at(args.cache_dir.clone().unwrap_or_else(|| directory.join(".cache")))
     };
     let progress = Progress::counting(suite.manifest.designs.len());
-    let options = CheckOptions { cache, limit: args.time_limit, stop: Stop::on(on_ctrl_c()) };
+    let options = CheckOptions { cache, limit: args.time_limit, stop: Stop::on(on_signals()) };
     let report = suite.check(&options, &|design| progress.count(design));
     drop(progress);
     let report = report.map_err(|error| refused(error, Some(&suite)))?;

@@ -23,7 +23,7 @@ pub struct SearchArgs {
     #[arg(long, value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
     objective: ObjectiveName,
 
-    /// Time limit of the search in seconds; the best schedule found by then is the answer
+    /// Time limit of the command in seconds; the best found by then is the answer
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 
@@ -81,6 +81,11 @@ impl SearchArgs {
     /// What decides between choices that nothing else decides.
     pub const fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// The time limit.
+    pub const fn time_limit(&self) -> Duration {
+        self.time_limit
     }
 
     /// The time limit, from now on.

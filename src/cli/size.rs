@@ -1,6 +1,7 @@
 //! The size of a pipeline, in place of the one its model file states.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -8,7 +9,10 @@ use super::error::Error;
 use super::input::read_model;
 use super::memory_limit::MemoryLimit;
 use super::output::note;
-use crate::model::{Device, Model, Units};
+use crate::catalog;
+use crate::estimate::{self, Work};
+use crate::model::{Device, Model, Placement, Units};
+use crate::replay::replay;
 
 /// A model with the options that change its size and its capacities.
 #[derive(Debug, Args)]
@@ -127,4 +131,58 @@ pub fn resized(model: &Model, devices: u32) -> Result<Model, Error> {
     model
         .resized(devices)
         .map_err(|error| Error::Usage { message: format!("--devices {devices}: {error}"), help: None })
+}
+
+/// Refuses what takes more memory than there is, and what surely takes longer than the limit, before it is begun.
+///
+/// # Errors
+/// With an estimate, and what to change.
+pub fn check_size(model: &Model, work: Work, limit: Option<Duration>) -> Result<(), Error> {
+    let fewer = |most: u64| {
+        let advice = match most {
+            0 => "choose fewer devices".to_owned(),
+            _ => format!("about {most} microbatches would fit; longer schedules repeat their steady phase"),
+        };
+        estimate::suspicious_unit(model).map_or(advice.clone(), |unit| format!("{unit}; {advice}"))
+    };
+    work.check(model, estimate::available())
+        .map_err(|error| Error::usage(error.to_string(), fewer(error.most_microbatches)))?;
+    let passes = u64::from(model.stages()) * u64::from(model.microbatches()) * 3;
+    let Some(limit) = limit.filter(|_| work != Work::Blocks && passes >= MANY_PASSES) else { return Ok(()) };
+    let least = seconds_for(passes);
+    if least <= limit.as_secs_f64() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!(
+            "{} devices and {} microbatches are {passes} passes: to make and check a single schedule of them takes \
+             about {} s, longer than the time limit of {} s",
+            model.devices(),
+            model.microbatches(),
+            least.ceil(),
+            limit.as_secs_f64()
+        ),
+        "allow more with --time-limit, or choose fewer devices or microbatches",
+    ))
+}
+
+/// From so many passes on, it is looked at whether a schedule can be made within the limit at all.
+const MANY_PASSES: u64 = 4_000_000;
+
+/// How long it takes at the least to make a schedule of so many passes and to check it, in seconds, judged by a small
+/// one.
+fn seconds_for(passes: u64) -> f64 {
+    const DEVICES: u32 = 64;
+    const MICROBATCHES: u32 = 256;
+    let small =
+        Placement::linear(DEVICES).ok().and_then(|placement| Model::unit(placement, MICROBATCHES).ok());
+    let begun = Instant::now();
+    let replayed = small.and_then(|model| {
+        let schedule = catalog::find("zb-h1")?.generate(&model).ok()?;
+        Some(replay(&model, &schedule).is_valid())
+    });
+    let spent = begun.elapsed().as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let share = passes as f64 / f64::from(DEVICES * MICROBATCHES * 3);
+    if replayed == Some(true) { spent * share } else { 0.0 }
 }

@@ -6,13 +6,11 @@ use clap::Args;
 
 use super::error::{Error, Status};
 use super::every_m;
-use super::interrupt::on_ctrl_c;
 use super::output::Output;
 use super::progress::Progress;
 use super::schedule_input::ScheduleInputArgs;
 use super::search::seconds;
 use super::verdict::VerifyReport;
-use crate::stop::Stop;
 
 /// The options of `verify`.
 #[derive(Debug, Args)]
@@ -41,9 +39,7 @@ pub struct VerifyArgs {
 /// When a file or an option is wrong.
 pub fn run(args: &VerifyArgs, output: Output) -> Result<Status, Error> {
     if args.every_m {
-        let stop = Stop::on(on_ctrl_c());
-        let stop = args.time_limit.map_or(stop.clone(), |limit| stop.within(limit));
-        return every_m::run(&args.subject, &stop, output);
+        return every_m::run(&args.subject, args.time_limit, output);
     }
     let progress = Progress::start("reading and replaying the schedule");
     let subject = args.subject.read()?;

@@ -89,19 +89,28 @@ impl GapFiller {
     /// as they are.
     pub fn fill_all(&mut self, problem: &IndexedProblem, orders: &mut IndexedOrders, stop: &Stop) {
         for _ in 0..ROUNDS {
-            if stop.is_due() || self.fill_once(problem, orders) != Some(true) {
+            if stop.is_due() || self.fill_once(problem, orders, stop) != Some(true) {
                 break;
             }
         }
     }
 
-    /// Fills the gaps of all devices once. Returns whether anything moved; nothing when the orders cannot run.
-    pub fn fill_once(&mut self, problem: &IndexedProblem, orders: &mut IndexedOrders) -> Option<bool> {
+    /// Fills the gaps of all devices once, or of as many as there is time for. Returns whether anything moved; nothing
+    /// when the orders cannot run.
+    pub fn fill_once(
+        &mut self,
+        problem: &IndexedProblem,
+        orders: &mut IndexedOrders,
+        stop: &Stop,
+    ) -> Option<bool> {
         let mut times = std::mem::take(&mut self.times);
         let runs = problem.asap(orders, &mut times);
         let mut moved = false;
         if runs {
             for (device, order) in orders.iter_mut().enumerate() {
+                if stop.is_due() {
+                    break;
+                }
                 moved |= self.fill_device(problem, device, order, &mut times.ends);
             }
         }

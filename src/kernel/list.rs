@@ -5,6 +5,10 @@ use std::collections::BinaryHeap;
 
 use super::asap::UNKNOWN;
 use super::problem::{IndexedOrders, IndexedPass, IndexedProblem};
+use crate::stop::Stop;
+
+/// How many decisions are made between two looks at the clock, which take as long as several of them.
+const DECISIONS: u32 = 1024;
 
 /// What free devices do next.
 pub(crate) trait Policy {
@@ -16,10 +20,20 @@ pub(crate) trait Policy {
     fn started(&mut self, _problem: &IndexedProblem, _pass: IndexedPass, _end: i64) {}
 }
 
-/// The orders that a policy makes, one per device; nothing when it stops before every pass has run.
-pub(crate) fn list_schedule(problem: &IndexedProblem, policy: &mut impl Policy) -> Option<IndexedOrders> {
+/// The orders that a policy makes, one per device; nothing when it stops before every pass has run, or when it is
+/// time to stop.
+pub(crate) fn list_schedule(
+    problem: &IndexedProblem,
+    policy: &mut impl Policy,
+    stop: &Stop,
+) -> Option<IndexedOrders> {
     let mut so_far = PartialSchedule::new(problem);
+    let mut decisions: u32 = 0;
     while let Some(Reverse((now, device))) = so_far.agenda.pop() {
+        decisions = decisions.wrapping_add(1);
+        if decisions.is_multiple_of(DECISIONS) && stop.is_due() {
+            return None;
+        }
         if so_far.free[device] <= now
             && let Some(pass) = policy.choose(&so_far, device, now)
         {

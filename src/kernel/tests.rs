@@ -161,7 +161,7 @@ fn a_list_schedule_that_follows_orders_gives_those_orders() {
     for (model, schedule) in mixed() {
         let IndexedSchedule { problem, orders } =
             IndexedSchedule::of(&model, &schedule).expect("it is a schedule of the model");
-        assert_eq!(list_schedule(&problem, &mut Follow(orders.clone())), Some(orders));
+        assert_eq!(list_schedule(&problem, &mut Follow(orders.clone()), &Stop::default()), Some(orders));
     }
 }
 
@@ -169,7 +169,7 @@ fn a_list_schedule_that_follows_orders_gives_those_orders() {
 fn a_list_schedule_that_ends_early_is_none() {
     let model = Model::unit(Placement::linear(2).expect("a placement"), 2).expect("a model");
     let problem = IndexedProblem::split(&model, &[false, false]);
-    assert_eq!(list_schedule(&problem, &mut Follow(vec![Vec::new(); 2])), None);
+    assert_eq!(list_schedule(&problem, &mut Follow(vec![Vec::new(); 2]), &Stop::default()), None);
 }
 
 #[test]

@@ -120,33 +120,47 @@ fn with_messages(schedule: &Schedule, rows: &[Vec<Action>]) -> Result<Vec<Vec<Ac
     let mut lowered: Vec<Vec<Action>> = rows.iter().map(|row| Vec::with_capacity(2 * row.len())).collect();
     let mut next = vec![0; rows.len()];
     let mut run: BTreeSet<Pass> = BTreeSet::new();
-    loop {
-        let (mut moved, mut left) = (false, false);
-        for device in Device::all(schedule.devices()) {
+    // The devices that may be able to go on, in this round and in the next. Who waits is left out until something
+    // has run that it may need.
+    let mut round: BTreeSet<Device> = Device::all(schedule.devices()).collect();
+    let mut later: BTreeSet<Device> = BTreeSet::new();
+    while !round.is_empty() {
+        while let Some(device) = round.pop_first() {
             let Some(&action) = rows[device.index()].get(next[device.index()]) else { continue };
-            left = true;
             let waits = action.passes().iter().any(|&pass| lacks(pass, schedule, &known, &run).is_some());
             if waits {
                 continue;
             }
-            moved = true;
+            later.insert(device);
             next[device.index()] += 1;
             lowered[device.index()].push(action);
             for &pass in action.passes() {
                 run.insert(pass);
+                for other in beside(pass, placement) {
+                    if other > device {
+                        round.insert(other)
+                    } else {
+                        later.insert(other)
+                    };
+                }
                 if let Some(message) = sent_by(pass, placement) {
                     lowered[device.index()].push(Action::Send(message));
                     lowered[placement.device_of(message.to()).index()].push(Action::Receive(message));
                 }
             }
         }
-        if !left {
-            return Ok(lowered);
-        }
-        if !moved {
-            return Err(stuck(schedule, rows, &next, &known, &run));
-        }
+        round = std::mem::take(&mut later);
     }
+    if rows.iter().zip(&next).all(|(row, &next)| next == row.len()) {
+        return Ok(lowered);
+    }
+    Err(stuck(schedule, rows, &next, &known, &run))
+}
+
+/// The devices with passes that may need this one.
+pub(super) fn beside(pass: Pass, placement: &Placement) -> impl Iterator<Item = Device> {
+    let stages = pass.stage.0.saturating_sub(1)..=pass.stage.0.saturating_add(1);
+    stages.filter(|&stage| stage < placement.stages()).map(|stage| placement.device_of(Stage(stage)))
 }
 
 /// The message that a pass sends to another device, if it sends one.

@@ -11,6 +11,7 @@ use crate::kernel::{
     IndexedOrders, IndexedPass, IndexedProblem, PartialSchedule, Policy, class, list_schedule,
 };
 use crate::model::{Kind, Stage};
+use crate::stop::Stop;
 
 /// What a device does when it could do several things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,15 +55,16 @@ pub(super) fn rules() -> Vec<Rule> {
     .collect()
 }
 
-/// The orders that a rule makes along the given forwards within limits, one per device; nothing when it
-/// cannot go on: then the forwards do not keep to them.
+/// The orders that a rule makes along the given forwards within limits, one per device; nothing when it is time to
+/// stop, or it cannot go on: then the forwards do not keep to them.
 pub(super) fn dispatch(
     problem: &IndexedProblem,
     forwards: &IndexedOrders,
     limits: &[i64],
     rule: Rule,
+    stop: &Stop,
 ) -> Option<IndexedOrders> {
-    list_schedule(problem, &mut Dispatch::new(problem, forwards, limits, rule))
+    list_schedule(problem, &mut Dispatch::new(problem, forwards, limits, rule), stop)
 }
 
 /// The forwards of orders.

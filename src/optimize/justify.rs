@@ -39,9 +39,9 @@ impl<'a> Justifier<'a> {
         while patience > 0 && !stop.is_due() {
             patience -= 1;
             reverse(&mut at);
-            let back = self.fill(&mut at, self.backward);
+            let back = self.fill(&mut at, self.backward, stop);
             reverse(&mut at);
-            let front = self.fill(&mut at, self.forward);
+            let front = self.fill(&mut at, self.forward, stop);
             let (back, front) = (back?, front?);
             let reached = self.measure(&at)?;
             if reached < best {
@@ -62,8 +62,8 @@ impl<'a> Justifier<'a> {
         runs.then(|| lengths(self.forward, self.objective, orders, &self.times))
     }
 
-    fn fill(&mut self, orders: &mut IndexedOrders, problem: &IndexedProblem) -> Option<bool> {
+    fn fill(&mut self, orders: &mut IndexedOrders, problem: &IndexedProblem, stop: &Stop) -> Option<bool> {
         self.placed += 3 * problem.passes();
-        self.filler.fill_once(problem, orders)
+        self.filler.fill_once(problem, orders, stop)
     }
 }

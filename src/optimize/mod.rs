@@ -36,6 +36,7 @@ mod starting_points;
 pub mod zone;
 
 use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
 
 use num_rational::Ratio;
 
@@ -43,7 +44,7 @@ pub use feasible::Infeasible;
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
-use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_within};
+use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_until};
 use crate::model::{Model, Ticks};
 use crate::replay::{Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
@@ -240,7 +241,7 @@ pub fn optimize(
         return Err(OptimizeError::TwoDirections);
     }
     feasible::check(model)?;
-    let stop = &options.stop;
+    let stop = &with_time_to_check(model, &options.stop);
     let space = search::Space::new(model);
     let given = given(model, options);
     // A search cannot hold a schedule that recomputes some microbatches of a stage and not others.
@@ -276,6 +277,19 @@ pub fn optimize(
     let objective = options.objective;
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective };
     Ok(solution.certified(model))
+}
+
+/// The stop that leaves time to replay and to certify what has been found, where that takes long: as much as it takes
+/// for a schedule of the same size, and half of that.
+fn with_time_to_check(model: &Model, stop: &Stop) -> Stop {
+    const MANY: u64 = 500_000;
+    let passes = 3 * u64::from(model.stages()) * u64::from(model.microbatches());
+    if passes < MANY || stop.remaining() == Duration::MAX {
+        return stop.clone();
+    }
+    let begun = Instant::now();
+    _ = replay(model, &feasible::serial(model, false));
+    stop.within(stop.remaining().saturating_sub(begun.elapsed() * 3 / 2))
 }
 
 /// A valid schedule with what replay says of it, and what found it.
@@ -338,14 +352,15 @@ fn searched(
 ) -> Result<Searched, OptimizeError> {
     let objective = options.objective;
     // The closed forms cost nothing; the rest only where they leave a gap.
-    let mut bound = lower_bound_within(model, objective, 0);
+    let mut bound = lower_bound_until(model, objective, 0, &mut || false);
     let mut search = search::Search::new(space, options, bound.value, stop.clone(), progress);
     for known in known {
         search.put(known.clone());
     }
     search.propose();
     if !search.is_done() {
-        bound = lower_bound_within(model, objective, STEPS.min(options.effort as u64 / EFFORT_PER_STEP));
+        let steps = STEPS.min(options.effort as u64 / EFFORT_PER_STEP);
+        bound = lower_bound_until(model, objective, steps, &mut || stop.is_due());
         search.raise(bound.value);
     }
     search.improve(options.effort / 8);

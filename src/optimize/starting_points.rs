@@ -80,7 +80,8 @@ pub(super) const SHARES: [Share; 4] = [(1, 1), (7, 8), (3, 4), (2, 3)];
 /// `growth` times as long as it must, so that the lifespans of the stages of a device grow with it. For
 /// V placement these are the paper's families: V-Min at 1, V-Half at 3/2, V-ZB at 3 (arXiv 2405.15362,
 /// Table 1).
-pub(super) fn uniform(model: &Model, problem: &IndexedProblem) -> Vec<IndexedOrders> {
+/// Fewer of them when it is time to stop.
+pub(super) fn uniform(model: &Model, problem: &IndexedProblem, stop: &Stop) -> Vec<IndexedOrders> {
     if model.placement().shape() == Shape::Linear {
         // The forwards of a single stage have one order.
         return vec![forwards(model, problem, 1, Ratio::from_integer(1))];
@@ -97,7 +98,8 @@ pub(super) fn uniform(model: &Model, problem: &IndexedProblem) -> Vec<IndexedOrd
     };
     let mut growths: Vec<i64> = (4..=16).collect();
     growths.sort_by_key(|quarters| (quarters - fitting).abs());
-    growths.into_iter().map(|quarters| forwards(model, problem, interval, Ratio::new(quarters, 4))).collect()
+    let growths = growths.into_iter().take_while(|_| !stop.is_due());
+    growths.map(|quarters| forwards(model, problem, interval, Ratio::new(quarters, 4))).collect()
 }
 
 fn forwards(model: &Model, problem: &IndexedProblem, interval: i64, growth: Ratio<i64>) -> IndexedOrders {

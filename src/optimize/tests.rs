@@ -126,8 +126,14 @@ fn list_scheduling_along_the_forwards_of_a_schedule_always_ends_within_its_peaks
         for (_, problem, orders) in named(&model) {
             let problem = tight(&problem, &model, &orders);
             for rule in rules() {
-                let listed = dispatch(&problem, &forwards_of(&problem, &orders), &problem.limits, rule)
-                    .expect("it goes on");
+                let listed = dispatch(
+                    &problem,
+                    &forwards_of(&problem, &orders),
+                    &problem.limits,
+                    rule,
+                    &Stop::default(),
+                )
+                .expect("it goes on");
                 assert!(replay(&model, &problem.schedule(&model, &listed)).is_valid());
                 assert!(problem.fits(&listed));
             }

@@ -126,8 +126,7 @@ impl<'a> Sample<'a> {
         let passes = self.block.as_ref().map_or_else(
             |_| Vec::new(),
             |Measured { block, model, .. }| {
-                let own = |pass: Pass| block.placement().device_of(pass.stage) == device;
-                let passes = block.passes().filter(|&(pass, _)| own(pass));
+                let passes = block.passes_of(device);
                 passes.map(|(pass, at)| (pass, at, block.duration(model, pass))).collect()
             },
         );

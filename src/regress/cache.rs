@@ -76,7 +76,7 @@ impl Cache {
     /// What was found under a key.
     #[must_use]
     pub fn get(&self, design: &str, key: &str) -> Option<Record> {
-        let text = fs::read_to_string(self.file(design)).ok()?;
+        let text = files::read_text(&self.file(design)).ok()?;
         let (head, body) = text.split_once('\n')?;
         let record = Record::parse(body).ok()?;
         (head == head_of(key, body) && record.design == design).then_some(record)

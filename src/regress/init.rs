@@ -87,7 +87,7 @@ pub struct Initialised {
 pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, InitError> {
     let failed = |path: &Path, error| InitError::File { path: path.to_owned(), error };
     let manifest_path = directory.join(MANIFEST);
-    let old = match fs::read_to_string(&manifest_path) {
+    let old = match files::read_text(&manifest_path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
         old => old.map_err(|error| failed(&manifest_path, error))?,
     };
@@ -101,7 +101,7 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
     let (mut text, mut designs) = (old, Vec::new());
     let mut found = Vec::new();
     for path in paths {
-        let content = fs::read_to_string(path).map_err(|error| failed(path, error))?;
+        let content = files::read_text(path).map_err(|error| failed(path, error))?;
         let kind = match (kind_of(&content), reading::document(&content).err()) {
             (Some(kind), _) => kind,
             (None, Some(error))

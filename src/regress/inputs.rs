@@ -1,11 +1,12 @@
 //! The files of a design, read.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use super::manifest::{Design, DesignSource};
 use crate::block::family::{self, Family};
+use crate::files;
 use crate::interchange::{self, Read};
 use crate::model::{self, Model};
 
@@ -113,7 +114,7 @@ impl Inputs {
 
     fn text(&mut self, directory: &Path, file: &str) -> Result<String, InputError> {
         let path = directory.join(file);
-        let text = fs::read_to_string(&path).map_err(|error| InputError::Unreadable { path, error })?;
+        let text = files::read_text(&path).map_err(|error| InputError::Unreadable { path, error })?;
         self.texts.insert(file.to_owned(), text.clone());
         Ok(text)
     }

@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use super::error::RegressError;
 use super::record::Record;
+use crate::files;
 
 /// The directory of the records, beside the manifest.
 pub const RECORDS: &str = "records";
@@ -42,7 +43,7 @@ pub(super) fn recorded_designs(folder: &Path) -> Result<Vec<String>, RegressErro
 }
 
 pub(super) fn read(path: &Path) -> Result<String, RegressError> {
-    fs::read_to_string(path).map_err(|error| RegressError::File { path: path.to_owned(), error })
+    files::read_text(path).map_err(|error| RegressError::File { path: path.to_owned(), error })
 }
 
 pub(super) fn read_record(folder: &Path, name: &str) -> Result<Recorded, RegressError> {

@@ -141,7 +141,7 @@ impl Suite {
                 accepted.removed.push(path);
                 continue;
             };
-            if fs::read_to_string(&path).ok().as_deref() != Some(&text) {
+            if files::read_text(&path).ok().as_deref() != Some(&text) {
                 files::write(&path, &text)?;
                 accepted.written.push(path);
             }

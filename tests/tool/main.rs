@@ -5,6 +5,7 @@ mod index;
 
 mod cli;
 mod interrupt;
+mod limits;
 mod readme;
 mod regress;
 mod traces;

@@ -109,8 +109,7 @@ impl<'a> BlockReport<'a> {
     /// The offsets of a device, in the order in which it runs the passes of one microbatch.
     fn order(&self, device: Device) -> String {
         let block = self.offsets.0;
-        let mut passes: Vec<_> =
-            block.passes().filter(|(pass, _)| block.placement().device_of(pass.stage) == device).collect();
+        let mut passes: Vec<_> = block.passes_of(device).collect();
         passes.sort_by_key(|&(pass, at)| (at, pass));
         let text = |(pass, at): &(Pass, Ticks)| {
             let copy = if block.period() == 1 { String::new() } else { pass.microbatch.to_string() };

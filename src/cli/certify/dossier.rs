@@ -6,12 +6,15 @@ use std::fs;
 use serde::Serialize;
 
 use super::CertifyArgs;
+use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
-use crate::cli::interrupt::on_ctrl_c;
+use crate::cli::interrupt::on_signals;
 use crate::cli::output::{Output, Target};
 use crate::cli::progress::Progress;
 use crate::cli::search::Infeasible;
+use crate::cli::size::check_size;
 use crate::draw::in_unit;
+use crate::estimate::Work;
 use crate::optimize::exact::proof::{self, Certified, ProofError};
 use crate::optimize::{OptimizeError, Options, optimize};
 use crate::schedule;
@@ -35,7 +38,9 @@ struct CertifyReport {
 /// written, or the search is defective.
 pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read_one_way()?;
-    let stop = Stop::on(on_ctrl_c()).within(args.time_limit);
+    check_size(&model, Work::Search, Some(args.time_limit))?;
+    let stop = Stop::on(on_signals()).within(args.time_limit);
+    let limit = Deadline::after(args.time_limit, output);
     let progress = Progress::start("searching");
     let options = Options { stop: stop.clone(), ..Options::default() };
     let start = match optimize(&model, &options, &mut |_| ()) {
@@ -48,7 +53,7 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
     };
     progress.step("proving that no schedule is shorter");
     let found = proof::certify(&model, &start, &stop).map_err(|error| refused(&error))?;
-    drop(progress);
+    drop((progress, limit));
     let unit = model.costs().unit.clone();
     let Some(certified) = found else {
         let (files, commands) = (Vec::new(), Vec::new());

@@ -22,6 +22,7 @@ mod replayed;
 pub(super) mod solvers;
 
 use std::fmt;
+use std::time::Duration;
 
 use num_rational::Ratio;
 
@@ -190,6 +191,9 @@ impl BlockSolveError {
     }
 }
 
+/// How late a solver may be before it is left to itself.
+const OVERLOOKED: Duration = Duration::from_millis(400);
+
 /// Asks an engine for the best block of a model within its capacities. Whatever it finds has passed the exact
 /// checks of the block algebra.
 ///
@@ -213,7 +217,9 @@ pub fn solve(
         BlockEngine::Exact if period > 1 => Err(BlockSolveError::Period),
         BlockEngine::Exact => by_exact_program(model, request, stop),
         BlockEngine::Milp => {
-            let outcome = solvers::by_milp(model, period, objective, stop, &|| stop.is_interrupted())?;
+            // It has the time limit, and may overlook it.
+            let leave = || stop.is_overdue(OVERLOOKED);
+            let outcome = solvers::by_milp(model, period, objective, stop, &leave)?;
             // Nobody has waited for the end.
             Ok(outcome.unwrap_or_else(|| BlockOutcome::Bounded { best: None, bound: request.least(model) }))
         }

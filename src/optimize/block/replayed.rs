@@ -1,6 +1,7 @@
 //! The peaks of a block, as replay finds them.
 
 use crate::block::Block;
+use crate::estimate::{TooLarge, Work, available};
 use crate::model::{Model, ModelError, Units};
 use crate::replay::{Violation, replay};
 use crate::schedule::ScheduleError;
@@ -21,6 +22,9 @@ pub enum PeakError {
     /// The model cannot have the microbatches of so many copies.
     #[error("the block has too many overlapping copies to replay: {0}")]
     Model(#[from] ModelError),
+    /// So many copies do not fit into memory.
+    #[error("the block has too many overlapping copies to replay: {0}")]
+    Memory(#[from] TooLarge),
     /// The copies are no schedule: a defect of this program.
     #[error("internal error: the block fails replay: {0}")]
     Expansion(#[from] ScheduleError),
@@ -42,7 +46,7 @@ impl PeakError {
     #[must_use]
     pub const fn is_defect(&self) -> bool {
         match self {
-            Self::Copies { .. } | Self::Model(_) => false,
+            Self::Copies { .. } | Self::Model(_) | Self::Memory(_) => false,
             Self::Expansion(_) | Self::Rejected(_) | Self::Differs { .. } => true,
         }
     }
@@ -62,6 +66,7 @@ pub fn replayed_peak(block: &Block, model: &Model) -> Result<Vec<Units>, PeakErr
     let copies = overlapping.saturating_mul(2).saturating_add(1).saturating_mul(i64::from(block.period()));
     let microbatches = u32::try_from(copies).map_err(|_| PeakError::Copies { copies })?;
     let free = model.with_uniform_activation_capacity(None)?.with_microbatches(microbatches)?;
+    Work::Replay.check(&free, available())?;
     let schedule = block.expand(&free, microbatches)?;
     let verdict = replay(&free, &schedule);
     match verdict.violations.into_iter().next() {

@@ -12,8 +12,9 @@ use super::zone::{self, ZoneError};
 use super::{Stop, starting_points};
 use crate::analysis::{Section, critical_path, sections};
 use crate::block::Passes;
-use crate::certificate::{STEPS, steady_bound};
+use crate::certificate::{STEPS, steady_bound_until};
 use crate::encode::{BlockObjective, BlockOutcome};
+use crate::estimate::is_affordable;
 use crate::model::{Model, Ticks, Units};
 use crate::replay::replay;
 
@@ -67,7 +68,7 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     } else {
         (None, None)
     };
-    let bound = steady_bound(model, STEPS);
+    let bound = steady_bound_until(model, STEPS, &mut || stop.is_due());
     let several = if per_microbatch > bound && model.stages() <= starting_points::MOST_PERIODIC_STAGES {
         let stop = stop.within(stop.remaining() / 2);
         let found = periodic::shorter(model, per_microbatch, starting_points::MOST_PERIOD, EFFORT, &stop);
@@ -79,7 +80,9 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
         None
     };
     let microbatches = (REPETITIONS * model.stages()).max(32);
-    let cycle = model.with_microbatches(microbatches).ok().and_then(|model| {
+    let repeated = model.with_microbatches(microbatches).ok();
+    let repeated = repeated.filter(|model| is_affordable(model, stop.remaining()));
+    let cycle = repeated.and_then(|model| {
         let schedule = block.expand(&model, microbatches).ok()?;
         let timing = replay(&model, &schedule).timing?;
         let turns = |section: &Section| match section {

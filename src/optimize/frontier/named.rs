@@ -6,6 +6,7 @@ use super::{Frontier, bubble_rate};
 use crate::analysis::steady_interval;
 use crate::block::Passes;
 use crate::catalog::{self, Entry};
+use crate::estimate::is_affordable;
 use crate::model::{Kind, Model, Units};
 use crate::replay::{Rate, replay};
 use crate::schedule::Schedule;
@@ -56,6 +57,9 @@ fn against(
     if stop.is_due() {
         return None;
     }
+    if !is_affordable(model, stop.remaining()) {
+        return None;
+    }
     let schedule = entry.generate_until(model, stop).ok()?;
     let verdict = replay(model, &schedule);
     let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
@@ -95,6 +99,9 @@ fn steady(model: &Model, entry: &Entry, stop: &Stop) -> Option<(Ratio<i64>, Unit
         return None;
     }
     let model = model.with_microbatches(enough).ok()?;
+    if !is_affordable(&model, stop.remaining()) {
+        return None;
+    }
     let schedule = entry.generate_until(&model, stop).ok()?;
     let verdict = replay(&model, &schedule);
     let interval = steady_interval(&schedule, verdict.timing.as_ref()?)?;

@@ -33,7 +33,7 @@ use num_rational::Ratio;
 
 use super::{Stop, zone};
 use crate::block::Passes;
-use crate::certificate::{STEPS, steady_bound};
+use crate::certificate::{STEPS, steady_bound_until};
 use crate::encode::{
     BlockBound, BlockOutcome, BlockProblem, CheckedBlock, Claim, EncodeError, checked_block,
 };
@@ -78,12 +78,12 @@ pub fn least_interval(
     if BlockProblem::periodic(model, period)?.overfull().is_some() {
         return Ok(BlockOutcome::Infeasible);
     }
-    least_interval_above(least_pace(model, effort), model, period, effort, stop)
+    least_interval_above(least_pace(model, effort, stop), model, period, effort, stop)
 }
 
 /// A time per microbatch that no schedule stays below in the long run, found with effort in proportion.
-fn least_pace(model: &Model, effort: Effort) -> Ratio<i64> {
-    steady_bound(model, STEPS.min(effort.steps as u64 * STEPS_PER_SWAP))
+fn least_pace(model: &Model, effort: Effort, stop: &Stop) -> Ratio<i64> {
+    steady_bound_until(model, STEPS.min(effort.steps as u64 * STEPS_PER_SWAP), &mut || stop.is_due())
 }
 
 /// How many steps of the bound go with a swap of the search: about as much time.
@@ -133,7 +133,7 @@ pub fn shorter(
     effort: Effort,
     stop: &Stop,
 ) -> Vec<CheckedBlock> {
-    let floor = least_pace(model, effort);
+    let floor = least_pace(model, effort, stop);
     let (mut least, mut found) = (interval, Vec::new());
     for period in 2..=most {
         if least <= floor || stop.is_due() {

@@ -5,6 +5,7 @@ use super::super::dispatch::{dispatch, forwards_of, rules};
 use super::super::parallel;
 use super::arena::{Arena, Candidate};
 use super::{BATCH, Search};
+use crate::certificate::{STEPS, lower_bound_until};
 use crate::kernel::IndexedOrders;
 use crate::model::Ticks;
 use crate::stop::Stop;
@@ -30,7 +31,7 @@ impl Search<'_> {
             self.tell("improving");
             let stop = self.stop.clone();
             let arena = self.few.as_ref().unwrap_or(&self.whole);
-            let target = arena.target(self.bound);
+            let target = arena.target(self.bound, &self.stop);
             let share = (self.options.effort / 6 / BATCH).max(arena.level.variants[0].forward.passes() * 50);
             let left = (effort - self.placed) / BATCH + 1;
             let mut random = fastrand::Rng::with_seed(self.options.seed ^ (self.rounds << 32));
@@ -56,11 +57,11 @@ impl Search<'_> {
 
 impl Arena<'_> {
     /// The objective at which a schedule of few microbatches has nothing left to win.
-    fn target(&self, bound: Ticks) -> i64 {
+    fn target(&self, bound: Ticks, stop: &Stop) -> i64 {
         if self.missing == 0 {
             return bound.0;
         }
-        crate::certificate::lower_bound(&self.level.model, self.objective).value.0
+        lower_bound_until(&self.level.model, self.objective, STEPS, &mut || stop.is_due()).value.0
     }
 
     /// What a piece of work makes of its parent, and how many passes were placed for it.
@@ -114,7 +115,7 @@ impl Arena<'_> {
             disturb(&mut forwards, &mut random);
             let rule = rules[random.usize(..rules.len())];
             placed += 4 * problem.passes();
-            let Some(orders) = dispatch(problem, &forwards, &problem.limits, rule) else { continue };
+            let Some(orders) = dispatch(problem, &forwards, &problem.limits, rule, stop) else { continue };
             let Some(candidate) = self.judged(orders, parent.origin.improved()) else { continue };
             let (filled, more) = self.justified(&candidate, stop);
             placed += more;

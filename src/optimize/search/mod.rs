@@ -8,7 +8,7 @@ mod arena;
 mod improve;
 mod propose;
 
-use self::arena::{Arena, Level, Origin};
+use self::arena::{Arena, Candidate, Level, Origin};
 use super::{Options, Progress, Stop};
 use crate::block::Block;
 use crate::catalog::Proposal;
@@ -66,6 +66,8 @@ pub(super) struct Search<'a> {
     /// The problem, and the one with fewer microbatches in its place.
     whole: Arena<'a>,
     few: Option<Arena<'a>>,
+    /// A named schedule of all microbatches that was there at once.
+    fallback: Option<Candidate>,
     placed: usize,
     /// How often candidates have been improved.
     rounds: u64,
@@ -91,14 +93,17 @@ impl<'a> Search<'a> {
             named: Vec::new(),
             whole: Arena::new(&space.whole, 0, options.objective),
             few: space.few.as_ref().map(few),
+            fallback: None,
             placed: 0,
             rounds: 0,
         }
     }
 
-    /// The best orders so far.
+    /// The best orders so far. (A search that ends by itself has met everything that its fallback is.)
     pub(super) fn best(&self) -> FoundOrders {
-        let best = self.whole.pool.0.first().expect("the serial schedule keeps to feasible capacities");
+        let found = self.whole.pool.0.first().expect("the serial schedule keeps to feasible capacities");
+        let fallback = self.fallback.as_ref().filter(|_| self.stop.is_due());
+        let best = fallback.filter(|fallback| fallback.score < found.score).unwrap_or(found);
         let block = best.origin.block.map(|at| self.blocks[at].clone());
         let Origin { engine, variant, .. } = best.origin.clone();
         FoundOrders { orders: best.orders.clone(), variant, engine, block }

@@ -38,11 +38,13 @@ impl Search<'_> {
                 arena.pool.extend(candidate);
             }
         }
+        self.fall_back();
         // What is found at once comes first: it may be as good as can be.
         let mut guides = Vec::new();
         self.blocks(&mut guides, &starting_points::SHARES[..1]);
+        let stop = self.stop.clone();
         let arena = self.arena();
-        let uniform = starting_points::uniform(&arena.level.model, &arena.level.variants[0].forward);
+        let uniform = starting_points::uniform(&arena.level.model, &arena.level.variants[0].forward, &stop);
         let guide = |forwards| Guide { forwards, engine: "uniform offsets".to_owned(), block: None };
         guides.extend(uniform.into_iter().map(guide));
         self.list(&guides, 0..1);
@@ -57,6 +59,29 @@ impl Search<'_> {
         self.justify();
         self.unroll();
         self.complete();
+    }
+
+    /// Lays by a named schedule that is there at once, for when there is no time for more: the first that fits,
+    /// however little time there is, and the best of those that take a tenth of it. It is no starting point, so a
+    /// search that ends by itself does not depend on it.
+    fn fall_back(&mut self) {
+        let share = self.stop.within(self.stop.remaining() / 10);
+        for entry in catalog::entries().iter().rev() {
+            let is_over = if self.fallback.is_some() { share.is_due() } else { self.stop.is_interrupted() };
+            if is_over {
+                break;
+            }
+            let whole = &self.whole;
+            let Ok(proposal) = entry.unimproved(&whole.level.model) else { continue };
+            let Some((variant, orders)) = whole.level.variant_of(|problem| proposal.split(problem)) else {
+                continue;
+            };
+            let origin = Origin { engine: entry.name.to_owned(), block: None, variant };
+            let Some(candidate) = whole.judged(orders, origin) else { continue };
+            if self.fallback.as_ref().is_none_or(|known| candidate.score < known.score) {
+                self.fallback = Some(candidate);
+            }
+        }
     }
 
     /// Takes a proposal with this number of passes as a candidate, and its forwards to schedule along.
@@ -196,9 +221,10 @@ impl Search<'_> {
             }
             let arena = self.few.as_ref().unwrap_or(&self.whole);
             let threshold = arena.pool.threshold();
+            let stop = self.stop.clone();
             let found = parallel::map(self.options.threads, batch, |&(variant, limits, rule, guide)| {
                 let Guide { forwards, engine, block } = &guides[guide];
-                let orders = dispatch(&arena.level.variants[variant].forward, forwards, limits, rule)?;
+                let orders = dispatch(&arena.level.variants[variant].forward, forwards, limits, rule, &stop)?;
                 let engine = format!("list scheduling along {engine}");
                 let candidate = arena.judged(orders, Origin { engine, block: *block, variant })?;
                 threshold.is_none_or(|worst| candidate.score < worst).then_some(candidate)

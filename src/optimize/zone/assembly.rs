@@ -27,7 +27,7 @@ impl Assembly<'_, '_> {
     /// The same patterns at the least interval at which they go together, which is not below `floor`.
     pub(super) fn tightened(self, floor: Interval) -> Result<Self, ZoneError> {
         let (passes, links) = self.constraints();
-        let interval = least_ratio(passes.len(), &links, floor, self.interval)?;
+        let interval = least_ratio(passes.len(), &links, floor, self.interval, self.pipeline.stop)?;
         Ok(Self { interval, ..self })
     }
 
@@ -72,7 +72,8 @@ impl Assembly<'_, '_> {
     /// The block of these patterns, as early as it can be, checked by the block algebra.
     pub(super) fn into_block(self) -> Result<CheckedBlock, ZoneError> {
         let (passes, links) = self.constraints();
-        let offsets = potentials(passes.len(), &links, self.interval).ok_or(ZoneError::Overflow)?;
+        let offsets = potentials(passes.len(), &links, self.interval, self.pipeline.stop)?;
+        let offsets = offsets.ok_or(ZoneError::Overflow)?;
         let narrow = |value: i128| i64::try_from(value).map_err(|_| ZoneError::Overflow);
         let (parts, length) = (narrow(*self.interval.denom())?, narrow(*self.interval.numer())?);
         let offsets = passes.into_iter().zip(offsets.into_iter().map(Ticks));

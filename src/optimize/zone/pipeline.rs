@@ -116,6 +116,9 @@ impl<'a> Pipeline<'a> {
         let figures = figures.collect::<Result<Vec<_>, _>>()?;
         let mut shapes: Vec<Arc<[Shape]>> = Vec::with_capacity(figures.len());
         for (device, of) in figures.iter().enumerate() {
+            if stop.is_due() {
+                return Err(ZoneError::TimeUp);
+            }
             let like = figures[..device].last().filter(|before| before.is_like(of));
             let known = like.and(shapes.last()).map(Arc::clone);
             shapes.push(known.unwrap_or_else(|| self::shapes(of).into()));

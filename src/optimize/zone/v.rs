@@ -9,6 +9,7 @@
 use super::pattern::{Figures, NODES, Pattern, Shape};
 use super::pipeline::{Pipeline, Scale};
 use super::{Time, ZoneError};
+use crate::stop::Stop;
 
 /// The nodes of a device: F0, F1, I1, I0.
 const F0: usize = 0;
@@ -108,7 +109,15 @@ fn solve_within<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, width: usize)
             let (least_y, most_sum) = (least(F1, I1), most(F0, I0));
             incoming.push(Zone { least_y, most_x, most_z, most_sum });
         }
-        let mut layer = Layer { figures, scale, least_x, least_z, reached: Vec::new() };
+        let mut layer = Layer {
+            figures,
+            scale,
+            least_x,
+            least_z,
+            reached: Vec::new(),
+            stop: pipeline.stop,
+            is_cut: false,
+        };
         let shapes: Vec<Scaled<T>> =
             pipeline.shapes[device].iter().enumerate().filter_map(|of| layer.scaled(of)).collect();
         for (before, zone) in incoming.iter_mut().enumerate() {
@@ -119,6 +128,9 @@ fn solve_within<T: Time>(pipeline: &Pipeline<'_>, scale: Scale<T>, width: usize)
             zone.most_z = zone.most_z.min(most_z);
             for shape in &shapes {
                 layer.extend(zone, before, shape);
+            }
+            if layer.is_cut {
+                return Err(ZoneError::TimeUp);
             }
         }
         let mut reached = layer.reached;
@@ -158,6 +170,9 @@ struct Layer<'a, T> {
     least_x: T,
     least_z: T,
     reached: Vec<State<T>>,
+    stop: &'a Stop,
+    /// Whether it was time to stop before everything had been tried.
+    is_cut: bool,
 }
 
 impl<T: Time> Layer<'_, T> {
@@ -215,13 +230,23 @@ impl<T: Time> Layer<'_, T> {
             // The sums that cannot be raised: with each, every split between x and z.
             let raisable = sure_sum.min(by_memory - 1);
             for copies_sum in (lowest.max(raisable + 1)..=highest).rev() {
+                // With latencies of many intervals, there are as many sums, and as many ways to split each.
+                if self.is_cut() {
+                    return;
+                }
                 let split = copies_sum - copies_y;
                 for copies_x in bottom_x.max(split - top_z)..=top_x.min(split - bottom_z) {
+                    if copies_x % 64 == 0 && self.is_cut() {
+                        return;
+                    }
                     self.reach(zone, before, shape, [copies_x, copies_y, split - copies_x]);
                 }
             }
             // Smaller sums count only where neither x nor z can be raised.
             for copies_x in bottom_x.max(sure_x + 1)..=top_x {
+                if self.is_cut() {
+                    return;
+                }
                 for copies_z in bottom_z.max(sure_z + 1)..=top_z {
                     let sum = copies_x + copies_y + copies_z;
                     if sum <= raisable.min(highest) && sum >= lowest {
@@ -276,6 +301,12 @@ impl<T: Time> Layer<'_, T> {
         }
         self.reached.retain(|other| !zone.contains(&other.zone));
         self.reached.push(State { zone, shape: shape.index, copy, before });
+    }
+
+    /// Whether it is time to stop.
+    fn is_cut(&mut self) -> bool {
+        self.is_cut |= self.stop.is_due();
+        self.is_cut
     }
 
     /// Whether a state contains the zone. That state comes to the front: it likely contains the next.

@@ -9,7 +9,7 @@ use super::growing::{Growing, Tail};
 use super::survey::{Survey, affordable};
 use super::{EveryError, EveryM, UnknownReason};
 use crate::block::Block;
-use crate::model::{Device, Model, Pass};
+use crate::model::{Device, Model};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
@@ -142,7 +142,6 @@ impl Copies<'_> {
     }
 
     fn offsets(&self, device: Device) -> impl Iterator<Item = i64> {
-        let on_device = move |pass: &Pass| self.model.placement().device_of(pass.stage) == device;
-        self.block.passes().filter(move |(pass, _)| on_device(pass)).map(|(_, offset)| offset.0)
+        self.block.passes_of(device).map(|(_, offset)| offset.0)
     }
 }

@@ -140,7 +140,7 @@ fn of_residue(
         if stop.is_due() {
             return Err(Irregular::of(stop));
         }
-        match prove(&rates, &constraints, size, quantities) {
+        match prove(&rates, &constraints, size, quantities, stop) {
             Ok(starts) => {
                 let needed = needed(&rates, quantities);
                 if needed.len() == rates.len() {
@@ -149,6 +149,7 @@ fn of_residue(
                 rates = needed;
             }
             Err(Obstacle::Stuck) => return Err(Irregular::Stuck),
+            Err(Obstacle::Stopped) => return Err(Irregular::of(stop)),
             Err(Obstacle::Forbidden(rate)) => {
                 rates.push(rate.first(quantities).reduced());
                 rates[1..].sort_unstable_by(|one, other| other.cmp(one));
@@ -157,9 +158,14 @@ fn of_residue(
     };
     let terms = rates.iter().zip(starts).map(|(&rate, starts)| {
         let middle = inside(&rates, rate, quantities);
-        IntervalTerm { rate, attained: attained(classes, &constraints, s, rate, middle), starts }
+        IntervalTerm { rate, attained: attained(classes, &constraints, s, rate, middle, stop), starts }
     });
-    Ok(SqueezedInterval { residue: s, terms: terms.collect() })
+    let terms = terms.collect();
+    // No cycle was found, or it was not looked for any more: which of both is not known.
+    if stop.is_due() {
+        return Err(Irregular::of(stop));
+    }
+    Ok(SqueezedInterval { residue: s, terms })
 }
 
 /// The passes of a device, one after the other.
@@ -175,9 +181,10 @@ fn prove(
     constraints: &[Constraint],
     size: (usize, i128),
     quantities: usize,
+    stop: &Stop,
 ) -> Result<Vec<Vec<Starts>>, Obstacle> {
     let of_rate = |&rate: &Rate| -> Result<Vec<Starts>, Obstacle> {
-        let on_ray = |ray: Point| solve(constraints, size, ray, rate.at(ray));
+        let on_ray = |ray: Point| solve(constraints, size, ray, rate.at(ray), stop);
         rays(rate, &others(rates, rate), quantities).into_iter().map(on_ray).collect()
     };
     rates.iter().map(of_rate).collect()
@@ -214,6 +221,7 @@ fn attained(
     s: i128,
     rate: Rate,
     point: Point,
+    stop: &Stop,
 ) -> Option<Attained> {
     let fewest = 1 + (s - 1).mod_floor(&classes.residues);
     if rate == work(classes, s).ok()? {
@@ -221,20 +229,24 @@ fn attained(
         let cycle = order.map(|pass| (classes.passes[pass].name(), 0)).collect();
         return Some(Attained { devices: fewest, cycle });
     }
-    (0..DEVICES_TRIED).map(|more| fewest + more * classes.residues).find_map(|devices| {
-        let there = on_devices(constraints, classes.residues, devices);
-        let cycle = slowest(&there, (classes.passes.len(), devices), point);
-        let found = cycle.filter(|cycle| rate_of(&there, cycle).at(point) == rate.at(point))?;
-        let cycle: Vec<&Constraint> = found.iter().map(|&position| &there[position]).collect();
-        End::BOTH.into_iter().find_map(|end| end.lasting(classes, &cycle, devices))
-    })
+    (0..DEVICES_TRIED).take_while(|_| !stop.is_due()).map(|more| fewest + more * classes.residues).find_map(
+        |devices| {
+            let there = on_devices(constraints, classes.residues, devices);
+            let cycle = slowest(&there, (classes.passes.len(), devices), point, stop);
+            let found = cycle.filter(|cycle| rate_of(&there, cycle).at(point) == rate.at(point))?;
+            let cycle: Vec<&Constraint> = found.iter().map(|&position| &there[position]).collect();
+            End::BOTH.into_iter().find_map(|end| end.lasting(classes, &cycle, devices))
+        },
+    )
 }
 
 /// The cycle of the largest rate at a point.
-fn slowest(there: &[Constraint], size: (usize, i128), point: Point) -> Option<Vec<usize>> {
+fn slowest(there: &[Constraint], size: (usize, i128), point: Point, stop: &Stop) -> Option<Vec<usize>> {
     let mut slowest: Option<Vec<usize>> = None;
     let mut lambda = Ratio::from_integer(0);
-    while let Some(cycle) = forbidding(there, size, point, lambda) {
+    while !stop.is_due()
+        && let Some(cycle) = forbidding(there, size, point, lambda)
+    {
         lambda = rate_of(there, &cycle).at(point);
         slowest = Some(cycle);
     }

@@ -12,11 +12,12 @@ use super::cycle::{Attained, microbatch_steps};
 use super::form::{LinearForm, Point};
 use super::graph::{Classes, Constraint, Node};
 use super::interval::SqueezedInterval;
-use super::potential::{Starts, solve};
+use super::potential::{Obstacle, Starts, solve};
 use super::quasi::{End, Quasi};
 use crate::block::family::{Durations, Family};
 use crate::model::Kind;
 use crate::prove::linear::Linear;
+use crate::stop::Stop;
 
 /// A bound on the makespan of the squeezed order at the family's own durations, without latency, where
 /// `d` has one residue.
@@ -53,6 +54,7 @@ impl Makespan {
         family: &Family,
         classes: &Classes,
         interval: &SqueezedInterval,
+        stop: &Stop,
     ) -> Result<Self, Irregular> {
         let s = interval.residue;
         let point = point(family.durations);
@@ -60,7 +62,11 @@ impl Makespan {
         let lambda = rates.iter().map(|rate| rate.at(point)).max().ok_or(Irregular::Stuck)?;
         let constraints = classes.constraints(s)?;
         let size = (classes.passes.len(), classes.residues);
-        let mut starts = solve(&constraints, size, point, lambda).map_err(|_| Irregular::Stuck)?;
+        let mut starts =
+            solve(&constraints, size, point, lambda, stop).map_err(|obstacle| match obstacle {
+                Obstacle::Stopped => Irregular::of(stop),
+                Obstacle::Stuck | Obstacle::Forbidden(_) => Irregular::Stuck,
+            })?;
         starts.tighten(&constraints, classes.first_pass()?);
         let LastEnd { per_devices, constant, fewest } = LastEnd::of(classes, s, &starts)?;
         let bound = Self { residue: s, starts, per_devices, constant, fewest, rotor: None };

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::form::{LinearForm, Point, Rate};
 use super::graph::{Constraint, Node, Where};
+use crate::stop::Stop;
 
 /// Start times at a point: copy `j` of a pass on device `i` starts at
 /// `lambda*(j + o div T) + start + tilt*i`, everything divided by `scale`.
@@ -68,6 +69,8 @@ pub(super) enum Obstacle {
     Forbidden(Rate),
     /// A cycle without any round: a deadlock.
     Stuck,
+    /// It was time to stop.
+    Stopped,
 }
 
 /// A cycle of constraints in sum.
@@ -84,6 +87,7 @@ pub(super) fn solve(
     (passes, residues): (usize, i128),
     point: Point,
     lambda: Ratio<i128>,
+    stop: &Stop,
 ) -> Result<Starts, Obstacle> {
     let around = constraints.iter().any(|constraint| matches!(constraint.place, Where::Around { .. }));
     let mut tilt = Ratio::from_integer(0);
@@ -91,6 +95,9 @@ pub(super) fn solve(
     let mut least: Option<(Ratio<i128>, Sum)> = None;
     let mut greatest: Option<(Ratio<i128>, Sum)> = None;
     loop {
+        if stop.is_due() {
+            return Err(Obstacle::Stopped);
+        }
         let scale = lambda.denom().lcm(tilt.denom());
         let (interval, slope) = ((lambda * scale).to_integer(), (tilt * scale).to_integer());
         let weight = |constraint: &Constraint| constraint.weight(point, scale, interval, slope);

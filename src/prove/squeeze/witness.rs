@@ -145,7 +145,7 @@ impl Witness {
         let makespans = intervals[0]
             .cases
             .iter()
-            .map(|case| Makespan::of(family, &classes, case))
+            .map(|case| Makespan::of(family, &classes, case, stop))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             format: WITNESS_FORMAT.to_owned(),

@@ -23,6 +23,17 @@ pub fn lower_bound(model: &Model, objective: Objective) -> Bound {
 /// bounds that are as good or better. Some ten million take a second.
 #[must_use]
 pub fn lower_bound_within(model: &Model, objective: Objective, steps: u64) -> Bound {
+    lower_bound_until(model, objective, steps, &mut || false)
+}
+
+/// As [`lower_bound_within`], but no further set of devices is looked at once `is_over` says so: each takes a
+/// quarter of the steps at most. The closed forms are always there.
+pub fn lower_bound_until(
+    model: &Model,
+    objective: Objective,
+    steps: u64,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Bound {
     let alone = alone(model, objective);
     if one_direction(model).is_err() {
         return alone;
@@ -30,7 +41,7 @@ pub fn lower_bound_within(model: &Model, objective: Objective, steps: u64) -> Bo
     let paths = Paths::new(model);
     Device::all(model.devices())
         .flat_map(|device| of_device(model, &paths, device, objective))
-        .chain(subset::best_bound(model, &paths, objective, Steps(steps)))
+        .chain(subset::best_bound(model, &paths, objective, Steps(steps), is_over))
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
 
@@ -55,6 +66,11 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
 /// allowed. Returns 0 for models with two directions.
 #[must_use]
 pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
+    steady_bound_until(model, steps, &mut || false)
+}
+
+/// As [`steady_bound`], but no further set of devices is looked at once `is_over` says so.
+pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -> bool) -> Ratio<i64> {
     if one_direction(model).is_err() {
         return Ratio::from_integer(0);
     }
@@ -62,7 +78,7 @@ pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
     let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(model, &paths, device));
     turns
         .map(turnover::Turn::pace)
-        .chain(subset::steady(model, &paths, Steps(steps)))
+        .chain(subset::steady(model, &paths, Steps(steps), is_over))
         .fold(interval_bound(model), Ratio::max)
 }
 

@@ -35,7 +35,10 @@ mod turnover;
 mod window;
 
 pub use area::interval_bound;
-pub use bound::{STEPS, holds, lower_bound, lower_bound_of, lower_bound_within, steady_bound};
+pub use bound::{
+    STEPS, holds, lower_bound, lower_bound_of, lower_bound_until, lower_bound_within, steady_bound,
+    steady_bound_until,
+};
 pub use check::{CertificateError, Checked, Claim, check};
 pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
 pub use path::critical_path;

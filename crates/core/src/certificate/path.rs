@@ -9,6 +9,8 @@ pub(super) struct Paths<'a> {
     forward: Vec<Ticks>,
     /// By stage: the earliest start of I.
     input: Vec<Ticks>,
+    /// By stage: the last end of the Ws of this stage and of those before it.
+    latest: Vec<Ticks>,
 }
 
 impl<'a> Paths<'a> {
@@ -27,7 +29,12 @@ impl<'a> Paths<'a> {
             input[stage] =
                 input[stage + 1] + model.duration(above, Kind::I) + model.latency_after(Stage::at(stage));
         }
-        Self { model, forward, input }
+        let latest = Stage::all(model.placement().depth()).scan(Ticks::ZERO, |latest, stage| {
+            *latest = (*latest).max(input[stage.index()] + model.duration(stage, Kind::B));
+            Some(*latest)
+        });
+        let latest = latest.collect();
+        Self { model, forward, input, latest }
     }
 
     /// The earliest start of F of a stage.
@@ -49,18 +56,13 @@ impl<'a> Paths<'a> {
     /// From the end of I of a stage to the last end of all that follows it.
     pub(super) fn input_tail(&self, from: Stage) -> Ticks {
         let end = self.input_head(from) + self.model.duration(from, Kind::I);
-        Stage::all(from.0 + 1)
-            .map(|to| self.input_head(to) + self.model.duration(to, Kind::B) - end)
-            .max()
-            .unwrap_or_default()
+        self.latest[from.index()] - end
     }
 
     /// From the end of F of a stage to the last end of all that follows it.
     pub(super) fn forward_tail(&self, from: Stage) -> Ticks {
-        Stage::all(self.model.placement().depth())
-            .map(|to| self.forward_to_weight(from, to))
-            .max()
-            .unwrap_or_default()
+        let end = self.forward_head(from) + self.model.duration(from, Kind::F);
+        self.latest[self.latest.len() - 1] - end
     }
 }
 

@@ -16,8 +16,9 @@ pub(in crate::certificate) fn best_bound(
     paths: &Paths<'_>,
     objective: Objective,
     steps: Steps,
+    is_over: &mut dyn FnMut() -> bool,
 ) -> Option<Bound> {
-    let (_, bound) = grown(model, steps, |devices, part| {
+    let (_, bound) = grown(model, steps, is_over, |devices, part| {
         let bound = bound_of(model, paths, objective, devices, part)?;
         Some((bound.value, bound))
     })?;
@@ -46,11 +47,16 @@ pub(in crate::certificate) fn bound_of(
 }
 
 /// The fastest growth per microbatch in the long run that some devices alone show.
-pub(in crate::certificate) fn steady(model: &Model, paths: &Paths<'_>, steps: Steps) -> Option<Ratio<i64>> {
+pub(in crate::certificate) fn steady(
+    model: &Model,
+    paths: &Paths<'_>,
+    steps: Steps,
+    is_over: &mut dyn FnMut() -> bool,
+) -> Option<Ratio<i64>> {
     // As many as can begin without overflow, but no more than are likely to lead to a repetition.
     let microbatches = (0..=10).rev().map(|power| 1 << power);
     let microbatches = microbatches.into_iter().find(|&count| model.with_microbatches(count).is_ok())?;
-    let (pace, ()) = grown(model, steps, |devices, part| {
+    let (pace, ()) = grown(model, steps, is_over, |devices, part| {
         let mut subset = Subset::new(model, paths, devices);
         let repetition = match subset.follow(microbatches, part) {
             Followed::Repeating(repetition) => repetition,
@@ -62,10 +68,12 @@ pub(in crate::certificate) fn steady(model: &Model, paths: &Paths<'_>, steps: St
 }
 
 /// Starts from the device that is worth most, and adds the one that raises that most, while there
-/// are steps left. Every set of devices takes a part of them at most, and hands back what it leaves.
+/// are steps left and it is not over. Every set of devices takes a part of them at most, and hands back what it
+/// leaves.
 fn grown<V: PartialOrd, T>(
     model: &Model,
     mut steps: Steps,
+    is_over: &mut dyn FnMut() -> bool,
     mut worth: impl FnMut(&[Device], &mut Steps) -> Option<(V, T)>,
 ) -> Option<(V, T)> {
     let share = steps.0 / PARTS;
@@ -74,6 +82,9 @@ fn grown<V: PartialOrd, T>(
     loop {
         let mut found: Option<(V, T, Vec<Device>)> = None;
         for device in Device::all(model.devices()).rev() {
+            if steps.0 == 0 || is_over() {
+                break;
+            }
             let mut part = steps.part(share);
             if part.0 > 0 && !core.contains(&device) && is_bounded(model, device) {
                 let mut devices = core.clone();
