@@ -58,8 +58,10 @@ fn answer(question: Question) -> Result<Value, Box<dyn Error>> {
         Question::Exact { model, objective, schedule, effort } => {
             let (model, schedule) = (model::parse(&model)?, schedule::parse(&schedule)?);
             let limits = Limits { stop: Stop::default(), effort };
-            let answers: Result<Vec<Value>, Box<dyn Error>> =
-                Engine::ALL.iter().map(|&engine| exact(engine, &model, objective, &schedule, &limits)).collect();
+            let answers: Result<Vec<Value>, Box<dyn Error>> = Engine::ALL
+                .iter()
+                .map(|&engine| exact(engine, &model, objective, &schedule, &limits))
+                .collect();
             Ok(answers?.into())
         }
         Question::Replay { model, schedule } => {
@@ -179,7 +181,8 @@ fn every_m(answer: &EveryM, at: &[u32]) -> Value {
     };
     let peaks = |m: u32| {
         let before = m.checked_sub(proof.first).map(|more| (more / proof.step) as usize);
-        let peaks = if m >= proof.peak_from { Some(&proof.peak_memory) } else { proof.peaks_before.get(before?) };
+        let peaks =
+            if m >= proof.peak_from { Some(&proof.peak_memory) } else { proof.peaks_before.get(before?) };
         peaks.map(|peaks| peaks.iter().map(|units| units.0).collect::<Vec<_>>())
     };
     json!({

@@ -123,6 +123,8 @@ def damage(random, schedule):
     """One change, which may or may not make it invalid."""
     schedule = json.loads(json.dumps(schedule))
     orders = schedule["orders"]
+    if not any(orders):
+        return schedule
     order = random.choice([order for order in orders if order])
     k = random.randrange(len(order))
     kind = random.randrange(9)
