@@ -20,7 +20,9 @@ fn bound(model: &Model, objective: Objective, choices: &mut Choices) -> Option<B
     let right = match choices.below(4) {
         0 => certificate::lower_bound_within(model, objective, 0),
         1 => certificate::lower_bound_within(model, objective, STEPS),
-        2 => Bound { value: Ticks(choices.small(256)), ..certificate::lower_bound_within(model, objective, 0) },
+        2 => {
+            Bound { value: Ticks(choices.small(256)), ..certificate::lower_bound_within(model, objective, 0) }
+        }
         _ => {
             let devices: Vec<Device> =
                 Device::all(model.devices()).filter(|_| choices.below(2) == 0).collect();
@@ -158,7 +160,13 @@ fn is_beaten(model: &Model, bound: Ticks, choices: &mut Choices) -> Option<bool>
 }
 
 /// Whether it follows from the best bound known, which is the one that is stated.
-fn is_right(model: &Model, bound: &Bound, optimality: &Optimality, objective: Objective, value: Ticks) -> bool {
+fn is_right(
+    model: &Model,
+    bound: &Bound,
+    optimality: &Optimality,
+    objective: Objective,
+    value: Ticks,
+) -> bool {
     let known = *bound == certificate::lower_bound_within(model, objective, STEPS);
     known
         && match optimality {
@@ -182,7 +190,9 @@ pub fn certificates(input: &[u8]) {
         1 => Optimality::Bound,
         _ => Optimality::Search { engine: "lcg".to_owned(), none_below },
     };
-    let Some(certificate) = Certificate::of(&model, &schedule, &verdict, objective, &bound, optimality.clone()) else {
+    let Some(certificate) =
+        Certificate::of(&model, &schedule, &verdict, objective, &bound, optimality.clone())
+    else {
         assert!(!verdict.is_valid());
         return;
     };
@@ -199,7 +209,11 @@ pub fn certificates(input: &[u8]) {
         match claim {
             Claim::Runs { value: claimed } => assert_eq!(*claimed, value),
             Claim::LowerBound { value: bound } if objective == Objective::Makespan => {
-                assert_ne!(is_beaten(&model, *bound, choices), Some(true), "no schedule is better than {bound}");
+                assert_ne!(
+                    is_beaten(&model, *bound, choices),
+                    Some(true),
+                    "no schedule is better than {bound}"
+                );
             }
             _ => {}
         }

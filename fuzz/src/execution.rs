@@ -76,7 +76,8 @@ pub fn execution(input: &[u8]) {
         let Some(starts) = starts else { continue };
         let timing = verdict.timing.expect("a valid schedule has times");
         assert_eq!(timing.starts, starts);
-        let passes = || schedule.orders().iter().zip(&starts).flat_map(|(order, starts)| order.iter().zip(starts));
+        let passes =
+            || schedule.orders().iter().zip(&starts).flat_map(|(order, starts)| order.iter().zip(starts));
         let ends = passes().map(|(&pass, start)| start.0 + naive::duration(&model, pass));
         assert_eq!(Some(timing.metrics.makespan.0), ends.max());
         let busy: i64 = passes().map(|(&pass, _)| naive::duration(&model, pass)).sum();

@@ -12,8 +12,12 @@ use super::{naive, problems};
 /// A plan of a schedule that runs: whatever is made is sent and received at once, in one order over all devices.
 fn plan(model: &Model, schedule: &Schedule, starts: &[Vec<Ticks>]) -> CommunicationPlan {
     let placement = schedule.placement();
-    let mut waiting: Vec<(Ticks, Pass)> =
-        schedule.orders().iter().zip(starts).flat_map(|(order, starts)| starts.iter().copied().zip(order.iter().copied())).collect();
+    let mut waiting: Vec<(Ticks, Pass)> = schedule
+        .orders()
+        .iter()
+        .zip(starts)
+        .flat_map(|(order, starts)| starts.iter().copied().zip(order.iter().copied()))
+        .collect();
     let mut rows: Vec<Vec<Action>> = vec![Vec::new(); schedule.orders().len()];
     let all: Vec<Pass> = waiting.iter().map(|&(_, pass)| pass).collect();
     let mut next = vec![0; rows.len()];
@@ -29,7 +33,8 @@ fn plan(model: &Model, schedule: &Schedule, starts: &[Vec<Ticks>]) -> Communicat
         let device = placement.device_of(pass.stage);
         next[device.index()] += 1;
         rows[device.index()].push(Action::Run(pass));
-        let message = |payload, boundary| Message { payload, boundary: Stage(boundary), microbatch: pass.microbatch };
+        let message =
+            |payload, boundary| Message { payload, boundary: Stage(boundary), microbatch: pass.microbatch };
         let made = match pass.kind {
             Kind::F if pass.stage.0 + 1 < placement.stages() => message(Payload::Activation, pass.stage.0),
             Kind::I | Kind::B if pass.stage.0 > 0 => message(Payload::Gradient, pass.stage.0 - 1),
@@ -42,14 +47,17 @@ fn plan(model: &Model, schedule: &Schedule, starts: &[Vec<Ticks>]) -> Communicat
         }
     }
     for (row, device) in rows.iter_mut().zip(Device::all(placement.devices())) {
-        let sent: Vec<Message> =
-            row.iter().filter_map(|action| if let Action::Send(message) = action { Some(*message) } else { None }).collect();
+        let sent: Vec<Message> = row
+            .iter()
+            .filter_map(|action| if let Action::Send(message) = action { Some(*message) } else { None })
+            .collect();
         row.extend(sent.into_iter().map(Action::WaitSend));
         for &stage in placement.stages_of(device) {
             row.extend([Action::ReduceGradients(stage), Action::WaitReduce(stage)]);
         }
     }
-    CommunicationPlan::new(placement.clone(), schedule.microbatches(), rows).expect("the passes of a schedule")
+    CommunicationPlan::new(placement.clone(), schedule.microbatches(), rows)
+        .expect("the passes of a schedule")
 }
 
 /// The same with the weights of every stage gathered at the begin of its device's row and let go of at the end.
@@ -132,7 +140,8 @@ fn damaged(plan: &CommunicationPlan, choices: &mut Choices) -> CommunicationPlan
             }
         }
     }
-    CommunicationPlan::new(schedule.placement().clone(), schedule.microbatches(), rows).expect("the same passes")
+    CommunicationPlan::new(schedule.placement().clone(), schedule.microbatches(), rows)
+        .expect("the same passes")
 }
 
 /// A plan that exchanges everything in one order is accepted, and every plan that is accepted ends with the right

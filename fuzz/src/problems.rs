@@ -55,9 +55,7 @@ pub fn model(choices: &mut Choices, cells: u32) -> Option<Model> {
         retained_for_weight,
         checkpoint: (choices.below(3) == 0).then_some(checkpoint),
         weights: (0..stages).map(|_| Units(choices.small(3))).collect(),
-        capacity: (0..devices)
-            .map(|_| (choices.below(2) == 0).then(|| Units(choices.small(24))))
-            .collect(),
+        capacity: (0..devices).map(|_| (choices.below(2) == 0).then(|| Units(choices.small(24)))).collect(),
         activation,
     };
     Model::new("fuzzed".to_owned(), None, placement, microbatches, costs, memory).ok()
@@ -130,5 +128,6 @@ pub fn damaged(schedule: &Schedule, choices: &mut Choices) -> Schedule {
             }
         }
     }
-    Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).expect("one order for each device")
+    Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders)
+        .expect("one order for each device")
 }

@@ -43,7 +43,10 @@ pub fn tables(input: &[u8]) {
         assert_eq!(Record::parse(&printed).as_ref(), Ok(&record), "{printed}");
     }
     if let Ok(promise) = family::parse_promise(text) {
-        assert_eq!(family::parse_promise(&promise.to_string()).map(|again| again.to_string()), Ok(promise.to_string()));
+        assert_eq!(
+            family::parse_promise(&promise.to_string()).map(|again| again.to_string()),
+            Ok(promise.to_string())
+        );
     }
 }
 
@@ -76,11 +79,15 @@ pub fn schedules(input: &[u8]) {
             let faults = comm::verify(plan);
             assert!(faults.iter().all(|fault| !fault.to_string().is_empty()));
             let ends = Semantics::ALL.map(|semantics| comm::deadlock(plan, semantics).is_none());
-            assert!(ends.is_sorted_by(|one, other| one >= other), "each lets less happen than the one before it");
+            assert!(
+                ends.is_sorted_by(|one, other| one >= other),
+                "each lets less happen than the one before it"
+            );
         }
     }
     check(&schedule);
-    if schedule.len() <= MOST_PASSES && schedule.microbatches() <= 100 && schedule.placement().stages() <= 100 {
+    if schedule.len() <= MOST_PASSES && schedule.microbatches() <= 100 && schedule.placement().stages() <= 100
+    {
         verify(&schedule);
     }
 }

@@ -115,8 +115,13 @@ fn of_lower_bounds() {
         writeln!(
             all,
             "{}, {} devices, {} microbatches: path {}, interval {}, steady {} {}",
-            model.name(), model.devices(), model.microbatches(),
-            critical_path(&model), interval_bound(&model), steady_bound(&model, 0), steady_bound(&model, 3000)
+            model.name(),
+            model.devices(),
+            model.microbatches(),
+            critical_path(&model),
+            interval_bound(&model),
+            steady_bound(&model, 0),
+            steady_bound(&model, 3000)
         )
         .expect("a text");
         for objective in [Objective::Makespan, Objective::DeviceSpan] {
@@ -131,11 +136,20 @@ fn of_lower_bounds() {
                 let wrong = Bound { value: bound.value + Ticks(1), ..bound.clone() };
                 let refused = holds(&model, objective, &wrong).expect_err("it is too high");
                 let sentence = bound.reason.sentence(|time| format!("{time} ticks"));
-                writeln!(all, "  {objective} {}: {sentence}; {:?}; {refused}", bound.value, bound.reason.devices()).expect("a text");
+                writeln!(
+                    all,
+                    "  {objective} {}: {sentence}; {:?}; {refused}",
+                    bound.value,
+                    bound.reason.devices()
+                )
+                .expect("a text");
             }
         }
     }
-    assert_eq!(lower_bound(&models()[3], Objective::Makespan), lower_bound_within(&models()[3], Objective::Makespan, 4_000_000));
+    assert_eq!(
+        lower_bound(&models()[3], Objective::Makespan),
+        lower_bound_within(&models()[3], Objective::Makespan, 4_000_000)
+    );
     insta::assert_snapshot!(all);
 }
 
@@ -154,7 +168,8 @@ fn of_schedules_with_overlapped_pairs() {
                 let mut letters = [pair[0].kind.letter(), pair[1].kind.letter()];
                 letters.sort_unstable();
                 let is_pair = matches!(letters, ['B', 'F'] | ['F', 'I']);
-                if is_pair && firsts.last().is_none_or(|&last| last + 2 <= position) && choices.below(2) == 1 {
+                if is_pair && firsts.last().is_none_or(|&last| last + 2 <= position) && choices.below(2) == 1
+                {
                     firsts.push(position);
                 }
             }
@@ -165,7 +180,8 @@ fn of_schedules_with_overlapped_pairs() {
         let paired = schedule.with_overlaps(overlaps).expect("a forward and a backward");
         assert_eq!(paired.overlap_count(), count);
         if count > 0 {
-            writeln!(all, "{seed}\n{}\n{:?}", corpus::said(&model, &paired), memory_along(&model, &paired)).expect("a text");
+            writeln!(all, "{seed}\n{}\n{:?}", corpus::said(&model, &paired), memory_along(&model, &paired))
+                .expect("a text");
         }
     }
     insta::assert_snapshot!(all);

@@ -61,7 +61,8 @@ pub fn plan(text: &str) -> Option<CommunicationPlan> {
         stages
     });
     let placement = Placement::new(stages.collect()).ok()?;
-    let microbatches = rows.iter().flatten().flat_map(Action::passes).map(|pass| pass.microbatch.0 + 1).max()?;
+    let microbatches =
+        rows.iter().flatten().flat_map(Action::passes).map(|pass| pass.microbatch.0 + 1).max()?;
     CommunicationPlan::new(placement, microbatches, rows).ok()
 }
 
