@@ -8,28 +8,35 @@ use super::layout::{Layout, Slot};
 use crate::model::{Device, Model, Pass, Ticks};
 use crate::schedule::{Place, Schedule};
 
-/// The start of every pass, in the order of each device.
-pub(super) type Starts = Vec<Vec<Ticks>>;
+/// An execution of a whole schedule, each pass as soon as possible.
+pub(super) struct Run {
+    /// The start of every pass, in the order of each device.
+    pub starts: Vec<Vec<Ticks>>,
+    /// Every pass behind those that it needs; of an overlapped pair the first pass alone.
+    pub sequence: Vec<Slot>,
+}
 
-/// The earliest start of every pass; nothing when devices wait for each other for ever.
+/// When everything runs, as soon as possible; nothing when devices wait for each other for ever.
 ///
 /// Every pass of the problem must be there once, on the device that holds its stage, and behind the passes
 /// of that device that it needs.
-pub(super) fn execute(model: &Model, schedule: &Schedule, layout: &Layout) -> Option<Starts> {
-    let mut run = Run {
+pub(super) fn execute(model: &Model, schedule: &Schedule, layout: &Layout) -> Option<Run> {
+    let mut running = Running {
         model,
         schedule,
         layout,
         starts: schedule.orders().iter().map(|order| Vec::with_capacity(order.len())).collect(),
+        sequence: Vec::with_capacity(layout.len()),
         ranks: vec![Rank::default(); schedule.devices() as usize],
         waiters: vec![None; layout.len()],
         awake: Device::all(schedule.devices()).rev().collect(),
     };
-    while let Some(device) = run.awake.pop() {
-        run.advance(device);
+    while let Some(device) = running.awake.pop() {
+        running.advance(device);
     }
-    let ran: usize = run.starts.iter().map(Vec::len).sum();
-    (ran == layout.len()).then_some(run.starts)
+    let Running { starts, sequence, .. } = running;
+    let ran: usize = starts.iter().map(Vec::len).sum();
+    (ran == layout.len()).then_some(Run { starts, sequence })
 }
 
 /// A device's state.
@@ -45,18 +52,19 @@ struct Rank {
 
 /// The devices in the middle of their orders. Each pass is started once, and a device that waits is woken
 /// once by what it waits for: the time is linear in passes and dependencies.
-struct Run<'a> {
+struct Running<'a> {
     model: &'a Model,
     schedule: &'a Schedule,
     layout: &'a Layout,
-    starts: Starts,
+    starts: Vec<Vec<Ticks>>,
+    sequence: Vec<Slot>,
     ranks: Vec<Rank>,
     /// By pass: the first of the devices that wait for it.
     waiters: Vec<Option<Device>>,
     awake: Vec<Device>,
 }
 
-impl Run<'_> {
+impl Running<'_> {
     /// Runs a device until it waits or has finished.
     fn advance(&mut self, device: Device) {
         let order = self.schedule.order(device);
@@ -87,7 +95,7 @@ impl Run<'_> {
                     return;
                 }
                 match self.end(need, slot) {
-                    Some(end) => start = start.max(end + self.latency(need, pass)),
+                    Some(end) => start = start.max(end + latency(self.model, need, pass)),
                     None => missing = missing.or(Some(slot)),
                 }
             });
@@ -110,14 +118,11 @@ impl Run<'_> {
         })
     }
 
-    /// The latency from one pass to another one of the same or a neighbouring stage.
-    fn latency(&self, from: Pass, to: Pass) -> Ticks {
-        if from.stage == to.stage { Ticks::ZERO } else { self.model.latency_after(from.stage.min(to.stage)) }
-    }
-
     /// Starts a pass, or both of a pair, and wakes the devices that wait for it.
     fn start(&mut self, device: Device, step: &[Pass], start: Ticks) {
         let mut free = start;
+        let position = self.starts[device.index()].len();
+        self.sequence.push(self.layout.slot(Place { device, position }));
         for &pass in step {
             let position = self.starts[device.index()].len();
             self.starts[device.index()].push(free);
@@ -136,4 +141,9 @@ impl Run<'_> {
             self.awake.push(device);
         }
     }
+}
+
+/// The latency from one pass to another one of the same or a neighbouring stage, in ticks.
+pub(super) fn latency(model: &Model, from: Pass, to: Pass) -> Ticks {
+    if from.stage == to.stage { Ticks::ZERO } else { model.latency_after(from.stage.min(to.stage)) }
 }

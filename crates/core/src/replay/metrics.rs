@@ -2,7 +2,6 @@
 
 use num_rational::Ratio;
 
-use super::execute::Starts;
 use super::{devices, end_of};
 use crate::model::{Model, Ticks};
 use crate::schedule::Schedule;
@@ -15,7 +14,10 @@ pub type Rate = Ratio<i128>;
 pub struct Metrics {
     /// The last end over all devices, the first start being time 0.
     pub makespan: Ticks,
-    /// The largest, over devices, of last end minus first start: the papers' "cost".
+    /// The least time, in ticks, within which every device can run its passes if it may begin later than as
+    /// soon as possible: the time of an iteration when the next one follows without a barrier. It is the largest, over devices, of
+    /// last end minus first start in the best execution: the papers' "cost". The starts as soon as possible may be
+    /// those of a worse execution.
     pub device_span: Ticks,
     /// The time that all devices together are busy.
     pub busy: Ticks,
@@ -27,13 +29,16 @@ pub struct Metrics {
 }
 
 /// Measures a complete run.
-pub(super) fn measure(model: &Model, schedule: &Schedule, starts: &Starts) -> Metrics {
-    let (mut makespan, mut device_span, mut busy) = (Ticks::ZERO, Ticks::ZERO, Ticks::ZERO);
+pub(super) fn measure(
+    model: &Model,
+    schedule: &Schedule,
+    starts: &[Vec<Ticks>],
+    device_span: Ticks,
+) -> Metrics {
+    let (mut makespan, mut busy) = (Ticks::ZERO, Ticks::ZERO);
     for ((_, order), starts) in devices(schedule).zip(starts) {
-        let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else { continue };
-        let end = end_of(model, order[order.len() - 1], last);
-        makespan = makespan.max(end);
-        device_span = device_span.max(end - first);
+        let Some((&pass, &last)) = order.last().zip(starts.last()) else { continue };
+        makespan = makespan.max(end_of(model, pass, last));
         busy += order.iter().map(|pass| model.duration(pass.stage, pass.kind)).sum();
     }
     let idle_share = |span: Ticks| {

@@ -38,6 +38,7 @@ mod execute;
 mod layout;
 mod memory;
 mod metrics;
+mod span;
 mod structure;
 mod violation;
 
@@ -108,8 +109,8 @@ fn explained_by(
     }
     let layout = layout::Layout::new(schedule);
     structure::inspect(model, schedule, &layout, &mut violations);
-    let starts = if violations.is_empty() { execute::execute(model, schedule, &layout) } else { None };
-    if starts.is_none() {
+    let run = if violations.is_empty() { execute::execute(model, schedule, &layout) } else { None };
+    if run.is_none() {
         let Deadlocks { cycles, unlisted } = deadlocks(schedule, &layout);
         violations.extend(cycles.into_iter().map(Violation::Deadlock));
         if unlisted > 0 {
@@ -118,9 +119,10 @@ fn explained_by(
             violations.push(Violation::Stuck { devices: schedule.orders().len() });
         }
     }
-    let timing = starts.map(|starts| {
-        let metrics = metrics::measure(model, schedule, &starts);
-        Timing { starts, metrics }
+    let timing = run.map(|run| {
+        let device_span = span::device_span(model, schedule, &layout, &run);
+        let metrics = metrics::measure(model, schedule, &run.starts, device_span);
+        Timing { starts: run.starts, metrics }
     });
     let peak_memory = memory::inspect(model, schedule, &layout, &mut violations);
     violations.sort_by_key(Violation::sort_key);

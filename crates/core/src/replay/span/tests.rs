@@ -1,0 +1,162 @@
+use proptest::prelude::*;
+
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage, Ticks};
+use crate::replay::replay;
+use crate::schedule::Schedule;
+
+/// A model with stages that cost this much, and the schedule with these orders.
+fn case(costs: [&[i64]; 4], orders: &[&str]) -> (Model, Schedule) {
+    let placement = Placement::linear(u32::try_from(orders.len()).expect("few")).expect("a placement");
+    let [forward, backward_input, backward_weight, latency] =
+        costs.map(|list| list.iter().copied().map(Ticks).collect::<Vec<_>>());
+    let unit = Model::unit(placement.clone(), 2).expect("a model");
+    let mut costs = unit.costs().clone();
+    costs.forward = forward;
+    costs.backward_input = backward_input;
+    costs.backward_weight = backward_weight;
+    costs.communication = latency;
+    let memory = unit.memory().clone();
+    let model = Model::new("test".to_owned(), None, placement.clone(), 2, costs, memory).expect("a model");
+    let read = |order: &&str| order.split_whitespace().map(|pass| pass.parse().expect("a pass")).collect();
+    (model, Schedule::new(placement, 2, orders.iter().map(read).collect()).expect("a schedule"))
+}
+
+fn span((model, schedule): &(Model, Schedule)) -> Ticks {
+    replay(model, schedule).timing.expect("it runs").metrics.device_span
+}
+
+/// Numbered first in, first out, device 1 could start at 10 ticks, and would then have a span of 72; it does
+/// better to begin 5 ticks later.
+#[test]
+fn the_span_does_not_depend_on_how_microbatches_are_numbered() {
+    let costs: [&[i64]; 4] = [&[10, 1, 2], &[1, 1, 2], &[1, 30, 1], &[0, 0]];
+    let crossed = ["0F0 0F1 0I1 0W1 0I0 0W0", "1F1 1F0 1I1 1W1 1I0 1W0", "2F1 2I1 2F0 2I0 2W1 2W0"];
+    let in_order = ["0F0 0F1 0I0 0W0 0I1 0W1", "1F0 1F1 1I0 1W0 1I1 1W1", "2F0 2I0 2F1 2I1 2W0 2W1"];
+    let crossed = span(&case(costs, &crossed));
+    assert_eq!(crossed, Ticks(67));
+    assert!(span(&case(costs, &in_order)) <= crossed);
+}
+
+/// Device 1 alone could do with 12 ticks, device 0 too; together they need more.
+#[test]
+fn a_device_that_begins_later_may_hold_up_another() {
+    let costs: [&[i64]; 4] = [&[1, 1], &[1, 1], &[1, 9], &[0]];
+    let case = case(costs, &["0F0 0F1 0I0 0W0 0I1 0W1", "1F0 1I0 1F1 1I1 1W0 1W1"]);
+    assert_eq!(replay(&case.0, &case.1).timing.expect("it runs").metrics.makespan, Ticks(23));
+    assert_eq!(span(&case), Ticks(22));
+    assert_eq!(plainly(&case.0, &case.1), Ticks(22));
+}
+
+/// The least T with a solution of the system of differences, by trying one T after the other.
+fn plainly(model: &Model, schedule: &Schedule) -> Ticks {
+    let passes: Vec<(Device, Pass)> = Device::all(schedule.devices())
+        .flat_map(|device| schedule.order(device).iter().map(move |&pass| (device, pass)))
+        .collect();
+    let time = |pass: Pass| model.duration(pass.stage, pass.kind).0;
+    // (a, b, w): b starts at least w after a.
+    let mut differences = Vec::new();
+    let mut ends = Vec::new();
+    for (b, &(device, later)) in passes.iter().enumerate() {
+        for (a, &(other, earlier)) in passes.iter().enumerate() {
+            let latency = if device == other {
+                0
+            } else {
+                model.costs().communication
+                    [earlier.stage.min(later.stage).index().min(model.stages() as usize - 2)]
+                .0
+            };
+            if needs(model, later, earlier) {
+                differences.push((a, b, time(earlier) + latency));
+            }
+        }
+        if b > 0 && passes[b - 1].0 == device {
+            differences.push((b - 1, b, time(passes[b - 1].1)));
+        }
+    }
+    for device in Device::all(schedule.devices()) {
+        let first = passes.iter().position(|it| it.0 == device).expect("a pass");
+        let last = passes.iter().rposition(|it| it.0 == device).expect("a pass");
+        ends.push((last, first, time(passes[last].1)));
+    }
+    let has_solution = |span: i64| {
+        let mut starts = vec![0; passes.len()];
+        let all = || differences.iter().copied().chain(ends.iter().map(|&(a, b, time)| (a, b, time - span)));
+        for _ in 0..=passes.len() {
+            for (a, b, apart) in all() {
+                starts[b] = starts[b].max(starts[a] + apart);
+            }
+        }
+        all().all(|(a, b, apart)| starts[a] + apart <= starts[b])
+    };
+    Ticks((0..).find(|&span| has_solution(span)).expect("a solution"))
+}
+
+fn needs(model: &Model, later: Pass, earlier: Pass) -> bool {
+    let above = later.stage.0 + 1 == earlier.stage.0;
+    later.microbatch == earlier.microbatch
+        && match (later.kind, earlier.kind) {
+            (Kind::F, Kind::F) => later.stage.0 == earlier.stage.0 + 1,
+            (Kind::I, Kind::F) | (Kind::W, Kind::I) => later.stage == earlier.stage,
+            (Kind::I, Kind::I) => above && later.stage.0 + 1 < model.stages(),
+            _ => false,
+        }
+}
+
+/// Orders in which everything runs, each pass picked at random among those that can come next.
+fn cases() -> impl Strategy<Value = (Model, Schedule)> {
+    let size = prop_oneof![
+        (2..=3_u32).prop_map(Placement::linear),
+        Just(Placement::v(2)),
+        Just(Placement::looped(2, 2)),
+    ]
+    .prop_map(|placement| placement.expect("a placement"));
+    (size, 1..=3_u32).prop_flat_map(|(placement, microbatches)| {
+        let stages = placement.stages() as usize;
+        let passes = stages * 3 * microbatches as usize;
+        (
+            proptest::collection::vec(0..=9_i64, 4 * stages),
+            proptest::collection::vec(any::<proptest::sample::Index>(), passes),
+        )
+            .prop_map(move |(times, picks)| {
+                let mut times = times.into_iter().map(Ticks);
+                let mut list = |number| times.by_ref().take(number).collect::<Vec<_>>();
+                let unit = Model::unit(placement.clone(), microbatches).expect("a model");
+                let mut costs = unit.costs().clone();
+                costs.forward = list(stages).into_iter().map(|it| it + Ticks(1)).collect();
+                costs.backward_input = list(stages);
+                costs.backward_weight = list(stages);
+                costs.communication = list(stages - 1);
+                let memory = unit.memory().clone();
+                let model =
+                    Model::new("random".to_owned(), None, placement.clone(), microbatches, costs, memory)
+                        .expect("a model");
+                let orders = random_orders(&model, &picks);
+                let schedule = Schedule::new(placement.clone(), microbatches, orders).expect("a schedule");
+                (model, schedule)
+            })
+    })
+}
+
+fn random_orders(model: &Model, picks: &[proptest::sample::Index]) -> Vec<Vec<Pass>> {
+    let mut left: Vec<Pass> = Stage::all(model.stages())
+        .flat_map(|stage| [Kind::F, Kind::I, Kind::W].map(|kind| (stage, kind)))
+        .flat_map(|(stage, kind)| {
+            Microbatch::all(model.microbatches()).map(move |microbatch| Pass::new(stage, kind, microbatch))
+        })
+        .collect();
+    let mut orders = vec![Vec::new(); model.devices() as usize];
+    for pick in picks {
+        let next: Vec<usize> =
+            (0..left.len()).filter(|&at| !left.iter().any(|&other| needs(model, left[at], other))).collect();
+        let pass = left.remove(next[pick.index(next.len())]);
+        orders[model.placement().device_of(pass.stage).index()].push(pass);
+    }
+    orders
+}
+
+proptest! {
+    #[test]
+    fn the_span_is_that_of_the_best_execution((model, schedule) in cases()) {
+        prop_assert_eq!(span(&(model.clone(), schedule.clone())), plainly(&model, &schedule));
+    }
+}
