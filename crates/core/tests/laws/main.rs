@@ -10,6 +10,7 @@ mod certificates;
 #[path = "../../../../fuzz/src/choices.rs"]
 mod choices;
 mod corpus;
+mod edges;
 #[path = "../../../../fuzz/src/execution.rs"]
 mod execution;
 #[path = "../../../../tests/library/laws/naive.rs"]

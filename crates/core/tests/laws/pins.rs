@@ -87,7 +87,7 @@ fn models() -> Vec<Model> {
                 costs.backward_input.fill(Ticks(backward));
                 costs.backward_weight.fill(Ticks(weight));
                 costs.communication.fill(Ticks(latency));
-                costs.forward[0] += Ticks(i64::from(devices % 2));
+                costs.forward[0] += Ticks(latency % 2);
                 let mut memory = unit.memory().clone();
                 memory.capacity.fill(Some(Units(capacity)));
                 if forward == 3 {
