@@ -128,7 +128,7 @@ fn damaged(plan: &CommunicationPlan, choices: &mut Choices) -> CommunicationPlan
             _ => {
                 let message = Message {
                     payload: [Payload::Activation, Payload::Gradient][choices.below(2)],
-                    boundary: Stage(choices.small(schedule.placement().stages() as usize)),
+                    boundary: Stage(choices.small(schedule.placement().stages() as usize + 2)),
                     microbatch: Microbatch(choices.small(schedule.microbatches() as usize)),
                 };
                 rows[from][at] = match action {

@@ -257,6 +257,13 @@ fn of_bounds_with_two_directions() {
     assert!(matches!(holds(&model, Objective::Makespan, &area), Err(BoundError::Directions(2))));
 }
 
+#[test]
+fn of_repetitions() {
+    let repetition = Repetition { after: 9, period: 2, growth: Ticks(7) };
+    assert_eq!((*repetition.pace().numer(), *repetition.pace().denom()), (7, 2));
+    assert_eq!(Window { length: Ticks(9), work: Ticks(4) }.idle(), Ticks(5));
+}
+
 /// Memory that holds nothing at all, and passes that need none.
 #[test]
 fn of_bounds_without_memory() {
