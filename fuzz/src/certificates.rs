@@ -82,7 +82,7 @@ impl<'a> Search<'a> {
                 if !placement.leads_through(stage, microbatch) {
                     continue;
                 }
-                let kinds: &[Kind] = if recomputed >> cell & 1 == 1 {
+                let kinds: &[Kind] = if (recomputed >> cell) & 1 == 1 {
                     &[Kind::F, Kind::R, Kind::I, Kind::W]
                 } else {
                     &[Kind::F, Kind::I, Kind::W]

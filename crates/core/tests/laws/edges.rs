@@ -127,9 +127,9 @@ fn of_models_and_schedules() {
 
     let schedule = |orders: [&str; 2]| Schedule::new(linear(2), 1, orders.map(passes).to_vec());
     let empty = schedule(["", ""]).expect("nothing is a schedule");
-    assert!(empty.is_empty() && empty.len() == 0);
+    assert_eq!((empty.is_empty(), empty.len()), (true, 0));
     let half = schedule(["0F0", ""]).expect("a schedule");
-    assert!(!half.is_empty() && half.len() == 1);
+    assert_eq!((half.is_empty(), half.len()), (false, 1));
     let named = half.named("half");
     assert_eq!(named.name.as_deref(), Some("half"));
     assert_eq!(
