@@ -126,7 +126,7 @@ fn of_lower_bounds() {
         .expect("a text");
         for objective in [Objective::Makespan, Objective::DeviceSpan] {
             let mut bounds: Vec<Bound> =
-                [0, 3000].map(|steps| lower_bound_within(&model, objective, steps)).to_vec();
+                [0, 3000, 30_000].map(|steps| lower_bound_within(&model, objective, steps)).to_vec();
             let devices: Vec<Device> = Device::all(model.devices()).collect();
             for devices in [&devices[..1], &devices[devices.len() - 1..], &devices[..]] {
                 bounds.extend(lower_bound_of(&model, objective, devices, 3000));
