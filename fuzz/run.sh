@@ -17,7 +17,7 @@ built=${CARGO_TARGET_DIR:-$PWD/target/fuzz}
 logs=$built/logs
 mkdir -p "$logs"
 
-cargo run --quiet --manifest-path fuzz/Cargo.toml --target-dir "$built" --release --bin seeds -- .
+cargo run --quiet --manifest-path fuzz/Cargo.toml --target-dir "$built" --release --example seeds -- .
 cargo fuzz build --sanitizer none --target-dir "$built"
 
 status=0
