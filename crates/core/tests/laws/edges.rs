@@ -186,9 +186,10 @@ fn of_what_passes_need() {
     assert_eq!([Kind::I, Kind::B, Kind::W].map(Kind::yields_input_gradient), [true, true, false]);
 }
 
-/// A model on three devices with little memory.
+/// A model on three devices with little memory, which nothing recomputes.
 fn limited() -> Model {
-    unit(linear(3), 6).with_uniform_capacity(Units(2)).expect("a capacity")
+    let model = Model::equal_stages(linear(3), 6, [1, 1, 1, 0]).expect("a model");
+    model.with_uniform_capacity(Units(2)).expect("a capacity")
 }
 
 #[test]
