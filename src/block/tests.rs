@@ -58,7 +58,7 @@ fn v_min_is_sound_and_holds_what_its_formula_says() {
         assert_eq!(after.violations, []);
         let metrics = after.timing.expect("it is valid").metrics;
         assert_eq!(metrics.makespan, timeline.makespan(&model));
-        assert_eq!(metrics.device_span, timeline.device_span(&model));
+        assert_eq!(metrics.device_span, timeline.largest_span(&model));
         assert!(metrics.makespan <= timing.metrics.makespan);
         assert!(after.peak_memory.iter().zip(&verdict.peak_memory).all(|(after, before)| after <= before));
     }

@@ -187,7 +187,7 @@ impl EveryMReport {
             first: Some(proof.first),
             step: Some(proof.step),
             makespan: Some(FormulaInM::of(&proof.makespan)),
-            device_span: Some(FormulaInM::of(&proof.device_span)),
+            device_span: proof.device_span.as_ref().map(FormulaInM::of),
             peak_memory: Some(proof.peak_memory.iter().map(|units| units.0).collect()),
             peak_memory_max: proof.peak_memory.iter().map(|units| units.0).max(),
             peak_memory_from: Some(proof.peak_from),
@@ -252,7 +252,13 @@ impl EveryMReport {
         writeln!(out, "proved: {size}: valid and within memory for {all}")?;
         let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
         line("makespan", format!("{} ({})", proof.makespan, plural(time)))?;
-        line("device span", format!("{} ({})", proof.device_span, plural(time)))?;
+        line(
+            "device span",
+            match &proof.device_span {
+                Some(formula) => format!("{formula} ({})", plural(time)),
+                None => "not known for every m: some device could begin later than it does".to_owned(),
+            },
+        )?;
         line("peak memory", format!("{} ({memory})", in_words(proof)))?;
         let Repetition { from, microbatches, ticks } = proof.repetition;
         let ticks = in_unit(ticks, time);

@@ -25,7 +25,7 @@ pub struct VerifyArgs {
     /// A block family (with --devices) is proved for every m from 1 on. For a schedule file, finds the steady
     /// phase and proves all schedules that repeat it more often. With --json: `status`
     /// (proved, refuted, unknown), `first`, `step`, `makespan` and `device_span` (each with `formula`,
-    /// `from`, `period`, `increase`, `values`, `before`), `peak_memory`, `peak_memory_max`,
+    /// `from`, `period`, `increase`, `values`, `before`; the span may be null), `peak_memory`, `peak_memory_max`,
     /// `peak_memory_from`, `interval`, `repetition`, `replayed_to`; `counterexample`; `reason`.
     #[arg(long)]
     every_m: bool,

@@ -38,9 +38,25 @@ impl IndexedProblem {
         self.asap_within(orders, times, i64::MAX)
     }
 
+    /// As [`asap`](Self::asap), but each device begins no sooner than an instant of its own, in ticks.
+    pub fn asap_from(&self, orders: &IndexedOrders, times: &mut EndTimes, begins: &[i64]) -> bool {
+        self.run(orders, times, i64::MAX, |device| begins[device])
+    }
+
     /// As [`asap`](Self::asap), but gives up as soon as some device cannot have ended its passes by a limit, in
     /// ticks, even if it never waits again.
     pub fn asap_within(&self, orders: &IndexedOrders, times: &mut EndTimes, limit: i64) -> bool {
+        self.run(orders, times, limit, |_| 0)
+    }
+
+    #[inline]
+    fn run(
+        &self,
+        orders: &IndexedOrders,
+        times: &mut EndTimes,
+        limit: i64,
+        begin: impl Fn(usize) -> i64,
+    ) -> bool {
         let EndTimes { ends, next, waiting, idle } = times;
         ends.clear();
         ends.resize(self.cells(), UNKNOWN);
@@ -54,7 +70,8 @@ impl IndexedProblem {
         while let Some(device) = waiting.pop() {
             let order = &orders[device];
             let mut at = next[device];
-            let mut free = at.checked_sub(1).map_or(0, |before| ends[self.cell(order[before])]);
+            let mut free =
+                at.checked_sub(1).map_or_else(|| begin(device), |before| ends[self.cell(order[before])]);
             'passes: while let Some(&pass) = order.get(at) {
                 let class = self.class_of(pass);
                 let mut start = free;
@@ -88,7 +105,8 @@ impl IndexedProblem {
         orders.iter().zip(next).all(|(order, &mut at)| at == order.len())
     }
 
-    /// The last end, and the largest time between first start and last end of a device, in ticks.
+    /// The last end, and the largest time between first start and last end of a device, in ticks. With ASAP times that
+    /// is at least the [device span](Self::device_span).
     pub fn makespan_and_span(&self, orders: &IndexedOrders, times: &EndTimes) -> (i64, i64) {
         let mut length = (0, 0);
         for order in orders {

@@ -9,6 +9,7 @@
 //! | `IndexedProblem`, `IndexedPass`, `IndexedOrders`: the passes of a pipeline by number | `problem` |
 //! | from schedules to the indexed form and back | `convert` |
 //! | the ASAP pass: `EndTimes` | `asap` |
+//! | the device span, and times that have it | `span` |
 //! | the gap filler | `gaps` |
 //! | the list scheduler: `Policy`, `PartialSchedule` | `list` |
 //! | unrolling: the steady phase of few microbatches repeated for many | `unroll` |
@@ -35,10 +36,11 @@ mod gaps;
 mod list;
 mod memory;
 mod problem;
+mod span;
 mod timeline;
 mod unroll;
 
-pub use timeline::{Stuck, Timeline, asap, fill_gaps};
+pub use timeline::{Stuck, Timeline, asap, fill_gaps, within_device_span};
 
 pub(crate) use asap::EndTimes;
 pub(crate) use convert::IndexedSchedule;

@@ -3,6 +3,7 @@
 use super::asap::EndTimes;
 use super::convert::IndexedSchedule;
 use super::gaps::{GapFiller, Lookahead};
+use super::problem::{IndexedOrders, IndexedProblem};
 use crate::model::{Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -28,6 +29,25 @@ pub struct Stuck(pub usize);
 /// When not every pass can start.
 pub fn asap(model: &Model, schedule: &Schedule) -> Result<Timeline, Stuck> {
     IndexedSchedule::of(model, schedule)?.timeline(schedule)
+}
+
+/// Start times with which no device takes longer than the device span, and that span. A device may begin later
+/// than as soon as possible. Where times come near the limits of 64 bits, they are those as soon as possible.
+///
+/// # Errors
+/// When not every pass can start.
+pub fn within_device_span(model: &Model, schedule: &Schedule) -> Result<(Timeline, Ticks), Stuck> {
+    let IndexedSchedule { problem, orders } = IndexedSchedule::of(model, schedule)?;
+    let mut times = EndTimes::default();
+    if !problem.asap(&orders, &mut times) {
+        return Err(Stuck(schedule.len() - times.known()));
+    }
+    let mut held_back = EndTimes::default();
+    let (times, span) = match problem.hold_back(&orders, &mut held_back) {
+        Some(span) => (held_back, span),
+        None => (times.clone(), problem.makespan_and_span(&orders, &times).1),
+    };
+    Ok((Timeline::at(&problem, &orders, &times, schedule), Ticks(span)))
 }
 
 /// The schedule with its gaps filled, and the times it then has.
@@ -71,22 +91,28 @@ impl IndexedSchedule {
         if !problem.asap(orders, &mut times) {
             return Err(Stuck(self.len() - times.known()));
         }
-        let start = |&pass| Ticks(times.start(problem, pass));
-        let starts = orders.iter().map(|order| order.iter().map(start).collect()).collect();
-        Ok(Timeline { orders: schedule.orders().to_vec(), starts })
+        Ok(Timeline::at(problem, orders, &times, schedule))
     }
 }
 
 impl Timeline {
+    /// The times of orders; `schedule` is the same in passes.
+    fn at(problem: &IndexedProblem, orders: &IndexedOrders, times: &EndTimes, schedule: &Schedule) -> Self {
+        let start = |&pass| Ticks(times.start(problem, pass));
+        let starts = orders.iter().map(|order| order.iter().map(start).collect()).collect();
+        Self { orders: schedule.orders().to_vec(), starts }
+    }
+
     /// The last end over all devices.
     #[must_use]
     pub fn makespan(&self, model: &Model) -> Ticks {
         self.spans(model).map(|(_, end)| end).max().unwrap_or_default()
     }
 
-    /// The largest, over devices, of last end minus first start.
+    /// The largest, over devices, of last end minus first start at these times. No less than the device span of
+    /// the orders.
     #[must_use]
-    pub fn device_span(&self, model: &Model) -> Ticks {
+    pub fn largest_span(&self, model: &Model) -> Ticks {
         self.spans(model).map(|(start, end)| end - start).max().unwrap_or_default()
     }
 

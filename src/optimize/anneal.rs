@@ -5,6 +5,8 @@
 //! places ahead or back. Moves that make it no longer are taken, longer ones with a probability that
 //! falls as the work goes on (Kirkpatrick, Gelatt and Vecchi, 1983).
 
+use super::lengths::lengths;
+use crate::certificate::Objective;
 use crate::kernel::{EndTimes, IndexedOrders, IndexedPass, IndexedProblem};
 use crate::stop::Stop;
 
@@ -20,6 +22,7 @@ pub(super) struct Annealing<'a> {
     places: Vec<u32>,
     /// Pairs of neighbours on a longest chain: device and place of the second.
     critical: Vec<(usize, usize)>,
+    objective: Objective,
     random: fastrand::Rng,
     /// How much worse a move may be in the beginning, in typical durations.
     heat: f64,
@@ -28,13 +31,20 @@ pub(super) struct Annealing<'a> {
 }
 
 impl<'a> Annealing<'a> {
-    pub(super) fn new(problem: &'a IndexedProblem, orders: IndexedOrders, heat: f64, seed: u64) -> Self {
+    pub(super) fn new(
+        problem: &'a IndexedProblem,
+        orders: IndexedOrders,
+        objective: Objective,
+        heat: f64,
+        seed: u64,
+    ) -> Self {
         let mut annealing = Self {
             problem,
             orders,
             times: EndTimes::default(),
             places: vec![0; problem.cells()],
             critical: Vec::new(),
+            objective,
             random: fastrand::Rng::with_seed(seed),
             heat,
             placed: 0,
@@ -52,23 +62,19 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Anneals for so much work, until `target` is reached, or until it is time to stop; the shortest orders met,
-    /// by `value` of makespan and span.
-    pub(super) fn run(
-        &mut self,
-        work: usize,
-        value: impl Fn(i64, i64) -> i64,
-        target: i64,
-        stop: &Stop,
-    ) -> IndexedOrders {
+    /// Anneals for so much work, until `target` is reached, or until it is time to stop; the shortest orders met.
+    pub(super) fn run(&mut self, work: usize, target: i64, stop: &Stop) -> IndexedOrders {
         let passes = self.problem.passes();
         let mut best = self.orders.clone();
         if !self.problem.asap(&self.orders, &mut self.times) {
             return best;
         }
         let measure = |this: &Self| {
-            let (makespan, span) = this.problem.makespan_and_span(&this.orders, &this.times);
-            (value(makespan, span), makespan)
+            let (value, other) = lengths(this.problem, this.objective, &this.orders, &this.times);
+            match this.objective {
+                Objective::Makespan => (value, value),
+                Objective::DeviceSpan => (value, other),
+            }
         };
         let (mut now, mut makespan) = measure(self);
         let mut least = now;

@@ -1,6 +1,8 @@
 //! Double justification: gaps are filled from the end of time and from its beginning in turn (project scheduling:
 //! Valls, Ballestin and Quintanilla, 2005).
 
+use super::lengths::lengths;
+use crate::certificate::Objective;
 use crate::kernel::{EndTimes, GapFiller, IndexedOrders, IndexedProblem, Lookahead, reverse};
 use crate::stop::Stop;
 
@@ -11,6 +13,7 @@ const PATIENCE: usize = 3;
 pub(super) struct Justifier<'a> {
     forward: &'a IndexedProblem,
     backward: &'a IndexedProblem,
+    objective: Objective,
     times: EndTimes,
     filler: GapFiller,
     /// Passes placed so far: what the work is measured in.
@@ -18,21 +21,19 @@ pub(super) struct Justifier<'a> {
 }
 
 impl<'a> Justifier<'a> {
-    pub(super) fn new(forward: &'a IndexedProblem, backward: &'a IndexedProblem) -> Self {
+    pub(super) fn new(
+        forward: &'a IndexedProblem,
+        backward: &'a IndexedProblem,
+        objective: Objective,
+    ) -> Self {
         let filler = GapFiller::new(forward, Lookahead::SEARCH);
-        Self { forward, backward, times: EndTimes::default(), filler, placed: 0 }
+        Self { forward, backward, objective, times: EndTimes::default(), filler, placed: 0 }
     }
 
     /// Makes orders that keep to the limits shorter, as far as it goes or until it is time to stop. What is left in
-    /// `orders` is the shortest by `value` of makespan and span that was met, with its value; nothing when they
-    /// cannot run.
-    pub(super) fn justify<V: Ord>(
-        &mut self,
-        orders: &mut IndexedOrders,
-        value: impl Fn(i64, i64) -> V,
-        stop: &Stop,
-    ) -> Option<V> {
-        let mut best = self.measure(orders, &value)?;
+    /// `orders` is the shortest that was met, with its [lengths](lengths()); nothing when they cannot run.
+    pub(super) fn justify(&mut self, orders: &mut IndexedOrders, stop: &Stop) -> Option<(i64, i64)> {
+        let mut best = self.measure(orders)?;
         let mut at = orders.clone();
         let mut patience = PATIENCE;
         while patience > 0 && !stop.is_due() {
@@ -42,7 +43,7 @@ impl<'a> Justifier<'a> {
             reverse(&mut at);
             let front = self.fill(&mut at, self.forward);
             let (back, front) = (back?, front?);
-            let reached = self.measure(&at, &value)?;
+            let reached = self.measure(&at)?;
             if reached < best {
                 best = reached;
                 orders.clone_from(&at);
@@ -55,13 +56,10 @@ impl<'a> Justifier<'a> {
         Some(best)
     }
 
-    fn measure<V>(&mut self, orders: &IndexedOrders, value: &impl Fn(i64, i64) -> V) -> Option<V> {
+    fn measure(&mut self, orders: &IndexedOrders) -> Option<(i64, i64)> {
         self.placed += self.forward.passes();
         let runs = self.forward.asap(orders, &mut self.times);
-        runs.then(|| {
-            let (makespan, span) = self.forward.makespan_and_span(orders, &self.times);
-            value(makespan, span)
-        })
+        runs.then(|| lengths(self.forward, self.objective, orders, &self.times))
     }
 
     fn fill(&mut self, orders: &mut IndexedOrders, problem: &IndexedProblem) -> Option<bool> {

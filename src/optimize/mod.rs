@@ -28,6 +28,7 @@ pub mod explain;
 mod feasible;
 pub mod frontier;
 mod justify;
+mod lengths;
 mod parallel;
 pub mod periodic;
 mod search;
@@ -384,7 +385,7 @@ fn exhaust(
         Err(
             exact::ExactError::NotBuilt(_)
             | exact::ExactError::NoDuration(_)
-            | exact::ExactError::FirstStartVaries(_)
+            | exact::ExactError::DeviceSpan
             | exact::ExactError::NeedsRecomputation(_)
             | exact::ExactError::TooLarge { .. },
         ) => return Ok(None),

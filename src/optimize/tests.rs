@@ -5,6 +5,7 @@ use super::dispatch::{dispatch, forwards_of, rules};
 use super::justify::Justifier;
 use super::{OptimizeError, not_refuted};
 use crate::catalog;
+use crate::certificate::Objective;
 use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem, asap, order_peak, unroll};
 use crate::model::{Device, Model, Placement, Ticks};
 use crate::replay::replay;
@@ -50,7 +51,12 @@ fn indexed_orders_have_the_times_and_the_peak_that_replay_finds() {
             let verdict = replay(&model, &schedule);
             let peak = verdict.peak_memory_max().0;
             let metrics = verdict.timing.expect("it runs").metrics;
-            assert_eq!(length(&problem, &orders), (metrics.makespan.0, metrics.device_span.0));
+            let mut times = EndTimes::default();
+            assert!(problem.asap(&orders, &mut times), "the orders run");
+            let span = problem.device_span(&orders, &times);
+            assert_eq!((length(&problem, &orders).0, span), (metrics.makespan.0, metrics.device_span.0));
+            assert_eq!(problem.hold_back(&orders, &mut times), Some(span));
+            assert_eq!(problem.makespan_and_span(&orders, &times).1, span);
             assert_eq!(problem.peak(&orders), peak);
         }
     }
@@ -99,12 +105,12 @@ fn filling_and_annealing_keep_to_the_limits_and_never_make_a_schedule_longer() {
             let before = length(&problem, &orders);
             let backward = problem.reversed();
             let mut filled = orders.clone();
-            let value = |makespan, span| (makespan, span);
-            let reached = Justifier::new(&problem, &backward).justify(&mut filled, value, &Stop::default());
+            let reached = Justifier::new(&problem, &backward, Objective::Makespan)
+                .justify(&mut filled, &Stop::default());
             assert_eq!(reached, Some(length(&problem, &filled)));
             assert!(reached <= Some(before));
-            let mut annealing = Annealing::new(&problem, orders, 0.4, 1);
-            let annealed = annealing.run(20_000, |makespan, _| makespan, 0, &Stop::default());
+            let mut annealing = Annealing::new(&problem, orders, Objective::Makespan, 0.4, 1);
+            let annealed = annealing.run(20_000, 0, &Stop::default());
             assert!(length(&problem, &annealed).0 <= before.0);
             for found in [filled, annealed] {
                 assert!(replay(&model, &problem.schedule(&model, &found)).is_valid());

@@ -36,8 +36,12 @@ const MAX_SIZE: usize = 8000;
 /// The most states that are remembered, in times kept for them.
 const MAX_REMEMBERED: usize = 60_000_000;
 
-/// Whether the problem is within the engine's limits.
+/// Whether the problem is within the engine's limits. The device span is beyond them: branching and dominance hold
+/// where nothing is lost by starting sooner, and the first pass of a device may have to start later.
 pub fn accepts(problem: &SequencingProblem, incumbent: i64) -> bool {
+    if !problem.first.is_empty() {
+        return false;
+    }
     let lags: i64 = problem.rows.iter().flat_map(|row| row.needs.iter().map(|&(_, lag)| lag)).sum();
     incumbent + lags < MAX_TIME && problem.rows.len() * problem.copies * problem.devices.len() <= MAX_SIZE
 }

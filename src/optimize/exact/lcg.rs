@@ -9,7 +9,8 @@
 //! - dependencies with their latency, and copies of a row one after the other;
 //! - memory at the start of every F, on the literals alone (peak memory depends on orders, not on
 //!   times): clauses where few rows decide, a weighted sum of literals elsewhere;
-//! - the value, at least the end of every row's last copy plus its tail.
+//! - the value, at least the end of every row's last copy plus its tail; for the device span also at least that end less the
+//!   first start of the device.
 //!
 //! The search lowers the value below the best schedule known until there is none. That schedule is
 //! also where the solver starts: its branching keeps to the best solution known.
@@ -186,6 +187,11 @@ impl<'a> Encoding<'a> {
         for (at, row) in self.problem.rows.iter().enumerate() {
             let last = *self.starts[at].last().expect("there is a microbatch");
             self.distance(last, self.value, row.duration + row.tail).post(&mut self.solver);
+            if let Some(&first) = self.problem.first.get(row.device) {
+                let first = self.starts[first][0];
+                let terms = [last.scaled(1), first.scaled(-1), self.value.scaled(-1)];
+                less_than_or_equals(terms, -narrow(row.duration), self.tag).post(&mut self.solver);
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! Two engines that share nothing but the statement of the problem (the `problem` module here) search for a
 //! better schedule than the one known until they have excluded all: lazy clause generation (`lcg`,
 //! where the crate is built with that feature) and a branch and bound (`branch and bound`). They run
-//! at once and keep meter: each counts its own work, neither is more than an epoch of work ahead of the other,
+//! at once, but for the device span, which the second one does not minimise; they keep meter: each counts its own work, neither is more than an epoch of work ahead of the other,
 //! and the first epoch at whose end one of them has a proof decides. So the answer, down to the
 //! schedule and to who proved it, does not depend on how fast the machine runs them, unless the time
 //! limit comes first.
@@ -33,6 +33,7 @@ use std::thread;
 
 use super::{Objective, Stop};
 use crate::certificate::lower_bound;
+use crate::kernel;
 use crate::model::{Device, Model, Pass, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
@@ -45,7 +46,8 @@ use race::{Race, WorkMeter};
 pub enum Engine {
     /// Lazy clause generation: best in general. Only builds with the feature `lcg` have it.
     Lcg,
-    /// Branch and bound over the orders as they grow: best at few devices and many microbatches.
+    /// Branch and bound over the orders as they grow: best at few devices and many microbatches. It minimises the
+    /// makespan alone.
     Branch,
 }
 
@@ -107,9 +109,11 @@ pub enum ExactError {
     /// An F or an I that takes no time: orders that wait for each other in a cycle would have times.
     #[error("`{0}` takes no time: the exact search needs a positive duration of every F and I")]
     NoDuration(Pass),
-    /// The span of a device counts from a start that depends on the schedule.
-    #[error("the first start on device {0} depends on the schedule: its span cannot be minimised exactly")]
-    FirstStartVaries(Device),
+    /// None of the engines asked minimises the device span.
+    #[error(
+        "only lazy clause generation minimises the device span exactly; the engine `lcg` was not asked, or not built in"
+    )]
+    DeviceSpan,
     /// Without recomputation no schedule keeps to the capacities.
     #[error("device {0} keeps to its memory limit only by recomputation, which the exact search leaves out")]
     NeedsRecomputation(Device),
@@ -194,8 +198,13 @@ pub fn solve_with(
     };
     let value = objective.of(&timing.metrics);
     let lower = lower_bound(model, objective).value;
-    let problem = SequencingProblem::new(model, objective)?;
-    let known = problem.starts_of(incumbent, &timing.starts);
+    let problem = SequencingProblem::new(model, objective, value)?;
+    let known = match objective {
+        Objective::Makespan => problem.starts_of(incumbent, &timing.starts),
+        Objective::DeviceSpan => kernel::within_device_span(model, incumbent)
+            .ok()
+            .and_then(|(timeline, _)| problem.starts_of(incumbent, &timeline.starts)),
+    };
     // A known schedule that recomputes may have a value that is no multiple of the scale.
     let task = Task {
         problem: &problem,
@@ -210,6 +219,9 @@ pub fn solve_with(
     }
     let racers: Vec<Engine> =
         engines.iter().copied().filter(|engine| engine.accepts(&problem, task.incumbent)).collect();
+    if objective == Objective::DeviceSpan && !engines.contains(&Engine::Lcg) {
+        return Err(ExactError::DeviceSpan);
+    }
     if racers.is_empty() {
         return Err(ExactError::TooLarge { passes: incumbent.len(), value });
     }

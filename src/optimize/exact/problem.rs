@@ -6,6 +6,10 @@
 //! the same amounts live. A W that takes no time is part of its I: right behind it, it delays nothing
 //! and releases soonest. A full backward B is an I with its W right behind it.
 //!
+//! For the **device span** a device may begin later than it could. First in, first out, its first pass is copy 0 of the
+//! F of its lowest stage, so its span is a difference of two times of the problem. All passes come after the first one
+//! of stage 0; let that start at 0. The device of stage 0 then ends, and all other devices begin, within a span.
+//!
 //! Engines see times divided by their greatest common divisor, and no pass without duration.
 
 use num_integer::Integer;
@@ -34,8 +38,7 @@ pub struct Row {
     pub needs: Vec<(usize, i64)>,
     /// The earliest start of copy 0.
     pub head: i64,
-    /// The value is at least the end of any copy plus this. It may be negative where a device's span
-    /// counts.
+    /// The value is at least the end of any copy plus this. It may be negative where the device span counts.
     pub tail: i64,
 }
 
@@ -44,6 +47,8 @@ pub struct Row {
 pub struct SequencingProblem {
     /// The rows, each after those it needs.
     pub rows: Vec<Row>,
+    /// Where the device span counts: by device, the row whose copy 0 is its first pass. Else empty.
+    pub first: Vec<usize>,
     /// The rows of each device.
     pub devices: Vec<Vec<usize>>,
     /// The most each device may hold, where that limits anything.
@@ -62,12 +67,11 @@ pub struct SequencingProblem {
 pub type Starts = Vec<Vec<i64>>;
 
 impl SequencingProblem {
-    /// The problem of a model.
+    /// The problem of a model, without the schedules that have more than this value.
     ///
     /// # Errors
-    /// When an F or an I takes no time, the first start of a device is not the same in all schedules
-    /// though its span counts, or the capacities need recomputation.
-    pub fn new(model: &Model, objective: Objective) -> Result<Self, ExactError> {
+    /// When an F or an I takes no time, or the capacities need recomputation.
+    pub fn new(model: &Model, objective: Objective, most: Ticks) -> Result<Self, ExactError> {
         let mut rows = rows(model)?;
         let scale = scale_of(&rows);
         for row in &mut rows {
@@ -80,9 +84,27 @@ impl SequencingProblem {
             devices[row.device].push(at);
         }
         let precedes = closure(rows.iter().map(|row| &row.needs[..]));
-        let mut problem =
-            Self { rows, devices, capacities: Vec::new(), copies, precedes, scale, is_whole: true };
-        problem.set_heads_and_tails(model, objective)?;
+        let mut problem = Self {
+            rows,
+            first: Vec::new(),
+            devices,
+            capacities: Vec::new(),
+            copies,
+            precedes,
+            scale,
+            is_whole: true,
+        };
+        problem.set_heads();
+        match objective {
+            Objective::Makespan => problem.set_tails(|_| 0),
+            Objective::DeviceSpan => {
+                let lowest =
+                    |device| model.placement().stages_of(device).iter().min().expect("it holds a stage");
+                problem.first = Device::all(model.devices()).map(|device| lowest(device).index()).collect();
+                let (first, most) = (model.placement().device_of(Stage(0)).index(), problem.units_of(most));
+                problem.set_tails(|device| if device == first { 0 } else { -most });
+            }
+        }
         problem.capacities =
             Device::all(model.devices()).map(|device| problem.capacity(model, device)).collect();
         let limited =
@@ -107,7 +129,7 @@ impl SequencingProblem {
         model.activation_capacity(device).map(|capacity| capacity.0).filter(|&capacity| capacity < all)
     }
 
-    fn set_heads_and_tails(&mut self, model: &Model, objective: Objective) -> Result<(), ExactError> {
+    fn set_heads(&mut self) {
         for at in 0..self.rows.len() {
             let from = |&(before, lag): &(usize, i64)| {
                 let before: &Row = &self.rows[before];
@@ -115,29 +137,17 @@ impl SequencingProblem {
             };
             self.rows[at].head = self.rows[at].needs.iter().map(from).max().unwrap_or(0);
         }
-        // A device's span counts from its first start.
-        let mut origins = vec![0; self.devices.len()];
-        if objective == Objective::DeviceSpan {
-            let lowest =
-                |device| *model.placement().stages_of(device).iter().min().expect("it holds a stage");
-            for device in Device::all(model.devices()) {
-                // Its first pass starts at its head in all schedules if every pass before it is the
-                // first of its own device; the lowest stages are then the first d stages.
-                if lowest(device).0 >= model.devices() {
-                    return Err(ExactError::FirstStartVaries(device));
-                }
-                origins[device.index()] = self.rows[lowest(device).index()].head;
-            }
-        }
+    }
+
+    /// `own`: the value is at least the end of any copy on a device plus this.
+    fn set_tails(&mut self, own: impl Fn(usize) -> i64) {
         for at in (0..self.rows.len()).rev() {
-            let own = -origins[self.rows[at].device];
-            self.rows[at].tail = self.rows[at].tail.max(own);
+            self.rows[at].tail = self.rows[at].tail.max(own(self.rows[at].device));
             let through = self.rows[at].tail + self.rows[at].duration;
             for (before, lag) in self.rows[at].needs.clone() {
                 self.rows[before].tail = self.rows[before].tail.max(through + lag);
             }
         }
-        Ok(())
     }
 
     /// Whether copy `j` of row `a` comes before copy `k` of row `b`, where all schedules agree on it.
@@ -166,9 +176,12 @@ impl SequencingProblem {
 
     /// What the starts of all copies amount to.
     pub fn value(&self, starts: &Starts) -> i64 {
-        let ends = self.rows.iter().zip(starts).map(|(row, starts)| {
-            let last = starts.last().expect("there is a microbatch");
-            last + row.duration + row.tail
+        let ends = self.rows.iter().zip(starts).map(|(row, own)| {
+            let end = own.last().expect("there is a microbatch") + row.duration;
+            match self.first.get(row.device) {
+                Some(&first) => end - starts[first][0],
+                None => end + row.tail,
+            }
         });
         ends.max().unwrap_or(0)
     }

@@ -4,6 +4,7 @@ use itertools::Itertools as _;
 
 use super::super::Objective;
 use super::super::justify::Justifier;
+use super::super::lengths::lengths;
 use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem};
 use crate::model::{Device, Model, Stage};
 use crate::schedule::Schedule;
@@ -114,13 +115,6 @@ impl<'a> Arena<'a> {
         Self { level, pool: Pool::default(), missing, objective }
     }
 
-    pub(super) fn value(&self, makespan: i64, span: i64) -> (i64, i64) {
-        match self.objective {
-            Objective::Makespan => (makespan, span),
-            Objective::DeviceSpan => (span, makespan),
-        }
-    }
-
     /// How good orders are once unrolled; nothing when they cannot run or cannot be unrolled.
     pub(super) fn score(&self, variant: usize, orders: &IndexedOrders) -> Option<Score> {
         let problem = &self.level.variants[variant].forward;
@@ -128,7 +122,6 @@ impl<'a> Arena<'a> {
         if !problem.asap(orders, &mut times) {
             return None;
         }
-        let (makespan, span) = problem.makespan_and_span(orders, &times);
         let more = if self.missing == 0 {
             0
         } else {
@@ -136,7 +129,7 @@ impl<'a> Arena<'a> {
             i128::from(segment.time) * i128::from(self.missing / segment.period)
         };
         let more = i64::try_from(more).ok()?;
-        let (value, other) = self.value(makespan, span);
+        let (value, other) = lengths(problem, self.objective, orders, &times);
         Some((value + more, other + more, problem.peak(orders)))
     }
 
@@ -163,9 +156,9 @@ impl<'a> Arena<'a> {
     /// The candidate with its gaps filled, and how many passes were placed for it.
     pub(super) fn justified(&self, candidate: &Candidate, stop: &Stop) -> (Option<Candidate>, usize) {
         let variant = &self.level.variants[candidate.origin.variant];
-        let mut justifier = Justifier::new(&variant.forward, &variant.backward);
+        let mut justifier = Justifier::new(&variant.forward, &variant.backward, self.objective);
         let mut orders = candidate.orders.clone();
-        let reached = justifier.justify(&mut orders, |makespan, span| self.value(makespan, span), stop);
+        let reached = justifier.justify(&mut orders, stop);
         let better = reached.and_then(|_| self.judged(orders, candidate.origin.improved()));
         (better, justifier.placed)
     }

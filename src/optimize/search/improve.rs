@@ -82,8 +82,8 @@ impl Arena<'_> {
         stop: &Stop,
     ) -> (Vec<Candidate>, usize) {
         let problem = &self.level.variants[parent.origin.variant].forward;
-        let mut annealing = Annealing::new(problem, parent.orders.clone(), heat, seed);
-        let orders = annealing.run(work, |makespan, span| self.value(makespan, span).0, target, stop);
+        let mut annealing = Annealing::new(problem, parent.orders.clone(), self.objective, heat, seed);
+        let orders = annealing.run(work, target, stop);
         let annealed = self.judged(orders, parent.origin.improved());
         let filled = annealed.as_ref().map(|candidate| self.justified(candidate, stop));
         let (filled, placed) = filled.unwrap_or((None, 0));

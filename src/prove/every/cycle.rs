@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 
 use super::cut::Places;
 use super::growing::Growing;
+use super::measured::Measured;
 use super::{EveryError, resized};
-use crate::model::{Device, Microbatch, Model, Pass, Ticks, Units};
-use crate::replay::{Metrics, end_of, replay};
+use crate::model::{Device, Microbatch, Model, Pass, Ticks};
+use crate::replay::{end_of, replay};
 use crate::stop::Stop;
 
 /// A state that comes again.
@@ -32,7 +33,7 @@ pub(super) fn find(
     model: &Model,
     repetitions: RangeInclusive<u32>,
     stop: &Stop,
-    measured: &mut dyn FnMut(u32, (Metrics, Vec<Units>)),
+    measured: &mut dyn FnMut(u32, Measured),
 ) -> Result<Option<Cycle>, EveryError> {
     let (&least, &most) = (repetitions.start(), repetitions.end());
     let mut copies = least.max(16).min(most);
@@ -51,17 +52,18 @@ fn find_within(
     growing: &Growing,
     model: &Model,
     copies: u32,
-    measured: &mut dyn FnMut(u32, (Metrics, Vec<Units>)),
+    measured: &mut dyn FnMut(u32, Measured),
 ) -> Result<Option<Cycle>, EveryError> {
     let schedule = growing.schedule(0, copies)?;
     let model = resized(model, schedule.microbatches())?;
     let verdict = replay(&model, &schedule);
     let is_valid = verdict.is_valid();
     let timing = verdict.timing.ok_or(EveryError::Rejected(schedule.microbatches()))?;
+    let starts = timing.starts.clone();
     if is_valid {
-        measured(schedule.microbatches(), (timing.metrics, verdict.peak_memory));
+        let peaks = verdict.peak_memory;
+        measured(schedule.microbatches(), Measured::of(&model, &schedule, timing, peaks));
     }
-    let starts = timing.starts;
     let places = Places::of(&schedule);
     let end_at = |device: Device, position: usize| {
         end_of(&model, schedule.order(device)[position], starts[device.index()][position])

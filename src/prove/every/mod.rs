@@ -49,9 +49,15 @@
 //! last end of device x for q + c   =   last end of device x for q   +   L      for every q >= r
 //! ```
 //!
-//! First starts do not change (those of a device without a head from `q = 1` on), so makespan and device
-//! span, as maxima of such terms, grow by L too for every Kc microbatches. What is below is replayed one
-//! by one. ∎
+//! First starts do not change (those of a device without a head from `q = 1` on). So the makespan, and the span of each
+//! device as soon as possible, grow by L too for every Kc microbatches. What is below is replayed one by one. ∎
+//!
+//! **The device span** is that of the best execution, in which devices may begin later. No schedule has a smaller one than
+//! its own device of stage 0: every pass is on a chain that comes from the first pass of that device, so that device
+//! ends as late after its first pass as it does as soon as possible, whatever the others do. And the
+//! largest span as soon as possible is no less. Where the two are equal for Kc numbers of microbatches in a row
+//! from r on, both grow by L with every Kc more, so they stay equal, and the device span is both. Where they are not,
+//! nothing is stated for every m.
 //!
 //! **Such a repetition always comes.** Neighbouring stages wait for each other, forward one way and
 //! backward the other, and the passes of a device for one another. So between any two passes there is a
@@ -88,6 +94,7 @@ mod cycle;
 mod detect;
 mod formula;
 mod growing;
+mod measured;
 mod recurring;
 mod survey;
 
@@ -126,8 +133,9 @@ pub struct Proof {
     pub step: u32,
     /// The last end, the first start being time 0.
     pub makespan: Formula,
-    /// The largest, over devices, of last end minus first start.
-    pub device_span: Formula,
+    /// The device span; nothing where it is not proved, because some device has a larger span as soon as possible
+    /// than the device of stage 0.
+    pub device_span: Option<Formula>,
     /// The peak memory of every device, from [`peak_from`](Self::peak_from) microbatches on.
     pub peak_memory: Vec<Units>,
     /// From how many microbatches on every device has its peak.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cycle::{self, Cycle};
 use super::growing::Growing;
+use super::measured::Measured;
 use super::{
     EveryError, EveryM, Formula, MOST_PASSES, Numbers, Proof, Refutation, Repetition, UnknownReason, resized,
 };
@@ -22,9 +23,9 @@ pub(super) struct Survey<'a> {
     step: u32,
     make: Make<'a>,
     stop: &'a Stop,
-    measured: Vec<(Metrics, Vec<Units>)>,
+    measured: Vec<Measured>,
     /// What was measured of larger numbers, in search of a repetition.
-    ahead: BTreeMap<u32, (Metrics, Vec<Units>)>,
+    ahead: BTreeMap<u32, Measured>,
 }
 
 /// Up to how many microbatches `first, first + step, ...` can be replayed, if each adds this many passes.
@@ -69,7 +70,7 @@ impl<'a> Survey<'a> {
             let is_valid = verdict.is_valid();
             match verdict {
                 Verdict { timing: Some(timing), peak_memory, .. } if is_valid => {
-                    self.measured.push((timing.metrics, peak_memory));
+                    self.measured.push(Measured::of(&model, &schedule, timing, peak_memory));
                 }
                 verdict => {
                     return Ok(Some(EveryM::Refuted(Box::new(Refutation { microbatches, verdict }))));
@@ -142,13 +143,19 @@ impl<'a> Survey<'a> {
         let microbatches = growing.period() * cycle.copies;
         let length = (microbatches / self.step) as usize;
         let formula = |what, figure: &dyn Fn(&Metrics) -> Ticks| {
-            let values: Vec<Ticks> = self.measured.iter().map(|(metrics, _)| figure(metrics)).collect();
+            let values: Vec<Ticks> = self.measured.iter().map(|it| figure(&it.metrics)).collect();
             let known = &values[..self.place(from) + length];
             let formula = Formula::new((self.first, self.step), known, length, cycle.ticks);
             self.confirm(what, &formula, &values).map(|()| formula)
         };
         let makespan = formula("the makespan", &|metrics| metrics.makespan)?;
-        let device_span = formula("the device span", &|metrics| metrics.device_span)?;
+        // One repetition, from the first number of microbatches that the induction covers.
+        let covered = &self.measured[self.place(from)..self.place(from) + length];
+        let device_span = if covered.iter().all(|it| it.begins_longest) {
+            Some(formula("the device span", &|metrics| metrics.device_span)?)
+        } else {
+            None
+        };
         let (peak_memory, peaks_before) = self.peaks(growing)?;
         Ok(Proof {
             first: self.first,
@@ -179,8 +186,8 @@ impl<'a> Survey<'a> {
     /// The peaks that all devices have in the end, and those of fewer microbatches. With at least one
     /// repetition the peaks must be the former.
     fn peaks(&self, growing: &Growing) -> Result<(Vec<Units>, Vec<Vec<Units>>), EveryError> {
-        let (_, last) = self.measured.last().expect("something was replayed");
-        let other = self.measured.iter().rposition(|(_, peaks)| peaks != last);
+        let last = &self.measured.last().expect("something was replayed").peaks;
+        let other = self.measured.iter().rposition(|it| it.peaks != *last);
         let before = other.map_or(0, |place| place + 1);
         if before > self.place(growing.microbatches() + growing.period()) {
             let peak = |peaks: &[Units]| peaks.iter().max().copied().unwrap_or_default().0;
@@ -188,10 +195,10 @@ impl<'a> Survey<'a> {
                 what: "the peak memory",
                 microbatches: self.number(before - 1),
                 formula: peak(last),
-                replayed: peak(&self.measured[before - 1].1),
+                replayed: peak(&self.measured[before - 1].peaks),
             });
         }
-        let earlier = self.measured[..before].iter().map(|(_, peaks)| peaks.clone());
+        let earlier = self.measured[..before].iter().map(|it| it.peaks.clone());
         Ok((last.clone(), earlier.collect()))
     }
 }

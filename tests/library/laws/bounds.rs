@@ -7,6 +7,7 @@ use bubbleproof::certificate::{
 use bubbleproof::model::{
     Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Units,
 };
+use bubbleproof::schedule::Schedule;
 use num_rational::Ratio;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -29,7 +30,8 @@ pub fn optimum(model: &Model, kinds: &[Kind], objective: Objective) -> Option<i6
         objective,
         ends: vec![None; passes.len()],
         free: vec![None; devices],
-        first: vec![0; devices],
+        worked: vec![0; devices],
+        orders: vec![Vec::new(); devices],
         live: vec![0; devices],
         recomputed: kinds.contains(&Kind::R),
         passes,
@@ -46,7 +48,9 @@ struct Search<'a> {
     passes: Vec<Pass>,
     ends: Vec<Option<i64>>,
     free: Vec<Option<i64>>,
-    first: Vec<i64>,
+    /// How long each device has worked so far.
+    worked: Vec<i64>,
+    orders: Vec<Vec<Pass>>,
     live: Vec<i64>,
     recomputed: bool,
     best: i64,
@@ -66,7 +70,10 @@ impl Search<'_> {
             return;
         }
         if self.ends.iter().all(Option::is_some) {
-            self.best = self.least();
+            self.best = match self.objective {
+                Objective::Makespan => self.least(),
+                Objective::DeviceSpan => self.best.min(naive::device_span(self.model, &self.schedule())),
+            };
             return;
         }
         for at in 0..self.passes.len() {
@@ -88,16 +95,17 @@ impl Search<'_> {
                 continue;
             }
             let end = start + naive::duration(self.model, pass);
-            let before = (self.free[index], self.first[index]);
+            let before = self.free[index];
             self.ends[at] = Some(end);
             self.free[index] = Some(end);
-            if before.0.is_none() {
-                self.first[index] = start;
-            }
+            self.worked[index] += end - start;
+            self.orders[index].push(pass);
             self.live[index] += acquires - releases;
             self.extend(start);
             self.live[index] -= acquires - releases;
-            (self.free[index], self.first[index]) = before;
+            self.orders[index].pop();
+            self.worked[index] -= end - start;
+            self.free[index] = before;
             self.ends[at] = None;
         }
     }
@@ -111,14 +119,20 @@ impl Search<'_> {
                 .sum()
         };
         let spans = Device::all(self.model.devices()).map(|device| {
-            let free = self.free[device.index()].unwrap_or(0);
-            let start = match self.objective {
-                Objective::Makespan => 0,
-                Objective::DeviceSpan => self.first[device.index()],
+            let begins_all = device == self.model.placement().device_of(Stage(0));
+            let free = match self.objective {
+                Objective::DeviceSpan if !begins_all => self.worked[device.index()],
+                _ => self.free[device.index()].unwrap_or(0),
             };
-            free - start + remaining(device)
+            free + remaining(device)
         });
         spans.max().unwrap_or(0)
+    }
+
+    /// What has been placed.
+    fn schedule(&self) -> Schedule {
+        Schedule::new(self.model.placement().clone(), self.model.microbatches(), self.orders.clone())
+            .expect("orders of the model's size")
     }
 
     fn arrival(&self, pass: Pass) -> Option<i64> {

@@ -76,6 +76,50 @@ pub fn run(model: &Model, schedule: &Schedule) -> Option<Vec<Vec<Ticks>>> {
     complete.then_some(starts)
 }
 
+/// Whether the orders have an execution in which every device ends within a span after it begins: starts are raised
+/// until nothing is too early, which never ends if it takes more rounds than there are passes.
+pub fn runs_within(model: &Model, schedule: &Schedule, span: i64) -> bool {
+    let all: Vec<Pass> = schedule.orders().iter().flatten().copied().collect();
+    let mut starts: BTreeMap<Pass, i64> = all.iter().map(|&pass| (pass, 0)).collect();
+    for _ in 0..=all.len() {
+        let before = starts.clone();
+        for order in schedule.orders() {
+            for (at, &pass) in order.iter().enumerate() {
+                let needed = needs(pass, model, &all);
+                let arrivals =
+                    needed.map(|need| starts[&need] + duration(model, need) + latency(model, need, pass));
+                let free = at.checked_sub(1).map(|last| starts[&order[last]] + duration(model, order[last]));
+                let start = arrivals.chain(free).fold(starts[&pass], i64::max);
+                starts.insert(pass, start);
+            }
+            if let (Some(first), Some(last)) = (order.first(), order.last()) {
+                let begin = starts[last] + duration(model, *last) - span;
+                starts.insert(*first, starts[first].max(begin));
+            }
+        }
+        if starts == before {
+            return true;
+        }
+    }
+    false
+}
+
+/// The least span within which the orders run.
+pub fn device_span(model: &Model, schedule: &Schedule) -> i64 {
+    let longest: i64 = schedule.orders().iter().flatten().map(|&pass| duration(model, pass)).sum();
+    let latencies: i64 = model.costs().communication.iter().map(|latency| latency.0).sum();
+    let (mut too_short, mut enough) = (-1, longest + 2 * i64::from(model.microbatches()) * latencies);
+    while enough - too_short > 1 {
+        let middle = (too_short + enough) / 2;
+        if runs_within(model, schedule, middle) {
+            enough = middle;
+        } else {
+            too_short = middle;
+        }
+    }
+    enough
+}
+
 /// What a pass acquires at its start and releases at its end.
 pub fn acquired_and_released(model: &Model, pass: Pass, recomputed: bool) -> (i64, i64) {
     let (memory, stage) = (model.memory(), pass.stage.index());

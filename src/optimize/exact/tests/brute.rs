@@ -1,7 +1,8 @@
 //! Everything by enumeration: an engine so plain that it needs no proof.
 //!
 //! Passes are placed in the order of their starts, each the moment that its device and what it needs
-//! allow, so every set of orders that can run is met once, as replay would run it.
+//! allow, so every set of orders that can run is met once, as replay would run it. For the device span every set of
+//! orders is asked whether some other execution of it is shorter than the shortest so far.
 
 use crate::certificate::Objective;
 use crate::kernel::{acquired, released};
@@ -30,11 +31,22 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn place(&mut self) {
-        if self.value() >= self.best {
-            return;
+        match self.objective {
+            Objective::Makespan if self.makespan() >= self.best => return,
+            Objective::DeviceSpan if !self.is_within(self.best - 1) => return,
+            _ => {}
         }
         if self.waiting.is_empty() {
-            self.best = self.value();
+            self.best = match self.objective {
+                Objective::Makespan => self.makespan(),
+                Objective::DeviceSpan => {
+                    let mut span = self.makespan();
+                    while self.is_within(span - 1) {
+                        span -= 1;
+                    }
+                    span
+                }
+            };
             return;
         }
         for at in 0..self.waiting.len() {
@@ -83,14 +95,54 @@ impl Search<'_> {
         self.model.activation_capacity(device).is_none_or(|capacity| needs == 0 || live + needs <= capacity.0)
     }
 
-    fn value(&self) -> i64 {
-        let span = |device| {
-            let first = self.on(device).map(|placed| placed.1).min()?;
-            Some(self.on(device).map(|placed| placed.2).max()? - first)
-        };
-        match self.objective {
-            Objective::Makespan => self.placed.iter().map(|placed| placed.2).max().unwrap_or(0),
-            Objective::DeviceSpan => Device::all(self.model.devices()).filter_map(span).max().unwrap_or(0),
+    fn makespan(&self) -> i64 {
+        self.placed.iter().map(|placed| placed.2).max().unwrap_or(0)
+    }
+
+    /// Whether some execution of what is placed, in this order on each device, lets every device with a pass end
+    /// all that it has to run within a span. The starts are raised until nothing is too early; where that takes
+    /// more rounds than there are passes, it never ends.
+    fn is_within(&self, span: i64) -> bool {
+        let device = |pass: Pass| self.model.placement().device_of(pass.stage);
+        let time = |pass: Pass| self.model.duration(pass.stage, pass.kind).0;
+        // (a, b, t): b starts no sooner than t after a.
+        let mut apart: Vec<(usize, usize, i64)> = Vec::new();
+        for (b, &(later, ..)) in self.placed.iter().enumerate() {
+            for needs in prerequisites(later, self.model.placement(), |_| false) {
+                let a = self.placed.iter().position(|(other, ..)| *other == needs).expect("it is placed");
+                let latency = if needs.stage == later.stage {
+                    0
+                } else {
+                    self.model.latency_after(needs.stage.min(later.stage)).0
+                };
+                apart.push((a, b, time(needs) + latency));
+            }
+            if let Some(a) = self.placed[..b].iter().rposition(|&(other, ..)| device(other) == device(later))
+            {
+                apart.push((a, b, time(self.placed[a].0)));
+            }
         }
+        for own in Device::all(self.model.devices()) {
+            let of = |it: &(Pass, i64, i64)| device(it.0) == own;
+            let Some(first) = self.placed.iter().position(of) else { continue };
+            let last = self.placed.iter().rposition(of).expect("there is a first one");
+            let rest: i64 =
+                self.waiting.iter().filter(|&&pass| device(pass) == own).map(|&pass| time(pass)).sum();
+            apart.push((last, first, time(self.placed[last].0) + rest - span));
+        }
+        let mut starts = vec![0; self.placed.len()];
+        for _ in 0..=self.placed.len() {
+            let mut is_settled = true;
+            for &(a, b, least) in &apart {
+                if starts[a] + least > starts[b] {
+                    starts[b] = starts[a] + least;
+                    is_settled = false;
+                }
+            }
+            if is_settled {
+                return true;
+            }
+        }
+        false
     }
 }

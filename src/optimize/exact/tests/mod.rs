@@ -33,6 +33,12 @@ fn proved(engine: Engine, model: &Model, objective: Objective) -> Option<Ticks> 
     (found.value == found.lower_bound).then_some(found.value)
 }
 
+/// The engines that minimise it.
+fn minimising(objective: Objective) -> impl Iterator<Item = Engine> {
+    let all = Engine::ALL.iter().copied();
+    all.filter(move |&engine| objective == Objective::Makespan || engine == Engine::Lcg)
+}
+
 /// V placement, a unit of memory per stage, no latency: found with a third engine (CP-SAT) beside two
 /// like these.
 #[test]
@@ -65,7 +71,7 @@ fn the_engines_prove_the_makespans_on_record() {
 fn every_engine_proves_the_device_spans_on_record() {
     for (times, span) in [([1, 1, 1, 0], 31), ([3, 4, 2, 0], 101), ([6, 3, 7, 2], 184)] {
         let model = limited(Placement::linear(4).expect("a placement"), 8, times, 3);
-        for &engine in Engine::ALL {
+        for engine in minimising(Objective::DeviceSpan) {
             assert_eq!(
                 proved(engine, &model, Objective::DeviceSpan),
                 Some(Ticks(span)),
@@ -83,25 +89,17 @@ proptest! {
     fn every_engine_finds_the_optimum_of_plain_enumeration(model in cases::tiny(), span: bool) {
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let expected = brute::optimum(&model, objective);
-        for &engine in Engine::ALL {
-            match SequencingProblem::new(&model, objective) {
-                Err(ExactError::FirstStartVaries(_)) => prop_assert!(span),
-                problem => {
-                    prop_assert!(problem.is_ok());
-                    prop_assert_eq!(proved(engine, &model, objective), Some(expected), "{:?}", engine);
-                }
-            }
+        for engine in minimising(objective) {
+            prop_assert_eq!(proved(engine, &model, objective), Some(expected), "{:?}", engine);
         }
     }
 
     #[test]
     fn the_engines_agree_on_problems_beyond_enumeration(model in cases::small(), span: bool) {
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
-        if SequencingProblem::new(&model, objective).is_ok() {
-            let values: BTreeSet<_> =
-                Engine::ALL.iter().map(|&engine| proved(engine, &model, objective)).collect();
-            prop_assert!(values.len() == 1 && !values.contains(&None), "{:?}", values);
-        }
+        let values: BTreeSet<_> =
+            minimising(objective).map(|engine| proved(engine, &model, objective)).collect();
+        prop_assert!(values.len() <= 1 && !values.contains(&None), "{:?}", values);
     }
 
 }
@@ -127,12 +125,32 @@ fn times_of_any_size_are_solved_where_common_factors_leave_little_and_refused_el
     let linear = || Placement::linear(4).expect("a placement");
     let hour = 3_600_000_000_000;
     let model = limited(linear(), 8, [3 * hour, 4 * hour, 2 * hour, 0], 3);
-    for &engine in Engine::ALL {
+    for engine in minimising(Objective::DeviceSpan) {
         assert_eq!(proved(engine, &model, Objective::DeviceSpan), Some(Ticks(101 * hour)), "{engine:?}");
     }
     let model = limited(linear(), 8, [3 * hour, 4 * hour + 1, 2 * hour, 0], 3);
     let found = solve(&model, Objective::DeviceSpan, &serial(&model, false), &unlimited());
     assert!(matches!(found, Err(ExactError::TooLarge { passes: 96, .. })), "{found:?}");
+}
+
+/// Numbered first in, first out and run as soon as possible, no schedule of this model has a span below 72: device 1
+/// would begin too early. A device that may begin later needs no such numbering.
+#[test]
+fn a_device_that_begins_later_makes_the_span_shorter_than_any_run_as_soon_as_possible() {
+    let placement = Placement::linear(3).expect("a placement");
+    let unit = Model::unit(placement.clone(), 2).expect("a model");
+    let ticks = |times: [i64; 3]| times.map(Ticks).to_vec();
+    let mut costs = unit.costs().clone();
+    costs.forward = ticks([10, 1, 2]);
+    costs.backward_input = ticks([1, 1, 2]);
+    costs.backward_weight = ticks([1, 30, 1]);
+    let memory = unit.memory().clone();
+    let model = Model::new("late".to_owned(), None, placement, 2, costs, memory).expect("a model");
+    let expected = brute::optimum(&model, Objective::DeviceSpan);
+    assert!(expected <= Ticks(67), "{expected}");
+    for engine in minimising(Objective::DeviceSpan) {
+        assert_eq!(proved(engine, &model, Objective::DeviceSpan), Some(expected), "{engine:?}");
+    }
 }
 
 #[test]
@@ -162,20 +180,10 @@ fn a_deadline_is_kept_in_the_middle_of_a_search() {
 #[test]
 fn what_has_no_exact_search_is_refused_for_the_right_reason() {
     let linear = |times| Model::equal_stages(Placement::linear(2).expect("a placement"), 2, times);
-    let listed = |lists: &[&[u32]]| {
-        let lists =
-            lists.iter().map(|list| list.iter().copied().map(crate::model::Stage).collect()).collect();
-        Model::equal_stages(Placement::new(lists).expect("a placement"), 2, [1, 1, 1, 0])
-    };
     let start = |model: &Model| serial(model, model.memory().checkpoint.is_some());
     let cases = [
         (linear([0, 1, 1, 0]), Objective::Makespan, "`0F0` takes no time"),
         (linear([1, 0, 1, 0]), Objective::Makespan, "`1I0` takes no time"),
-        (
-            listed(&[&[0, 2], &[1], &[3]]),
-            Objective::DeviceSpan,
-            "the first start on device 2 depends on the schedule",
-        ),
     ];
     for (model, objective, reason) in cases {
         let model = model.expect("a model");
@@ -183,6 +191,9 @@ fn what_has_no_exact_search_is_refused_for_the_right_reason() {
         assert!(error.contains(reason), "{error}");
     }
     let model = linear([1, 1, 1, 0]).expect("a model");
+    let start = serial(&model, false);
+    let refused = solve_with(&[Engine::Branch], &model, Objective::DeviceSpan, &start, &unlimited());
+    assert_eq!(refused, Err(ExactError::DeviceSpan));
     let other = Schedule::new(model.placement().clone(), 2, vec![Vec::new(); 2]).expect("a schedule");
     let error = solve(&model, Objective::Makespan, &other, &unlimited()).expect_err("nothing runs");
     assert!(matches!(error, ExactError::Incumbent(_)), "{error}");
