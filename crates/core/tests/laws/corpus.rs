@@ -43,6 +43,10 @@ pub fn said(model: &Model, schedule: &Schedule) -> String {
     said
 }
 
+fn is_toml(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "toml")
+}
+
 fn read_model(text: &str) -> String {
     match model::parse(text) {
         Ok(model) => model::print(&model),
@@ -66,7 +70,7 @@ fn of_files_that_are_refused_or_accepted() {
     for folder in ["invalid", "valid"] {
         for (name, content) in corpus(folder, "") {
             let Ok(text) = String::from_utf8(content) else { continue };
-            let said = if name.ends_with(".toml") { read_model(&text) } else { read_schedule(&text) };
+            let said = if is_toml(&name) { read_model(&text) } else { read_schedule(&text) };
             writeln!(all, "{name}\n{said}").expect("a text");
         }
     }
@@ -179,7 +183,9 @@ fn of_a_model_file_with_one_line_altered() {
         with(&format!("{line}\n{line}"));
         with(&format!("x{line}"));
         if let Some((key, _)) = line.split_once(" = ") {
-            values.iter().for_each(|value| with(&format!("{key} = {value}")));
+            for value in values {
+                with(&format!("{key} = {value}"));
+            }
         }
     }
     insta::assert_snapshot!(all);
