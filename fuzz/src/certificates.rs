@@ -3,10 +3,11 @@
 use bubbleproof::certificate::{self, Bound, Certificate, Claim, Objective, Optimality};
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks};
 use bubbleproof::replay::replay;
+use bubbleproof::schedule::Schedule;
 use serde_json::Value;
 
 use super::choices::Choices;
-use super::execution::{fits_within, starts};
+use super::execution::starts;
 use super::{naive, problems};
 
 /// How many steps a search for a bound may spend: problems here are tiny.
@@ -48,9 +49,15 @@ fn alter(json: &mut Value, choices: &mut Choices) {
             if choices.below(4) == 1 {
                 drop(list.pop());
             }
-            list.iter_mut().for_each(|entry| alter(entry, choices));
+            for entry in list {
+                alter(entry, choices);
+            }
         }
-        Value::Object(entries) => entries.values_mut().for_each(|entry| alter(entry, choices)),
+        Value::Object(entries) => {
+            for entry in entries.values_mut() {
+                alter(entry, choices);
+            }
+        }
         _ => {}
     }
 }
@@ -120,8 +127,12 @@ impl<'a> Search<'a> {
         }
         if self.end.iter().all(Option::is_some) {
             // The makespan was held below the bound all along.
-            let is_span = self.objective == Objective::DeviceSpan;
-            return Some(!is_span || fits_within(self.model, &self.orders, self.bound - 1));
+            if self.objective == Objective::Makespan {
+                return Some(true);
+            }
+            let (placement, microbatches) = (self.model.placement().clone(), self.model.microbatches());
+            let schedule = Schedule::new(placement, microbatches, self.orders.clone()).expect("whole orders");
+            return Some(naive::runs_within(self.model, &schedule, self.bound - 1));
         }
         for at in 0..self.all.len() {
             let pass = self.all[at];

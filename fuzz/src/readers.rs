@@ -29,7 +29,9 @@ pub fn tables(input: &[u8]) {
         let again = family::parse(&printed).expect("what is printed reads");
         assert_eq!(family::print(&again), printed);
         if family.layout.chunks() <= 4 {
-            (1..5).for_each(|devices| repeats(&family, devices));
+            for devices in 1..5 {
+                repeats(&family, devices);
+            }
         }
     }
     if let Ok(manifest) = regress::parse(text) {
