@@ -56,8 +56,14 @@ BRUTE := target/brute
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
+# What changes the trusted base to see whether a test notices, and what runs libFuzzer.
+MUTANTS      := 27.1.0
+FUZZER       := 0.13.2
+MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
+FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
+
 .PHONY: help setup build demo test test-cvc5 test-plain browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
-        differential measure measure-test schedules bench bench-table
+        differential measure measure-test schedules bench bench-table mutants mutants-change fuzz
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -78,6 +84,8 @@ help:
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
 	@echo 'make certify      prove optima and check the proofs with two third-party checkers'
+	@echo 'make mutants      change every line of the trusted base and see whether a test fails (hours; goes on where it stopped)'
+	@echo 'make fuzz         fuzz every reader and every check, SECONDS=n each'
 	@echo 'make setup        install what HiGHS and the tests need into .deps (the others do this by themselves)'
 
 setup: $(STAMP)
@@ -218,4 +226,26 @@ $(CHECKERS): $(STAMP)
 	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/checkers --target-dir target/checkers \
 	    veripb --version '=$(VERIPB)'
 	@rm -rf target/checkers
+	@touch $@
+
+mutants: $(MUTANTS_TOOL)
+	.ci/mutants all
+
+# What CI runs: the mutants in lines that differ from the commit before, or a sample of all.
+mutants-change: $(MUTANTS_TOOL)
+	.ci/mutants change
+
+fuzz: $(FUZZ_TOOL)
+	PATH="$(CURDIR)/.deps/fuzz/bin:$$PATH" fuzz/run.sh $(SECONDS)
+
+$(MUTANTS_TOOL): $(STAMP)
+	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/mutants --target-dir target/mutants-tool \
+	    cargo-mutants --version '=$(MUTANTS)'
+	@rm -rf target/mutants-tool
+	@touch $@
+
+$(FUZZ_TOOL): $(STAMP)
+	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/fuzz --target-dir target/fuzz-tool \
+	    cargo-fuzz --version '=$(FUZZER)'
+	@rm -rf target/fuzz-tool
 	@touch $@

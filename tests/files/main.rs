@@ -8,6 +8,7 @@ mod index;
 
 mod communication;
 mod corpus;
+mod fuzzed;
 mod pytorch;
 mod runtimes;
 

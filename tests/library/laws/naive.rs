@@ -110,7 +110,7 @@ pub fn device_span(model: &Model, schedule: &Schedule) -> i64 {
     let latencies: i64 = model.costs().communication.iter().map(|latency| latency.0).sum();
     let (mut too_short, mut enough) = (-1, longest + 2 * i64::from(model.microbatches()) * latencies);
     while enough - too_short > 1 {
-        let middle = (too_short + enough) / 2;
+        let middle = i64::midpoint(too_short, enough);
         if runs_within(model, schedule, middle) {
             enough = middle;
         } else {

@@ -46,9 +46,12 @@ fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
 ///
 /// The most work of any device; and the **area bound**: while one microbatch enters and one leaves
 /// per interval, the memory in use on a device averages `sum_s activation_s * lifespan_s / T`, and
-/// lifespans are at least the critical path from F to its backward.
+/// lifespans are at least the critical path from F to its backward. Returns 0 for models with two directions.
 #[must_use]
 pub fn interval_bound(model: &Model) -> Ratio<i64> {
+    if model.placement().directions() > 1 {
+        return Ratio::from_integer(0);
+    }
     let paths = Paths::new(model);
     let by_area = Device::all(model.devices()).filter_map(|device| {
         let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;

@@ -162,7 +162,7 @@ impl Schedule {
         for (device, positions) in Device::all(self.devices()).zip(&overlaps) {
             let mut free = 0;
             for &position in positions {
-                let pair = self.order(device).get(position..position + 2);
+                let pair = position.checked_add(2).and_then(|end| self.order(device).get(position..end));
                 let is_pair = pair.is_some_and(|pair| {
                     let forwards = pair.iter().filter(|pass| pass.kind == Kind::F).count();
                     let backwards = pair.iter().filter(|pass| pass.kind.yields_input_gradient()).count();

@@ -1,0 +1,36 @@
+//! What is fuzzed, and what must hold of it. Each target is a function of bytes that panics when something is wrong.
+//!
+//! Three read their input as a text; the others take it as a row of choices, of which they build problems and claims
+//! whose truth is known otherwise. `tests/files/fuzzed.rs` runs all of them on the seeds and on what fuzzing found,
+//! without a fuzzer.
+
+mod certificates;
+mod choices;
+mod execution;
+#[path = "../../tests/library/laws/naive.rs"]
+mod naive;
+mod plans;
+mod problems;
+mod readers;
+#[path = "../../tests/files/communication/runtime.rs"]
+mod runtime;
+mod seeds;
+
+pub use certificates::certificates;
+pub use execution::execution;
+pub use plans::plans;
+pub use readers::{schedules, tables, traces};
+pub use seeds::seeds;
+
+/// A target: its name, and what it does with an input.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 6] = [
+    ("tables", tables),
+    ("schedules", schedules),
+    ("traces", traces),
+    ("execution", execution),
+    ("plans", plans),
+    ("certificates", certificates),
+];
