@@ -6,11 +6,12 @@ use clap::Args;
 use num_rational::Ratio;
 use serde::Serialize;
 
+use super::caveats;
 use super::error::{Error, Status};
 use super::figures::percentage;
 use super::interrupt::on_ctrl_c;
 use super::number::Interval;
-use super::output::Output;
+use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::SearchArgs;
 use super::size::ModelArgs;
@@ -52,6 +53,8 @@ struct Explained {
 struct ExplanationReport<'a> {
     feasible: bool,
     reasons: Vec<Explained>,
+    /// What the model cannot tell.
+    notes: Vec<String>,
     interval: Option<Interval>,
     makespan: Option<i64>,
     certified_bound: Option<i64>,
@@ -74,6 +77,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let mut report = ExplanationReport {
         feasible: true,
         reasons: Vec::new(),
+        notes: caveats::unsplit(&model).into_iter().collect(),
         interval: None,
         makespan: None,
         certified_bound: None,
@@ -107,6 +111,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
         }
     }
     drop(progress);
+    report.notes.iter().for_each(|text| note(text));
     output.print(&report)?;
     Ok(Status::of(report.feasible))
 }

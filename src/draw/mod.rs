@@ -214,11 +214,15 @@ impl<'a> Picture<'a> {
     fn facts(&self) -> Vec<String> {
         let metrics = &self.timing.metrics;
         let most = self.peak_memory.iter().copied().max().unwrap_or_default();
+        let computed = match self.measured {
+            Some(Measured { held: None, .. }) => " (by the model, not measured)",
+            _ => "",
+        };
         vec![
             format!("makespan {}", in_unit(metrics.makespan, &self.model.costs().unit)),
             format!("bubble rate {} %", percent(metrics.bubble_rate, 2)),
             format!("idle rate {} %", percent(metrics.idle_rate, 2)),
-            format!("peak memory {most} {}", self.model.memory().unit),
+            format!("peak memory {most} {}{computed}", self.model.memory().unit),
         ]
     }
 }

@@ -272,7 +272,7 @@ fn json_is_one_object_whatever_happens() {
         &["check", CERTIFIED],
         &["check", SCHEDULE],
         &["convert", SCHEDULE, "-o", "-"],
-        &["convert", SCHEDULE, "-o", "target/tmp/run.toml", "--to", "torchtitan"],
+        &["convert", SCHEDULE, "-o", "target/tmp/run.args", "--to", "torchtitan"],
         &["convert", BROKEN, "-o", "target/tmp/nodes.json", "--to", "sail-sg"],
         &["render", SCHEDULE],
         &["render", BROKEN],

@@ -147,9 +147,20 @@ impl fmt::Display for Figures {
         if spread.count > 1 {
             writeln!(
                 out,
-                "makespans of the iterations: {} to {} ns, half of them {} to {}",
-                spread.least, spread.most, spread.lower_quartile, spread.upper_quartile
+                "(measured: iteration {}, whose makespan is the median)\nmakespans of the iterations: {} to {} ns, half \
+                 of them {} to {}",
+                self.typical_iteration,
+                spread.least,
+                spread.most,
+                spread.lower_quartile,
+                spread.upper_quartile
             )?;
+        }
+        if self.highest_peaks != self.peak_memory.measured
+            && let Some(peaks) = &self.highest_peaks
+        {
+            let peaks: Vec<String> = peaks.iter().map(ToString::to_string).collect();
+            writeln!(out, "most that the devices held in any iteration: {} bytes", peaks.join(", "))?;
         }
         let headings = ["error of a pass", "median ns", "9 in 10 within", "median", "9 in 10", "worst"];
         let mut table = Table::new(headings);
