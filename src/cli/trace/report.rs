@@ -154,12 +154,12 @@ struct EarlyPass {
 struct Figures {
     makespan: Pair<Spread, i64>,
     bubble_rate: Pair<f64, f64>,
-    peak_memory: Pair<Option<Vec<i64>>, Option<Vec<i64>>>,
+    activation_peak: Pair<Option<Vec<i64>>, Option<Vec<i64>>>,
     durations: ErrorsReport,
     starts: ErrorsReport,
     /// The iteration that the measured figures are of: the one with the median makespan.
     typical_iteration: usize,
-    highest_peaks: Option<Vec<i64>>,
+    highest_activation_peaks: Option<Vec<i64>>,
     /// The makespan that replay gives with the durations measured in the typical iteration.
     with_measured_durations: Option<i64>,
     #[serde(skip)]
@@ -357,7 +357,7 @@ impl Figures {
                 predicted: decimal(predicted),
                 error: Some(decimal(predicted - measured)),
             },
-            peak_memory: Pair {
+            activation_peak: Pair {
                 measured: units(comparison.peak_memory()),
                 predicted: units(prediction.peak_memory.as_ref()),
                 error: None,
@@ -365,7 +365,7 @@ impl Figures {
             durations: ErrorsReport::from(&comparison.durations),
             starts: ErrorsReport::from(&comparison.starts),
             typical_iteration: comparison.typical(),
-            highest_peaks: units(comparison.highest_peaks().as_ref()),
+            highest_activation_peaks: units(comparison.highest_peaks().as_ref()),
             with_measured_durations: within.map(|within| within.0),
             rates: [measured, predicted],
         }
