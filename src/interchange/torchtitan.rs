@@ -158,6 +158,8 @@ impl Settings<'_> {
             format!("--parallelism.pipeline_parallel_schedule={}", self.named),
             format!("--parallelism.pipeline_parallel_schedule_csv={}", self.csv),
             "--parallelism.pipeline_parallel_microbatch_size=1".to_owned(),
+            // A number here, from the configuration that the options go with, would be checked against the stages.
+            "--parallelism.pipeline_parallel_layers_per_stage=None".to_owned(),
             format!("--training.local_batch_size={}", self.microbatches),
             // A pipeline is refused otherwise.
             "--training.disable_cuda_graphs".to_owned(),

@@ -196,7 +196,35 @@ fn every_command_gives_the_same_figures_of_a_schedule() {
             }
         }
         idle_shares(&scene, &replayed, &replay, &drawn);
+        let proved = scene.run("verify SCHEDULE --model MODEL --every-m --json").json();
+        if proved["peak_memory_from"].as_u64().is_some_and(|from| from <= 9) {
+            assert_eq!(proved["peak_memory"], base["peak_memory"], "--every-m");
+        }
+        recorded(&scene);
     }
+}
+
+/// What `regress` records of the schedule.
+fn recorded(scene: &Scene) {
+    let manifest = "[[schedule]]\nname = \"ours\"\nfile = \"schedule.json\"\nmodel = \"model.toml\"\n";
+    fs::write(scene.path("regress.toml"), manifest).expect("written");
+    let run = tool(&["regress", &scene.path(""), "--accept", "--no-cache"]);
+    assert_eq!(run.status, 0, "{}", run.transcript());
+    let record = scene.read("records/ours.record");
+    let value = |name: &str| {
+        let facts = record.lines().filter_map(|line| line.rsplit_once(": "));
+        let found: Vec<&str> =
+            facts.filter(|(fact, _)| fact.split(' ').next_back() == Some(name)).map(|(_, value)| value).collect();
+        let [value] = found[..] else { panic!("{name} in {record}") };
+        value.to_owned()
+    };
+    for key in ["makespan", "device_span"] {
+        assert_eq!(value(key), scene.base[key].to_string(), "{key} in {record}");
+    }
+    assert_eq!(scene.base["bubble_rate_exact"], value("bubble_rate"), "{record}");
+    let peaks: Vec<String> =
+        scene.base["peak_memory"].as_array().expect("a list").iter().map(Value::to_string).collect();
+    assert_eq!(value("peak_memory"), peaks.join(" "), "{record}");
 }
 
 /// The idle share of each device, in a table, beside the rows of drawings and on a page.
