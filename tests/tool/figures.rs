@@ -59,7 +59,9 @@ impl Scene {
         assert_eq!(tool(&["convert", &model, "--schedule", name, "-o", &schedule]).status, 0);
         let base = tool(&["verify", &schedule, "--model", &model, "--json"]).json();
         assert_eq!(base["valid"], true, "{base}");
-        assert_ne!(base["bubble_rate"], base["idle_rate"], "a device begins late or ends early");
+        if placement == "linear" {
+            assert_ne!(base["bubble_rate"], base["idle_rate"], "every device begins late or ends early");
+        }
         Self { base, ..scene }
     }
 
@@ -115,7 +117,7 @@ impl Scene {
                 let rest = text[at + words.len()..].trim_start_matches(' ');
                 let number: String =
                     rest.chars().take_while(|letter| letter.is_ascii_digit() || *letter == '.').collect();
-                if number.is_empty() {
+                if !number.starts_with(|letter: char| letter.is_ascii_digit()) {
                     continue;
                 }
                 assert_eq!(number.trim_end_matches('.'), shown(&base[key]), "{about}: {words}\n{text}");
@@ -213,8 +215,10 @@ fn recorded(scene: &Scene) {
     let record = scene.read("records/ours.record");
     let value = |name: &str| {
         let facts = record.lines().filter_map(|line| line.rsplit_once(": "));
-        let found: Vec<&str> =
-            facts.filter(|(fact, _)| fact.split(' ').next_back() == Some(name)).map(|(_, value)| value).collect();
+        let found: Vec<&str> = facts
+            .filter(|(fact, _)| fact.split(' ').next_back() == Some(name))
+            .map(|(_, value)| value)
+            .collect();
         let [value] = found[..] else { panic!("{name} in {record}") };
         value.to_owned()
     };

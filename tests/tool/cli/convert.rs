@@ -48,7 +48,7 @@ fn torchtitans_two_files_are_named_together_and_overwrite_no_input() {
     };
     for (to, outputs) in [
         ("torchtitan-0.2", ["model.csv", "model.toml", "model", "run.v2", "run.json", "run.args", ""]),
-        ("torchtitan", ["run.v2", "run.json", "run.toml", "-", "model.toml", "a\nb", ""]),
+        ("torchtitan", ["run.v2", "run.json", "run.toml", "run.TOML", "model.toml", "a\nb", ""]),
     ] {
         for output in outputs {
             let run = convert(output, to);
