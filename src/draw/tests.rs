@@ -344,7 +344,7 @@ fn a_measurement_that_is_what_replay_says_is_drawn_as_that() {
             assert_eq!(one, other.replace("as measured", "on unit").replace(NOT_MEASURED, ""));
         };
         // Wide enough for all that is said to be in one line.
-        let wide = Terminal { width: Some(200), ..Terminal::default() };
+        let wide = Terminal { width: 200, ..Terminal::default() };
         same(predicted.terminal(&wide), measured.terminal(&wide));
         let wide = Svg { width: Some(2000), ..Svg::default() };
         let svg = |picture: &Picture<'_>| picture.svg(&wide).expect("room enough");
