@@ -191,7 +191,9 @@ fn every_command_gives_the_same_figures_of_a_schedule() {
             let row = row(&text, heading, name);
             for (key, words) in NAMES {
                 let Some((_, cell)) = row.iter().find(|(heading, _)| *heading == words) else {
-                    assert!(command.starts_with("frontier"), "{command} has no {words}");
+                    // Tables have no room for all of them.
+                    let there = !command.starts_with("frontier") && key != "idle_rate";
+                    assert!(!there, "{command} has no {words}");
                     continue;
                 };
                 assert_eq!(cell.trim_end_matches(" %"), shown(&base[key]), "{command}: {words}");
