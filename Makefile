@@ -37,6 +37,13 @@ TORCH_NEEDS := nvidia-cuda-runtime==13.2.75 numpy==2.4.6 filelock==4.2.11 typing
                sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 jinja2==3.1.6 markupsafe==3.0.4 fsspec==2026.9.0
 PYTORCH     := .deps/torch-$(TORCH)
 
+# Releases of torchtitan that our files are for, without what only training needs: `tests/torchtitan/absent.py` has
+# empty modules for that.
+TITANS      := 0.3.0 0.2.2
+TITAN_NEEDS := tyro==1.0.17 docstring-parser==0.18.0 typeguard==4.6.0 einops==0.8.2 torchdata==0.11.0 \
+               spmd_types==0.2.3 torch_checkpointing==0.1.1
+INSTALLED   := $(TITANS:%=.deps/torchtitan-%)
+
 # What `make measure` runs: the standard set, or one schedule with SCHEDULE=file.json. KIND is cpu or cuda; on CUDA
 # the PyTorch of $(PYTHON) is used, since ours has no CUDA libraries. OPTIONS are passed on.
 KIND      ?= cpu
@@ -62,7 +69,7 @@ FUZZER       := 0.13.2
 MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
 FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
-.PHONY: help setup build demo test test-cvc5 test-plain browser gallery regress lint proofs proofs-cvc5 certify interop dumps \
+.PHONY: help setup build demo test test-cvc5 test-plain browser gallery regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz
 
 help:
@@ -79,6 +86,7 @@ help:
 	@echo 'make proofs-cvc5  ask a second solver about every theorem in proofs/'
 	@echo 'make differential compare with independent programs on random problems (CASES=n, SEED=s, JOBS=n)'
 	@echo 'make interop      run schedules in PyTorch, and show that those which are refused fail there'
+	@echo 'make torchtitan   load what convert writes for torchtitan in its releases, and split a model by it'
 	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into target/traces'
 	@echo 'make measure-test test the script that measures'
 	@echo 'make bench        measure replay and block solving'
@@ -169,6 +177,12 @@ interop: $(PYTORCH)
 	$(CARGO) build
 	PYTHONPATH=$(PYTORCH) $(PYTHON) tests/interop/run.py $(TOOL)
 
+torchtitan: $(PYTORCH) $(INSTALLED)
+	$(CARGO) build
+	@for titan in $(INSTALLED); do \
+	    PYTHONPATH=$$titan:$(PYTORCH) $(PYTHON) -W ignore tests/torchtitan/check.py $(TOOL) || exit 1; \
+	done
+
 # The schedules that PyTorch makes itself, as the tests read them.
 dumps: $(PYTORCH)
 	PYTHONPATH=$(PYTORCH) $(PYTHON) tests/interop/dump.py tests/data/pytorch
@@ -198,6 +212,13 @@ $(PYTORCH):
 	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
 	    --no-deps --no-compile --target $@.part torch==$(TORCH) $(TORCH_NEEDS)
 	@$(PYTHON) tests/interop/stand_ins.py $@.part
+	@mv $@.part $@
+
+$(INSTALLED):
+	@echo 'installing $(notdir $@) into .deps'
+	@rm -rf $@.part && mkdir -p .deps
+	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
+	    --no-deps --no-compile --target $@.part $(subst -,==,$(notdir $@)) $(TITAN_NEEDS)
 	@mv $@.part $@
 
 bench: setup

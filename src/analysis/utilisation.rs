@@ -35,11 +35,11 @@ impl Utilisation {
         self.last_end - self.first_start
     }
 
-    /// The share of some time in which the device does nothing, for example of the makespan or of its own
-    /// [span](Self::span). Returns 0 if that time is 0.
+    /// The share of the makespan in which the device does nothing. The mean over devices is the idle rate of replay.
+    /// Returns 0 if the makespan is 0.
     #[must_use]
-    pub fn idle_share(&self, of: Ticks) -> Rate {
-        idle_share(self.busy.0.into(), of.0.into())
+    pub fn idle_share(&self, makespan: Ticks) -> Rate {
+        idle_share(self.busy.0.into(), makespan.0.into())
     }
 }
 

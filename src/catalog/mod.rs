@@ -131,6 +131,13 @@ pub enum Needs {
 }
 
 impl Needs {
+    /// Whether schedules that need this lose their point on a placement that has it: those that interleave chunks, where
+    /// each device has one stage. `interleaved-1f1b` is then `eager-1f1b`, and `looped-bfs` is `gpipe`.
+    #[must_use]
+    pub fn is_degenerate_on(self, placement: &Placement) -> bool {
+        self == Self::Looped && placement.chunks() == Some(1)
+    }
+
     /// Whether a placement is of this kind. Placements of one device are of several kinds.
     #[must_use]
     pub fn met_by(self, placement: &Placement) -> bool {

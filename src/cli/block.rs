@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use self::report::{BlockReport, BoundValue};
 use super::block_words::{EngineName, Praise, infeasible, microbatches, refused};
+use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::input::Input;
@@ -113,7 +114,7 @@ struct BlockSearch {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Aim {
-    /// The largest peak memory of a device
+    /// The largest activation peak of a device
     Memory,
     /// The interval
     Interval,
@@ -208,7 +209,8 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
         }
     };
     let peak = checked_peak(&best.block, &model)?;
-    let notes: Vec<String> = claimed.map(in_floating_point).into_iter().collect();
+    let unsplit = if args.passes.fused { None } else { caveats::unsplit(&model) };
+    let notes: Vec<String> = claimed.map(in_floating_point).into_iter().chain(unsplit).collect();
     for text in &notes {
         note(text);
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 
+use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{Figures, percentage};
@@ -51,6 +52,15 @@ enum Contender {
     Optimized,
 }
 
+impl Contender {
+    fn entry(&self) -> Option<&'static Entry> {
+        match self {
+            Self::Named(entry) => Some(entry),
+            Self::Optimized => None,
+        }
+    }
+}
+
 /// The schedules of a model, in the order asked for.
 #[derive(Debug, Serialize)]
 struct Comparison<'a> {
@@ -94,6 +104,13 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
         None => fitting(&model, &mut notes),
     };
+    if args.schedules.is_some() {
+        let named = contenders.iter().filter_map(Contender::entry);
+        let chunkless: Vec<&Entry> =
+            named.filter(|entry| entry.needs.is_degenerate_on(model.placement())).collect();
+        notes.extend(caveats::without_chunks(&chunkless));
+    }
+    notes.extend(caveats::unsplit(&model));
     let made = rows(&args.search, &model, &contenders, &stop, &progress)?;
     drop((progress, limit));
     let mut schedules = Vec::new();
@@ -217,6 +234,8 @@ pub fn unknown_schedule(name: &str, known: &[&str]) -> Error {
 fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
     let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
+    let (chunkless, placed): (Vec<&'static Entry>, Vec<&'static Entry>) =
+        placed.into_iter().partition(|entry| entry.needs.is_degenerate_on(model.placement()));
     let (fitting, recomputing): (Vec<&'static Entry>, Vec<&'static Entry>) = placed
         .into_iter()
         .partition(|entry| !matches!(entry.check(model), Err(CatalogError::RecomputeUnknown(_))));
@@ -230,6 +249,7 @@ fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
             notes.push(format!("left out, because {reason}: {}", names.join(", ")));
         }
     }
+    notes.extend(caveats::without_chunks(&chunkless).map(|text| format!("left out: {text}")));
     fitting.into_iter().map(Contender::Named).chain([Contender::Optimized]).collect()
 }
 

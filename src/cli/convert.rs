@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use self::runtimes::Named;
+use super::caveats;
 use super::communication::{Communication, Offer};
 use super::compare::unknown_schedule;
 use super::deadline::Deadline;
@@ -25,6 +26,7 @@ use crate::catalog;
 use crate::estimate::Work;
 use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
+use crate::interchange::torchtitan::Release;
 use crate::lowering::{LoweringError, nearest, nearest_valid, verified_plan};
 use crate::model::Model;
 use crate::schedule::{self, Schedule};
@@ -83,8 +85,12 @@ enum Form {
     Pytorch,
     /// The same with sends, receives, waits and reductions (`compute_comms`)
     PytorchComms,
-    /// torchtitan: the CSV of passes, and beside it the configuration that it needs (TOML)
+    /// torchtitan 0.3: the CSV of passes, and beside it the options that it needs, one a line (.args)
     Torchtitan,
+    /// torchtitan 0.2: the CSV of passes, and beside it the configuration that it needs (TOML)
+    #[value(name = "torchtitan-0.2")]
+    #[serde(rename = "torchtitan-0.2")]
+    Torchtitan02,
     /// Megatron-LM: the arguments that lay out layers, for its own orders
     Megatron,
     /// sail-sg's zero-bubble runtime: the nodes of every device (JSON)
@@ -153,8 +159,9 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
             communication = Some(Communication::of(&plan));
             alone(pytorch::print_plan(&plan).map_err(|error| unsayable(&error))?.into_bytes())
         }
-        Form::Torchtitan => {
-            runtimes::torchtitan(schedule, args.layers.as_deref(), &args.input, &args.output)?
+        Form::Torchtitan | Form::Torchtitan02 => {
+            let release = if format == Form::Torchtitan { Release::V0_3 } else { Release::V0_2 };
+            runtimes::torchtitan(schedule, args.layers.as_deref(), release, &args.input, &args.output)?
         }
         Form::Megatron => alone(runtimes::megatron(schedule, args.layers.as_deref())?),
         Form::SailSg => {
@@ -177,7 +184,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
 impl ConvertArgs {
     /// Whether every option means something for the format.
     fn check_options(&self, format: Form) -> Result<(), Error> {
-        let lays_out = matches!(format, Form::Torchtitan | Form::Megatron);
+        let lays_out = matches!(format, Form::Torchtitan | Form::Torchtitan02 | Form::Megatron);
         if self.layers.is_some() && !lays_out {
             return Err(Error::usage(
                 "this format does not contain layers",
@@ -215,6 +222,9 @@ fn read(args: &ConvertArgs, output: Output) -> Result<Given, Error> {
         let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).collect();
         unknown_schedule(name, &known)
     })?;
+    if entry.needs.is_degenerate_on(model.placement()) {
+        caveats::without_chunks(&[entry]).iter().for_each(|text| note(text));
+    }
     check_size(&model, Work::Replay, Some(args.time_limit))?;
     let stop = Stop::on(on_signals()).within(args.time_limit);
     let limit = Deadline::after(args.time_limit, output);
@@ -286,7 +296,7 @@ fn form_of(path: &Path) -> Result<Form, Error> {
         Some("csv") => Ok(Form::Pytorch),
         _ => Err(Error::usage(
             format!("cannot infer the format from the name {}", path.display()),
-            "choose one with --to: json, pytorch, pytorch-comms, torchtitan, megatron or sail-sg",
+            "choose one with --to: json, pytorch, pytorch-comms, torchtitan, torchtitan-0.2, megatron or sail-sg",
         )),
     }
 }

@@ -6,12 +6,13 @@ use clap::Args;
 use num_rational::Ratio;
 use serde::Serialize;
 
+use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::percentage;
 use super::interrupt::on_signals;
 use super::number::Interval;
-use super::output::Output;
+use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::SearchArgs;
 use super::size::{ModelArgs, check_size};
@@ -54,6 +55,8 @@ struct Explained {
 struct ExplanationReport<'a> {
     feasible: bool,
     reasons: Vec<Explained>,
+    /// What the model cannot tell.
+    notes: Vec<String>,
     interval: Option<Interval>,
     makespan: Option<i64>,
     certified_bound: Option<i64>,
@@ -79,6 +82,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let mut report = ExplanationReport {
         feasible: true,
         reasons: Vec::new(),
+        notes: caveats::unsplit(&model).into_iter().collect(),
         interval: None,
         makespan: None,
         certified_bound: None,
@@ -112,6 +116,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
         }
     }
     drop((progress, limit));
+    report.notes.iter().for_each(|text| note(text));
     output.print(&report)?;
     Ok(Status::of(report.feasible))
 }

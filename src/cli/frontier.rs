@@ -1,7 +1,8 @@
 //! `frontier`: memory against interval and bubble, with the named schedules on it.
 
+mod text;
+
 use std::ffi::OsStr;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,10 +11,11 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::block::PassArgs;
-use super::block_words::{self, blocks};
+use super::block_words;
+use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
-use super::figures::{decimal, fraction, percentage};
+use super::figures::{decimal, fraction};
 use super::input::read_model;
 use super::interrupt::on_signals;
 use super::number::Interval;
@@ -21,10 +23,9 @@ use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::seconds;
 use super::size::{Size, activations_only, check_size, one_way};
-use super::table::Table;
 use super::violations::count;
 use crate::block::Passes;
-use crate::draw::{Curve, Spot, letters, plural};
+use crate::draw::{Curve, Spot};
 use crate::estimate::Work;
 use crate::model::{Model, Units};
 use crate::optimize::frontier::{Frontier, FrontierError, NamedSchedule, frontier, named_schedules};
@@ -82,12 +83,14 @@ struct FrontierReport<'a> {
 /// A block on the frontier.
 #[derive(Debug, Serialize)]
 struct Row {
-    peak_memory_max: i64,
+    /// The most that the activations of a device take in the steady phase, weights left out.
+    activation_peak_max: i64,
     interval: Interval,
     /// No block of one microbatch per interval under this memory has a shorter one.
     bound: Interval,
-    bubble_rate: f64,
-    bubble_rate_exact: String,
+    /// The share of the interval in which devices idle.
+    steady_bubble_rate: f64,
+    steady_bubble_rate_exact: String,
     proven: bool,
     #[serde(skip)]
     rate: Rate,
@@ -97,9 +100,12 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct Named {
     name: &'static str,
+    /// The most that the activations of a device take, as for the points. Where there is an interval, that is with
+    /// as many microbatches as a steady phase takes.
+    activation_peak_max: i64,
+    /// The most that a device holds, as `verify` and `compare` give it.
     peak_memory_max: i64,
-    /// The time per microbatch in the steady phase, where there is one; the peak is then that of as many
-    /// microbatches as it takes.
+    /// The time per microbatch in the steady phase, where there is one.
     interval: Option<Interval>,
     /// The bubble rate of the whole schedule, as `verify` and `compare` give it.
     bubble_rate: f64,
@@ -123,9 +129,10 @@ struct Named {
 /// When a file or an option is wrong, or no engine can take the model.
 pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
-    let model = activations_only(&one_way(args.size.apply(read_model(&args.model)?)?)?);
-    let model =
-        model.with_uniform_activation_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
+    let whole = one_way(args.size.apply(read_model(&args.model)?)?)?;
+    let whole =
+        whole.with_uniform_activation_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
+    let model = activations_only(&whole);
     let passes = args.passes.passes(&model)?;
     let progress = Progress::start("frontier");
     let mut tell = |peak: Units, interval: Ratio<i64>| {
@@ -138,7 +145,7 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let found =
         frontier(&model, passes, &stop.within(args.time_limit / 4 * 3), &mut tell).map_err(refused)?;
     progress.step("named schedules");
-    let schedules = named_schedules(&model, passes, &found, &stop);
+    let schedules = named_schedules(&whole, passes, &found, &stop);
     let mut report = FrontierReport::of(&model, passes, &found, schedules, &stop);
     drop((progress, limit));
     report.notes.iter().for_each(|text| note(text));
@@ -201,11 +208,11 @@ impl<'a> FrontierReport<'a> {
         let points = found.points.iter().map(|point| {
             let rate = point.bubble_rate(model, passes);
             Row {
-                peak_memory_max: point.peak.0,
+                activation_peak_max: point.peak.0,
                 interval: Interval(point.interval),
                 bound: Interval(point.bound),
-                bubble_rate: decimal(rate),
-                bubble_rate_exact: fraction(rate),
+                steady_bubble_rate: decimal(rate),
+                steady_bubble_rate_exact: fraction(rate),
                 proven: point.proven,
                 rate,
             }
@@ -215,6 +222,7 @@ impl<'a> FrontierReport<'a> {
             is_late.then(|| "the time limit was reached before all named schedules were replayed".to_owned());
         let is_proved = found.complete && found.points.iter().all(|point| point.proven);
         let solver = found.engine.floating_point_solver().filter(|_| !is_proved);
+        let unsplit = if passes.fused { None } else { caveats::unsplit(model) };
         let note = |solver| {
             format!(
                 "{solver} looks for blocks in floating point, which proves nothing: every block, and every lower \
@@ -228,7 +236,7 @@ impl<'a> FrontierReport<'a> {
             complete: found.complete,
             claimed_by: found.claimed,
             engine: found.engine.name(),
-            notes: solver.map(note).into_iter().chain(late).collect(),
+            notes: solver.map(note).into_iter().chain(late).chain(unsplit).collect(),
             passes,
             model: model.name(),
             devices: model.devices(),
@@ -249,13 +257,13 @@ impl<'a> FrontierReport<'a> {
     fn spots(&self) -> (Vec<Spot>, Vec<Spot>) {
         let points = self.points.iter().map(|row| Spot {
             name: String::new(),
-            memory: row.peak_memory_max,
+            memory: row.activation_peak_max,
             interval: row.interval.0,
             full: row.proven,
         });
         let marks = self.schedules.iter().filter_map(|row| {
             let Interval(interval) = row.interval?;
-            let memory = row.peak_memory_max;
+            let memory = row.activation_peak_max;
             Some(Spot { name: row.name.to_owned(), memory, interval, full: true })
         });
         (points.collect(), marks.collect())
@@ -264,10 +272,19 @@ impl<'a> FrontierReport<'a> {
 
 impl From<NamedSchedule> for Named {
     fn from(schedule: NamedSchedule) -> Self {
-        let NamedSchedule { name, peak, interval, bubble_rate, frontier_interval, distance } = schedule;
+        let NamedSchedule {
+            name,
+            activation_peak,
+            peak_memory,
+            interval,
+            bubble_rate,
+            frontier_interval,
+            distance,
+        } = schedule;
         Self {
             name,
-            peak_memory_max: peak.0,
+            activation_peak_max: activation_peak.0,
+            peak_memory_max: peak_memory.0,
             interval: interval.map(Interval),
             bubble_rate: decimal(bubble_rate),
             bubble_rate_exact: fraction(bubble_rate),
@@ -277,118 +294,5 @@ impl From<NamedSchedule> for Named {
             rate: bubble_rate,
             gap: distance,
         }
-    }
-}
-
-/// How much of a point is proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    /// Its interval and its memory.
-    Both,
-    /// Its interval, but not its memory.
-    Interval,
-    /// Neither.
-    Neither,
-}
-
-impl Row {
-    fn proved(&self) -> Extent {
-        match (self.proven, self.bound == self.interval) {
-            (true, _) => Extent::Both,
-            (false, true) => Extent::Interval,
-            (false, false) => Extent::Neither,
-        }
-    }
-}
-
-impl FrontierReport<'_> {
-    /// Explains those words of the column `optimality` that the table uses.
-    fn legend(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let blocks = blocks(self.passes, 1);
-        let means = [
-            (
-                Extent::Both,
-                format!("proved: no {blocks} improves memory or interval without worsening the other"),
-            ),
-            (
-                Extent::Interval,
-                format!(
-                    "interval proved: no {blocks} has a shorter interval within this memory; one that needs \
-                     less memory is not ruled out"
-                ),
-            ),
-            (Extent::Neither, format!("not below T: no {blocks} has an interval below T within this memory")),
-        ];
-        let mut before = "\n";
-        for (extent, text) in means {
-            if self.points.iter().any(|row| row.proved() == extent) {
-                writeln!(out, "{before}{text}")?;
-                before = "";
-            }
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for FrontierReport<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            out,
-            "{}: {}; times in {}, memory in {}; engine {}\n",
-            self.model,
-            count(self.devices as usize, "device", "devices"),
-            plural(self.time_unit),
-            self.memory_unit,
-            self.engine
-        )?;
-        let mut table = Table::new(["peak memory", "interval", "steady bubble rate", "optimality"]);
-        for row in &self.points {
-            let proof = match row.proved() {
-                Extent::Both => "proved".to_owned(),
-                Extent::Interval => "interval proved".to_owned(),
-                Extent::Neither => format!("not below {}", row.bound),
-            };
-            table.row([
-                row.peak_memory_max.to_string(),
-                row.interval.to_string(),
-                percentage(row.rate),
-                proof,
-            ]);
-        }
-        write!(out, "{table}\n{}", self.chart)?;
-        self.legend(out)?;
-        match self.claimed_by {
-            Some(solver) => writeln!(
-                out,
-                "\n{solver}, in floating point, found no block with less memory; that there is none is not proved"
-            )?,
-            None if !self.complete => {
-                writeln!(out, "\nthe time limit was reached before smaller memory limits were tried")?;
-            }
-            None => {}
-        }
-        if !self.schedules.is_empty() {
-            let microbatches = self.microbatches;
-            writeln!(
-                out,
-                "\nnamed schedules, replayed: steady phase, and bubble rate with {microbatches} microbatches\n"
-            )?;
-            let mut table =
-                Table::new(["schedule", "mark", "peak memory", "interval", "over frontier", "bubble rate"]);
-            let mut letters = letters();
-            for row in &self.schedules {
-                let mark = row.interval.and_then(|_| letters.next());
-                table.row([
-                    row.name.to_owned(),
-                    mark.map_or_else(|| "-".to_owned(), |letter| letter.to_string()),
-                    row.peak_memory_max.to_string(),
-                    row.interval.map_or_else(|| "-".to_owned(), |interval| interval.to_string()),
-                    row.gap.map_or_else(|| "-".to_owned(), percentage),
-                    percentage(row.rate),
-                ]);
-            }
-            write!(out, "{table}")?;
-        }
-        self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
     }
 }

@@ -11,6 +11,7 @@
 
 mod block;
 mod block_words;
+mod caveats;
 mod certify;
 mod check;
 mod communication;
@@ -249,7 +250,7 @@ const FRONTIER_EXAMPLES: &str = "\
 Examples:
   bubbleproof frontier model.toml
   bubbleproof frontier model.toml --devices 16 -o frontier.svg
-  bubbleproof frontier model.toml --json | jq '.points[] | {peak_memory_max, bubble_rate}'";
+  bubbleproof frontier model.toml --json | jq '.points[] | {activation_peak_max, steady_bubble_rate}'";
 
 const RENDER_EXAMPLES: &str = "\
 Examples:
@@ -271,8 +272,9 @@ Examples:
   bubbleproof convert schedule.json -o schedule.csv --to pytorch-comms
       for format=\"compute_comms\": with sends, receives, waits and reductions
   bubbleproof convert model.toml --schedule v-half --devices 4 -o v-half.csv
-  bubbleproof convert schedule.json -o run.toml --to torchtitan --layers 3,4,4,4,4,4,4,3
-      run.csv and the configuration that goes with it
+  bubbleproof convert schedule.json -o run.args --to torchtitan --layers 3,4,4,4,4,4,4,3
+      run.csv and the options that go with it, for torchtitan 0.3.0; --to torchtitan-0.2 writes run.toml
+      for releases 0.2.0 to 0.2.2
   bubbleproof convert model.toml --schedule 1f1b -o run.args --to megatron --layers 7,8,8,7
   bubbleproof convert schedule.json --model model.toml -o nodes.json --to sail-sg
   bubbleproof convert schedule.csv -o - --to json";

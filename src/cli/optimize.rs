@@ -7,12 +7,13 @@ use clap::Args;
 use itertools::Itertools as _;
 use serde::Serialize;
 
+use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines, decimal, fraction, percentage};
 use super::interrupt::on_signals;
 use super::number::Interval;
-use super::output::{Output, Target};
+use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::{Infeasible, ObjectiveName, SearchArgs};
 use super::size::{ModelArgs, check_size};
@@ -62,6 +63,8 @@ struct SolutionReport<'a> {
     microbatches: u32,
     time_unit: &'a str,
     memory_unit: &'a str,
+    /// What the model cannot tell.
+    notes: Vec<String>,
     schedule: &'a Schedule,
     #[serde(skip)]
     described: &'a Model,
@@ -92,11 +95,13 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         Err(error) => return Err(refused(&error)),
     };
     args.record(&model, &mut solution.schedule);
+    let report = SolutionReport::of(&model, &solution, args.search.objective());
+    report.notes.iter().for_each(|text| note(text));
     if let Some(target) = &target {
         target.write(|out| schedule::write(&solution.schedule, out))?;
     }
     if target != Some(Target::Stdout) {
-        output.print(&SolutionReport::of(&model, &solution, args.search.objective()))?;
+        output.print(&report)?;
     }
     if let Some(Target::File(path)) = target
         && !output.is_json()
@@ -151,6 +156,7 @@ impl<'a> SolutionReport<'a> {
             microbatches: model.microbatches(),
             time_unit: &model.costs().unit,
             memory_unit: &model.memory().unit,
+            notes: caveats::unsplit_in(model, &solution.schedule).into_iter().collect(),
             schedule: &solution.schedule,
             described: model,
             solution,

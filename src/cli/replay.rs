@@ -97,7 +97,7 @@ impl fmt::Display for Replayed<'_> {
         write!(out, "{}", self.judgement)?;
         let Some(timing) = self.timing() else { return Ok(()) };
         let ScheduleInput { schedule, model, .. } = self.subject;
-        let mut table = Table::new(["device", "passes", "start", "end", "busy", "bubble", "peak memory"]);
+        let mut table = Table::new(["device", "passes", "start", "end", "busy", "idle", "peak memory"]);
         for device in Device::all(schedule.devices()) {
             let used = Utilisation::of(spans(model, schedule, timing, device));
             table.row([
@@ -106,7 +106,7 @@ impl fmt::Display for Replayed<'_> {
                 used.first_start.to_string(),
                 used.last_end.to_string(),
                 used.busy.to_string(),
-                percentage(used.idle_share(used.span())),
+                percentage(used.idle_share(timing.metrics.makespan)),
                 self.judgement.verdict.peak_memory[device.index()].to_string(),
             ]);
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::caveats;
 use super::error::Error;
 use super::input::{Input, read_model};
 use super::memory_limit::MemoryLimit;
@@ -95,6 +96,7 @@ impl ScheduleInputArgs {
         };
         let model = self.memory_limit.apply(model)?;
         notes.extend(self.note_on_capacity(&schedule, &model));
+        notes.extend(caveats::unsplit_in(&model, &schedule));
         for text in &notes {
             note(text);
         }

@@ -82,7 +82,7 @@ pub fn one_way(model: Model) -> Result<Model, Error> {
 /// The model for commands that count activations alone; a note says that weights are left out.
 pub fn activations_only(model: &Model) -> Model {
     if Device::all(model.devices()).any(|device| model.resident(device) > Units::ZERO) {
-        note("weights are not counted here; their memory is subtracted from the limits");
+        note("activation peaks leave weights out; their memory is subtracted from the limits");
     }
     model.without_weights()
 }

@@ -109,7 +109,7 @@ impl Curve<'_> {
         writeln!(out, "{:>room$} +{dashes}", "").expect("writing to a string cannot fail");
         writeln!(out, "{:>room$}  {least}{}{most}", "", " ".repeat(gap))
             .expect("writing to a string cannot fail");
-        writeln!(out, "{:>room$}  peak memory, {}", "", self.memory_unit)
+        writeln!(out, "{:>room$}  activation peak, {}", "", self.memory_unit)
             .expect("writing to a string cannot fail");
         out
     }
@@ -161,7 +161,7 @@ impl Curve<'_> {
             line(format!("<text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{value}</text>", bottom + 18));
         }
         let unit = escape(self.memory_unit);
-        line(format!("<text x=\"{LEFT}\" y=\"{}\">peak memory, {unit}</text>", bottom + 38));
+        line(format!("<text x=\"{LEFT}\" y=\"{}\">activation peak, {unit}</text>", bottom + 38));
         let mut stairs = String::new();
         for (at, spot) in self.points.iter().enumerate() {
             if at == 0 {

@@ -49,6 +49,8 @@ pub struct Picture<'a> {
     peak_memory: &'a [Units],
     /// Where times were measured and not computed.
     measured: Option<&'a Measured>,
+    /// Whether memory is that of activations alone.
+    without_weights: bool,
     /// The passes of the critical path, from first to last, by device and position.
     critical: Vec<(Device, usize)>,
 }
@@ -75,7 +77,8 @@ impl<'a> Picture<'a> {
     pub fn of(model: &'a Model, schedule: &'a Schedule, verdict: &'a Verdict) -> Option<Self> {
         let timing = verdict.timing.as_ref()?;
         let peak_memory = &verdict.peak_memory;
-        Some(Self { model, schedule, timing, peak_memory, measured: None, critical: Vec::new() })
+        let (measured, without_weights, critical) = (None, false, Vec::new());
+        Some(Self { model, schedule, timing, peak_memory, measured, without_weights, critical })
     }
 
     /// The picture of a run that was measured. The schedule has the passes in the order in which they ran;
@@ -94,8 +97,15 @@ impl<'a> Picture<'a> {
             timing: &measured.timing,
             peak_memory: &measured.peak_memory,
             measured: Some(measured),
+            without_weights: false,
             critical: Vec::new(),
         }
+    }
+
+    /// The same picture of a model and a run without weights: it then calls its peaks what they are.
+    #[must_use]
+    pub fn without_weights(self) -> Self {
+        Self { without_weights: true, ..self }
     }
 
     /// The picture with a critical path marked: passes from first to last, each of which waits for the one
@@ -214,11 +224,16 @@ impl<'a> Picture<'a> {
     fn facts(&self) -> Vec<String> {
         let metrics = &self.timing.metrics;
         let most = self.peak_memory.iter().copied().max().unwrap_or_default();
+        let computed = match self.measured {
+            Some(Measured { held: None, .. }) => " (by the model, not measured)",
+            _ => "",
+        };
+        let peak = if self.without_weights { "activation peak" } else { "peak memory" };
         vec![
             format!("makespan {}", in_unit(metrics.makespan, &self.model.costs().unit)),
             format!("bubble rate {} %", percent(metrics.bubble_rate, 2)),
             format!("idle rate {} %", percent(metrics.idle_rate, 2)),
-            format!("peak memory {most} {}", self.model.memory().unit),
+            format!("{peak} {most} {}{computed}", self.model.memory().unit),
         ]
     }
 }

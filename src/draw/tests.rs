@@ -323,6 +323,7 @@ fn rates_are_rounded_half_up() {
 
 #[test]
 fn a_measurement_that_is_what_replay_says_is_drawn_as_that() {
+    const NOT_MEASURED: &str = " (by the model, not measured)";
     let (model, schedule) = expanded("v-half", 4, 6, false);
     let verdict = replay(&model, &schedule);
     let predicted = Picture::of(&model, &schedule, &verdict).expect("it runs");
@@ -338,9 +339,15 @@ fn a_measurement_that_is_what_replay_says_is_drawn_as_that() {
             peak_memory: peak_memory.clone(),
         };
         let measured = Picture::of_measured(&model, &schedule, &run);
-        let same = |one: String, other: String| assert_eq!(one, other.replace("as measured", "on unit"));
-        same(predicted.terminal(&Terminal::default()), measured.terminal(&Terminal::default()));
-        let svg = |picture: &Picture<'_>| picture.svg(&Svg::default()).expect("room enough");
+        let same = |one: String, other: String| {
+            assert_eq!(other.contains(NOT_MEASURED), run.held.is_none());
+            assert_eq!(one, other.replace("as measured", "on unit").replace(NOT_MEASURED, ""));
+        };
+        // Wide enough for all that is said to be in one line.
+        let wide = Terminal { width: 200, ..Terminal::default() };
+        same(predicted.terminal(&wide), measured.terminal(&wide));
+        let wide = Svg { width: Some(2000), ..Svg::default() };
+        let svg = |picture: &Picture<'_>| picture.svg(&wide).expect("room enough");
         same(svg(&predicted), svg(&measured));
         let page = |picture: &Picture<'_>| page(std::slice::from_ref(picture)).expect("a page");
         same(page(&predicted), page(&measured));

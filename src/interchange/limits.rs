@@ -16,6 +16,9 @@ pub enum CannotRun {
     /// So large that times do not fit the integers they are counted in.
     #[error("it is too large to be replayed")]
     TooLarge,
+    /// A path with a line break, where the runtime's options are written one a line.
+    #[error("the path {0:?} has a line break, but options are written one a line")]
+    Path(String),
     /// One device is no pipeline.
     #[error("it has one device, but this runtime needs at least two")]
     OneDevice,

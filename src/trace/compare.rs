@@ -112,8 +112,8 @@ pub struct Comparison {
     pub makespans: Vec<Ticks>,
     /// The bubble rate of every iteration.
     pub bubble_rates: Vec<Rate>,
-    /// By device: the most that it held in any iteration, where that was recorded.
-    pub peak_memory: Option<Vec<Units>>,
+    /// For every iteration, by device: the most that it held, where that was recorded.
+    pub peaks: Vec<Option<Vec<Units>>>,
     /// Predicted less measured duration of every pass of every iteration.
     pub durations: Errors,
     /// Predicted less measured start of every pass of every iteration.
@@ -213,7 +213,8 @@ impl Prediction {
 }
 
 impl Comparison {
-    /// The iteration whose makespan is the median: the one to draw.
+    /// The iteration whose makespan is the median, the first of several: the one whose figures are given and that
+    /// is drawn.
     #[must_use]
     pub fn typical(&self) -> usize {
         let median = self.makespan().median;
@@ -226,12 +227,24 @@ impl Comparison {
         Spread::of(self.makespans.iter().map(|makespan| makespan.0)).unwrap_or_default()
     }
 
-    /// The median bubble rate.
+    /// The bubble rate of the [typical](Self::typical) iteration.
     #[must_use]
     pub fn bubble_rate(&self) -> Rate {
-        let mut rates = self.bubble_rates.clone();
-        rates.sort_unstable();
-        rates.get((rates.len().max(1) - 1) / 2).copied().unwrap_or_default()
+        self.bubble_rates.get(self.typical()).copied().unwrap_or_default()
+    }
+
+    /// By device: the most that it held in the [typical](Self::typical) iteration, where that was recorded.
+    #[must_use]
+    pub fn peak_memory(&self) -> Option<&Vec<Units>> {
+        self.peaks.get(self.typical())?.as_ref()
+    }
+
+    /// By device: the most that it held in any iteration, where that was recorded.
+    #[must_use]
+    pub fn highest_peaks(&self) -> Option<Vec<Units>> {
+        let recorded = self.peaks.iter().flatten().cloned();
+        recorded
+            .reduce(|most, other| most.into_iter().zip(other).map(|(one, other)| one.max(other)).collect())
     }
 
     /// By how much a predicted makespan exceeds the median one, as a share of that: negative where the
@@ -262,16 +275,10 @@ pub fn compare(trace: &Trace, prediction: &Prediction) -> Option<Comparison> {
             starts.push(deviation(span.start - begun, expected.start));
         }
     }
-    let peaks: Vec<Vec<Units>> = trace.iterations.iter().filter_map(Iteration::peak_memory).collect();
-    let peak_memory = (!peaks.is_empty()).then(|| {
-        let devices = Device::all(trace.schedule.devices());
-        let most = |device: Device| peaks.iter().map(|peak| peak[device.index()]).max().unwrap_or_default();
-        devices.map(most).collect()
-    });
     Some(Comparison {
         makespans: trace.iterations.iter().map(|ran| ran.last_end() - ran.first_start()).collect(),
         bubble_rates: trace.iterations.iter().map(|ran| bubble_rate(&ran.passes)).collect(),
-        peak_memory,
+        peaks: trace.iterations.iter().map(Iteration::peak_memory).collect(),
         durations: Errors::of(durations, |deviation| deviation.predicted)?,
         starts: Errors::of(starts, |_| prediction.makespan)?,
     })

@@ -15,6 +15,22 @@ pub enum GatherError {
     /// Ranks that are not those from 0 on, once each.
     #[error("the files are of ranks {0:?}: one of each is needed, from 0 on")]
     Ranks(Vec<u32>),
+    /// Fewer files than the run had ranks, and no schedule that says that the others are not of the pipeline.
+    #[error(
+        "the run had {world_size} ranks, as {} says, but {} missing",
+        .says.map_or_else(|| "a file".to_owned(), |rank| format!("the file of rank {rank}")),
+        listed(.missing, *.more)
+    )]
+    Missing {
+        /// The rank whose file says how many there were, where it has one.
+        says: Option<u32>,
+        /// How many ranks the run had.
+        world_size: u32,
+        /// The first ranks that are missing; none where the files do not say of which ranks they are.
+        missing: Vec<u32>,
+        /// How many more are missing.
+        more: u32,
+    },
     /// Not as many files as devices.
     #[error("there are {files} files, but the schedule has {devices} devices: one file for each is needed")]
     Devices {
@@ -68,6 +84,9 @@ pub fn gather(
     schedule: Option<Schedule>,
     choice: &OffsetChoice,
 ) -> Result<(Trace, Clocks), GatherError> {
+    if schedule.is_none() {
+        is_whole(&recordings)?;
+    }
     let recordings = by_rank(recordings)?;
     let origin = origin(&recordings)?;
     let schedule = match schedule {
@@ -129,6 +148,40 @@ fn origin(recordings: &[Recording]) -> Result<Origin, GatherError> {
         (Some(_), None) => Ok(Origin::Cuda),
         (None, _) => Ok(Origin::Cpu),
     }
+}
+
+/// Missing ranks in words, with their verb.
+fn listed(missing: &[u32], more: u32) -> String {
+    let numbers: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    match (missing.len(), more) {
+        (0, 1) => "the file of one is".to_owned(),
+        (0, _) => format!("the files of {more} are"),
+        (1, 0) => format!("the file of rank {} is", numbers[0]),
+        (_, 0) => format!("the files of ranks {} are", numbers.join(", ")),
+        _ => format!("the files of ranks {} and {more} more are", numbers.join(", ")),
+    }
+}
+
+/// Whether the files are of all ranks that the run had. One that is not there may hold stages, so that what is there
+/// would be taken for a shorter pipeline.
+fn is_whole(recordings: &[Recording]) -> Result<(), GatherError> {
+    /// How many ranks are named at most.
+    const NAMED: usize = 8;
+    let largest = recordings.iter().filter(|recording| recording.world_size.is_some());
+    let Some(says) = largest.max_by_key(|recording| recording.world_size) else { return Ok(()) };
+    let world_size = says.world_size.unwrap_or_default();
+    let absent = (world_size as usize).saturating_sub(recordings.len());
+    if absent == 0 {
+        return Ok(());
+    }
+    let there: BTreeSet<u32> = recordings.iter().filter_map(|recording| recording.rank).collect();
+    let missing: Vec<u32> = if there.len() == recordings.len() {
+        (0..world_size).filter(|rank| !there.contains(rank)).take(NAMED).collect()
+    } else {
+        Vec::new()
+    };
+    let more = u32::try_from(absent.saturating_sub(missing.len())).unwrap_or(u32::MAX);
+    Err(GatherError::Missing { says: says.rank, world_size, missing, more })
 }
 
 /// Recordings in the order of their ranks; where no file says its rank, in the order given.

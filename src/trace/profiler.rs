@@ -77,19 +77,23 @@ pub fn parse(text: &str) -> Result<Recording, ProfilerError> {
             column: error.column(),
         }
     })?;
-    let rank = file.distributed.as_ref().and_then(|distributed| distributed.rank);
+    let (rank, world_size) = file
+        .distributed
+        .as_ref()
+        .map_or((None, None), |distributed| (distributed.rank, distributed.world_size));
+    let recording = |timing, spans| Recording::new(rank, timing, spans).of_world(world_size);
     if kernels::any(&file) {
         let ranges = ranges(&file, text, "user_annotation")?;
         let spans = kernels::timed(&file, text, &ranges.ok_or(ProfilerError::NoPasses)?)?;
-        return Ok(Recording::new(rank, TimeSource::Kernels, spans));
+        return Ok(recording(TimeSource::Kernels, spans));
     }
     if let Some(spans) = ranges(&file, text, "gpu_user_annotation")? {
-        return Ok(Recording::new(rank, TimeSource::DeviceRanges, spans));
+        return Ok(recording(TimeSource::DeviceRanges, spans));
     }
     let operators = operators(&file, text)?;
     let timing = if operators.is_empty() { TimeSource::HostRanges } else { TimeSource::Operators };
     let spans = ranges_from(&file, text, "user_annotation", &operators)?.ok_or(ProfilerError::NoPasses)?;
-    Ok(Recording::new(rank, timing, spans))
+    Ok(recording(timing, spans))
 }
 
 /// The ranges of a category that are passes; nothing if there are none of the runtime's.

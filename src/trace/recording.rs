@@ -7,6 +7,8 @@ use super::Span;
 pub struct Recording {
     /// Its rank, where the file says it.
     pub rank: Option<u32>,
+    /// How many ranks the run had, where the file says it.
+    pub world_size: Option<u32>,
     /// What its passes were timed by.
     pub timing: TimeSource,
     spans: Vec<Span>,
@@ -38,7 +40,13 @@ impl Recording {
     #[must_use]
     pub fn new(rank: Option<u32>, timing: TimeSource, mut spans: Vec<Span>) -> Self {
         spans.sort_by_key(|span| (span.start, span.end));
-        Self { rank, timing, spans }
+        Self { rank, world_size: None, timing, spans }
+    }
+
+    /// The same of a run that had so many ranks, where the file says it.
+    #[must_use]
+    pub fn of_world(self, world_size: Option<u32>) -> Self {
+        Self { world_size, ..self }
     }
 
     /// The passes in the order in which they started.

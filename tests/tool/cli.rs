@@ -33,13 +33,13 @@ const RANK: &str = "tests/data/traces/profiler/v-half-rank0.json";
 const CERTIFIED: &str = "tests/corpus/certificates/genuine.json";
 
 /// What a run of the tool left behind.
-struct Run {
-    status: i32,
-    out: String,
-    err: String,
+pub struct Run {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
 }
 
-fn tool(arguments: &[&str]) -> Run {
+pub fn tool(arguments: &[&str]) -> Run {
     tool_with_input(arguments, "")
 }
 
@@ -62,13 +62,13 @@ fn tool_with_input(arguments: &[&str], input: &str) -> Run {
 }
 
 impl Run {
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         assert!(self.out.ends_with('\n'), "one line: {}", self.out);
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 
     /// Everything at once, for snapshots.
-    fn transcript(&self) -> String {
+    pub fn transcript(&self) -> String {
         let mut text = self.out.clone();
         if !self.err.is_empty() {
             text += "--- standard error\n";
@@ -272,7 +272,7 @@ fn json_is_one_object_whatever_happens() {
         &["check", CERTIFIED],
         &["check", SCHEDULE],
         &["convert", SCHEDULE, "-o", "-"],
-        &["convert", SCHEDULE, "-o", "target/tmp/run.toml", "--to", "torchtitan"],
+        &["convert", SCHEDULE, "-o", "target/tmp/run.args", "--to", "torchtitan"],
         &["convert", BROKEN, "-o", "target/tmp/nodes.json", "--to", "sail-sg"],
         &["render", SCHEDULE],
         &["render", BROKEN],

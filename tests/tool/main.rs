@@ -4,6 +4,7 @@
 mod index;
 
 mod cli;
+mod figures;
 mod interrupt;
 mod limits;
 mod readme;

@@ -19,8 +19,10 @@ use crate::model::{Device, Model, Pass, Stage, Ticks, Units};
 pub struct BlockReport<'a> {
     pub interval: Interval,
     pub interval_per_microbatch: Interval,
-    pub peak_memory: Vec<i64>,
-    pub peak_memory_max: Option<i64>,
+    /// By device: the most that activations take in the steady phase, weights left out.
+    pub activation_peak: Vec<i64>,
+    /// The largest of those.
+    pub activation_peak_max: Option<i64>,
     /// By device: what lifespans alone would allow (arXiv 2405.15362, Eq. 1).
     pub paper_bound: Vec<i64>,
     pub paper_bound_max: Option<i64>,
@@ -79,12 +81,12 @@ impl<'a> BlockReport<'a> {
     /// What is known of a block by looking at it, with its exact peaks.
     pub fn of(block: &'a Block, model: &'a Model, peak: Vec<Units>, engine: String) -> Self {
         let amounts = |units: Vec<Units>| -> Vec<i64> { units.into_iter().map(|units| units.0).collect() };
-        let (peak_memory, paper_bound) = (amounts(peak), amounts(block.paper_bound(model)));
+        let (activation_peak, paper_bound) = (amounts(peak), amounts(block.paper_bound(model)));
         Self {
             interval: Interval(block.interval()),
             interval_per_microbatch: Interval(block.interval() / i64::from(block.period())),
-            peak_memory_max: peak_memory.iter().max().copied(),
-            peak_memory,
+            activation_peak_max: activation_peak.iter().max().copied(),
+            activation_peak,
             paper_bound_max: paper_bound.iter().max().copied(),
             paper_bound,
             lifespans: Stage::all(model.stages())
@@ -123,24 +125,24 @@ impl fmt::Display for BlockReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (time, memory) = (self.time_unit, self.memory_unit);
         let devices = count(self.devices as usize, "device", "devices");
-        let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
+        let mut line = |what: &str, value: String| writeln!(out, "  {what:<15}  {value}");
         line("block", format!("{}, {devices}", self.name.unwrap_or("unnamed")))?;
         let each = match self.period {
             1 => String::new(),
             _ => format!(" for {}, {} for each", microbatches(self.period), self.interval_per_microbatch),
         };
         line("interval", format!("{}{each}", in_unit(self.interval, time)))?;
-        if let Some(peak) = self.peak_memory_max {
+        if let Some(peak) = self.activation_peak_max {
             let bound = self.paper_bound_max.unwrap_or_default();
-            line("peak memory", format!("{peak} {memory}; from lifespans alone: {bound}"))?;
+            line("activation peak", format!("{peak} {memory}; from lifespans alone: {bound}"))?;
         }
         if let Some(optimality) = &self.optimality {
             line("optimality", optimality.clone())?;
         }
         line("engine", self.engine.clone())?;
-        let mut table = Table::new(["device", "peak memory", "from lifespans"]);
+        let mut table = Table::new(["device", "activation peak", "from lifespans"]);
         for (device, bound) in self.paper_bound.iter().enumerate() {
-            let peak = self.peak_memory.get(device).map_or_else(|| "-".to_owned(), ToString::to_string);
+            let peak = self.activation_peak.get(device).map_or_else(|| "-".to_owned(), ToString::to_string);
             table.row([device.to_string(), peak, bound.to_string()]);
         }
         write!(out, "\n{table}\noffsets, as stage, kind @ {time}:\n")?;

@@ -9,6 +9,7 @@ use crate::cli::communication::Communication;
 use crate::cli::error::Error;
 use crate::cli::output::note;
 use crate::comm;
+use crate::interchange::torchtitan::Release;
 use crate::interchange::{CannotRun, megatron, sail_sg, torchtitan};
 use crate::model::Model;
 use crate::replay::Violation;
@@ -22,15 +23,16 @@ pub struct Named {
     pub text: Vec<u8>,
 }
 
-/// The CSV for torchtitan, and beside it the configuration that names it.
+/// The CSV for a release of torchtitan, and beside it the configuration that names it.
 pub fn torchtitan(
     schedule: &Schedule,
     layers: Option<&[u32]>,
+    release: Release,
     input: &Path,
     output: &Path,
 ) -> Result<Vec<Named>, Error> {
-    let [csv, toml] = beside_each_other(output)?;
-    for written in [&csv, &toml] {
+    let [csv, settings] = beside_each_other(output, release)?;
+    for written in [&csv, &settings] {
         if is_same(written, input) {
             return Err(Error::usage(
                 format!("{} is the input, and would be overwritten", written.display()),
@@ -44,27 +46,42 @@ pub fn torchtitan(
             "give `-o` another name",
         )
     })?;
-    let files = torchtitan::configuration(schedule, layers, name)
+    let files = torchtitan::configuration(schedule, layers, name, release)
         .map_err(|error| cannot_run("torchtitan", &error))?;
     Ok(vec![
         Named { path: csv, text: files.csv.into_bytes() },
-        Named { path: toml, text: files.toml.into_bytes() },
+        Named { path: settings, text: files.settings.into_bytes() },
     ])
 }
 
-fn beside_each_other(output: &Path) -> Result<[PathBuf; 2], Error> {
-    let known = match output.extension().map(OsStr::to_str) {
+fn beside_each_other(output: &Path, release: Release) -> Result<[PathBuf; 2], Error> {
+    let settings = match release {
+        Release::V0_2 => "toml",
+        Release::V0_3 => "args",
+    };
+    let asked = output.extension().map(OsStr::to_str);
+    let known = match asked {
         None => output.as_os_str() != "-",
-        Some(extension) => matches!(extension, Some("csv" | "toml")),
+        Some(extension) => extension == Some("csv") || extension == Some(settings),
     };
     let folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
-    if !known || folder {
-        return Err(Error::usage(
-            format!("torchtitan needs two files, and {} does not name them", output.display()),
-            "`-o run`, `-o run.csv` and `-o run.toml` all write run.csv and run.toml",
-        ));
+    if known && !folder {
+        return Ok(["csv", settings].map(|extension| output.with_extension(extension)));
     }
-    Ok(["csv", "toml"].map(|extension| output.with_extension(extension)))
+    let help = match (release, asked.flatten()) {
+        (Release::V0_3, Some("toml")) => {
+            "torchtitan 0.3 reads no TOML: `-o run` writes run.csv and run.args; \
+            `--to torchtitan-0.2` writes run.toml"
+                .to_owned()
+        }
+        _ => {
+            format!("`-o run`, `-o run.csv` and `-o run.{settings}` all write run.csv and run.{settings}")
+        }
+    };
+    Err(Error::usage(
+        format!("torchtitan needs two files, and {} does not name them", output.display()),
+        help,
+    ))
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
@@ -116,6 +133,7 @@ fn cannot_run(runtime: &str, error: &CannotRun) -> Error {
         CannotRun::OwnOrder { .. } => {
             "--schedule 1f1b or --schedule interleaved-1f1b with a model file makes an order that it runs"
         }
+        CannotRun::Path(_) => "give `-o` a name without line breaks",
         CannotRun::Microbatches { .. } => "--microbatches makes a named schedule of another length",
         CannotRun::Invalid(Violation::ModelMismatch(_)) => "give the --model that the schedule is for",
         CannotRun::Invalid(_) => {

@@ -9,6 +9,7 @@ use super::profile::mended;
 use super::report::{Basis, ComparisonReport, TermsReport, TraceFindings, TraceReport, Variant};
 use super::shown::{self, Form};
 use super::source::{Named, SourceArgs};
+use crate::cli::caveats;
 use crate::cli::error::{Error, Status};
 use crate::cli::input::read_model;
 use crate::cli::output::{Output, Target, note};
@@ -163,6 +164,12 @@ impl<'a> Subject<'a> {
             (None, Some(profile)) => &profile.model,
             (None, None) => return Err(Error::Defect("a model is neither given nor fitted".to_owned())),
         };
+        if given.is_some()
+            && at == 0
+            && let Some(text) = caveats::unsplit_in(model, &trace.schedule)
+        {
+            note(&text);
+        }
         let model = in_nanoseconds(model, trace.schedule.microbatches()).map_err(|error| unusable(&error))?;
         let outcome = match predict(&model, &trace.schedule) {
             Ok(prediction) => {

@@ -154,10 +154,13 @@ struct EarlyPass {
 struct Figures {
     makespan: Pair<Spread, i64>,
     bubble_rate: Pair<f64, f64>,
-    peak_memory: Pair<Option<Vec<i64>>, Option<Vec<i64>>>,
+    activation_peak: Pair<Option<Vec<i64>>, Option<Vec<i64>>>,
     durations: ErrorsReport,
     starts: ErrorsReport,
-    /// The makespan that replay gives with the durations measured in the iteration with the median makespan.
+    /// The iteration that the measured figures are of: the one with the median makespan.
+    typical_iteration: usize,
+    highest_activation_peaks: Option<Vec<i64>>,
+    /// The makespan that replay gives with the durations measured in the typical iteration.
     with_measured_durations: Option<i64>,
     #[serde(skip)]
     rates: [Rate; 2],
@@ -340,8 +343,8 @@ fn absent(trace: &Trace) -> Vec<&'static str> {
 impl Figures {
     fn of(prediction: &Prediction, comparison: &Comparison, within: Option<Ticks>) -> Self {
         let (measured, predicted) = (comparison.bubble_rate(), prediction.bubble_rate);
-        let units = |peaks: &Option<Vec<Units>>| {
-            peaks.as_ref().map(|peaks| peaks.iter().map(|peak| peak.0).collect::<Vec<i64>>())
+        let units = |peaks: Option<&Vec<Units>>| {
+            peaks.map(|peaks| peaks.iter().map(|peak| peak.0).collect::<Vec<i64>>())
         };
         Self {
             makespan: Pair {
@@ -354,13 +357,15 @@ impl Figures {
                 predicted: decimal(predicted),
                 error: Some(decimal(predicted - measured)),
             },
-            peak_memory: Pair {
-                measured: units(&comparison.peak_memory),
-                predicted: units(&prediction.peak_memory),
+            activation_peak: Pair {
+                measured: units(comparison.peak_memory()),
+                predicted: units(prediction.peak_memory.as_ref()),
                 error: None,
             },
             durations: ErrorsReport::from(&comparison.durations),
             starts: ErrorsReport::from(&comparison.starts),
+            typical_iteration: comparison.typical(),
+            highest_activation_peaks: units(comparison.highest_peaks().as_ref()),
             with_measured_durations: within.map(|within| within.0),
             rates: [measured, predicted],
         }

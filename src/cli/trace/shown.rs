@@ -70,6 +70,8 @@ pub fn draw(model: &Model, declared: &Schedule, run: &Run, how: &How) -> Result<
         Measured { timing: run.timing.clone(), ends: run.ends.clone(), held: run.held.clone(), peak_memory };
     let mut pictures = vec![Picture::of_measured(model, &run.schedule, &measured)];
     pictures.extend(Picture::of(model, declared, &verdict));
+    // No trace has weights.
+    let pictures: Vec<Picture<'_>> = pictures.into_iter().map(Picture::without_weights).collect();
     let text = match how.form {
         Some(Form::Svg) => {
             let svg = Svg { width: how.width, ..Svg::default() };

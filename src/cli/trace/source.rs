@@ -218,6 +218,10 @@ fn mended(error: &GatherError) -> Error {
         GatherError::Clocks(ClockError::Count { .. }) => {
             "--offsets has one number for each file, such as 0,-1200"
         }
+        GatherError::Missing { .. } => {
+            "give the file of every rank; if the other ranks run the same stages (data or tensor parallelism), --schedule \
+             says how many devices the pipeline has"
+        }
         GatherError::Timings { .. } => "record kernels (ProfilerActivity.CUDA) on every rank, or on none",
         GatherError::Ranks(_) | GatherError::Devices { .. } => "give the file of every rank of one run",
         _ => "the files must be of the same run of PyTorch's pipeline runtime",

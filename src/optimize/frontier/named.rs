@@ -7,8 +7,8 @@ use crate::analysis::steady_interval;
 use crate::block::Passes;
 use crate::catalog::{self, Entry};
 use crate::estimate::is_affordable;
-use crate::model::{Kind, Model, Units};
-use crate::replay::{Rate, replay};
+use crate::model::{Device, Kind, Model, Units};
+use crate::replay::{Rate, Verdict, replay};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
@@ -18,9 +18,11 @@ use crate::stop::Stop;
 pub struct NamedSchedule {
     /// What the catalogue calls it.
     pub name: &'static str,
-    /// The most that a device holds. Where there is an interval, that is the peak with as many microbatches
-    /// as a steady phase takes.
-    pub peak: Units,
+    /// The most that the activations of a device take, as for the points of a frontier. Where there is an interval,
+    /// that is with as many microbatches as a steady phase takes.
+    pub activation_peak: Units,
+    /// The most that a device holds, weights included, with the microbatches of the model.
+    pub peak_memory: Units,
     /// The time per microbatch in the steady phase, in ticks, where there is one.
     pub interval: Option<Ratio<i64>>,
     /// The bubble rate of the whole schedule, with the microbatches of the model.
@@ -32,8 +34,9 @@ pub struct NamedSchedule {
     pub distance: Option<Rate>,
 }
 
-/// The schedules of the catalogue that the model has and that run, against a frontier of the model with these
-/// passes. The model should have no capacities, as the frontier has none.
+/// The schedules of the catalogue that the model has and that run, but for those that interleave chunks where each
+/// device has one, against a frontier of the model with these
+/// passes. The model should have no capacities, as the frontier has none; its weights count in `peak_memory` alone.
 #[must_use]
 pub fn named_schedules(
     model: &Model,
@@ -54,7 +57,7 @@ fn against(
     stop: &Stop,
 ) -> Option<NamedSchedule> {
     // Replay does not listen, and is over soon; but there are many of them.
-    if stop.is_due() {
+    if stop.is_due() || entry.needs.is_degenerate_on(model.placement()) {
         return None;
     }
     if !is_affordable(model, stop.remaining()) {
@@ -64,7 +67,7 @@ fn against(
     let verdict = replay(model, &schedule);
     let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid())?;
     let (interval, peak) = steady(model, entry, stop)
-        .map_or_else(|| (None, verdict.peak_memory_max()), |(interval, peak)| (Some(interval), peak));
+        .map_or_else(|| (None, of_activations(model, &verdict)), |(interval, peak)| (Some(interval), peak));
     let is_alike = runs_like(&schedule, passes);
     let best = frontier.points.iter().rev().find(|point| is_alike && point.peak <= peak);
     let best = best.map(|point| point.interval);
@@ -74,7 +77,8 @@ fn against(
     });
     Some(NamedSchedule {
         name: entry.name,
-        peak,
+        activation_peak: peak,
+        peak_memory: verdict.peak_memory_max(),
         interval,
         bubble_rate: timing.metrics.bubble_rate,
         frontier_interval: best,
@@ -105,5 +109,11 @@ fn steady(model: &Model, entry: &Entry, stop: &Stop) -> Option<(Ratio<i64>, Unit
     let schedule = entry.generate_until(&model, stop).ok()?;
     let verdict = replay(&model, &schedule);
     let interval = steady_interval(&schedule, verdict.timing.as_ref()?)?;
-    Some((interval, verdict.peak_memory_max()))
+    Some((interval, of_activations(&model, &verdict)))
+}
+
+/// The most that the activations of a device take.
+fn of_activations(model: &Model, verdict: &Verdict) -> Units {
+    let peaks = Device::all(model.devices()).zip(&verdict.peak_memory);
+    peaks.map(|(device, &peak)| peak - model.resident(device)).max().unwrap_or_default()
 }

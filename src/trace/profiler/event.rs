@@ -23,6 +23,7 @@ pub(super) struct File<'a> {
 #[derive(Deserialize)]
 pub(super) struct Distributed {
     pub rank: Option<u32>,
+    pub world_size: Option<u32>,
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bubbleproof::catalog;
+use bubbleproof::interchange::torchtitan::Release;
 use bubbleproof::interchange::{CannotRun, megatron, sail_sg, torchtitan};
 use bubbleproof::model::{Model, Placement, Stage};
 use bubbleproof::schedule::{self, Schedule};
@@ -60,7 +61,7 @@ fn every_runtime_says_plainly_what_it_cannot_run() {
             .and_then(|model| catalog::find(own)?.generate(&model).ok());
         writeln!(said, "{about}").expect("writing to a string");
         for (runtime, outcome) in [
-            ("torchtitan", torchtitan::configuration(schedule, None, "a.csv").map(drop)),
+            ("torchtitan", torchtitan::configuration(schedule, None, "a.csv", Release::V0_3).map(drop)),
             ("Megatron-LM", megatron::arguments(schedule, Some(&[3]), own.as_ref()).map(drop)),
             ("sail-sg", on_sail_sg(schedule)),
         ] {
@@ -75,7 +76,7 @@ fn every_runtime_says_plainly_what_it_cannot_run() {
 fn layers_are_for_all_stages_or_for_each() {
     let schedule = named("1f1b", Placement::linear(4).expect("a placement"));
     let refused = |layers: &[u32]| {
-        let titan = torchtitan::configuration(&schedule, Some(layers), "a.csv").map(drop);
+        let titan = torchtitan::configuration(&schedule, Some(layers), "a.csv", Release::V0_3).map(drop);
         assert_eq!(titan, megatron::arguments(&schedule, Some(layers), Some(&schedule)).map(drop));
         titan
     };
@@ -91,7 +92,7 @@ fn stages_without_layers_are_megatrons_but_not_torchtitans() {
     let schedule = named("1f1b", Placement::linear(4).expect("a placement"));
     let outcomes = |layers: &[u32]| {
         (
-            torchtitan::configuration(&schedule, Some(layers), "a.csv").map(drop),
+            torchtitan::configuration(&schedule, Some(layers), "a.csv", Release::V0_3).map(drop),
             megatron::arguments(&schedule, Some(layers), Some(&schedule)).map(drop),
         )
     };

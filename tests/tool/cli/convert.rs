@@ -43,28 +43,40 @@ fn torchtitans_two_files_are_named_together_and_overwrite_no_input() {
     let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
     let model = path("model.toml");
     std::fs::copy(MODEL, &model).expect("copied");
-    let convert = |output: &str| {
-        tool(&["convert", &model, "--schedule", "1f1b", "-o", &path(output), "--to", "torchtitan"])
+    let convert = |output: &str, to: &str| {
+        tool(&["convert", &model, "--schedule", "1f1b", "-o", &path(output), "--to", to])
     };
-    for output in ["model.csv", "model.toml", "model", "run.v2", "run.json", ""] {
-        let run = convert(output);
-        assert_eq!(run.status, 2, "{output}: {}", run.transcript());
-        assert!(run.err.contains("help:"), "{output}: {}", run.err);
+    for (to, outputs) in [
+        ("torchtitan-0.2", ["model.csv", "model.toml", "model", "run.v2", "run.json", "run.args", ""]),
+        ("torchtitan", ["run.v2", "run.json", "run.toml", "run.TOML", "model.toml", "a\nb", ""]),
+    ] {
+        for output in outputs {
+            let run = convert(output, to);
+            assert_eq!(run.status, 2, "{output}: {}", run.transcript());
+            assert!(run.err.contains("help:"), "{output}: {}", run.err);
+        }
     }
+    let toml = convert("run.toml", "torchtitan").err;
+    assert!(toml.contains("torchtitan 0.3 reads no TOML") && toml.contains("torchtitan-0.2"), "{toml}");
     assert_eq!(
         std::fs::read(&model).expect("there"),
         std::fs::read(MODEL).expect("there"),
         "the model is as it was"
     );
-    for output in ["a run", "b.csv", "c.toml"] {
-        assert_eq!(convert(output).status, 0, "{output}");
-    }
-    for (csv, toml) in [("a run.csv", "a run.toml"), ("b.csv", "b.toml"), ("c.csv", "c.toml")] {
+    for (output, to, [csv, settings]) in [
+        ("a run", "torchtitan-0.2", ["a run.csv", "a run.toml"]),
+        ("b.csv", "torchtitan-0.2", ["b.csv", "b.toml"]),
+        ("c.toml", "torchtitan-0.2", ["c.csv", "c.toml"]),
+        ("d run", "torchtitan", ["d run.csv", "d run.args"]),
+        ("e.csv", "torchtitan", ["e.csv", "e.args"]),
+        ("f.args", "torchtitan", ["f.csv", "f.args"]),
+    ] {
+        assert_eq!(convert(output, to).status, 0, "{output}");
         assert_eq!(tool(&["verify", &path(csv)]).status, 0);
-        let configuration = std::fs::read_to_string(path(toml)).expect("written");
-        assert!(configuration.contains(&path(csv)), "{configuration}");
+        let settings = std::fs::read_to_string(path(settings)).expect("written");
+        assert!(settings.contains(&path(csv)), "{settings}");
     }
-    assert_eq!(std::fs::read_dir(&directory).expect("readable").count(), 7, "nothing else is written");
+    assert_eq!(std::fs::read_dir(&directory).expect("readable").count(), 13, "nothing else is written");
 }
 
 #[test]

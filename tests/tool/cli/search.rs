@@ -75,8 +75,8 @@ fn what_is_infeasible_comes_with_a_reason() {
 fn block_gives_the_keys_that_programs_rely_on() {
     let keys = [
         "interval",
-        "peak_memory",
-        "peak_memory_max",
+        "activation_peak",
+        "activation_peak_max",
         "paper_bound",
         "lifespans",
         "offsets",
@@ -85,7 +85,11 @@ fn block_gives_the_keys_that_programs_rely_on() {
     ];
     let best = tool(&["block", V_MODEL, "--json"]).json();
     assert_keys(&best, &keys);
-    assert_eq!((&best["interval"], &best["peak_memory_max"]), (&Value::from(18), &Value::from(4)), "{best}");
+    assert_eq!(
+        (&best["interval"], &best["activation_peak_max"]),
+        (&Value::from(18), &Value::from(4)),
+        "{best}"
+    );
     assert_eq!((&best["proven"], &best["engine"]), (&Value::Bool(true), &Value::from("exact")));
     assert_eq!(best["offsets"].as_object().expect("by pass").len(), 18);
 

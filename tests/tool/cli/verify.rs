@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::{BROKEN, FIGURES, MODEL, RESIZED, SCHEDULE, assert_keys, assert_recorded_object, tool};
+use super::{
+    BROKEN, FIGURES, MODEL, RESIZED, Run, SCHEDULE, assert_keys, assert_recorded_object, tool,
+    tool_with_input,
+};
 
 #[test]
 fn verify_gives_the_keys_that_programs_rely_on() {
@@ -65,5 +68,105 @@ fn a_schedule_made_for_another_size_finds_its_model() {
     let notes = object["notes"].to_string();
     for word in ["3 devices", "schedule's 1 microbatch ", "--memory 3"] {
         assert!(notes.contains(word) && run.err.contains(word), "{word}: {notes}\n{}", run.err);
+    }
+}
+
+/// A model of four devices with one stage each, whose weight gradients take `weight` ticks.
+fn plain(weight: &str) -> String {
+    format!(
+        "name = \"plain\"\n[pipeline]\ndevices = 4\nplacement = \"linear\"\nmicrobatches = 8\n\
+         [time]\nforward = 3\nbackward_input = 5\nbackward_weight = {weight}\n"
+    )
+}
+
+#[test]
+fn compare_says_that_interleaving_needs_chunks() {
+    const CHUNKED: [&str; 3] = ["interleaved-1f1b", "interleaved-1f1b-uniform", "looped-bfs"];
+    let model = plain("2");
+    let all = tool_with_input(&["compare", "-", "--json"], &model);
+    let rows = all.json();
+    let names: Vec<&str> =
+        rows["schedules"].as_array().expect("a list").iter().filter_map(|row| row["name"].as_str()).collect();
+    for name in CHUNKED {
+        assert!(!names.contains(&name), "{name} is another schedule by another name here");
+    }
+    let how = "`placement = \"looped\"` and `chunks = 2`";
+    let note = |run: &Run| run.err.lines().find(|line| line.contains(how)).map(str::to_owned);
+    let said = note(&all).expect("a note");
+    assert!(CHUNKED.iter().all(|name| said.contains(name)), "{said}");
+    assert!(
+        rows["notes"]
+            .as_array()
+            .expect("notes")
+            .iter()
+            .any(|text| text.as_str().is_some_and(|text| text.contains(how)))
+    );
+    // Asked for by name, they are there, and the note as well.
+    let asked = tool_with_input(&["compare", "-", "--schedules", "looped-bfs,1f1b"], &model);
+    assert!(
+        asked.out.contains("\nlooped-bfs ")
+            && note(&asked).is_some_and(|said| said.contains("looped-bfs needs"))
+    );
+    assert!(note(&tool_with_input(&["compare", "-", "--schedules", "1f1b"], &model)).is_none());
+    let frontier = tool_with_input(&["frontier", "-"], &model).out;
+    assert!(CHUNKED.iter().all(|name| !frontier.contains(name)), "{frontier}");
+    // With chunks they are what their names say.
+    let looped =
+        tool(&["compare", "models/profiles/unit-looped.toml", "--devices", "4", "--microbatches", "8"]);
+    assert!(CHUNKED.iter().all(|name| looped.out.contains(&format!("\n{name} "))), "{}", looped.out);
+    assert!(note(&looped).is_none());
+    // What the note claims.
+    let orders = |name: &str| {
+        let run = tool_with_input(&["convert", "-", "--schedule", name, "-o", "-", "--to", "json"], &model);
+        assert_eq!(note(&run).is_some(), CHUNKED.contains(&name), "{name}");
+        run.json()["orders"].clone()
+    };
+    assert_eq!(orders("interleaved-1f1b"), orders("eager-1f1b"));
+    assert_eq!(orders("looped-bfs"), orders("gpipe"));
+}
+
+#[test]
+fn figures_of_split_backwards_say_when_no_backward_was_measured_in_two() {
+    const SAYS: &str = "the weight gradient (W) takes no time";
+    let notes = |run: &Run| -> Vec<String> {
+        let notes = run.json()["notes"].as_array().expect("notes").clone();
+        notes.iter().filter_map(|note| Some(note.as_str()?.to_owned())).collect()
+    };
+    for (weight, which) in [
+        ("0", Some("on every stage")),
+        ("[2, 0, 2, 0]", Some("on stages 1, 3")),
+        ("[2, 0, 2, 2]", Some("on stage 1")),
+        ("2", None),
+    ] {
+        let model = plain(weight);
+        for command in [
+            &["compare", "-", "--json"][..],
+            &["compare", "-", "--schedules", "zb-h1", "--json"],
+            &["optimize", "-", "--time-limit", "5", "--json"],
+            &["explain", "-", "--time-limit", "5", "--json"],
+            &["frontier", "-", "--json"],
+            &["block", "-", "--json"],
+        ] {
+            let run = tool_with_input(command, &model);
+            let said = notes(&run).into_iter().find(|note| note.contains(SAYS));
+            assert_eq!(said.is_some(), which.is_some(), "{command:?}: {}", run.transcript());
+            assert!(which.is_none_or(|which| said.is_some_and(|said| said.contains(which))), "{command:?}");
+            assert_eq!(run.err.contains(SAYS), which.is_some(), "{command:?}: {}", run.err);
+        }
+        // One in one piece is as it was measured.
+        for command in [&["frontier", "-", "--fused", "--json"][..], &["block", "-", "--fused", "--json"]] {
+            assert!(!tool_with_input(command, &model).err.contains(SAYS), "{command:?}");
+        }
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a plain name").to_owned();
+    std::fs::write(path("model.toml"), plain("0")).expect("written");
+    for (name, splits) in [("1f1b", false), ("zb-h1", true)] {
+        let (schedule, model) = (path(&format!("{name}.json")), path("model.toml"));
+        tool(&["convert", &model, "--schedule", name, "-o", &schedule]);
+        for command in ["verify", "replay", "render"] {
+            let run = tool(&[command, &schedule, "--model", &model]);
+            assert_eq!(run.err.contains(SAYS), splits, "{command} {name}: {}", run.err);
+        }
     }
 }

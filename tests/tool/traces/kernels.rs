@@ -3,6 +3,8 @@
 use std::fs;
 
 use assert_cmd::Command;
+use bubbleproof::model::Placement;
+use bubbleproof::schedule::Schedule;
 use bubbleproof::trace::Origin;
 use bubbleproof::trace::clocks::OffsetChoice;
 use bubbleproof::trace::gather::{GatherError, gather};
@@ -193,4 +195,56 @@ fn a_note_says_that_no_offsets_are_possible_where_they_are_given() {
     let second = vec![range("PP:1F0", 5, 3), range("PP:1B0", 30, 10)];
     let said = notes(&[first, second], &["--offsets", "0,0"]);
     assert!(said.contains("although no clock offsets make every message arrive after it is sent"), "{said}");
+}
+
+/// A rank that is missing may hold stages: one rank of two is no pipeline of one device.
+#[test]
+fn ranks_that_are_not_there_are_named() {
+    let of_world = |rank: u32, world: u32| {
+        let passes = [range(&format!("PP:{rank}F0"), 0, 10), range(&format!("PP:{rank}B0"), 50, 10)];
+        let text = file(rank, &passes);
+        let text =
+            text.replace("}, \"traceEvents\"", &format!(", \"world_size\": {world}}}, \"traceEvents\""));
+        parse(&text).expect("a recording")
+    };
+    for (ranks, world, says) in [
+        (&[0][..], 2, "the run had 2 ranks, as the file of rank 0 says, but the file of rank 1 is missing"),
+        (&[1], 2, "the run had 2 ranks, as the file of rank 1 says, but the file of rank 0 is missing"),
+        (
+            &[0, 2],
+            5,
+            "the run had 5 ranks, as the file of rank 2 says, but the files of ranks 1, 3, 4 are missing",
+        ),
+        (
+            &[0],
+            u32::MAX,
+            "the run had 4294967295 ranks, as the file of rank 0 says, but the files of ranks 1, 2, 3, 4, 5, 6, 7, 8 and \
+             4294967286 more are missing",
+        ),
+    ] {
+        let recordings: Vec<Recording> = ranks.iter().map(|&rank| of_world(rank, world)).collect();
+        let error = gather(recordings, None, &OffsetChoice::Auto).expect_err("ranks are missing");
+        assert_eq!(error.to_string(), says);
+    }
+    let there = |recordings| gather(recordings, None, &OffsetChoice::Auto).map(drop);
+    assert!(there(vec![of_world(0, 1)]).is_ok(), "one rank is a whole run of one");
+    // With a schedule it is known that the other ranks hold no stages.
+    let alone = Schedule::new(
+        Placement::linear(1).expect("a placement"),
+        1,
+        vec![vec!["0F0".parse().expect("a pass"), "0B0".parse().expect("a pass")]],
+    );
+    let replicated = gather(vec![of_world(0, 2)], Some(alone.expect("a schedule")), &OffsetChoice::Auto);
+    assert!(replicated.is_ok(), "{replicated:?}");
+
+    // As a user meets it.
+    let run = Command::cargo_bin("bubbleproof")
+        .expect("the tool is built")
+        .args(["trace", "profile", "tests/data/traces/profiler/1f1b-rank0.json"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output();
+    let run = run.expect("the tool runs");
+    let said = String::from_utf8(run.stderr).expect("a text");
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.contains("the file of rank 1 is missing") && said.contains("--schedule"), "{said}");
 }

@@ -80,7 +80,7 @@ proptest! {
         let found = compare(&trace, &prediction).expect("passes in common");
         prop_assert_eq!(found.makespan().median, prediction.makespan.0);
         prop_assert_eq!(found.bubble_rate(), prediction.bubble_rate);
-        prop_assert_eq!(&found.peak_memory, &prediction.peak_memory);
+        prop_assert_eq!(found.peak_memory(), prediction.peak_memory.as_ref());
         for errors in [&found.durations, &found.starts] {
             prop_assert_eq!((errors.signed.least, errors.signed.most, errors.ninth_decile), (0, 0, Ticks::ZERO));
         }

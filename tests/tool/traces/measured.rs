@@ -192,3 +192,38 @@ fn the_order_of_the_profilers_ranges_is_the_schedule_that_was_run() {
         assert_eq!(trace.iterations.len(), 3, "{name}");
     }
 }
+
+/// The table and the picture of `trace compare` are of one iteration: measured rates and peaks are the same in both.
+#[test]
+fn all_measured_figures_are_of_the_iteration_that_is_drawn() {
+    let mut differing = 0;
+    for name in MEASURED {
+        for (file, trace) in traces(unpacked(name).path()) {
+            let fitted =
+                bubbleproof::trace::fit::profile("itself", std::slice::from_ref(&trace)).expect("a model");
+            let prediction =
+                bubbleproof::trace::compare::predict(&fitted.model, &trace.schedule).expect("it runs");
+            let found = bubbleproof::trace::compare::compare(&trace, &prediction).expect("passes in common");
+            let drawn = bubbleproof::trace::run::of(&trace, found.typical());
+            assert_eq!(found.bubble_rate(), drawn.timing.metrics.bubble_rate, "{file}");
+            assert_eq!(found.makespan().median, drawn.timing.metrics.makespan.0, "{file}");
+            assert_eq!(found.peak_memory(), drawn.peak_memory.as_ref(), "{file}");
+            let mut rates = found.bubble_rates.clone();
+            rates.sort_unstable();
+            differing += usize::from(rates[(rates.len() - 1) / 2] != found.bubble_rate());
+        }
+    }
+    assert!(differing > 0, "a median of rates would be another figure");
+
+    let folder = unpacked("cpu");
+    for run in ["1f1b-d2-m16-small-1.json", "zb-h1-d4-m16-small-2.json", "v-half-d4-m16-large-3.json"] {
+        let text = transcript(folder.path(), &["trace", "compare", run]);
+        let rates: Vec<&str> = text
+            .match_indices("bubble rate ")
+            .map(|(at, words)| text[at + words.len()..].split_whitespace().next().expect("a rate"))
+            .collect();
+        let [table, measured, predicted] = rates[..] else { panic!("{text}") };
+        assert_eq!(table, measured, "{text}");
+        assert!(text.contains(&format!("{predicted} %")), "{text}");
+    }
+}

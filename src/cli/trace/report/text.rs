@@ -135,21 +135,38 @@ impl fmt::Display for Figures {
         let points = signed(predicted - measured).replace(" %", " points");
         table.row(["bubble rate".to_owned(), percentage(measured), percentage(predicted), points]);
         let devices = |peaks: &Option<Vec<i64>>| peaks.as_ref().map_or(0, Vec::len);
-        let most = devices(&self.peak_memory.measured).max(devices(&self.peak_memory.predicted));
+        let most = devices(&self.activation_peak.measured).max(devices(&self.activation_peak.predicted));
         for device in 0..most {
             let of = |peaks: &Option<Vec<i64>>| peaks.as_ref().and_then(|peaks| peaks.get(device).copied());
-            let (measured, predicted) = (of(&self.peak_memory.measured), of(&self.peak_memory.predicted));
+            let (measured, predicted) =
+                (of(&self.activation_peak.measured), of(&self.activation_peak.predicted));
             let cell = |peak: Option<i64>| peak.map_or_else(|| "-".to_owned(), |peak| peak.to_string());
             let error = measured.zip(predicted).map_or_else(|| "-".to_owned(), |(m, p)| relative(m, p));
-            table.row([format!("peak of device {device}, bytes"), cell(measured), cell(predicted), error]);
+            table.row([
+                format!("activation peak of device {device}, bytes"),
+                cell(measured),
+                cell(predicted),
+                error,
+            ]);
         }
         write!(out, "{table}")?;
         if spread.count > 1 {
             writeln!(
                 out,
-                "makespans of the iterations: {} to {} ns, half of them {} to {}",
-                spread.least, spread.most, spread.lower_quartile, spread.upper_quartile
+                "(measured: iteration {}, whose makespan is the median)\nmakespans of the iterations: {} to {} ns, half \
+                 of them {} to {}",
+                self.typical_iteration,
+                spread.least,
+                spread.most,
+                spread.lower_quartile,
+                spread.upper_quartile
             )?;
+        }
+        if self.highest_activation_peaks != self.activation_peak.measured
+            && let Some(peaks) = &self.highest_activation_peaks
+        {
+            let peaks: Vec<String> = peaks.iter().map(ToString::to_string).collect();
+            writeln!(out, "largest activation peaks of any iteration: {} bytes", peaks.join(", "))?;
         }
         let headings = ["error of a pass", "median ns", "9 in 10 within", "median", "9 in 10", "worst"];
         let mut table = Table::new(headings);

@@ -1,0 +1,131 @@
+//! The frontier in words and tables.
+
+use std::fmt;
+
+use super::{FrontierReport, Row};
+use crate::cli::block_words::blocks;
+use crate::cli::figures::percentage;
+use crate::cli::table::Table;
+use crate::cli::violations::count;
+use crate::draw::{letters, plural};
+
+/// How much of a point is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Its interval and its memory.
+    Both,
+    /// Its interval, but not its memory.
+    Interval,
+    /// Neither.
+    Neither,
+}
+
+impl Row {
+    fn proved(&self) -> Extent {
+        match (self.proven, self.bound == self.interval) {
+            (true, _) => Extent::Both,
+            (false, true) => Extent::Interval,
+            (false, false) => Extent::Neither,
+        }
+    }
+}
+
+impl FrontierReport<'_> {
+    /// Explains those words of the column `optimality` that the table uses.
+    fn legend(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let blocks = blocks(self.passes, 1);
+        let means = [
+            (
+                Extent::Both,
+                format!("proved: no {blocks} improves memory or interval without worsening the other"),
+            ),
+            (
+                Extent::Interval,
+                format!(
+                    "interval proved: no {blocks} has a shorter interval within this memory; one that needs \
+                     less memory is not ruled out"
+                ),
+            ),
+            (Extent::Neither, format!("not below T: no {blocks} has an interval below T within this memory")),
+        ];
+        let mut before = "\n";
+        for (extent, text) in means {
+            if self.points.iter().any(|row| row.proved() == extent) {
+                writeln!(out, "{before}{text}")?;
+                before = "";
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for FrontierReport<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{}: {}; times in {}, memory in {}; engine {}\n",
+            self.model,
+            count(self.devices as usize, "device", "devices"),
+            plural(self.time_unit),
+            self.memory_unit,
+            self.engine
+        )?;
+        let mut table = Table::new(["activation peak", "interval", "steady bubble rate", "optimality"]);
+        for row in &self.points {
+            let proof = match row.proved() {
+                Extent::Both => "proved".to_owned(),
+                Extent::Interval => "interval proved".to_owned(),
+                Extent::Neither => format!("not below {}", row.bound),
+            };
+            table.row([
+                row.activation_peak_max.to_string(),
+                row.interval.to_string(),
+                percentage(row.rate),
+                proof,
+            ]);
+        }
+        write!(out, "{table}\n{}", self.chart)?;
+        self.legend(out)?;
+        match self.claimed_by {
+            Some(solver) => writeln!(
+                out,
+                "\n{solver}, in floating point, found no block with less memory; that there is none is not proved"
+            )?,
+            None if !self.complete => {
+                writeln!(out, "\nthe time limit was reached before smaller memory limits were tried")?;
+            }
+            None => {}
+        }
+        if !self.schedules.is_empty() {
+            let microbatches = self.microbatches;
+            writeln!(
+                out,
+                "\nnamed schedules, replayed: steady phase; bubble rate and peak memory with {microbatches} microbatches\n"
+            )?;
+            let mut table = Table::new([
+                "schedule",
+                "mark",
+                "activation peak",
+                "interval",
+                "over frontier",
+                "bubble rate",
+                "peak memory",
+            ]);
+            let mut letters = letters();
+            for row in &self.schedules {
+                let mark = row.interval.and_then(|_| letters.next());
+                table.row([
+                    row.name.to_owned(),
+                    mark.map_or_else(|| "-".to_owned(), |letter| letter.to_string()),
+                    row.activation_peak_max.to_string(),
+                    row.interval.map_or_else(|| "-".to_owned(), |interval| interval.to_string()),
+                    row.gap.map_or_else(|| "-".to_owned(), percentage),
+                    percentage(row.rate),
+                    row.peak_memory_max.to_string(),
+                ]);
+            }
+            write!(out, "{table}")?;
+        }
+        self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
+    }
+}
