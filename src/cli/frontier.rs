@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::block::PassArgs;
 use super::block_words::{self, blocks};
 use super::error::{Error, Status};
+use super::file_name::FileName;
 use super::figures::{decimal, fraction, percentage};
 use super::input::read_model;
 use super::interrupt::on_ctrl_c;
@@ -74,7 +75,7 @@ struct FrontierReport<'a> {
     #[serde(skip)]
     passes: Passes,
     #[serde(skip)]
-    written: Option<String>,
+    written: Option<FileName>,
 }
 
 /// A block on the frontier.
@@ -161,8 +162,8 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
 }
 
 /// Where a drawing goes: only SVG is drawn.
-fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, String), Error> {
-    let name = path.display().to_string();
+fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, FileName), Error> {
+    let name = FileName::of(path);
     let is_svg = path.extension().and_then(OsStr::to_str) == Some("svg");
     if !is_svg && path.as_os_str() != "-" {
         return Err(Error::usage(

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::error::{Error, Located};
 use super::excerpt::Excerpt;
+use super::file_name::FileName;
 use super::json_place::{key_at_top, offset_of};
 use crate::advice;
 use crate::block::family::{self, Family};
@@ -34,7 +35,7 @@ pub enum Measurement {
 /// A file that has been read: its name for messages, and its text.
 #[derive(Debug)]
 pub struct Input {
-    name: String,
+    name: FileName,
     text: String,
 }
 
@@ -47,9 +48,9 @@ impl Input {
         let (name, bytes) = if path.as_os_str() == "-" {
             let mut bytes = Vec::new();
             let read = io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes);
-            ("standard input".to_owned(), read)
+            (FileName::called("standard input"), read)
         } else {
-            (path.display().to_string(), fs::read(path))
+            (FileName::of(path), fs::read(path))
         };
         let bytes = bytes.map_err(|error| Error::Read { path: name.clone(), error })?;
         match String::from_utf8(bytes) {
@@ -59,7 +60,7 @@ impl Input {
     }
 
     /// A file that was read already.
-    pub const fn of(name: String, text: String) -> Self {
+    pub const fn of(name: FileName, text: String) -> Self {
         Self { name, text }
     }
 
@@ -122,8 +123,8 @@ impl Input {
         if !says {
             return Ok(None);
         }
-        serde_json::from_str(&self.text).map(Some).map_err(|error| {
-            let at = offset_of(&self.text, error.line(), error.column());
+        Witness::parse(&self.text).map(Some).map_err(|error| {
+            let at = offset_of(&self.text, error.line, error.column);
             self.error(format!("this is not a witness: {error}"), "here", at..at, None)
         })
     }
@@ -197,7 +198,7 @@ impl Input {
     }
 
     fn error(&self, message: String, label: &'static str, span: Range<usize>, help: Option<String>) -> Error {
-        let excerpt = Excerpt::new(&self.name, &self.text);
+        let excerpt = Excerpt::new(self.name.clone(), &self.text);
         Error::Located(Box::new(Located { message, label, span, help, excerpt }))
     }
 }

@@ -22,6 +22,7 @@ mod every_m;
 mod excerpt;
 mod explain;
 mod figures;
+mod file_name;
 mod frontier;
 mod input;
 mod interrupt;
@@ -54,6 +55,8 @@ use clap::{Parser, Subcommand};
 
 use error::{Error, ErrorObject, Status};
 use output::Output;
+
+use crate::text::Shown;
 
 /// Finds and verifies schedules for pipeline-parallel training
 ///
@@ -324,7 +327,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             cli.command.run(output).unwrap_or_else(|error| report(&error, output))
         }
         // With arguments that cannot be understood, --json is still worth honouring.
-        Err(error) => refuse(&error, Output::new(arguments.iter().any(|argument| argument == "--json"))),
+        Err(error) => {
+            let output = Output::new(arguments.iter().any(|argument| argument == "--json"));
+            refuse(&quoting_plainly(error, &arguments), output)
+        }
     };
     status.into()
 }
@@ -351,10 +357,20 @@ impl Command {
     }
 }
 
+/// What is wrong with arguments, in words that quote them without their control characters: the same is wrong with
+/// them when these are escaped, and when a long one is cut.
+fn quoting_plainly(error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let shown: Vec<OsString> = arguments
+        .iter()
+        .map(|argument| argument.to_str().map_or_else(|| argument.clone(), |text| Shown(text).to_string().into()))
+        .collect();
+    if shown == arguments { error } else { Cli::try_parse_from(shown).err().unwrap_or(error) }
+}
+
 /// Reports an error on standard error, and as an object where JSON was asked for.
 fn report(error: &Error, output: Output) -> Status {
     // When not even that can be written, the exit status has to say it alone.
-    _ = io::stderr().write_all(error.render().as_bytes());
+    _ = io::stderr().write_all(output::plain(&error.render()).as_bytes());
     if output.is_json() {
         _ = output::print_json(&error.object());
     }

@@ -42,7 +42,7 @@ pub use feasible::Infeasible;
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
-use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_within};
+use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, SearchEngine, lower_bound_within};
 use crate::model::{Model, Ticks};
 use crate::replay::{Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
@@ -269,12 +269,20 @@ pub fn optimize(
     });
     let optimality = match proved_by {
         _ if value == bound.value => Optimality::Bound,
-        Some(engine) => Optimality::Search { engine: engine.name().to_owned(), none_below: value },
+        Some(engine) => Optimality::Search { engine: in_certificates(engine), none_below: value },
         None => Optimality::Open,
     };
     let objective = options.objective;
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective };
     Ok(solution.certified(model))
+}
+
+/// How certificates name an engine.
+const fn in_certificates(engine: exact::Engine) -> SearchEngine {
+    match engine {
+        exact::Engine::Lcg => SearchEngine::ClauseGeneration,
+        exact::Engine::Branch => SearchEngine::BranchAndBound,
+    }
 }
 
 /// A valid schedule with what replay says of it, and what found it.

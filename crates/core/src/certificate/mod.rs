@@ -37,7 +37,7 @@ mod window;
 pub use area::interval_bound;
 pub use bound::{STEPS, holds, lower_bound, lower_bound_of, lower_bound_within, steady_bound};
 pub use check::{CertificateError, Checked, Claim, check};
-pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
+pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, SearchEngine, problem_digest};
 pub use path::critical_path;
 pub use reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition, Window};
 
