@@ -9,6 +9,7 @@
 //! assert_eq!(status, std::process::ExitCode::SUCCESS);
 //! ```
 
+mod arguments;
 mod block;
 mod block_words;
 mod certify;
@@ -53,10 +54,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use error::{Error, ErrorObject, Status};
+use error::{Error, Status};
 use output::Output;
-
-use crate::text::Shown;
 
 /// Finds and verifies schedules for pipeline-parallel training
 ///
@@ -329,7 +328,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         // With arguments that cannot be understood, --json is still worth honouring.
         Err(error) => {
             let output = Output::new(arguments.iter().any(|argument| argument == "--json"));
-            refuse(&quoting_plainly(error, &arguments), output)
+            arguments::refuse(&arguments::quoted_plainly(error, &arguments), output)
         }
     };
     status.into()
@@ -357,16 +356,6 @@ impl Command {
     }
 }
 
-/// What is wrong with arguments, in words that quote them without their control characters: the same is wrong with
-/// them when these are escaped, and when a long one is cut.
-fn quoting_plainly(error: clap::Error, arguments: &[OsString]) -> clap::Error {
-    let shown: Vec<OsString> = arguments
-        .iter()
-        .map(|argument| argument.to_str().map_or_else(|| argument.clone(), |text| Shown(text).to_string().into()))
-        .collect();
-    if shown == arguments { error } else { Cli::try_parse_from(shown).err().unwrap_or(error) }
-}
-
 /// Reports an error on standard error, and as an object where JSON was asked for.
 fn report(error: &Error, output: Output) -> Status {
     // When not even that can be written, the exit status has to say it alone.
@@ -375,24 +364,4 @@ fn report(error: &Error, output: Output) -> Status {
         _ = output::print_json(&error.object());
     }
     error.status()
-}
-
-/// Prints the help or the version that was asked for, or what is wrong with the arguments.
-fn refuse(error: &clap::Error, output: Output) -> Status {
-    _ = error.print();
-    if !error.use_stderr() {
-        return Status::Yes;
-    }
-    if output.is_json() {
-        let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        _ = output::print_json(&ErrorObject {
-            error: message,
-            help: None,
-            file: None,
-            line: None,
-            column: None,
-        });
-    }
-    Status::Wrong
 }

@@ -29,6 +29,7 @@ mod feasible;
 pub mod frontier;
 mod justify;
 mod parallel;
+mod proved_by;
 pub mod periodic;
 mod search;
 mod starting_points;
@@ -42,7 +43,7 @@ pub use feasible::Infeasible;
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
-use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, SearchEngine, lower_bound_within};
+use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_within};
 use crate::model::{Model, Ticks};
 use crate::replay::{Verdict, replay};
 use crate::schedule::{Provenance, Schedule};
@@ -269,20 +270,11 @@ pub fn optimize(
     });
     let optimality = match proved_by {
         _ if value == bound.value => Optimality::Bound,
-        Some(engine) => Optimality::Search { engine: in_certificates(engine), none_below: value },
+        Some(engine) => Optimality::Search { engine: proved_by::in_certificates(engine), none_below: value },
         None => Optimality::Open,
     };
-    let objective = options.objective;
-    let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective };
-    Ok(solution.certified(model))
-}
-
-/// How certificates name an engine.
-const fn in_certificates(engine: exact::Engine) -> SearchEngine {
-    match engine {
-        exact::Engine::Lcg => SearchEngine::ClauseGeneration,
-        exact::Engine::Branch => SearchEngine::BranchAndBound,
-    }
+    Ok(Solution { schedule, verdict, bound, optimality, block, engine, objective: options.objective }
+        .certified(model))
 }
 
 /// A valid schedule with what replay says of it, and what found it.
