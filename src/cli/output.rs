@@ -63,9 +63,17 @@ impl Output {
         if self.json {
             print_json(found)
         } else {
-            to_stdout(|out| out.write_all(plain(&found.to_string()).as_bytes()))
+            print_text(found)
         }
     }
+}
+
+/// Prints a text on standard output, [as it may be](plain).
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn print_text(text: &impl Display) -> Result<(), Error> {
+    to_stdout(|out| out.write_all(plain(&text.to_string()).as_bytes()))
 }
 
 /// A text as it may be printed. Readers refuse control characters in what files say, and names of files are escaped

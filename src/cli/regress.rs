@@ -15,7 +15,7 @@ use super::file_name::FileName;
 use super::excerpt::Excerpt;
 use super::input::Input;
 use super::interrupt::on_ctrl_c;
-use super::output::{Output, note, print_json, to_stdout};
+use super::output::{Output, note, print_json, print_text, to_stdout};
 use super::progress::Progress;
 use super::search::seconds;
 use crate::advice;
@@ -118,8 +118,8 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         accepted: accepted.as_ref(),
     };
     match format {
-        Format::Human => to_stdout(|out| write!(out, "{}", human::Text(&checked)))?,
-        Format::Github => to_stdout(|out| write!(out, "{}", github::Annotations(&checked)))?,
+        Format::Human => print_text(&human::Text(&checked))?,
+        Format::Github => print_text(&github::Annotations(&checked))?,
         Format::Junit => {
             let text = junit::report(&checked)
                 .map_err(|error| Error::Defect(format!("the report cannot be written: {error}")))?;
