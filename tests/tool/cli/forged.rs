@@ -208,6 +208,8 @@ fn names_of_files_and_arguments_stay_on_their_line() {
         let there = there.to_str().expect("a name");
         let written = folder.path().join(format!("written {hostile}.csv"));
         let written = written.to_str().expect("a name");
+        let drawn = folder.path().join(&hostile);
+        let drawn = drawn.to_str().expect("a name");
         for arguments in [
             &["verify", &hostile][..],
             &["check", there],
@@ -216,9 +218,9 @@ fn names_of_files_and_arguments_stay_on_their_line() {
             &["convert", there, "-o", there, "--to", &hostile],
             &["compare", MODEL, "--schedules", &hostile],
             &["compare", MODEL, &hostile],
-            &["optimize", MODEL, "-o", &hostile],
+            &["optimize", MODEL, "-o", drawn],
             &["optimize", MODEL, "-o", written],
-            &["render", there, "-o", &hostile],
+            &["render", there, "-o", drawn],
             &["regress", &hostile],
             &["trace", "profile", TRACE, "--name", &hostile],
             &["trace", "compare", there],
