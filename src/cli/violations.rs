@@ -34,7 +34,7 @@ impl Complaint {
     }
 }
 
-/// What replay complains about. Where a microbatch lacks more passes than it has, that is one thing that is wrong with it
+/// What replay complains about. Where a microbatch lacks nearly all of its passes, that is one thing that is wrong with it
 /// and not one for each pass: most likely the passes that it has are misspelt.
 pub fn complaints(schedule: &Schedule, violations: &[Violation]) -> Vec<Complaint> {
     let missing = violations.iter().filter_map(|violation| match violation {
@@ -60,7 +60,7 @@ pub fn complaints(schedule: &Schedule, violations: &[Violation]) -> Vec<Complain
     violations.iter().filter_map(complaint).collect()
 }
 
-/// A microbatch with fewer passes than it lacks.
+/// A microbatch that lacks nearly all of its passes.
 struct Stray {
     missing: usize,
     /// The passes that it has: how many, and the first.
@@ -68,7 +68,7 @@ struct Stray {
     first: Option<(Place, Pass)>,
 }
 
-/// The microbatches with fewer passes than they lack, of those that lack as many as that.
+/// The microbatches that lack at least four passes for each that they have, of those that lack as many as that.
 fn strays(schedule: &Schedule, missing: HashMap<Microbatch, usize>) -> BTreeMap<Microbatch, Stray> {
     /// The most passes of which each is said to be missing.
     const LISTED: usize = 3;
@@ -86,7 +86,7 @@ fn strays(schedule: &Schedule, missing: HashMap<Microbatch, usize>) -> BTreeMap<
             }
         }
     }
-    strays.retain(|_, stray| stray.passes < stray.missing);
+    strays.retain(|_, stray| 4 * stray.passes <= stray.missing);
     strays
 }
 
