@@ -15,13 +15,20 @@ use crate::text::Shown;
 pub fn quoted_plainly(error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let shown: Vec<OsString> = arguments
         .iter()
-        .map(|argument| argument.to_str().map_or_else(|| argument.clone(), |text| Shown(text).to_string().into()))
+        .map(|argument| {
+            argument.to_str().map_or_else(|| argument.clone(), |text| Shown(text).to_string().into())
+        })
         .collect();
-    let Some(hostile) = shown.iter().zip(arguments).find(|(shown, argument)| shown != argument) else { return error };
+    let Some(hostile) = shown.iter().zip(arguments).find(|(shown, argument)| shown != argument) else {
+        return error;
+    };
     // What is right once it is escaped is wrong for its control characters, or for its length.
     let (hostile, _) = hostile;
-    let message = format!("an argument has control characters, or is too long: {}", hostile.to_string_lossy());
-    Cli::try_parse_from(&shown).err().unwrap_or_else(|| Cli::command().error(ErrorKind::InvalidValue, message))
+    let message =
+        format!("an argument has control characters, or is too long: {}", hostile.to_string_lossy());
+    Cli::try_parse_from(&shown)
+        .err()
+        .unwrap_or_else(|| Cli::command().error(ErrorKind::InvalidValue, message))
 }
 
 /// Prints the help or the version that was asked for, or what is wrong with the arguments.
@@ -33,13 +40,7 @@ pub fn refuse(error: &clap::Error, output: Output) -> Status {
     if output.is_json() {
         let text = error.to_string();
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        _ = print_json(&ErrorObject {
-            error: message,
-            help: None,
-            file: None,
-            line: None,
-            column: None,
-        });
+        _ = print_json(&ErrorObject { error: message, help: None, file: None, line: None, column: None });
     }
     Status::Wrong
 }

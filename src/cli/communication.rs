@@ -44,7 +44,12 @@ impl Communication {
                 Ending::Ends => Some("the passes by themselves cannot run".to_owned()),
                 other => Some(other.to_string()),
             };
-            Behaviour { name: semantics.name(), runtimes: semantics.to_string(), ends: waits.is_none(), waits }
+            Behaviour {
+                name: semantics.name(),
+                runtimes: semantics.to_string(),
+                ends: waits.is_none(),
+                waits,
+            }
         });
         Self { messages, semantics: semantics.collect() }
     }

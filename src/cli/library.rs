@@ -95,7 +95,6 @@ fn line(
 fn write(directory: &Path, name: &str, text: &str) -> Result<(), Error> {
     let path = directory.join(name);
     let folder = path.parent().unwrap_or(directory);
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Error::Write { path: FileName::of(folder), error })?;
+    std::fs::create_dir_all(folder).map_err(|error| Error::Write { path: FileName::of(folder), error })?;
     Target::File(path).write(|out| out.write_all(text.as_bytes()))
 }

@@ -8,8 +8,8 @@ use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::error::{Error, Status};
-use super::file_name::FileName;
 use super::figures::{Figures, Lines, decimal, fraction, percentage};
+use super::file_name::FileName;
 use super::interrupt::on_ctrl_c;
 use super::number::Interval;
 use super::output::{Output, Target};

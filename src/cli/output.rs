@@ -40,7 +40,11 @@ impl Output {
             let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
                 return Err(Error::usage(
-                    format!("cannot write {}: there is no folder {}", FileName::of(path), FileName::of(folder)),
+                    format!(
+                        "cannot write {}: there is no folder {}",
+                        FileName::of(path),
+                        FileName::of(folder)
+                    ),
                     "make the folder first, or choose another name",
                 ));
             }
@@ -60,11 +64,7 @@ impl Output {
     /// # Errors
     /// When standard output cannot be written. That nobody reads it any more is no error.
     pub fn print<T: Display + Serialize>(self, found: &T) -> Result<(), Error> {
-        if self.json {
-            print_json(found)
-        } else {
-            print_text(found)
-        }
+        if self.json { print_json(found) } else { print_text(found) }
     }
 }
 
@@ -178,10 +178,8 @@ impl Target {
     pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         match self {
             Self::Stdout => to_stdout(write),
-            Self::File(path) => write_with(path, write).map_err(|WriteError { path, error }| Error::Write {
-                path: FileName::of(path),
-                error,
-            }),
+            Self::File(path) => write_with(path, write)
+                .map_err(|WriteError { path, error }| Error::Write { path: FileName::of(path), error }),
         }
     }
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::error::{Error, Located, Status};
-use super::file_name::FileName;
 use super::excerpt::Excerpt;
+use super::file_name::FileName;
 use super::input::Input;
 use super::interrupt::on_ctrl_c;
 use super::output::{Output, note, print_json, print_text, to_stdout};
@@ -266,7 +266,8 @@ fn malformed(error: InputError) -> Error {
         FileKind::Model => input.model().err(),
         FileKind::Schedule => input.schedule().err(),
     };
-    again.unwrap_or_else(|| Error::Usage { message: format!("{}: {message}", FileName::of(path)), help: None })
+    again
+        .unwrap_or_else(|| Error::Usage { message: format!("{}: {message}", FileName::of(path)), help: None })
 }
 
 /// Says on standard error what a format for machines has no place for.

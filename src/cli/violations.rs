@@ -51,7 +51,9 @@ pub fn complaints(schedule: &Schedule, violations: &[Violation]) -> Vec<Complain
             return None;
         }
         // Those without any pass that follow each other are one thing as well.
-        let alike = |next: &Microbatch| stray.first.is_none() && strays.get(next).is_some_and(|next| next.first.is_none());
+        let alike = |next: &Microbatch| {
+            stray.first.is_none() && strays.get(next).is_some_and(|next| next.first.is_none())
+        };
         let next = (first.0 + 1..).map(Microbatch).take_while(alike);
         let all: Vec<Microbatch> = std::iter::once(first).chain(next).collect();
         told.extend(all.iter().copied());
@@ -106,7 +108,9 @@ impl Stray {
                 } else {
                     format!("only {} passes, the first of them `{pass}` ({at})", self.passes)
                 };
-                format!("microbatch {microbatch} has {alone}: {lacks}, unless that is a wrong microbatch number")
+                format!(
+                    "microbatch {microbatch} has {alone}: {lacks}, unless that is a wrong microbatch number"
+                )
             }
         };
         Complaint {

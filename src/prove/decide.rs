@@ -162,7 +162,11 @@ impl Decision<'_> {
 
     /// The first counterexample to a theorem about blocks, given a number of devices that has no block: it may well be
     /// false for fewer.
-    fn first_of(&mut self, theorem: &Theorem, no_block: &Counterexample) -> Result<Counterexample, ProveError> {
+    fn first_of(
+        &mut self,
+        theorem: &Theorem,
+        no_block: &Counterexample,
+    ) -> Result<Counterexample, ProveError> {
         if let Some(counterexample) = evaluated(theorem, self.samples) {
             return Ok(counterexample);
         }

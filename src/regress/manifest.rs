@@ -166,7 +166,8 @@ pub fn parse(text: &str) -> Result<Manifest, FormulaFileError> {
             let formal = matches!(subject, DesignSource::Family { .. });
             let promises = table.get("promise").map_or_else(Vec::new, Value::one_or_many);
             let promises = read_promises(text, &promises, formal)?;
-            let is_expected_to_be_invalid = table.get("expect").map_or(Ok(false), |value| expects_invalid(&value))?;
+            let is_expected_to_be_invalid =
+                table.get("expect").map_or(Ok(false), |value| expects_invalid(&value))?;
             designs.push(Design {
                 name,
                 subject,
@@ -185,7 +186,9 @@ fn expects_invalid(value: &Value<'_>) -> Result<bool, FileError> {
     match value.text()? {
         "valid" => Ok(false),
         "invalid" => Ok(true),
-        other => Err(value.error(TomlProblem::Name { key: value.key(), found: other.to_owned(), known: NAMES })),
+        other => {
+            Err(value.error(TomlProblem::Name { key: value.key(), found: other.to_owned(), known: NAMES }))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
+use crate::text::is_control;
 use itertools::{Itertools, iproduct};
 use num_integer::Integer;
-use crate::text::is_control;
 use proptest::prelude::*;
 
 use super::*;

@@ -96,11 +96,8 @@ impl fmt::Display for ProblemReport<'_> {
         } else {
             line("latencies", "none".to_owned())?;
         }
-        let mut held = format!(
-            "F holds {}, until W {}",
-            values(&self.activation),
-            values(&self.retained_for_weight)
-        );
+        let mut held =
+            format!("F holds {}, until W {}", values(&self.activation), values(&self.retained_for_weight));
         if let Some(checkpoint) = &self.checkpoint {
             held += &format!(", a checkpoint {}", values(checkpoint));
         }
@@ -108,7 +105,10 @@ impl fmt::Display for ProblemReport<'_> {
             held += &format!(", weights {}", values(&self.weights));
         }
         line("memory", format!("{held} {unit}"))?;
-        let capacities = self.capacity.iter().map(|capacity| capacity.map_or_else(|| "none".to_owned(), |units| units.to_string()));
+        let capacities = self
+            .capacity
+            .iter()
+            .map(|capacity| capacity.map_or_else(|| "none".to_owned(), |units| units.to_string()));
         let capacities = match self.capacity.iter().all_equal_value() {
             Ok(None) => "none".to_owned(),
             Ok(Some(units)) => format!("{units} {unit} on each device"),

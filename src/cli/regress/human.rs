@@ -42,8 +42,9 @@ impl fmt::Display for Text<'_> {
             writeln!(out, "{undecided}")?;
         }
         let Some(accepted) = accepted else {
-            let is_to_accept =
-                |result: &CheckedDesign| result.outcome != DesignOutcome::Unchanged && result.is_as_expected();
+            let is_to_accept = |result: &CheckedDesign| {
+                result.outcome != DesignOutcome::Unchanged && result.is_as_expected()
+            };
             if report.fails(true) && report.results.iter().any(is_to_accept) {
                 writeln!(
                     out,

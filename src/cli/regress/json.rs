@@ -88,13 +88,11 @@ pub(super) fn object<'a>(checked: &'a CheckedSuite<'a>) -> Object<'a> {
         directory: FileName::of(checked.directory),
         designs: checked.report.results.iter().map(row).collect(),
         tally: Numbers { new, vanished, worse, better, changed, unchanged, undecided },
-        accepted: checked
-            .accepted
-            .map(|accepted| Files {
-                written: names(&accepted.written),
-                removed: names(&accepted.removed),
-                refused: accepted.refused.clone(),
-            }),
+        accepted: checked.accepted.map(|accepted| Files {
+            written: names(&accepted.written),
+            removed: names(&accepted.removed),
+            refused: accepted.refused.clone(),
+        }),
     }
 }
 

@@ -34,7 +34,10 @@ impl Form {
             Some("html") => Ok(Self::Page),
             Some("txt") | None => Ok(Self::Text),
             Some(other) => Err(Error::usage(
-                format!("`{}` asks for a picture of the form `.{other}`, which is not known", FileName::of(path)),
+                format!(
+                    "`{}` asks for a picture of the form `.{other}`, which is not known",
+                    FileName::of(path)
+                ),
                 "`.svg` gives a drawing, `.html` a page for a browser, `.txt` the timelines as text",
             )),
         }

@@ -178,8 +178,8 @@ impl Witness {
         if self.format != WITNESS_FORMAT {
             return Err(WitnessRejection::Format(self.format.clone()));
         }
-        let family =
-            family::parse(&self.family).map_err(|error| WitnessRejection::Family(message(&error.to_string())))?;
+        let family = family::parse(&self.family)
+            .map_err(|error| WitnessRejection::Family(message(&error.to_string())))?;
         let classes = Classes::of(&family)?;
         if self.offsets != offsets(&classes) {
             return Err(WitnessRejection::Table("the offsets".to_owned()));

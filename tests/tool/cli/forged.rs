@@ -24,7 +24,18 @@ fn plain_texts() -> Vec<String> {
 
 /// Texts with each kind of control character.
 fn hostile_texts() -> Vec<String> {
-    let controls = ["\n", "\r", "\r\n", "\t", "\u{1b}[1A\u{1b}[2K", "\u{7f}", "\u{85}", "\u{2028}", "\u{202e}", "\u{200f}"];
+    let controls = [
+        "\n",
+        "\r",
+        "\r\n",
+        "\t",
+        "\u{1b}[1A\u{1b}[2K",
+        "\u{7f}",
+        "\u{85}",
+        "\u{2028}",
+        "\u{202e}",
+        "\u{200f}",
+    ];
     controls.iter().map(|control| format!("a{control}{CLAIM}")).collect()
 }
 
@@ -193,7 +204,10 @@ fn duplicate_keys_are_refused_wherever_they_are() {
     assert_eq!(run.status, 2, "{}", run.transcript());
     assert!(run.err.contains("duplicate"), "{}", run.err);
     let trace = fs::read_to_string(TRACE).expect("readable");
-    let run = tool_with_input(&["trace", "compare", "-"], &trace.replacen("\"machine\": {", "\"machine\": {\"name\": \"a\", ", 1));
+    let run = tool_with_input(
+        &["trace", "compare", "-"],
+        &trace.replacen("\"machine\": {", "\"machine\": {\"name\": \"a\", ", 1),
+    );
     assert_eq!(run.status, 2, "{}", run.transcript());
     assert!(run.err.contains("duplicate"), "{}", run.err);
 }
@@ -262,7 +276,11 @@ fn what_is_wrong_with_a_long_token_is_said_briefly() {
     ] {
         let run = tool_with_input(arguments, &input);
         assert_eq!(run.status, 2, "{}", run.transcript().chars().take(2_000).collect::<String>());
-        assert!(run.err.len() + run.out.len() < 4_000, "{}", run.transcript().chars().take(5_000).collect::<String>());
+        assert!(
+            run.err.len() + run.out.len() < 4_000,
+            "{}",
+            run.transcript().chars().take(5_000).collect::<String>()
+        );
     }
     let run = tool(&["compare", MODEL, "--schedules", &letters[..100_000]]);
     assert!(run.err.len() < 4_000, "{}", run.err);

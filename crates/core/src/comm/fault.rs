@@ -321,7 +321,9 @@ fn up_to(stage: Stage) -> String {
 fn under(semantics: Semantics) -> String {
     match semantics {
         Semantics::Buffered => format!("even with {semantics}"),
-        Semantics::Rendezvous | Semantics::PairStreams | Semantics::DeviceStreams => format!("with {semantics}"),
+        Semantics::Rendezvous | Semantics::PairStreams | Semantics::DeviceStreams => {
+            format!("with {semantics}")
+        }
     }
 }
 

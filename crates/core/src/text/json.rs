@@ -105,13 +105,16 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = object.next_key::<String>()? {
             if let Some(control) = first_control(&key) {
                 let key = Shown(&key);
-                return Err(A::Error::custom(format_args!("a key has the control character {control}: `{key}`")));
+                return Err(A::Error::custom(format_args!(
+                    "a key has the control character {control}: `{key}`"
+                )));
             }
             if keys.contains(&key) {
                 return Err(A::Error::custom(format_args!("the key `{}` is a duplicate", Shown(&key))));
             }
             let below = self.texts.iter().filter_map(|path| path.split_first());
-            let below: Vec<&[&str]> = below.filter(|(first, _)| **first == key).map(|(_, rest)| rest).collect();
+            let below: Vec<&[&str]> =
+                below.filter(|(first, _)| **first == key).map(|(_, rest)| rest).collect();
             object.next_value_seed(Strict { key: Some(&key), texts: &below })?;
             keys.insert(key);
         }

@@ -112,7 +112,9 @@ mod tests {
         ] {
             assert!(is_control(letter), "{}", ControlCharacter(letter));
         }
-        for letter in [' ', '~', '\u{a0}', 'é', '\u{200d}', '\u{2027}', '\u{202f}', '\u{2065}', '\u{206a}', '名'] {
+        for letter in
+            [' ', '~', '\u{a0}', 'é', '\u{200d}', '\u{2027}', '\u{202f}', '\u{2065}', '\u{206a}', '名']
+        {
             assert!(!is_control(letter), "{}", ControlCharacter(letter));
         }
     }
@@ -134,7 +136,10 @@ mod tests {
     fn a_long_message_keeps_both_ends() {
         let text = format!("unknown field `{}`, expected `name`", "x".repeat(200_000));
         let shown = message(&text);
-        assert!(shown.starts_with("unknown field `xxx") && shown.ends_with("xxx`, expected `name`"), "{shown}");
+        assert!(
+            shown.starts_with("unknown field `xxx") && shown.ends_with("xxx`, expected `name`"),
+            "{shown}"
+        );
         assert!(shown.contains("characters left out") && shown.chars().count() < 700, "{shown}");
     }
 }
