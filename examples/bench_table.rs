@@ -83,7 +83,7 @@ fn print_row(name: &str, model: &Model, capacity: Units, solution: &Solution, to
     let proof = match &solution.optimality {
         Optimality::Open => "",
         Optimality::Bound => "bound",
-        Optimality::Search { engine, .. } => engine.as_str(),
+        Optimality::Search { engine, .. } => engine.name(),
     };
     let (best, longer) = match best_of_the_catalogue(model) {
         Some((other, makespan)) => {

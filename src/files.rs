@@ -23,6 +23,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::text::Escaped;
+
 /// How many symbolic links are followed, one after another; systems follow no more.
 const MOST_LINKS: usize = 40;
 
@@ -61,7 +63,7 @@ pub fn read_from(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
 
 /// Why a file was not written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {error}", path.display())]
+#[error("cannot write {}: {error}", Escaped(&path.to_string_lossy()))]
 pub struct WriteError {
     /// The file that was to be written, as it was named.
     pub path: PathBuf,

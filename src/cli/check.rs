@@ -1,10 +1,14 @@
 //! `check`: the certificate that a schedule carries, or the witness about a family, derived again.
 
+mod problem;
+
 use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
+
+use problem::ProblemReport;
 
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines};
@@ -27,6 +31,9 @@ pub struct CheckArgs {
     certificate: PathBuf,
 
     /// The model file that the certificate must be about
+    ///
+    /// Without it, the certificate is checked against the problem that it states itself, which is printed: whether that
+    /// is the problem you mean, you have to see.
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
 
@@ -54,6 +61,8 @@ struct CertificateReport<'a> {
     reason: Option<String>,
     #[serde(flatten)]
     figures: Figures,
+    /// What it is about.
+    problem: Option<ProblemReport<'a>>,
     #[serde(skip)]
     checked: Option<&'a Checked>,
 }
@@ -86,6 +95,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
             claims: checked.claims.iter().map(|claim| line(claim, checked)).collect(),
             reason: None,
             figures: Figures::of(&checked.verdict),
+            problem: Some(ProblemReport::of(&checked.problem, model.is_some())),
             checked: Some(checked),
         },
         Err(reason) => CertificateReport {
@@ -93,6 +103,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
             claims: Vec::new(),
             reason: Some(reason.to_string()),
             figures: Figures::none(),
+            problem: None,
             checked: None,
         },
     };
@@ -175,6 +186,9 @@ impl fmt::Display for CertificateReport<'_> {
         writeln!(out, "accepted: {}", problem.name())?;
         for ClaimLine { checked, claim } in &self.claims {
             writeln!(out, "  {:<12}  {claim}", if *checked { "checked" } else { "not checked" })?;
+        }
+        if let Some(problem) = &self.problem {
+            problem.fmt(out)?;
         }
         write!(out, "{}", Lines { verdict, model: problem })
     }

@@ -3,9 +3,10 @@
 
 use std::fmt::{self, Write as _};
 
+use itertools::Itertools;
 use serde::Serialize;
 
-use crate::comm::{self, Action, CommunicationPlan, Semantics};
+use crate::comm::{self, Action, CommunicationPlan, Ending, Semantics};
 use crate::lowering::{self, Nearest};
 use crate::model::{Model, Pass};
 use crate::schedule::Schedule;
@@ -15,8 +16,7 @@ use crate::schedule::Schedule;
 pub struct Communication {
     /// How many are sent.
     pub messages: usize,
-    /// For each kind of message that a runtime may have: whether the plan ends, and if not, the cycle
-    /// of waits.
+    /// For each kind of message that a runtime may have: whether the plan ends, and if not, why.
     pub semantics: Vec<Behaviour>,
 }
 
@@ -25,22 +25,31 @@ pub struct Communication {
 pub struct Behaviour {
     /// The name of the kind of messages.
     pub name: &'static str,
+    /// The runtimes that have such messages, in words.
+    pub runtimes: String,
     /// Whether it ends.
     pub ends: bool,
-    /// The cycle of waits, if it deadlocks.
+    /// If it does not: who waits for what, or what fails.
     pub waits: Option<String>,
-    #[serde(skip)]
-    semantics: Semantics,
 }
 
 impl Communication {
-    /// Runs a plan under every kind of messages.
-    pub fn of(plan: &CommunicationPlan) -> Self {
+    /// Runs a plan under every kind of messages. `passes_run` is whether replay runs its passes to the end; where it
+    /// does not, no runtime does.
+    pub fn of(plan: &CommunicationPlan, passes_run: bool) -> Self {
         let messages = plan.actions().filter(|(_, action)| matches!(action, Action::Send(_))).count();
         let semantics = Semantics::ALL.into_iter().map(|semantics| {
-            let waits = comm::deadlock(plan, semantics);
-            let spelt = waits.map(|waits| comm::PlanViolation::Deadlock { semantics, waits }.to_string());
-            Behaviour { name: semantics.name(), ends: spelt.is_none(), waits: spelt, semantics }
+            let waits = match comm::ending(plan, semantics) {
+                Ending::Ends if passes_run => None,
+                Ending::Ends => Some("the passes by themselves cannot run".to_owned()),
+                other => Some(other.to_string()),
+            };
+            Behaviour {
+                name: semantics.name(),
+                runtimes: semantics.to_string(),
+                ends: waits.is_none(),
+                waits,
+            }
         });
         Self { messages, semantics: semantics.collect() }
     }
@@ -49,18 +58,14 @@ impl Communication {
 impl fmt::Display for Communication {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "  messages      {}", self.messages)?;
-        let ends = self.semantics.iter().filter(|behaviour| behaviour.ends);
-        let ends: Vec<String> = ends.map(|behaviour| behaviour.semantics.to_string()).collect();
-        if !ends.is_empty() {
-            writeln!(out, "  no deadlock   with {}", ends.join(", "))?;
+        for (waits, alike) in &self.semantics.iter().chunk_by(|behaviour| &behaviour.waits) {
+            let runtimes = alike.map(|behaviour| &behaviour.runtimes).join("; ");
+            match waits {
+                None => writeln!(out, "  ends          with {runtimes}")?,
+                Some(waits) => writeln!(out, "  never ends    with {runtimes}: {waits}")?,
+            }
         }
-        // A plan that ends with neither is invalid, and the violations say why.
-        let violates = |behaviour: &&Behaviour| behaviour.semantics <= Semantics::Rendezvous;
-        let only_elsewhere = self.semantics.iter().filter(violates).all(|behaviour| behaviour.ends);
-        match self.semantics.iter().find_map(|behaviour| behaviour.waits.as_ref()) {
-            Some(waits) if only_elsewhere => writeln!(out, "  deadlocks     {waits}"),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 

@@ -25,6 +25,7 @@ use crate::model::Model;
 use crate::optimize::OptimizeError;
 use crate::replay::{Verdict, replay};
 use crate::stop::Stop;
+use crate::text::Shown;
 
 /// The options of `compare`.
 #[derive(Debug, Args)]
@@ -222,7 +223,7 @@ fn find(name: &str) -> Result<Contender, Error> {
 pub fn unknown_schedule(name: &str, known: &[&str]) -> Error {
     let list = known.join(", ");
     Error::usage(
-        format!("unknown schedule `{name}`"),
+        format!("unknown schedule `{}`", Shown(name)),
         match advice::nearest(name, known) {
             Some(near) => format!("did you mean `{near}`? known schedules: {list}"),
             None => format!("known schedules: {list}"),

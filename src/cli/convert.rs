@@ -16,6 +16,7 @@ use super::communication::{Communication, Offer};
 use super::compare::unknown_schedule;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
+use super::file_name::FileName;
 use super::input::Input;
 use super::interrupt::on_signals;
 use super::output::{Output, Target, note};
@@ -99,9 +100,9 @@ enum Form {
 
 #[derive(Serialize)]
 struct Converted {
-    written: String,
+    written: FileName,
     /// The other file, if the format has two.
-    beside: Option<String>,
+    beside: Option<FileName>,
     format: Form,
     /// What was changed, with --nearest.
     nearest: Option<Offer>,
@@ -156,7 +157,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         Form::Pytorch => alone(passes_alone(&given.read).map_err(|error| unsayable(&error))?.into_bytes()),
         Form::PytorchComms => {
             let plan = verified_plan(schedule).map_err(|error| not_lowered(schedule, &error))?;
-            communication = Some(Communication::of(&plan));
+            communication = Some(Communication::of(&plan, true));
             alone(pytorch::print_plan(&plan).map_err(|error| unsayable(&error))?.into_bytes())
         }
         Form::Torchtitan | Form::Torchtitan02 => {
@@ -174,9 +175,10 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         output.target(&file.path)?.write(|out| out.write_all(&file.text))?;
     }
     if target != Target::Stdout {
-        let mut written = files.iter().map(|file| file.path.display().to_string());
-        let (written, beside) = (written.next().unwrap_or_default(), written.next());
-        output.print(&Converted { written, beside, format, nearest, communication })?;
+        let mut written = files.iter().map(|file| FileName::of(&file.path));
+        if let (Some(written), beside) = (written.next(), written.next()) {
+            output.print(&Converted { written, beside, format, nearest, communication })?;
+        }
     }
     Ok(Status::Yes)
 }
@@ -295,7 +297,7 @@ fn form_of(path: &Path) -> Result<Form, Error> {
         Some("json") => Ok(Form::Json),
         Some("csv") => Ok(Form::Pytorch),
         _ => Err(Error::usage(
-            format!("cannot infer the format from the name {}", path.display()),
+            format!("cannot infer the format from the name {}", FileName::of(path)),
             "choose one with --to: json, pytorch, pytorch-comms, torchtitan, torchtitan-0.2, megatron or sail-sg",
         )),
     }

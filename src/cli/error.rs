@@ -9,6 +9,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, So
 use serde::Serialize;
 
 use super::excerpt::Excerpt;
+use super::file_name::FileName;
 
 /// The exit statuses of the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub enum Error {
     #[error("cannot read {path}: {error}")]
     Read {
         /// The file.
-        path: String,
+        path: FileName,
         /// Why not.
         error: io::Error,
     },
@@ -53,7 +54,7 @@ pub enum Error {
     #[error("{path} is not text: its byte {at} is not UTF-8")]
     NotText {
         /// The file.
-        path: String,
+        path: FileName,
         /// The first byte that is not, from 0.
         at: usize,
     },
@@ -64,7 +65,7 @@ pub enum Error {
     #[error("cannot write {path}: {error}")]
     Write {
         /// The file.
-        path: String,
+        path: FileName,
         /// Why not.
         error: io::Error,
     },
@@ -161,7 +162,7 @@ impl Error {
         ErrorObject {
             error: self.to_string(),
             help: self.help_text().map(str::to_owned),
-            file: located.map(|located| located.excerpt.name().to_owned()),
+            file: located.map(|located| located.excerpt.name().clone()),
             line: place.map(|(line, _)| line + 1),
             column: place.map(|(_, column)| column + 1),
         }
@@ -205,7 +206,7 @@ pub struct ErrorObject {
     pub help: Option<String>,
     /// The file it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub file: Option<FileName>,
     /// The line there, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,

@@ -5,12 +5,14 @@
 
 use std::ops::Range;
 
+use super::file_name::FileName;
+use crate::text::is_control;
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
 /// A file with its name.
 #[derive(Debug)]
 pub struct Excerpt {
-    name: String,
+    name: FileName,
     text: String,
 }
 
@@ -21,12 +23,25 @@ impl Excerpt {
     const BESIDE: usize = 40;
 
     /// The text of the file of this name.
-    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into() }
+    ///
+    /// Every control character in it becomes a visible one with as many bytes, so that places stay what they are.
+    pub fn new(name: FileName, text: &str) -> Self {
+        let mut shown = String::with_capacity(text.len());
+        let mut rest = text.chars().peekable();
+        while let Some(letter) = rest.next() {
+            let ends_line = letter == '\n' || (letter == '\r' && rest.peek() == Some(&'\n'));
+            shown.push(match letter.len_utf8() {
+                _ if ends_line || letter == '\t' || !is_control(letter) => letter,
+                1 => '?',
+                2 => '\u{bf}',
+                _ => '\u{fffd}',
+            });
+        }
+        Self { name, text: shown }
     }
 
     /// The name of the file.
-    pub fn name(&self) -> &str {
+    pub const fn name(&self) -> &FileName {
         &self.name
     }
 
@@ -74,7 +89,7 @@ impl SourceCode for Excerpt {
         let whole = self.text.read_span(span, lines_before, lines_after)?;
         let contents = if whole.data().len() <= Self::SHOWN {
             MietteSpanContents::new_named(
-                self.name.clone(),
+                self.name.to_string(),
                 whole.data(),
                 *whole.span(),
                 whole.line(),
@@ -85,7 +100,7 @@ impl SourceCode for Excerpt {
             let shown = self.neighbourhood(span);
             let (line, column) = self.place(shown.start);
             let data = &self.text.as_bytes()[shown.clone()];
-            MietteSpanContents::new_named(self.name.clone(), data, shown.into(), line, column, 1)
+            MietteSpanContents::new_named(self.name.to_string(), data, shown.into(), line, column, 1)
         };
         Ok(Box::new(contents))
     }
@@ -97,7 +112,7 @@ mod tests {
 
     #[test]
     fn places_count_characters_not_bytes() {
-        let excerpt = Excerpt::new("file", "é\nßx");
+        let excerpt = Excerpt::new(FileName::called("file"), "é\nßx");
         for (at, place) in [(0, (0, 0)), (1, (0, 0)), (2, (0, 1)), (3, (1, 0)), (5, (1, 1)), (99, (1, 2))] {
             assert_eq!(excerpt.place(at), place, "byte {at}");
         }
@@ -107,7 +122,7 @@ mod tests {
     fn a_line_too_long_to_show_is_cut_around_the_place() {
         let text = format!("first\n{}here{}\nlast", "é".repeat(5_000), "ü".repeat(5_000));
         let start = text.find("here").expect("it is there");
-        let excerpt = Excerpt::new("file", text);
+        let excerpt = Excerpt::new(FileName::called("file"), &text);
         let contents = excerpt.read_span(&(start..start + 4).into(), 1, 1).expect("a span of the text");
         let shown = std::str::from_utf8(contents.data()).expect("cut between characters");
         assert_eq!(shown, format!("{}here{}", "é".repeat(20), "ü".repeat(20)));
@@ -116,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_span_outside_the_text_is_moved_into_it() {
-        let excerpt = Excerpt::new("file", "abc");
+        let excerpt = Excerpt::new(FileName::called("file"), "abc");
         assert_eq!(excerpt.clamp(&(2..9)), 2..3);
         assert_eq!(excerpt.clamp(&(7..9)), 3..3);
     }

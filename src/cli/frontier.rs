@@ -16,6 +16,7 @@ use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{decimal, fraction};
+use super::file_name::FileName;
 use super::input::read_model;
 use super::interrupt::on_signals;
 use super::number::Interval;
@@ -77,7 +78,7 @@ struct FrontierReport<'a> {
     #[serde(skip)]
     passes: Passes,
     #[serde(skip)]
-    written: Option<String>,
+    written: Option<FileName>,
 }
 
 /// A block on the frontier.
@@ -172,8 +173,8 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
 }
 
 /// Where a drawing goes: only SVG is drawn.
-fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, String), Error> {
-    let name = path.display().to_string();
+fn drawing(path: &std::path::Path, output: Output) -> Result<(Target, FileName), Error> {
+    let name = FileName::of(path);
     let is_svg = path.extension().and_then(OsStr::to_str) == Some("svg");
     if !is_svg && path.as_os_str() != "-" {
         return Err(Error::usage(

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::error::{Error, Located};
 use super::excerpt::Excerpt;
+use super::file_name::FileName;
 use super::json_place::{key_at_top, offset_of};
 use crate::advice;
 use crate::block::family::{self, Family};
@@ -34,7 +35,7 @@ pub enum Measurement {
 /// A file that has been read: its name for messages, and its text.
 #[derive(Debug)]
 pub struct Input {
-    name: String,
+    name: FileName,
     text: String,
 }
 
@@ -45,9 +46,9 @@ impl Input {
     /// When it cannot be read, does not end, or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (name, bytes) = if path.as_os_str() == "-" {
-            ("standard input".to_owned(), files::read_from(io::stdin().lock(), files::MOST_READ))
+            (FileName::called("standard input"), files::read_from(io::stdin().lock(), files::MOST_READ))
         } else {
-            (path.display().to_string(), files::read(path))
+            (FileName::of(path), files::read(path))
         };
         let bytes = bytes.map_err(|error| Error::Read { path: name.clone(), error })?;
         match String::from_utf8(bytes) {
@@ -57,7 +58,7 @@ impl Input {
     }
 
     /// A file that was read already.
-    pub const fn of(name: String, text: String) -> Self {
+    pub const fn of(name: FileName, text: String) -> Self {
         Self { name, text }
     }
 
@@ -120,8 +121,8 @@ impl Input {
         if !says {
             return Ok(None);
         }
-        serde_json::from_str(&self.text).map(Some).map_err(|error| {
-            let at = offset_of(&self.text, error.line(), error.column());
+        Witness::parse(&self.text).map(Some).map_err(|error| {
+            let at = offset_of(&self.text, error.line, error.column);
             self.error(format!("this is not a witness: {error}"), "here", at..at, None)
         })
     }
@@ -195,7 +196,7 @@ impl Input {
     }
 
     fn error(&self, message: String, label: &'static str, span: Range<usize>, help: Option<String>) -> Error {
-        let excerpt = Excerpt::new(&self.name, &self.text);
+        let excerpt = Excerpt::new(self.name.clone(), &self.text);
         Error::Located(Box::new(Located { message, label, span, help, excerpt }))
     }
 }

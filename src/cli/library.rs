@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::error::Error;
+use super::file_name::FileName;
 use super::output::{Target, note};
 use super::progress::Progress;
 use super::theorems::{TheoremLine, TheoremStatus};
@@ -87,14 +88,13 @@ fn line(
         counterexample: None,
         reason: (!open.is_empty()).then(|| format!("undecided: {}", open.join(", "))),
         seconds: spent.as_secs_f64(),
-        file: emit.zip(folder).map(|(directory, folder)| directory.join(folder).display().to_string()),
+        file: emit.zip(folder).map(|(directory, folder)| FileName::of(directory.join(folder))),
     }
 }
 
 fn write(directory: &Path, name: &str, text: &str) -> Result<(), Error> {
     let path = directory.join(name);
     let folder = path.parent().unwrap_or(directory);
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Error::Write { path: folder.display().to_string(), error })?;
+    std::fs::create_dir_all(folder).map_err(|error| Error::Write { path: FileName::of(folder), error })?;
     Target::File(path).write(|out| out.write_all(text.as_bytes()))
 }

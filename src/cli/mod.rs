@@ -9,6 +9,7 @@
 //! assert_eq!(status, std::process::ExitCode::SUCCESS);
 //! ```
 
+mod arguments;
 mod block;
 mod block_words;
 mod caveats;
@@ -24,6 +25,7 @@ mod every_m;
 mod excerpt;
 mod explain;
 mod figures;
+mod file_name;
 mod frontier;
 mod input;
 mod interrupt;
@@ -54,7 +56,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use error::{Error, ErrorObject, Status};
+use error::{Error, Status};
 use output::Output;
 
 /// Finds and verifies schedules for pipeline-parallel training
@@ -332,7 +334,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             cli.command.run(output).unwrap_or_else(|error| report(&error, output))
         }
         // With arguments that cannot be understood, --json is still worth honouring.
-        Err(error) => refuse(&error, Output::new(arguments.iter().any(|argument| argument == "--json"))),
+        Err(error) => {
+            let output = Output::new(arguments.iter().any(|argument| argument == "--json"));
+            arguments::refuse(&arguments::quoted_plainly(error, &arguments), output)
+        }
     };
     status.into()
 }
@@ -362,29 +367,9 @@ impl Command {
 /// Reports an error on standard error, and as an object where JSON was asked for.
 fn report(error: &Error, output: Output) -> Status {
     // When not even that can be written, the exit status has to say it alone.
-    _ = io::stderr().write_all(error.render().as_bytes());
+    _ = io::stderr().write_all(output::plain(&error.render()).as_bytes());
     if output.is_json() {
         _ = output::print_json(&error.object());
     }
     error.status()
-}
-
-/// Prints the help or the version that was asked for, or what is wrong with the arguments.
-fn refuse(error: &clap::Error, output: Output) -> Status {
-    _ = error.print();
-    if !error.use_stderr() {
-        return Status::Yes;
-    }
-    if output.is_json() {
-        let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        _ = output::print_json(&ErrorObject {
-            error: message,
-            help: None,
-            file: None,
-            line: None,
-            column: None,
-        });
-    }
-    Status::Wrong
 }

@@ -11,6 +11,7 @@ use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines, decimal, fraction, percentage};
+use super::file_name::FileName;
 use super::interrupt::on_signals;
 use super::number::Interval;
 use super::output::{Output, Target, note};
@@ -106,14 +107,14 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     if let Some(Target::File(path)) = target
         && !output.is_json()
     {
-        super::output::to_stdout(|out| writeln!(out, "wrote {}", path.display()))?;
+        super::output::to_stdout(|out| writeln!(out, "wrote {}", FileName::of(path)))?;
     }
     Ok(Status::Yes)
 }
 
 /// Where the schedule goes: a file with the name of one, or standard output.
 fn schedule_target(path: &Path, output: Output) -> Result<Target, Error> {
-    let name = path.display();
+    let name = FileName::of(path);
     if path.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("json")) {
         return Err(Error::usage(
             format!("`{name}` does not end in `.json`: schedule files are JSON"),

@@ -1,13 +1,17 @@
 //! Where results, notes and files go.
 
-use std::fmt::Display;
+use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::ser::Formatter;
 
 use super::error::Error;
+use super::file_name::FileName;
 use crate::files::{WriteError, write_with};
+use crate::text::{Escaped, is_control};
 
 /// Results go to standard output, as one JSON object or as text; notes go to standard error.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +40,11 @@ impl Output {
             let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
                 return Err(Error::usage(
-                    format!("cannot write {}: there is no folder {}", path.display(), folder.display()),
+                    format!(
+                        "cannot write {}: there is no folder {}",
+                        FileName::of(path),
+                        FileName::of(folder)
+                    ),
                     "make the folder first, or choose another name",
                 ));
             }
@@ -56,8 +64,70 @@ impl Output {
     /// # Errors
     /// When standard output cannot be written. That nobody reads it any more is no error.
     pub fn print<T: Display + Serialize>(self, found: &T) -> Result<(), Error> {
-        if self.json { print_json(found) } else { to_stdout(|out| write!(out, "{found}")) }
+        if self.json { print_json(found) } else { print_text(found) }
     }
+}
+
+/// Prints a text on standard output, [as it may be](plain).
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn print_text(text: &impl Display) -> Result<(), Error> {
+    to_stdout(|out| out.write_all(plain(&text.to_string()).as_bytes()))
+}
+
+/// A text as it may be printed. Readers refuse control characters in what files say, and names of files are escaped
+/// where they are put into a text, because here nobody can tell which line break is whose. What passes both is
+/// escaped here: every control character but line breaks, and the sequences that set colours.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if text.chars().all(|letter| letter == '\n' || !is_control(letter)) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let length = colour(rest).unwrap_or(letter.len_utf8());
+        let (first, after) = rest.split_at(length);
+        if letter == '\n' || length > letter.len_utf8() {
+            shown.push_str(first);
+        } else {
+            _ = write!(shown, "{}", Escaped(first));
+        }
+        rest = after;
+    }
+    shown.into()
+}
+
+/// The length of the sequence at the beginning of a text that sets colours, if there is one.
+fn colour(text: &str) -> Option<usize> {
+    let after = text.strip_prefix("\u{1b}[")?;
+    let end = after.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
+    after[end..].starts_with('m').then_some("\u{1b}[".len() + end + 1)
+}
+
+/// JSON in which every control character is escaped, and not only those that must be: who reads it on a terminal reads
+/// what a program does.
+struct PlainJson;
+
+impl Formatter for PlainJson {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        escaped_json(out, fragment)
+    }
+
+    fn write_raw_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        escaped_json(out, fragment)
+    }
+}
+
+/// All control characters of a piece of JSON are in strings, and none is outside of Unicode's first plane.
+fn escaped_json(out: &mut (impl Write + ?Sized), fragment: &str) -> io::Result<()> {
+    let mut rest = fragment;
+    while let Some(at) = rest.find(is_control) {
+        let letter = rest[at..].chars().next().unwrap_or_default();
+        write!(out, "{}\\u{:04x}", &rest[..at], u32::from(letter))?;
+        rest = &rest[at + letter.len_utf8()..];
+    }
+    out.write_all(rest.as_bytes())
 }
 
 /// Prints one JSON object and a newline on standard output.
@@ -66,7 +136,7 @@ impl Output {
 /// When standard output cannot be written.
 pub fn print_json<T: Serialize>(found: &T) -> Result<(), Error> {
     to_stdout(|out| {
-        serde_json::to_writer(&mut *out, found)?;
+        found.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, PlainJson))?;
         writeln!(out)
     })
 }
@@ -74,7 +144,7 @@ pub fn print_json<T: Serialize>(found: &T) -> Result<(), Error> {
 /// Says something beside the result, on standard error.
 pub fn note(text: &str) {
     // Nothing is left to do when standard error is closed.
-    _ = writeln!(io::stderr(), "note: {text}");
+    _ = writeln!(io::stderr(), "note: {}", plain(text));
 }
 
 /// Writes to standard output. A reader that has closed it, such as `head`, has seen enough.
@@ -85,7 +155,7 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::Write { path: "standard output".to_owned(), error })
+            Err(Error::Write { path: FileName::called("standard output"), error })
         }
         _ => Ok(()),
     }
@@ -108,10 +178,8 @@ impl Target {
     pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         match self {
             Self::Stdout => to_stdout(write),
-            Self::File(path) => write_with(path, write).map_err(|WriteError { path, error }| Error::Write {
-                path: path.display().to_string(),
-                error,
-            }),
+            Self::File(path) => write_with(path, write)
+                .map_err(|WriteError { path, error }| Error::Write { path: FileName::of(path), error }),
         }
     }
 }

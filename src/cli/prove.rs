@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::error::{Error, Status};
+use super::file_name::FileName;
 use super::input::Input;
 use super::interrupt::on_signals;
 use super::output::{Output, Target, note};
@@ -164,9 +165,9 @@ impl<'a> Emitted<'a> {
     }
 
     /// Writes a file about a theorem.
-    fn write(&mut self, name: &str, ending: &str, text: &str) -> Result<String, Error> {
+    fn write(&mut self, name: &str, ending: &str, text: &str) -> Result<FileName, Error> {
         let path = self.directory.join(format!("{}.{ending}", file_stem(name)));
-        let file = path.display().to_string();
+        let file = FileName::of(&path);
         if let Some(other) = self.written.insert(path.clone(), name.to_owned()) {
             return Err(Error::usage(
                 format!("the theorems {other} and {name} would both be written to {file}"),
@@ -174,7 +175,7 @@ impl<'a> Emitted<'a> {
             ));
         }
         fs::create_dir_all(self.directory)
-            .map_err(|error| Error::Write { path: self.directory.display().to_string(), error })?;
+            .map_err(|error| Error::Write { path: FileName::of(self.directory), error })?;
         Target::File(path).write(|out| out.write_all(text.as_bytes()))?;
         Ok(file)
     }

@@ -12,9 +12,10 @@ use clap::{Args, ValueEnum};
 
 use super::error::{Error, Located, Status};
 use super::excerpt::Excerpt;
+use super::file_name::FileName;
 use super::input::Input;
 use super::interrupt::on_signals;
-use super::output::{Output, note, print_json, to_stdout};
+use super::output::{Output, note, print_json, print_text, to_stdout};
 use super::progress::Progress;
 use super::search::seconds;
 use crate::advice;
@@ -117,8 +118,8 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         accepted: accepted.as_ref(),
     };
     match format {
-        Format::Human => to_stdout(|out| write!(out, "{}", human::Text(&checked)))?,
-        Format::Github => to_stdout(|out| write!(out, "{}", github::Annotations(&checked)))?,
+        Format::Human => print_text(&human::Text(&checked))?,
+        Format::Github => print_text(&github::Annotations(&checked))?,
         Format::Junit => {
             let text = junit::report(&checked)
                 .map_err(|error| Error::Defect(format!("the report cannot be written: {error}")))?;
@@ -131,10 +132,10 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
 
 impl CheckedSuite<'_> {
     /// Whether the exit status is that of a regression. What has been accepted is none, but a promise that is
-    /// broken stays one until it is withdrawn or kept.
+    /// broken stays one until it is withdrawn or kept, and what is invalid cannot be accepted.
     fn fails(&self) -> bool {
         match self.accepted {
-            Some(_) => self.report.results.iter().any(CheckedDesign::breaks_a_promise),
+            Some(_) => self.report.results.iter().any(CheckedDesign::fails_when_accepted),
             None => self.report.fails(self.strict),
         }
     }
@@ -161,7 +162,7 @@ fn directory_of(path: &Path) -> &Path {
 
 /// A path as a word of a command line.
 fn word(path: &Path) -> String {
-    let text = path.display().to_string();
+    let text = FileName::of(path).to_string();
     let plain = |letter: char| letter.is_alphanumeric() || "/\\.-_:+,@%".contains(letter);
     if !text.is_empty() && text.chars().all(plain) {
         text
@@ -172,9 +173,9 @@ fn word(path: &Path) -> String {
 
 fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
     let made = initialise(&args.init, &args.output).map_err(|error| match error {
-        InitError::File { path, error } => Error::Read { path: path.display().to_string(), error },
+        InitError::File { path, error } => Error::Read { path: FileName::of(path), error },
         InitError::Neither(path) => {
-            let message = format!("{} is neither a block family, a model nor a schedule", path.display());
+            let message = format!("{} is neither a block family, a model nor a schedule", FileName::of(path));
             Error::usage(
                 message,
                 "a family has [[pass]] tables, a model a [pipeline] table; `bubbleproof verify` says what is wrong \
@@ -183,10 +184,10 @@ fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         }
         InitError::Taken(name) => Error::usage(
             format!("a design is called {name} already"),
-            format!("enter it into {} by hand, under another name", args.output.join(MANIFEST).display()),
+            format!("enter it into {} by hand, under another name", FileName::of(args.output.join(MANIFEST))),
         ),
         InitError::Closed(path) => Error::usage(
-            format!("{} lists designs in a way that cannot be continued at its end", path.display()),
+            format!("{} lists designs in a way that cannot be continued at its end", FileName::of(path)),
             "enter the files by hand; it is as it was",
         ),
         InitError::Manifest { path, text, error } => wrong_manifest(&path, &text, &error),
@@ -206,7 +207,7 @@ fn located(
     span: std::ops::Range<usize>,
     help: Option<String>,
 ) -> Error {
-    let excerpt = Excerpt::new(path.display().to_string(), text);
+    let excerpt = Excerpt::new(FileName::of(path), text);
     Error::Located(Box::new(Located { message, label: "here", span, help, excerpt }))
 }
 
@@ -216,7 +217,7 @@ fn wrong_manifest(path: &Path, text: &str, error: &FormulaFileError) -> Error {
 
 fn unwritable(error: RegressError) -> Error {
     match error {
-        RegressError::File { path, error } => Error::Write { path: path.display().to_string(), error },
+        RegressError::File { path, error } => Error::Write { path: FileName::of(path), error },
         other => refused(other, None),
     }
 }
@@ -226,10 +227,10 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
     match error {
         RegressError::File { path, error } => {
             if error.kind() == std::io::ErrorKind::NotFound && path.ends_with(MANIFEST) {
-                let message = format!("there is no manifest {}", path.display());
+                let message = format!("there is no manifest {}", FileName::of(path));
                 return Error::usage(message, "`bubbleproof regress --init FILE... -o DIR` makes one");
             }
-            Error::Read { path: path.display().to_string(), error }
+            Error::Read { path: FileName::of(path), error }
         }
         RegressError::Manifest { path, text, error } => wrong_manifest(&path, &text, &error),
         RegressError::Record { path, text, error } => {
@@ -255,17 +256,18 @@ fn refused(error: RegressError, suite: Option<&Suite>) -> Error {
 fn malformed(error: InputError) -> Error {
     let (path, text, kind, message) = match error {
         InputError::Unreadable { path, error } => {
-            return Error::Read { path: path.display().to_string(), error };
+            return Error::Read { path: FileName::of(path), error };
         }
         InputError::Malformed { path, text, kind, message } => (path, text, kind, message),
     };
-    let input = Input::of(path.display().to_string(), text);
+    let input = Input::of(FileName::of(&path), text);
     let again = match kind {
         FileKind::Family => input.family().err(),
         FileKind::Model => input.model().err(),
         FileKind::Schedule => input.schedule().err(),
     };
-    again.unwrap_or_else(|| Error::Usage { message: format!("{}: {message}", path.display()), help: None })
+    again
+        .unwrap_or_else(|| Error::Usage { message: format!("{}: {message}", FileName::of(path)), help: None })
 }
 
 /// Says on standard error what a format for machines has no place for.

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::error::{Error, Status};
+use super::file_name::FileName;
 use super::output::{Output, Target};
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::verdict::VerifyReport;
@@ -109,7 +110,7 @@ impl Form {
             Some("json") => Ok(Self::Trace),
             Some("txt") | None => Ok(Self::Text),
             Some(other) => Err(Error::usage(
-                format!("`{}` has the unknown format `.{other}`", path.display()),
+                format!("`{}` has the unknown format `.{other}`", FileName::of(path)),
                 "`.svg` gives a drawing, `.html` a page for a browser, `.json` a trace for the Perfetto UI, `.txt` \
                  the timeline as text",
             )),
@@ -133,7 +134,7 @@ pub enum Colour {
 #[serde(untagged)]
 enum Rendered {
     Shown { timeline: String },
-    Written { written: String },
+    Written { written: FileName },
 }
 
 impl fmt::Display for Rendered {
@@ -186,7 +187,7 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
     };
     target.write(|out| out.write_all(text.as_bytes()))?;
     if target != Target::Stdout {
-        output.print(&Rendered::Written { written: path.display().to_string() })?;
+        output.print(&Rendered::Written { written: FileName::of(path) })?;
     }
     Ok(Status::Yes)
 }

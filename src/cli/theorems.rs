@@ -7,6 +7,7 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use super::error::Status;
+use super::file_name::FileName;
 use super::violations::count;
 use crate::prove::{Counterexample, Slow, Theorem, TheoremVerdict};
 
@@ -38,7 +39,7 @@ pub struct TheoremLine {
     /// How long that took.
     pub seconds: f64,
     /// The file, or the folder of the files.
-    pub file: Option<String>,
+    pub file: Option<FileName>,
 }
 
 /// What is known of a theorem.
@@ -74,7 +75,7 @@ impl TheoremLine {
         theorem: &Theorem,
         verdict: &TheoremVerdict,
         spent: Duration,
-        file: Option<String>,
+        file: Option<FileName>,
     ) -> Self {
         let (status, counterexample, reason) = match verdict {
             TheoremVerdict::Proved => (TheoremStatus::Proved, None, None),

@@ -55,10 +55,10 @@ impl<'a> VerifyReport<'a> {
         let ScheduleInput { schedule, model, complaints, csv, notes } = subject;
         let verdict = replay(model, schedule);
         let mut violations = complaints.clone();
-        violations.extend(verdict.violations.iter().map(Complaint::from));
+        violations.extend(super::violations::complaints(schedule, &verdict.violations));
         let communication = csv.as_ref().and_then(pytorch::File::plan).map(|plan| {
             violations.extend(comm::verify(plan).iter().map(Complaint::from));
-            Communication::of(plan)
+            Communication::of(plan, verdict.timing.is_some())
         });
         let nearest = if verdict.is_valid() { None } else { Offer::of(model, schedule) };
         Self {

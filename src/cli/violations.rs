@@ -1,11 +1,15 @@
 //! What is wrong with a schedule, for people and for programs.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
+use itertools::Itertools;
 use serde::Serialize;
 
 use crate::comm::PlanViolation;
+use crate::model::{Device, Microbatch, Pass};
 use crate::replay::Violation;
+use crate::schedule::{Place, Schedule};
 
 /// One thing that is wrong with a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,6 +31,95 @@ impl Complaint {
     /// A schedule that is not what the command line or the model says.
     pub fn mismatch(message: String) -> Self {
         Self { rule: "model-mismatch", device: None, pass: None, position: None, message }
+    }
+}
+
+/// What replay complains about. Where a microbatch lacks nearly all of its passes, that is one thing that is wrong with it
+/// and not one for each pass: most likely the passes that it has are misspelt.
+pub fn complaints(schedule: &Schedule, violations: &[Violation]) -> Vec<Complaint> {
+    let missing = violations.iter().filter_map(|violation| match violation {
+        Violation::MissingPass { pass, .. } => Some(pass.microbatch),
+        _ => None,
+    });
+    let strays = strays(schedule, missing.counts());
+    let mut told = BTreeSet::new();
+    let complaint = |violation: &Violation| {
+        let Violation::MissingPass { pass, .. } = violation else { return Some(violation.into()) };
+        let first = pass.microbatch;
+        let Some(stray) = strays.get(&first) else { return Some(violation.into()) };
+        if told.contains(&first) {
+            return None;
+        }
+        // Those without any pass that follow each other are one thing as well.
+        let alike = |next: &Microbatch| {
+            stray.first.is_none() && strays.get(next).is_some_and(|next| next.first.is_none())
+        };
+        let next = (first.0 + 1..).map(Microbatch).take_while(alike);
+        let all: Vec<Microbatch> = std::iter::once(first).chain(next).collect();
+        told.extend(all.iter().copied());
+        Some(stray.complaint(&all))
+    };
+    violations.iter().filter_map(complaint).collect()
+}
+
+/// A microbatch that lacks nearly all of its passes.
+struct Stray {
+    missing: usize,
+    /// The passes that it has: how many, and the first.
+    passes: usize,
+    first: Option<(Place, Pass)>,
+}
+
+/// The microbatches that lack at least four passes for each that they have, of those that lack as many as that.
+fn strays(schedule: &Schedule, missing: HashMap<Microbatch, usize>) -> BTreeMap<Microbatch, Stray> {
+    /// The most passes of which each is said to be missing.
+    const LISTED: usize = 3;
+    let many = missing.into_iter().filter(|&(_, missing)| missing > LISTED);
+    let stray = |(microbatch, missing)| (microbatch, Stray { missing, passes: 0, first: None });
+    let mut strays: BTreeMap<Microbatch, Stray> = many.map(stray).collect();
+    if strays.is_empty() {
+        return strays;
+    }
+    for device in Device::all(schedule.devices()) {
+        for (position, &pass) in schedule.order(device).iter().enumerate() {
+            if let Some(stray) = strays.get_mut(&pass.microbatch) {
+                stray.passes += 1;
+                stray.first.get_or_insert((Place { device, position }, pass));
+            }
+        }
+    }
+    strays.retain(|_, stray| 4 * stray.passes <= stray.missing);
+    strays
+}
+
+impl Stray {
+    /// What is wrong with some microbatches that follow each other, all like this one.
+    fn complaint(&self, all: &[Microbatch]) -> Complaint {
+        let microbatch = all[0];
+        let lacks = count(self.missing, "pass is missing", "passes are missing");
+        let message = match self.first {
+            None if all.len() > 1 => {
+                format!("microbatches {microbatch} to {} have no pass at all", all[all.len() - 1])
+            }
+            None => format!("microbatch {microbatch} has no pass at all"),
+            Some((at, pass)) => {
+                let alone = if self.passes == 1 {
+                    format!("only `{pass}` ({at})")
+                } else {
+                    format!("only {} passes, the first of them `{pass}` ({at})", self.passes)
+                };
+                format!(
+                    "microbatch {microbatch} has {alone}: {lacks}, unless that is a wrong microbatch number"
+                )
+            }
+        };
+        Complaint {
+            rule: "missing-pass",
+            device: self.first.map(|(at, _)| at.device.0),
+            pass: self.first.map(|(_, pass)| pass.to_string()),
+            position: self.first.map(|(at, _)| at.position),
+            message,
+        }
     }
 }
 

@@ -31,6 +31,7 @@ mod justify;
 mod lengths;
 mod parallel;
 pub mod periodic;
+mod proved_by;
 mod search;
 mod starting_points;
 pub mod zone;
@@ -271,12 +272,11 @@ pub fn optimize(
     });
     let optimality = match proved_by {
         _ if value == bound.value => Optimality::Bound,
-        Some(engine) => Optimality::Search { engine: engine.name().to_owned(), none_below: value },
+        Some(engine) => Optimality::Search { engine: proved_by::in_certificates(engine), none_below: value },
         None => Optimality::Open,
     };
-    let objective = options.objective;
-    let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective };
-    Ok(solution.certified(model))
+    Ok(Solution { schedule, verdict, bound, optimality, block, engine, objective: options.objective }
+        .certified(model))
 }
 
 /// The stop that leaves time to replay and to certify what has been found, where that takes long: as much as it takes

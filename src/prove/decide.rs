@@ -74,15 +74,17 @@ pub fn prove(
         let stop = stop.within(limit);
         let room = decided.iter().find(|judgement| judgement.theorem.subject == TheoremSubject::Room);
         let premise = theorem.premise.as_ref().and(room).map(|room| (&room.theorem.name, &room.verdict));
+        let mut decision =
+            Decision { family, theorems: &theorems, samples: &samples, judge: &mut judge, stop: &stop };
         let (theorem, verdict) = match premise {
-            Some((_, TheoremVerdict::Refuted(counterexample))) => {
-                (theorem, TheoremVerdict::Refuted(counterexample.clone()))
+            Some((_, TheoremVerdict::Refuted(no_block))) => {
+                let counterexample = decision.first_of(&theorem, no_block)?;
+                (theorem, TheoremVerdict::Refuted(counterexample))
             }
             Some((name, TheoremVerdict::Unknown(_))) if evaluated(&theorem, &samples).is_none() => {
                 (theorem, TheoremVerdict::Unknown(UnknownReason::Premise(name.clone())))
             }
-            _ => Decision { family, theorems: &theorems, samples: &samples, judge: &mut judge, stop: &stop }
-                .on(theorem)?,
+            _ => decision.on(theorem)?,
         };
         decided.push(DecidedTheorem { theorem, verdict, spent: start.elapsed() });
     }
@@ -155,6 +157,32 @@ impl Decision<'_> {
                 Some(wider) => theorem = wider,
                 None => return Ok((theorem, TheoremVerdict::Refuted(counterexample))),
             }
+        }
+    }
+
+    /// The first counterexample to a theorem about blocks, given a number of devices that has no block: it may well be
+    /// false for fewer.
+    fn first_of(
+        &mut self,
+        theorem: &Theorem,
+        no_block: &Counterexample,
+    ) -> Result<Counterexample, ProveError> {
+        if let Some(counterexample) = evaluated(theorem, self.samples) {
+            return Ok(counterexample);
+        }
+        let unsure = Counterexample { smallest: false, ..no_block.clone() };
+        let fewer = i128::from(no_block.devices) - 1;
+        let (devices, smallest) = match self.judge.ask(theorem, Some(fewer), self.stop)? {
+            SolverAnswer::Unsat => return Ok(no_block.clone()),
+            SolverAnswer::Unknown(_) => return Ok(unsure),
+            SolverAnswer::Sat(devices) => self.least_devices(theorem, devices)?,
+        };
+        match sample(self.family, theorem, devices)? {
+            Ok(sample) => {
+                let smallest = smallest && no_block.smallest;
+                Ok(Counterexample { smallest, ..confirmed(theorem, &sample)? })
+            }
+            Err(_) => Ok(unsure),
         }
     }
 

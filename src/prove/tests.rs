@@ -118,6 +118,30 @@ fn what_fails_for_few_devices_is_refuted_without_a_solver() {
     assert_eq!(verdict(&TheoremSubject::Lifespans), TheoremVerdict::Unknown(rests));
 }
 
+#[test]
+fn every_theorem_has_its_own_smallest_counterexample() {
+    // With one device, I comes before the end of F; with two, W has no room.
+    let early = family(
+        "early",
+        "name = \"early\"\nplacement = \"linear\"\ninterval = 4\ndomain = \"d >= 1\"\n\n\
+         [durations]\nF = 3\nI = 1\nW = 1\n\n[[pass]]\nkind = \"F\"\nat = \"i\"\n\n\
+         [[pass]]\nkind = \"I\"\nat = \"2*d - 1 - i + if(d >= 3, -1, 0)\"\n",
+    );
+    let decided = prove(&early, &Stop::default(), Duration::from_secs(10), |_| ()).expect("well formed");
+    let mut smallest = BTreeMap::new();
+    for DecidedTheorem { theorem, verdict, .. } in &decided {
+        let TheoremVerdict::Refuted(counterexample) = verdict else { continue };
+        let devices = counterexample.devices;
+        smallest.insert(theorem.name.as_str(), devices);
+        for fewer in 1..devices {
+            let sample = Sample::of(&early, fewer).expect("within the domain");
+            assert_eq!(sample.violation(&theorem.subject), None, "{}: d = {fewer}", theorem.name);
+        }
+    }
+    assert_eq!(smallest.get("early.room"), Some(&2), "{smallest:?}");
+    assert_eq!(smallest.get("early.dependencies"), Some(&1), "{smallest:?}");
+}
+
 /// An offset that is near `i` times a slope, with a jump somewhere.
 fn any_offset() -> impl Strategy<Value = String> {
     (-3..4_i64, -1..7_i64, -5..9_i64, 1..4_i64, 0..3_i64).prop_map(

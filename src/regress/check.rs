@@ -26,6 +26,9 @@ pub struct CheckOptions {
     pub stop: Stop,
 }
 
+/// The topics of changes that say that a design is invalid.
+const INVALID: [&str; 2] = ["invalid", "communication"];
+
 /// A design against its record.
 ///
 /// # Errors
@@ -56,25 +59,46 @@ pub(super) fn check(
         Some(recorded) => against(recorded, &found, design),
         None => not_recorded(&found, design),
     };
-    let is = |severity| changes.iter().any(|change| change.severity == severity);
-    let outcome = match recorded {
+    let is_undecided = |value: &Value| matches!(value, Value::Verdict(RecordedVerdict::Undecided, _));
+    let mut checked = CheckedDesign {
+        design: design.name.clone(),
+        kind: Some(design.subject.kind()),
+        span: design.span.clone(),
+        outcome: DesignOutcome::New,
+        changes,
+        undecided: found.facts.iter().filter(|fact| is_undecided(&fact.value)).count(),
+        found: Some(found),
+        cached,
+        is_expected_to_be_invalid: design.is_expected_to_be_invalid,
+    };
+    if !checked.is_as_expected() {
+        let unexpected = unexpected(&checked, design);
+        checked.changes.splice(0..0, unexpected);
+    }
+    let is = |severity| checked.changes.iter().any(|change| change.severity == severity);
+    checked.outcome = match recorded {
         None => DesignOutcome::New,
         Some(_) if is(Severity::Worse) => DesignOutcome::Worse,
         Some(_) if is(Severity::Better) => DesignOutcome::Better,
         Some(_) if is(Severity::Changed) => DesignOutcome::Changed,
         Some(_) => DesignOutcome::Unchanged,
     };
-    let is_undecided = |value: &Value| matches!(value, Value::Verdict(RecordedVerdict::Undecided, _));
-    Ok(CheckedDesign {
-        design: design.name.clone(),
-        kind: Some(design.subject.kind()),
-        span: design.span.clone(),
-        outcome,
-        changes,
-        undecided: found.facts.iter().filter(|fact| is_undecided(&fact.value)).count(),
-        found: Some(found),
-        cached,
-    })
+    Ok(checked)
+}
+
+/// What is invalid of a design and is said nowhere else, because its record says so too; or that nothing is.
+fn unexpected(checked: &CheckedDesign, design: &Design) -> Vec<Change> {
+    if !checked.is_invalid() {
+        let message = "is valid: remove `expect = \"invalid\"` from the manifest".to_owned();
+        return vec![Change::of(Severity::Worse, "expect", &Place::default(), message)];
+    }
+    let nothing = Record { design: design.name.clone(), facts: Vec::new() };
+    let found = checked.found.as_ref().unwrap_or(&nothing);
+    let is_said = |change: &Change| {
+        checked.changes.iter().any(|other| (&other.topic, &other.place) == (&change.topic, &change.place))
+    };
+    let invalid = compare(&nothing, found, &design.allow).into_iter();
+    invalid.filter(|change| INVALID.contains(&change.topic.as_str()) && !is_said(change)).collect()
 }
 
 /// All that is not as it was recorded; where that is nothing, the text of the record itself, but for the ends
@@ -113,5 +137,6 @@ pub(super) fn vanished(name: &str) -> CheckedDesign {
         undecided: 0,
         found: None,
         cached: false,
+        is_expected_to_be_invalid: false,
     }
 }

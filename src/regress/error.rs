@@ -9,13 +9,14 @@ use super::record::RecordError;
 use crate::block::family::FormulaFileError;
 use crate::files::WriteError;
 use crate::smt::SmtError;
+use crate::text::Escaped;
 
 /// Why designs cannot be checked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegressError {
     /// A file that cannot be read or written.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", Escaped(&path.to_string_lossy()))]
     File {
         /// The file.
         path: PathBuf,
@@ -23,7 +24,7 @@ pub enum RegressError {
         error: io::Error,
     },
     /// A manifest that is wrong.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", Escaped(&path.to_string_lossy()))]
     Manifest {
         /// The file.
         path: PathBuf,
@@ -33,7 +34,7 @@ pub enum RegressError {
         error: Box<FormulaFileError>,
     },
     /// A record that is wrong.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", Escaped(&path.to_string_lossy()))]
     Record {
         /// The file.
         path: PathBuf,

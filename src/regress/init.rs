@@ -11,6 +11,7 @@ use crate::block::family::FormulaFileError;
 use crate::files::{self, WriteError};
 use crate::interchange;
 use crate::model::reading;
+use crate::text::Escaped;
 
 const HEAD: &str = "\
 # Designs under regression: `bubbleproof regress` finds everything about them anew and compares it with
@@ -25,7 +26,7 @@ const HEAD: &str = "\
 #[non_exhaustive]
 pub enum InitError {
     /// A file that cannot be read or written.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", Escaped(&path.to_string_lossy()))]
     File {
         /// The file.
         path: PathBuf,
@@ -33,10 +34,10 @@ pub enum InitError {
         error: io::Error,
     },
     /// A file that is neither a block family, a model nor a schedule.
-    #[error("{} is neither a block family, a model nor a schedule", .0.display())]
+    #[error("{} is neither a block family, a model nor a schedule", Escaped(&.0.to_string_lossy()))]
     Neither(PathBuf),
     /// A file that should be TOML and is not.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", Escaped(&path.to_string_lossy()))]
     Syntax {
         /// The file.
         path: PathBuf,
@@ -46,13 +47,13 @@ pub enum InitError {
         error: Box<reading::FileError>,
     },
     /// A manifest to which no table can be added at its end.
-    #[error("{} lists designs in a way that cannot be continued at its end", .0.display())]
+    #[error("{} lists designs in a way that cannot be continued at its end", Escaped(&.0.to_string_lossy()))]
     Closed(PathBuf),
     /// A name that is taken.
     #[error("a design is called {0} already")]
     Taken(String),
     /// The manifest that is there is wrong.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", Escaped(&path.to_string_lossy()))]
     Manifest {
         /// The file.
         path: PathBuf,

@@ -9,6 +9,7 @@ use crate::block::family::{self, Family};
 use crate::files;
 use crate::interchange::{self, Read};
 use crate::model::{self, Model};
+use crate::text::Escaped;
 
 /// What a file of a design must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub enum FileKind {
 #[non_exhaustive]
 pub enum InputError {
     /// There is no such file, or it is not text.
-    #[error("cannot read {}: {error}", path.display())]
+    #[error("cannot read {}: {error}", Escaped(&path.to_string_lossy()))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -34,7 +35,7 @@ pub enum InputError {
         error: io::Error,
     },
     /// It is not what it should be.
-    #[error("{}: {message}", path.display())]
+    #[error("{}: {message}", Escaped(&path.to_string_lossy()))]
     Malformed {
         /// The file.
         path: PathBuf,

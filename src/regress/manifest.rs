@@ -29,6 +29,9 @@ pub struct Design {
     pub allow: Allowances,
     /// What it promises beside what its own file does.
     pub promises: Vec<Promise>,
+    /// Whether it is there as an example of what is invalid: what is not may not become its record then, and only
+    /// then what is.
+    pub is_expected_to_be_invalid: bool,
     /// Where the manifest names it, in bytes.
     pub span: Range<usize>,
 }
@@ -163,16 +166,30 @@ pub fn parse(text: &str) -> Result<Manifest, FormulaFileError> {
             let formal = matches!(subject, DesignSource::Family { .. });
             let promises = table.get("promise").map_or_else(Vec::new, Value::one_or_many);
             let promises = read_promises(text, &promises, formal)?;
+            let is_expected_to_be_invalid =
+                table.get("expect").map_or(Ok(false), |value| expects_invalid(&value))?;
             designs.push(Design {
                 name,
                 subject,
                 allow: allow.or(&defaults),
                 promises,
+                is_expected_to_be_invalid,
                 span: name_value.span(),
             });
         }
     }
     Ok(Manifest { designs })
+}
+
+fn expects_invalid(value: &Value<'_>) -> Result<bool, FileError> {
+    const NAMES: &[&str] = &["valid", "invalid"];
+    match value.text()? {
+        "valid" => Ok(false),
+        "invalid" => Ok(true),
+        other => {
+            Err(value.error(TomlProblem::Name { key: value.key(), found: other.to_owned(), known: NAMES }))
+        }
+    }
 }
 
 type Reader = fn(&Table<'_>) -> Result<DesignSource, FileError>;
@@ -186,7 +203,7 @@ fn contradiction(value: &Value<'_>, other: &str) -> FileError {
 }
 
 fn read_family(table: &Table<'_>) -> Result<DesignSource, FileError> {
-    table.only(&["name", "file", "devices", "microbatches", "models", "allow", "promise"])?;
+    table.only(&["name", "file", "devices", "microbatches", "models", "allow", "promise", "expect"])?;
     let mut models = BTreeMap::new();
     for value in table.get("models").map_or_else(Vec::new, Value::one_or_many) {
         let path = value.text()?;
@@ -212,13 +229,13 @@ fn read_family(table: &Table<'_>) -> Result<DesignSource, FileError> {
 }
 
 fn read_schedule(table: &Table<'_>) -> Result<DesignSource, FileError> {
-    table.only(&["name", "file", "model", "allow", "promise"])?;
+    table.only(&["name", "file", "model", "allow", "promise", "expect"])?;
     let model = table.get("model").map(|value| path(&value)).transpose()?;
     Ok(DesignSource::Schedule { file: path(&table.require("file")?)?, model })
 }
 
 fn read_named(table: &Table<'_>) -> Result<DesignSource, FileError> {
-    table.only(&["name", "model", "schedules", "devices", "microbatches", "allow", "promise"])?;
+    table.only(&["name", "model", "schedules", "devices", "microbatches", "allow", "promise", "expect"])?;
     let name = |value: &Value<'_>| {
         let name = value.text()?;
         match catalog::find(name) {
@@ -246,7 +263,7 @@ fn read_named(table: &Table<'_>) -> Result<DesignSource, FileError> {
 }
 
 fn read_model(table: &Table<'_>) -> Result<DesignSource, FileError> {
-    table.only(&["name", "file", "devices", "microbatches", "allow", "promise"])?;
+    table.only(&["name", "file", "devices", "microbatches", "allow", "promise", "expect"])?;
     Ok(DesignSource::Model { file: path(&table.require("file")?)?, sizes: sizes(table)? })
 }
 

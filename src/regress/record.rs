@@ -18,6 +18,7 @@ use std::ops::Range;
 use itertools::Itertools;
 
 use super::fact::{Fact, Key, Place, Value, What};
+use crate::text::{Shown, first_control, is_control};
 
 /// The value of `format` in records of this version.
 pub const RECORD_FORMAT: &str = "bubbleproof-record-1";
@@ -51,7 +52,7 @@ pub enum RecordProblem {
     #[error("a record begins with the lines `format: {RECORD_FORMAT}` and `design: NAME`")]
     Head,
     /// The record of another design.
-    #[error("this is the record of {expected}, but calls itself that of `{found}`")]
+    #[error("this is the record of {expected}, but calls itself that of `{}`", Shown(.found))]
     Design {
         /// What it is named after.
         expected: String,
@@ -68,10 +69,10 @@ pub enum RecordProblem {
     #[error("a line is a place, what was found there, a colon and the value")]
     NoValue,
     /// A place or a finding that nobody knows.
-    #[error("`{0}` is nothing that is recorded")]
+    #[error("`{}` is nothing that is recorded", Shown(.0))]
     Key(String),
     /// A value of the wrong form.
-    #[error("`{what}` must be {expected}, but is `{found}`")]
+    #[error("`{what}` must be {expected}, but is `{}`", Shown(.found))]
     Value {
         /// What was found.
         what: String,
@@ -81,7 +82,7 @@ pub enum RecordProblem {
         found: String,
     },
     /// A fact that an earlier line has.
-    #[error("`{0}` is a duplicate of an earlier line")]
+    #[error("`{}` is a duplicate of an earlier line", Shown(.0))]
     Twice(String),
 }
 
@@ -126,7 +127,10 @@ impl Record {
         if format != RECORD_FORMAT {
             return Err(wrong);
         }
-        let (design, _) = head("design: ")?;
+        let (design, wrong) = head("design: ")?;
+        if first_control(&design).is_some() {
+            return Err(RecordError { problem: RecordProblem::Control, ..wrong });
+        }
         let (mut facts, mut seen) = (Vec::new(), BTreeSet::new());
         for (at, line) in lines {
             let wrong =
@@ -134,7 +138,7 @@ impl Record {
             if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {
                 return Err(wrong(RecordProblem::Merge, 0..line.len()));
             }
-            if let Some((inside, letter)) = line.char_indices().find(|(_, letter)| letter.is_control()) {
+            if let Some((inside, letter)) = line.char_indices().find(|&(_, letter)| is_control(letter)) {
                 return Err(wrong(RecordProblem::Control, inside..inside + letter.len_utf8()));
             }
             let Some((key, value)) = line.split_once(": ") else {

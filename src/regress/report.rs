@@ -56,6 +56,8 @@ pub struct CheckedDesign {
     pub found: Option<Record>,
     /// Whether it comes from the cache.
     pub cached: bool,
+    /// Whether the manifest says that it is invalid.
+    pub is_expected_to_be_invalid: bool,
 }
 
 /// All designs, against their records.
@@ -98,6 +100,28 @@ impl CheckedDesign {
             )
         };
         self.found.as_ref().is_some_and(|found| found.facts.iter().any(broken))
+    }
+
+    /// Whether it is invalid somewhere, or its sends and receives are not safe.
+    #[must_use]
+    pub fn is_invalid(&self) -> bool {
+        let says_so = |fact: &Fact| {
+            matches!(fact.key.what, What::Valid | What::Communication) && fact.value == Value::Truth(false)
+        };
+        self.found.as_ref().is_some_and(|found| found.facts.iter().any(says_so))
+    }
+
+    /// Whether it is valid or not as the manifest expects. What is otherwise cannot be accepted: no record makes it
+    /// good.
+    #[must_use]
+    pub fn is_as_expected(&self) -> bool {
+        self.found.is_none() || self.is_invalid() == self.is_expected_to_be_invalid
+    }
+
+    /// Whether it fails even where everything about it has been accepted.
+    #[must_use]
+    pub fn fails_when_accepted(&self) -> bool {
+        self.breaks_a_promise() || !self.is_as_expected()
     }
 
     /// Whether it is a regression; if strict, whether it is not exactly as recorded.

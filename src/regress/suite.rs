@@ -40,6 +40,9 @@ pub struct Accepted {
     pub written: Vec<PathBuf>,
     /// The records that were removed, of designs that vanished.
     pub removed: Vec<PathBuf>,
+    /// The designs that are invalid though the manifest does not expect it, or valid though it expects them to be
+    /// invalid. Their records are as they were.
+    pub refused: Vec<String>,
 }
 
 impl Suite {
@@ -111,7 +114,8 @@ impl Suite {
 
     /// Makes what was found the record. Each record is written aside and renamed.
     ///
-    /// What this build cannot decide keeps the verdict of the old record, if that is about the same formulas.
+    /// A design that is invalid is not accepted, unless the manifest expects it to be; nor is one that is valid against
+    /// expectation. What this build cannot decide keeps the verdict of the old record, if that is about the same formulas.
     ///
     /// # Errors
     /// When a record cannot be written or removed, or would not be read as what was found; nothing is then
@@ -135,6 +139,10 @@ impl Suite {
         let texts: Vec<_> = report.results.iter().map(text).collect::<Result<_, _>>()?;
         fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
         for (result, text) in report.results.iter().zip(texts) {
+            if !result.is_as_expected() {
+                accepted.refused.push(result.design.clone());
+                continue;
+            }
             let path = record_path(&folder, &result.design);
             let Some(text) = text else {
                 fs::remove_file(&path).map_err(|error| failed(&path, error))?;

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{Program, SmtError};
 use crate::stop::Stop;
+use crate::text::Escaped;
 
 /// How long a [`Stop`] may be overlooked at most.
 pub const GLANCE: Duration = Duration::from_millis(50);
@@ -58,8 +59,10 @@ impl Process {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let start =
-            |message: String| SmtError::Start { program: program.path().display().to_string(), message };
+        let start = |message: String| SmtError::Start {
+            program: Escaped(&program.path().to_string_lossy()).to_string(),
+            message,
+        };
         let mut child = command.spawn().map_err(|error| start(error.to_string()))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {

@@ -6,6 +6,7 @@ use super::process::{Heard, Process};
 use super::reply::{Malformed, Reader, Reply};
 use super::{Language, Program, SmtError};
 use crate::stop::Stop;
+use crate::text::Escaped;
 
 /// The most time that the solver itself is allowed beyond a [`Stop`], in case nobody is left to end it.
 const GRACE: Duration = Duration::from_secs(2);
@@ -351,7 +352,7 @@ impl Solver {
     }
 
     fn name(&self) -> String {
-        self.program.path().display().to_string()
+        Escaped(&self.program.path().to_string_lossy()).to_string()
     }
 }
 

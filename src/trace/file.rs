@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 use super::{Iteration, MAX_INSTANT, Machine, Message, Origin, Sample, Sizes, Span, Trace, TraceError};
 use crate::model::{Device, Pass, Ticks, Units};
 use crate::schedule::{self, ScheduleFileError};
+use crate::text::Shown;
+use crate::text::json::{self, JsonError};
 
 /// The value of `format` in the files of this version.
 pub const FORMAT: &str = "bubbleproof-trace-1";
@@ -18,8 +20,8 @@ pub const FORMAT: &str = "bubbleproof-trace-1";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceFileError {
-    /// Not JSON, an unknown or missing key, a value of the wrong type or out of its range, passes or samples
-    /// that are not in order.
+    /// Not JSON, an unknown, missing or duplicate key, a value of the wrong type or out of its range, passes or
+    /// samples that are not in order, a control character in a text.
     #[error("{message}")]
     Json {
         /// What is wrong, without its place.
@@ -30,7 +32,7 @@ pub enum TraceFileError {
         column: usize,
     },
     /// A trace file of another version, or another file altogether.
-    #[error("`format` is \"{0}\", but only \"{FORMAT}\" is known")]
+    #[error("`format` is \"{}\", but only \"{FORMAT}\" is known", Shown(.0))]
     Format(String),
     /// The schedule in it is none.
     #[error("`schedule`: {error}")]
@@ -43,6 +45,12 @@ pub enum TraceFileError {
     /// The parts do not belong together.
     #[error("{0}")]
     Trace(#[from] TraceError),
+}
+
+impl From<JsonError> for TraceFileError {
+    fn from(JsonError { message, line, column }: JsonError) -> Self {
+        Self::Json { message, line, column }
+    }
 }
 
 #[derive(Deserialize)]
@@ -225,18 +233,11 @@ pub fn parse(text: &str) -> Result<Trace, TraceFileError> {
             column: at - text[..at].rfind('\n').map_or(0, |newline| newline + 1) + 1,
         });
     }
-    let file: File<'_> = serde_json::from_str(text).map_err(|error| {
-        let whole = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        TraceFileError::Json {
-            message: whole.strip_suffix(&place).unwrap_or(&whole).to_owned(),
-            line: error.line(),
-            column: error.column(),
-        }
-    })?;
+    let file: File<'_> = serde_json::from_str(text).map_err(JsonError::from)?;
     if file.format != FORMAT {
         return Err(TraceFileError::Format(file.format));
     }
+    json::strict(text, &[&["schedule", "certificate", "statement", "problem"]])?;
     let inner = file.schedule.get();
     let schedule = schedule::parse(inner).map_err(|error| TraceFileError::Schedule {
         // Both are parts of one text.

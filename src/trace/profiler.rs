@@ -26,6 +26,7 @@ use self::event::{Event, File, place};
 use super::Span;
 use super::recording::{Recording, TimeSource};
 use crate::model::{Pass, Ticks};
+use crate::text::json::JsonError;
 
 /// Whether a text has the form of Chrome's traces: an object with events.
 #[must_use]
@@ -69,13 +70,8 @@ fn action(name: &str) -> Result<Option<Pass>, ()> {
 /// When it is not JSON in the form of Chrome's traces, or its ranges are not those of the pipeline runtime.
 pub fn parse(text: &str) -> Result<Recording, ProfilerError> {
     let file: File<'_> = serde_json::from_str(text).map_err(|error| {
-        let whole = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        ProfilerError::Json {
-            message: whole.strip_suffix(&place).unwrap_or(&whole).to_owned(),
-            line: error.line(),
-            column: error.column(),
-        }
+        let JsonError { message, line, column } = error.into();
+        ProfilerError::Json { message, line, column }
     })?;
     let (rank, world_size) = file
         .distributed

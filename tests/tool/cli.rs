@@ -4,6 +4,7 @@
 //! asserted by name.
 
 mod convert;
+mod forged;
 mod mistakes;
 mod prove;
 mod render;

@@ -28,3 +28,4 @@ pub mod comm;
 pub mod model;
 pub mod replay;
 pub mod schedule;
+pub mod text;

@@ -67,7 +67,7 @@ fn row(problem: Problem) -> Vec<String> {
     let proved = match &solution.optimality {
         Optimality::Open => format!("nothing: at least {}", solution.lower_bound()),
         Optimality::Bound => "bound".to_owned(),
-        Optimality::Search { engine, .. } => engine.clone(),
+        Optimality::Search { engine, .. } => engine.name().to_owned(),
     };
     let [name, span, ratio] = match published(&model) {
         Some((name, span)) => {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::CertifyArgs;
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
+use crate::cli::file_name::FileName;
 use crate::cli::interrupt::on_signals;
 use crate::cli::output::{Output, Target};
 use crate::cli::progress::Progress;
@@ -25,7 +26,7 @@ use crate::stop::Stop;
 struct CertifyReport {
     certified: bool,
     makespan: Option<i64>,
-    files: Vec<String>,
+    files: Vec<FileName>,
     commands: Vec<String>,
     #[serde(skip)]
     unit: String,
@@ -61,7 +62,7 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
         return Ok(Status::GaveUp);
     };
     let files = args.write(&certified)?;
-    let directory = args.output.display();
+    let directory = FileName::of(&args.output);
     let commands = Certified::commands("makespan")
         .map(|[program, statement, proof]| format!("{program} {directory}/{statement} {directory}/{proof}"));
     let makespan = Some(certified.makespan.0);
@@ -71,9 +72,9 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
 
 impl CertifyArgs {
     /// Writes the schedule, the statements and the proofs; the names of the files.
-    fn write(&self, certified: &Certified) -> Result<Vec<String>, Error> {
+    fn write(&self, certified: &Certified) -> Result<Vec<FileName>, Error> {
         fs::create_dir_all(&self.output)
-            .map_err(|error| Error::Write { path: self.output.display().to_string(), error })?;
+            .map_err(|error| Error::Write { path: FileName::of(&self.output), error })?;
         let place = |name: &str| self.output.join(name);
         let mut written = vec![place("schedule.json")];
         Target::File(place("schedule.json")).write(|out| schedule::write(&certified.schedule, out))?;
@@ -81,7 +82,7 @@ impl CertifyArgs {
             Target::File(place(&name)).write(|out| out.write_all(contents))?;
             written.push(place(&name));
         }
-        Ok(written.iter().map(|path| path.display().to_string()).collect())
+        Ok(written.iter().map(FileName::of).collect())
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::catalog;
 use crate::cli::communication::Communication;
 use crate::cli::error::Error;
+use crate::cli::file_name::FileName;
 use crate::cli::output::note;
 use crate::comm;
 use crate::interchange::torchtitan::Release;
@@ -35,14 +36,14 @@ pub fn torchtitan(
     for written in [&csv, &settings] {
         if is_same(written, input) {
             return Err(Error::usage(
-                format!("{} is the input, and would be overwritten", written.display()),
+                format!("{} is the input, and would be overwritten", FileName::of(written)),
                 "give `-o` another name",
             ));
         }
     }
     let name = csv.to_str().ok_or_else(|| {
         Error::usage(
-            format!("{} is not UTF-8, but the configuration has to name it", csv.display()),
+            format!("{} is not UTF-8, but the configuration has to name it", FileName::of(&csv)),
             "give `-o` another name",
         )
     })?;
@@ -79,7 +80,7 @@ fn beside_each_other(output: &Path, release: Release) -> Result<[PathBuf; 2], Er
         }
     };
     Err(Error::usage(
-        format!("torchtitan needs two files, and {} does not name them", output.display()),
+        format!("torchtitan needs two files, and {} does not name them", FileName::of(output)),
         help,
     ))
 }
@@ -121,7 +122,7 @@ pub fn sail_sg(model: Option<&Model>, schedule: &Schedule) -> Result<(Vec<u8>, C
     }
     let mut json = Vec::new();
     sail_sg::print(&lists, schedule, &mut json).expect("writing to memory cannot fail");
-    Ok((json, Communication::of(&lists.plan)))
+    Ok((json, Communication::of(&lists.plan, true)))
 }
 
 fn cannot_run(runtime: &str, error: &CannotRun) -> Error {

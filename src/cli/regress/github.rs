@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::CheckedSuite;
 use super::human::{sentence, undecided};
+use crate::cli::file_name::FileName;
 use crate::regress::{Change, Severity};
 
 pub(super) struct Annotations<'a>(pub &'a CheckedSuite<'a>);
@@ -13,12 +14,15 @@ impl fmt::Display for Annotations<'_> {
     /// line of the manifest that names the design.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let checked = self.0;
-        let manifest = checked.suite.manifest_path().display().to_string();
+        let manifest = FileName::of(checked.suite.manifest_path()).raw().to_owned();
         for result in &checked.report.results {
             let line = checked.line(result.span.start);
             for change in result.changes.iter().filter(|change| change.severity != Severity::Undecided) {
                 let fails = match checked.accepted {
-                    Some(_) => change.topic == "promise" && change.severity == Severity::Worse,
+                    Some(_) => {
+                        change.severity == Severity::Worse
+                            && (change.topic == "promise" || !result.is_as_expected())
+                    }
                     None => change.severity == Severity::Worse || checked.strict,
                 };
                 writeln!(

@@ -5,8 +5,9 @@ use std::fmt;
 use itertools::Itertools;
 
 use super::{CheckedSuite, word};
+use crate::cli::file_name::FileName;
 use crate::cli::violations::count;
-use crate::regress::{Change, DesignOutcome, Place, Severity, SuiteReport, Tally};
+use crate::regress::{Change, CheckedDesign, DesignOutcome, Place, Severity, SuiteReport, Tally};
 
 /// How many changes of one kind are shown in full; one, where nothing is worse or better. The rest are listed
 /// by place.
@@ -36,12 +37,15 @@ impl fmt::Display for Text<'_> {
             writeln!(out)?;
         }
         let tally = report.tally();
-        writeln!(out, "{}: {}", directory.display(), summary(tally))?;
+        writeln!(out, "{}: {}", FileName::of(directory), summary(tally))?;
         if let Some(undecided) = undecided(report) {
             writeln!(out, "{undecided}")?;
         }
         let Some(accepted) = accepted else {
-            if report.fails(true) && (tally.unchanged < report.results.len()) {
+            let is_to_accept = |result: &CheckedDesign| {
+                result.outcome != DesignOutcome::Unchanged && result.is_as_expected()
+            };
+            if report.fails(true) && report.results.iter().any(is_to_accept) {
                 writeln!(
                     out,
                     "to accept these changes, run `bubbleproof regress {} --accept`",
@@ -51,15 +55,27 @@ impl fmt::Display for Text<'_> {
             return Ok(());
         };
         for path in &accepted.written {
-            writeln!(out, "wrote {}", path.display())?;
+            writeln!(out, "wrote {}", FileName::of(path))?;
         }
         for path in &accepted.removed {
-            writeln!(out, "removed {}", path.display())?;
+            writeln!(out, "removed {}", FileName::of(path))?;
         }
         if accepted.written.is_empty() && accepted.removed.is_empty() {
             writeln!(out, "no record changed")?;
         }
-        if self.0.fails() {
+        for name in &accepted.refused {
+            let valid = report.results.iter().any(|result| result.design == *name && !result.is_invalid());
+            writeln!(
+                out,
+                "not accepted: {name} is {}",
+                if valid {
+                    "valid, but the manifest has `expect = \"invalid\"`"
+                } else {
+                    "invalid; if it is there as an example of that, give it `expect = \"invalid\"` in the manifest"
+                }
+            )?;
+        }
+        if report.results.iter().any(CheckedDesign::breaks_a_promise) {
             writeln!(
                 out,
                 "a broken promise remains a regression until the design keeps it or the promise is removed"

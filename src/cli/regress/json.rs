@@ -6,13 +6,14 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 
 use super::{CheckedSuite, word};
+use crate::cli::file_name::FileName;
 use crate::regress::{Change, CheckedDesign, Initialised, Tally};
 
 #[derive(Serialize)]
 pub(super) struct Object<'a> {
     /// Whether nothing fails.
     ok: bool,
-    directory: String,
+    directory: FileName,
     designs: Vec<Row<'a>>,
     tally: Numbers,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,8 +60,9 @@ struct Numbers {
 
 #[derive(Serialize)]
 struct Files {
-    written: Vec<String>,
-    removed: Vec<String>,
+    written: Vec<FileName>,
+    removed: Vec<FileName>,
+    refused: Vec<String>,
 }
 
 /// The report as an object.
@@ -71,7 +73,7 @@ pub(super) fn object<'a>(checked: &'a CheckedSuite<'a>) -> Object<'a> {
         outcome: design.outcome.word(),
         // What has been accepted is no regression, as for the exit status.
         regressed: match checked.accepted {
-            Some(_) => design.breaks_a_promise(),
+            Some(_) => design.fails_when_accepted(),
             None => design.fails(checked.strict),
         },
         line: design.kind.map(|_| checked.line(design.span.start)),
@@ -80,15 +82,17 @@ pub(super) fn object<'a>(checked: &'a CheckedSuite<'a>) -> Object<'a> {
         changes: design.changes.iter().map(difference).collect(),
     };
     let Tally { new, vanished, worse, better, changed, unchanged, undecided } = checked.report.tally();
-    let names = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
+    let names = |paths: &[std::path::PathBuf]| paths.iter().map(FileName::of).collect();
     Object {
         ok: !checked.fails(),
-        directory: checked.directory.display().to_string(),
+        directory: FileName::of(checked.directory),
         designs: checked.report.results.iter().map(row).collect(),
         tally: Numbers { new, vanished, worse, better, changed, unchanged, undecided },
-        accepted: checked
-            .accepted
-            .map(|accepted| Files { written: names(&accepted.written), removed: names(&accepted.removed) }),
+        accepted: checked.accepted.map(|accepted| Files {
+            written: names(&accepted.written),
+            removed: names(&accepted.removed),
+            refused: accepted.refused.clone(),
+        }),
     }
 }
 
@@ -117,18 +121,18 @@ impl Serialize for Made<'_> {
         }
         #[derive(Serialize)]
         struct Object<'a> {
-            manifest: String,
+            manifest: FileName,
             designs: Vec<Entry<'a>>,
         }
         let designs = self.0.designs.iter().map(|(name, kind)| Entry { name, kind }).collect();
-        Object { manifest: self.0.manifest.display().to_string(), designs }.serialize(serializer)
+        Object { manifest: FileName::of(&self.0.manifest), designs }.serialize(serializer)
     }
 }
 
 impl fmt::Display for Made<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, kind) in &self.0.designs {
-            writeln!(out, "entered {name} ({kind}) into {}", self.0.manifest.display())?;
+            writeln!(out, "entered {name} ({kind}) into {}", FileName::of(&self.0.manifest))?;
         }
         writeln!(out, "`bubbleproof regress {} --accept` makes the first records", word(self.1))
     }

@@ -6,14 +6,15 @@ use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStat
 
 use super::human::{sentence, undecided};
 use super::{CheckedSuite, remark};
+use crate::cli::file_name::FileName;
 use crate::regress::{Change, CheckedDesign, Severity};
 
 /// A suite with a case for every design.
 pub(super) fn report(checked: &CheckedSuite<'_>) -> Result<String, SerializeError> {
-    let mut suite = TestSuite::new(checked.directory.display().to_string());
+    let mut suite = TestSuite::new(FileName::of(checked.directory).to_string());
     for design in &checked.report.results {
         let fails = match checked.accepted {
-            Some(_) => design.breaks_a_promise(),
+            Some(_) => design.fails_when_accepted(),
             None => design.fails(checked.strict),
         };
         let mut case = TestCase::new(design.design.as_str(), status(design, fails));

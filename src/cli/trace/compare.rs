@@ -11,6 +11,7 @@ use super::shown::{self, Form};
 use super::source::{Named, SourceArgs};
 use crate::cli::caveats;
 use crate::cli::error::{Error, Status};
+use crate::cli::file_name::FileName;
 use crate::cli::input::read_model;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
@@ -96,7 +97,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let mut reports = Vec::new();
     let mut drawing = None;
     for at in 0..named.len() {
-        progress.step(named[at].name.clone());
+        progress.step(named[at].name.to_string());
         let subject = Subject::of(args, at, &named, given.as_ref(), &others)?;
         if at == 0 {
             let how = shown::How { form, width: args.width, color: args.color, json: output.is_json() };
@@ -109,7 +110,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let mut written = None;
     if let (Some(target), Some(text)) = (&target, &drawing) {
         target.write(|out| out.write_all(text.as_bytes()))?;
-        written = args.output.as_ref().map(|path| path.display().to_string());
+        written = args.output.as_ref().map(FileName::of);
     }
     let reports = ComparisonReport::of(reports, tolerance, drawing.filter(|_| target.is_none()), written);
     if target != Some(Target::Stdout) {

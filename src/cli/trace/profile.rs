@@ -8,11 +8,13 @@ use serde::Serialize;
 
 use super::source::{Named, SourceArgs};
 use crate::cli::error::{Error, Status};
+use crate::cli::file_name::FileName;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::model::print;
+use crate::text::first_control;
 use crate::trace::fit::{FitError, FittedMemory, Latency, Profile, StageDuration, profile};
 use crate::trace::{Origin, Trace};
 
@@ -27,7 +29,7 @@ pub struct ProfileArgs {
     output: Option<PathBuf>,
 
     /// What to call the model
-    #[arg(long, value_name = "NAME", default_value = "measured")]
+    #[arg(long, value_name = "NAME", default_value = "measured", value_parser = plain_name)]
     name: String,
 }
 
@@ -51,7 +53,7 @@ struct Fitted<'a> {
     /// The text of the model file.
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    written: Option<String>,
+    written: Option<FileName>,
 }
 
 /// Fits a model and writes it.
@@ -87,10 +89,18 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
             memory,
             notes: notes.iter().map(ToString::to_string).collect(),
             model,
-            written: args.output.as_ref().map(|path| path.display().to_string()),
+            written: args.output.as_ref().map(FileName::of),
         })?;
     }
     Ok(Status::Yes)
+}
+
+/// A name that may be in a file and on a line.
+fn plain_name(name: &str) -> Result<String, String> {
+    match first_control(name) {
+        Some(control) => Err(format!("a name has no control characters, such as {control}")),
+        None => Ok(name.to_owned()),
+    }
 }
 
 /// Why traces make no model, with advice.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::source::Named;
 use crate::cli::figures::decimal;
+use crate::cli::file_name::FileName;
 use crate::cli::violations::count;
 use crate::model::{Ticks, Units};
 use crate::replay::Rate;
@@ -82,7 +83,7 @@ pub struct ComparisonReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     makespan_errors: Option<Spans>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    written: Option<String>,
+    written: Option<FileName>,
     #[serde(skip)]
     drawing: Option<String>,
     #[serde(skip)]
@@ -102,7 +103,7 @@ struct Spans {
 /// What was found of one trace.
 #[derive(Serialize)]
 pub struct TraceReport {
-    file: String,
+    file: FileName,
     schedule: Option<String>,
     origin: Origin,
     machine: Machine,
@@ -378,7 +379,7 @@ impl ComparisonReport {
         traces: Vec<TraceReport>,
         tolerance: Option<Rate>,
         drawing: Option<String>,
-        written: Option<String>,
+        written: Option<FileName>,
     ) -> Self {
         let mut errors: Vec<Rate> = traces.iter().filter_map(|report| report.makespan_error).collect();
         errors.sort_unstable();

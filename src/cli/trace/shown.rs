@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::cli::error::Error;
+use crate::cli::file_name::FileName;
 use crate::cli::render::{Colour, terminal};
 use crate::draw::{Measured, PageError, Picture, Svg, Terminal, page, together};
 use crate::model::Model;
@@ -33,7 +34,10 @@ impl Form {
             Some("html") => Ok(Self::Page),
             Some("txt") | None => Ok(Self::Text),
             Some(other) => Err(Error::usage(
-                format!("`{}` asks for a picture of the form `.{other}`, which is not known", path.display()),
+                format!(
+                    "`{}` asks for a picture of the form `.{other}`, which is not known",
+                    FileName::of(path)
+                ),
                 "`.svg` gives a drawing, `.html` a page for a browser, `.txt` the timelines as text",
             )),
         }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 
 use crate::cli::error::Error;
+use crate::cli::file_name::FileName;
 use crate::cli::input::{Input, Measurement};
 use crate::cli::output::note;
 use crate::schedule::Schedule;
@@ -66,7 +67,7 @@ impl FromStr for Offsets {
 #[derive(Debug)]
 pub struct Named {
     /// The file, or the first and how many more.
-    pub name: String,
+    pub name: FileName,
     /// The trace.
     pub trace: Trace,
     /// How the clocks of several files were brought together.
@@ -127,7 +128,7 @@ fn read(
         let input = Input::read(path)?;
         match input.measurement()? {
             Measurement::Trace(trace) => {
-                let name = path.display().to_string();
+                let name = FileName::of(path);
                 traces.push(Named { name, trace: *trace, clocks: None });
             }
             Measurement::Recording(recording) => recordings.push(recording),
@@ -166,10 +167,10 @@ fn read(
     if let Some(found) = clocks.contradiction {
         note(&format!("the offsets are as given, although {}", ClockError::Contradiction(found)));
     }
-    let first = paths[0].display();
+    let first = FileName::of(&paths[0]);
     let name = match paths.len() {
-        1 => first.to_string(),
-        more => format!("{first} and {} more", more - 1),
+        1 => first,
+        more => FileName::called(format!("{} and {} more", first.raw(), more - 1)),
     };
     Ok(vec![Named { name, trace, clocks: Some(clocks) }])
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::model::{Device, Pass, PlacementError, Stage};
 use crate::schedule::ScheduleError;
+use crate::text::Shown;
 
 /// What is wrong with a CSV, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -154,11 +155,5 @@ pub(super) fn error_at(file: &str, span: Range<usize>, problem: impl Into<CsvPro
 
 /// A cell as errors quote it: a file that is no CSV may be one long cell, with control characters.
 pub(super) fn shorten(cell: &str) -> String {
-    const LONGEST: usize = 40;
-    let visible = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
-    let mut text: String = cell.chars().take(LONGEST).map(visible).collect();
-    if cell.chars().nth(LONGEST).is_some() {
-        text.push_str("...");
-    }
-    text
+    Shown(cell).to_string()
 }

@@ -88,6 +88,7 @@ fn blanks_of_a_file_stay_where_they_were() {
 
 #[test]
 fn malformed_files_are_refused_at_their_cell() {
+    let long = "[".repeat(200);
     let cases = [
         ("", (1, 1), "", "the file is empty"),
         ("\r\n", (1, 1), "", "rank 0 runs nothing"),
@@ -144,12 +145,7 @@ fn malformed_files_are_refused_at_their_cell() {
             "0I0",
             "`0I0` and BW, which another cell has, belong to different dialects",
         ),
-        (
-            "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
-            (1, 1),
-            "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
-            "[[...`",
-        ),
+        (&long, (1, 1), &long, "[[… (200 characters)`"),
         ("0F0,0B0\n1F0,0B1", (2, 2), "0B1", "stage 0 is on rank 0 already, and cannot be on rank 1 too"),
         ("0F0,0B0\n2F0,2B0", (2, 1), "2F0", "stage 2 is here, but stage 1 is in no row"),
     ];

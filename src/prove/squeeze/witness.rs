@@ -18,6 +18,8 @@ use super::quasi::Quasi;
 use super::{Irregular, statement};
 use crate::block::family::{self, Family};
 use crate::stop::Stop;
+use crate::text::json::{self, JsonError};
+use crate::text::{Shown, message};
 
 /// The value of `format` in witnesses of this version.
 pub const WITNESS_FORMAT: &str = "bubbleproof-witness-1";
@@ -59,7 +61,7 @@ pub struct WitnessClaim {
 #[non_exhaustive]
 pub enum WitnessRejection {
     /// It is not of this version.
-    #[error("the format is `{0}`, not `{WITNESS_FORMAT}`")]
+    #[error("the format is `{}`, not `{WITNESS_FORMAT}`", Shown(.0))]
     Format(String),
     /// Its family cannot be read.
     #[error("the family in it cannot be read: {0}")]
@@ -157,6 +159,17 @@ impl Witness {
         })
     }
 
+    /// Reads a witness. That it proves anything is not checked here.
+    ///
+    /// # Errors
+    /// When the text is not JSON, or has not the form of a witness, which has no key twice and no control characters.
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        let witness = serde_json::from_str(text)?;
+        // The family is the text of a file, whose reader refuses control characters as well.
+        json::strict(text, &[&["family"]])?;
+        Ok(witness)
+    }
+
     /// Checks all of it: what it proves, in words. No solver has a part in it.
     ///
     /// # Errors
@@ -165,8 +178,8 @@ impl Witness {
         if self.format != WITNESS_FORMAT {
             return Err(WitnessRejection::Format(self.format.clone()));
         }
-        let family =
-            family::parse(&self.family).map_err(|error| WitnessRejection::Family(error.to_string()))?;
+        let family = family::parse(&self.family)
+            .map_err(|error| WitnessRejection::Family(message(&error.to_string())))?;
         let classes = Classes::of(&family)?;
         if self.offsets != offsets(&classes) {
             return Err(WitnessRejection::Table("the offsets".to_owned()));

@@ -3,6 +3,7 @@
 use crate::regress::fact::{Fact, Key, Place, Value, What};
 use crate::regress::promise::Quantity;
 use crate::replay::Rate;
+use crate::text::Escaped;
 
 /// The facts found so far.
 #[derive(Debug, Default)]
@@ -20,8 +21,8 @@ impl Facts {
     pub fn add(&mut self, place: &Place, what: What, value: Value) {
         // A fact is a line: what files call themselves must not make further ones.
         let value = match value {
-            Value::Text(text) => Value::Text(in_a_line(&text)),
-            Value::Verdict(verdict, rest) => Value::Verdict(verdict, in_a_line(&rest)),
+            Value::Text(text) => Value::Text(Escaped(&text).to_string()),
+            Value::Verdict(verdict, rest) => Value::Verdict(verdict, Escaped(&rest).to_string()),
             value => value,
         };
         self.found.push(Fact { key: Key { place: place.clone(), what }, value });
@@ -39,17 +40,4 @@ impl Facts {
             self.add(place, What::Why, Value::Text(why));
         }
     }
-}
-
-/// A text with its control characters escaped.
-fn in_a_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_control() {
-            line.extend(letter.escape_default());
-        } else {
-            line.push(letter);
-        }
-    }
-    line
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::text::Shown;
+
 /// Why a text is not a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -17,7 +19,7 @@ pub enum ProfilerError {
         column: usize,
     },
     /// A range of the runtime that is no action of a pipeline.
-    #[error("`{name}` is not an action of PyTorch's pipeline runtime")]
+    #[error("`{}` is not an action of PyTorch's pipeline runtime", Shown(.name))]
     Action {
         /// Its name.
         name: String,
@@ -25,10 +27,10 @@ pub enum ProfilerError {
         span: Range<usize>,
     },
     /// A range over two passes.
-    #[error("`{0}` is an overlapped pair: its two passes are not timed apart")]
+    #[error("`{}` is an overlapped pair: its two passes are not timed apart", Shown(.0))]
     Overlap(String),
     /// A time that is none.
-    #[error("`{key}` of `{name}` must be microseconds, but is {value}")]
+    #[error("`{key}` of `{}` must be microseconds, but is {}", Shown(.name), Shown(.value))]
     Time {
         /// The key.
         key: &'static str,
@@ -40,7 +42,7 @@ pub enum ProfilerError {
         span: Range<usize>,
     },
     /// An event that lacks a time.
-    #[error("`{name}` has no `{key}`")]
+    #[error("`{}` has no `{key}`", Shown(.name))]
     NoTime {
         /// The key.
         key: &'static str,
@@ -48,7 +50,7 @@ pub enum ProfilerError {
         name: String,
     },
     /// An event that ends beyond what can be counted.
-    #[error("`{name}` ends later than can be counted: its `dur` is {value}")]
+    #[error("`{}` ends later than can be counted: its `dur` is {}", Shown(.name), Shown(.value))]
     End {
         /// The name of the event.
         name: String,

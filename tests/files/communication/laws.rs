@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bubbleproof::comm::{self, Action, CommunicationPlan, Message, Semantics};
+use bubbleproof::comm::{self, Action, CommunicationPlan, Ending, Message, Semantics};
 use bubbleproof::lowering;
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage};
 use bubbleproof::replay::replay;
@@ -207,6 +207,24 @@ proptest! {
                 let expected = if cycle.is_some() { Err(Failure::Hang) } else { Ok(()) };
                 prop_assert_eq!(end, expected, "{}: {:?}", semantics, cycle);
             }
+        }
+    }
+
+    #[test]
+    fn a_plan_is_said_to_end_where_it_does(seed: u64, damage: u64) {
+        let plan = damaged(&lowering::lower(&schedule(seed)).expect("it can run"), damage);
+        for semantics in Semantics::ALL {
+            let said = comm::ending(&plan, semantics);
+            let agrees = match (runtime::run(&plan, semantics), &said) {
+                (Ok(()) | Err(Failure::WrongGradients(_)), Ending::Ends) => true,
+                // What is not waited for is seen in the end only, and reductions are not messages.
+                (Err(Failure::Refused(why)), Ending::Ends) => {
+                    ["not waited for", "are left", "REDUCE_GRAD"].iter().any(|part| why.contains(part))
+                }
+                (Err(Failure::Hang | Failure::Refused(_)), said) => *said != Ending::Ends,
+                _ => false,
+            };
+            prop_assert!(agrees, "{}: {:?}\n{:?}", semantics.name(), said, runtime::run(&plan, semantics));
         }
     }
 

@@ -295,6 +295,62 @@ fn a_record_that_says_the_same_in_other_words_is_not_exactly_as_recorded() {
     assert_eq!(scene.checked().outcome, DesignOutcome::Unchanged, "ends of lines are for git");
 }
 
+/// A schedule whose first device begins with a backward: it cannot run.
+fn deadlocked() -> String {
+    SCHEDULE.replace("\"0F0\", \"0F1\", \"0I0\"", "\"0I0\", \"0F0\", \"0F1\"")
+}
+
+#[test]
+fn what_is_invalid_is_not_accepted_unless_it_is_expected_to_be() {
+    let scene = Scene::of_schedule("");
+    let good = scene.read("records/ours.record");
+    scene.write("ours.json", &deadlocked());
+    let run = scene.run(&[".", "--no-cache", "--accept"]);
+    assert_eq!(run.status, 1, "{}", run.transcript());
+    assert!(run.out.contains("not accepted: ours is invalid"), "{}", run.out);
+    assert_eq!(scene.read("records/ours.record"), good, "the record is as it was");
+    let run = scene.run(&[".", "--no-cache", "--accept", "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+    assert_eq!(object["accepted"]["refused"], serde_json::json!(["ours"]));
+    assert_eq!((&object["ok"], run.status), (&serde_json::json!(false), 1));
+
+    scene.replace("regress.toml", "file = \"ours.json\"\n", "file = \"ours.json\"\nexpect = \"invalid\"\n");
+    let run = scene.run(&[".", "--no-cache", "--accept"]);
+    assert_eq!(run.status, 0, "{}", run.transcript());
+    assert!(scene.read("records/ours.record").contains("valid: no"));
+    assert_eq!(scene.run(&[".", "--no-cache", "--strict"]).status, 0);
+
+    // A record that says so makes it no better, without the word of the manifest.
+    scene.replace("regress.toml", "expect = \"invalid\"\n", "");
+    let checked = scene.checked();
+    assert_eq!((checked.outcome, checked.fails(false)), (DesignOutcome::Worse, true));
+    assert_eq!(topics(&checked, Severity::Worse), ["invalid"]);
+    for format in ["human", "github", "junit", "json"] {
+        assert_eq!(scene.run(&[".", "--no-cache", "--format", format]).status, 1, "{format}");
+        assert_eq!(scene.run(&[".", "--no-cache", "--accept", "--format", format]).status, 1, "{format}");
+    }
+
+    // Nor is the word of the manifest true of what is valid.
+    scene.replace("regress.toml", "file = \"ours.json\"\n", "file = \"ours.json\"\nexpect = \"invalid\"\n");
+    scene.write("ours.json", SCHEDULE);
+    let checked = scene.checked();
+    assert_eq!(topics(&checked, Severity::Worse), ["expect"]);
+    let run = scene.run(&[".", "--no-cache", "--accept"]);
+    assert_eq!(run.status, 1, "{}", run.transcript());
+    assert!(run.out.contains("not accepted: ours is valid"), "{}", run.out);
+}
+
+#[test]
+fn a_new_design_that_is_invalid_gets_no_record() {
+    let manifest = "[[schedule]]\nname = \"ours\"\nfile = \"ours.csv\"\n";
+    let missing_send = include_str!("../../corpus/communication/missing-send.csv");
+    let scene = Scene::new(manifest, &[("ours.csv", missing_send)]);
+    assert_eq!(scene.accept(), [] as [&str; 0]);
+    let checked = scene.checked();
+    assert_eq!(checked.outcome, DesignOutcome::New);
+    assert!(!checked.is_as_expected() && checked.fails_when_accepted());
+}
+
 #[test]
 fn figures_as_large_as_records_have_them_are_compared() {
     let scene = Scene::of_schedule("");

@@ -3,11 +3,12 @@
 use serde::Deserialize as _;
 
 use super::file::{CERTIFICATE_FORMAT, Figures, Statement, digest, digest_of_schedule, digest_of_statement};
-use super::{BoundError, Certificate, Objective, Optimality, holds};
+use super::{BoundError, Certificate, Objective, Optimality, SearchEngine, holds};
 use crate::model::reading::FileError;
 use crate::model::{self, Model, Ticks};
 use crate::replay::{Verdict, Violation, replay};
 use crate::schedule::Schedule;
+use crate::text::{Shown, message};
 
 /// Why a certificate is rejected.
 #[derive(Debug, thiserror::Error)]
@@ -17,13 +18,13 @@ pub enum CertificateError {
     #[error("the schedule carries no certificate")]
     Missing,
     /// Not of the form of a certificate.
-    #[error("the certificate is malformed: {0}")]
+    #[error("the certificate is malformed: {}", message(&.0.to_string()))]
     Malformed(#[from] serde_json::Error),
     /// A certificate of another version.
-    #[error("the certificate's `format` is \"{0}\", but only \"{CERTIFICATE_FORMAT}\" is known")]
+    #[error("the certificate's `format` is \"{}\", but only \"{CERTIFICATE_FORMAT}\" is known", Shown(.0))]
     Format(String),
     /// It was changed after it was made.
-    #[error("the certificate was altered: its digest is {found}, not {stated}")]
+    #[error("the certificate was altered: its digest is {found}, not {}", Shown(.stated))]
     Altered {
         /// What it says.
         stated: String,
@@ -31,7 +32,7 @@ pub enum CertificateError {
         found: String,
     },
     /// The problem it states is not the one it names.
-    #[error("the problem was altered: its digest is {found}, not {stated}")]
+    #[error("the problem was altered: its digest is {found}, not {}", Shown(.stated))]
     ProblemAltered {
         /// What it says.
         stated: String,
@@ -42,7 +43,7 @@ pub enum CertificateError {
     #[error("the problem is no model: {0}")]
     Problem(#[from] FileError),
     /// It is about another problem than the one asked about.
-    #[error("the certificate is about another problem: with {stated}, where {model} has {asked}")]
+    #[error("the certificate is about another problem: with {}, where {} has {}", Shown(.stated), Shown(.model), Shown(.asked))]
     OtherProblem {
         /// The name of the model asked about.
         model: String,
@@ -52,7 +53,7 @@ pub enum CertificateError {
         asked: String,
     },
     /// The schedule is not the one it was made for.
-    #[error("the schedule was altered: its digest is {found}, not {stated}")]
+    #[error("the schedule was altered: its digest is {found}, not {}", Shown(.stated))]
     ScheduleAltered {
         /// What the certificate says.
         stated: String,
@@ -71,7 +72,7 @@ pub enum CertificateError {
     #[error("the schedule is invalid: {0}")]
     Invalid(Violation),
     /// A figure is another one than replay measures.
-    #[error("{figure} is claimed to be {claimed}, but replay measures {measured}")]
+    #[error("{figure} is claimed to be {}, but replay measures {}", Shown(.claimed), Shown(.measured))]
     Figure {
         /// Which.
         figure: &'static str,
@@ -121,7 +122,7 @@ pub enum Claim {
     /// An exhaustive search is said to have found nothing below a value. Only another search can tell.
     Searched {
         /// What is said to have searched.
-        engine: String,
+        engine: SearchEngine,
         /// No schedule is said to be better than this.
         none_below: Ticks,
     },
@@ -253,9 +254,9 @@ fn optimality_follows(statement: &Statement) -> Result<Vec<Claim>, CertificateEr
         Optimality::Open => {}
         Optimality::Bound if value == bound => claims.push(Claim::Optimal),
         Optimality::Bound => return Err(CertificateError::NotOptimal { bound, value }),
-        &Optimality::Search { ref engine, none_below } => {
+        &Optimality::Search { engine, none_below } => {
             not_above(none_below)?;
-            claims.push(Claim::Searched { engine: engine.clone(), none_below });
+            claims.push(Claim::Searched { engine, none_below });
         }
     }
     Ok(claims)

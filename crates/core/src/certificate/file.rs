@@ -1,16 +1,18 @@
 //! Certificates: what is claimed of a schedule, and what the claims rest on, in a form that travels
 //! with the schedule.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::{Bound, Objective};
 use crate::model::{self, Device, Model, Ticks};
 use crate::replay::{Metrics, Verdict};
 use crate::schedule::Schedule;
+use crate::text::Shown;
 
 /// The value of `format` in certificates of this version.
 pub const CERTIFICATE_FORMAT: &str = "bubbleproof-certificate-1";
@@ -69,10 +71,59 @@ pub enum Optimality {
     /// this cannot be checked without searching again.
     Search {
         /// What searched.
-        engine: String,
+        engine: SearchEngine,
         /// No schedule is better than this.
         none_below: Ticks,
     },
+}
+
+/// What can have searched, by the names that certificates have. Anything else is refused: it is a name that nobody
+/// vouches for, in a sentence that looks like one of ours.
+///
+/// Exhaustive on purpose, as [`Optimality`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SearchEngine {
+    /// Lazy clause generation.
+    ClauseGeneration,
+    /// Branch and bound.
+    BranchAndBound,
+}
+
+impl SearchEngine {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::ClauseGeneration, Self::BranchAndBound];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClauseGeneration => "lcg",
+            Self::BranchAndBound => "branch and bound",
+        }
+    }
+}
+
+impl fmt::Display for SearchEngine {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+impl Serialize for SearchEngine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for SearchEngine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join("` and `");
+            let name = Shown(&name);
+            D::Error::custom(format_args!("no engine is called `{name}`, only `{known}` are known"))
+        })
+    }
 }
 
 impl Figures {

@@ -40,7 +40,7 @@ pub use bound::{
     steady_bound_until,
 };
 pub use check::{CertificateError, Checked, Claim, check};
-pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, problem_digest};
+pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, SearchEngine, problem_digest};
 pub use path::critical_path;
 pub use reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition, Window};
 

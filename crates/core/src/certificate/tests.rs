@@ -65,7 +65,8 @@ fn a_genuine_certificate_is_accepted_with_and_without_its_model() {
 #[test]
 fn what_only_a_search_could_confirm_is_not_called_checked() {
     let searched = stating(genuine(), |statement| {
-        statement.optimality = Optimality::Search { engine: "lcg".to_owned(), none_below: Ticks(238) };
+        statement.optimality =
+            Optimality::Search { engine: SearchEngine::ClauseGeneration, none_below: Ticks(238) };
     });
     let claims = check(&searched, None).expect("nothing in it is false").claims;
     let unchecked: Vec<&Claim> = claims.iter().filter(|claim| !claim.is_checked()).collect();
@@ -170,7 +171,8 @@ fn forged() -> Vec<Tampered> {
         }),
         ("a search that found nothing below more than the schedule takes", {
             said(|it| {
-                it.optimality = Optimality::Search { engine: "lcg".to_owned(), none_below: Ticks(239) };
+                it.optimality =
+                    Optimality::Search { engine: SearchEngine::ClauseGeneration, none_below: Ticks(239) };
             })
         }),
     ]

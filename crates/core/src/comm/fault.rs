@@ -1,6 +1,8 @@
 //! Everything that can be wrong with a plan, one variant for each way.
 
-use super::{Action, Message, Semantics};
+use std::fmt;
+
+use super::{Action, Ending, Message, Semantics};
 use crate::model::{Device, Pass, Stage};
 use crate::schedule::Place;
 
@@ -215,6 +217,32 @@ pub enum PlanViolation {
 }
 
 impl PlanViolation {
+    /// Whether a device that comes to the place of this cannot go on: there is nothing to send, say. Elsewhere
+    /// something is missing or wrong that devices do not see, or it is something else that waits.
+    pub(super) const fn stops(&self) -> bool {
+        match self {
+            Self::NoNeighbour { .. }
+            | Self::WrongDevice { .. }
+            | Self::Needless { .. }
+            | Self::Twice { .. }
+            | Self::SentBeforeMade { .. }
+            | Self::UsedBeforeReceived { .. }
+            | Self::WaitedBeforeSent { .. }
+            | Self::NoReduction { .. }
+            | Self::Sharded { .. }
+            | Self::ShardingTwice { .. } => true,
+            Self::NeverSent { .. }
+            | Self::NeverReceived { .. }
+            | Self::NeverWaited { .. }
+            | Self::Swapped { .. }
+            | Self::Deadlock { .. }
+            | Self::NeverReduced { .. }
+            | Self::ReducedEarly { .. }
+            | Self::ReductionNotWaited { .. }
+            | Self::NeverResharded { .. } => false,
+        }
+    }
+
     /// The name of the broken rule, as `--json` gives it.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
@@ -292,9 +320,35 @@ fn up_to(stage: Stage) -> String {
 /// In which case a plan hangs. One that hangs with buffered messages hangs with all others.
 fn under(semantics: Semantics) -> String {
     match semantics {
-        Semantics::Buffered => format!("even with {semantics} messages"),
-        Semantics::Rendezvous => format!("with {semantics} messages"),
-        Semantics::PairStreams | Semantics::DeviceStreams => format!("with {semantics}"),
+        Semantics::Buffered => format!("even with {semantics}"),
+        Semantics::Rendezvous | Semantics::PairStreams | Semantics::DeviceStreams => {
+            format!("with {semantics}")
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ends => out.write_str("every device does its whole row"),
+            Self::Cycle(waits) => out.write_str(&spell_out(waits)),
+            Self::Alone(waits) => {
+                let end = waits.last().map(|wait| wait.needs);
+                // What it waits for is then said below, and that it is of its own device with it.
+                let waits = match waits.split_last() {
+                    Some((last, [])) => {
+                        format!("device {} waits at `{}` for ever", last.at.device, last.action)
+                    }
+                    _ => spell_out(waits),
+                };
+                let other = end.map_or_else(String::new, |end| match end {
+                    Action::Send(_) => format!(": no receive meets `{end}`"),
+                    _ => format!(": no send meets `{end}`"),
+                });
+                write!(out, "{waits}{other}")
+            }
+            Self::Fails { at, action } => write!(out, "device {} fails at `{action}`", at.device),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::index::{Index, inputs};
-use super::{Action, ActionWait, CommunicationPlan};
+use super::{Action, ActionWait, CommunicationPlan, PlanViolation};
 use crate::model::Device;
 use crate::schedule::Place;
 
@@ -18,7 +18,9 @@ pub enum Semantics {
     /// A message has left when its send is posted, and arrives when both ends are posted. So are small
     /// messages that a runtime copies.
     Buffered,
-    /// A message has left and arrives when both ends are posted: nothing is copied. So are gloo's.
+    /// A message has left and arrives when both ends are posted: nothing is copied. So are gloo's, and NCCL's with
+    /// a communicator for each direction between two devices: the messages of a direction go one after the other,
+    /// but both sides post them in the order in which they meet.
     Rendezvous,
     /// As rendezvous, but between each pair of devices the messages of both directions go one after the
     /// other, on each side in the order in which that side posts them. So are NCCL's with a communicator for
@@ -45,14 +47,14 @@ impl Semantics {
     }
 }
 
-/// What it is called in sentences.
+/// The runtimes that have such messages.
 impl fmt::Display for Semantics {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Buffered => "buffered",
-            Self::Rendezvous => "rendezvous",
-            Self::PairStreams => "one stream for each pair of devices",
-            Self::DeviceStreams => "one stream for each device",
+            Self::Buffered => "buffered messages",
+            Self::Rendezvous => "gloo, or NCCL with a communicator for each direction",
+            Self::PairStreams => "NCCL with a communicator for each pair of devices",
+            Self::DeviceStreams => "NCCL with one communicator for all devices",
         })
     }
 }
@@ -66,9 +68,46 @@ pub fn deadlock(plan: &CommunicationPlan, semantics: Semantics) -> Option<Vec<Ac
 }
 
 pub(super) fn run(plan: &CommunicationPlan, index: &Index, semantics: Semantics) -> Option<Vec<ActionWait>> {
-    let mut run = Run::new(plan, index, semantics);
+    let mut run = Run::new(plan, index, semantics, None);
     while run.sweep() {}
-    run.cycle()
+    run.walk().ok()
+}
+
+/// What becomes of a plan in a runtime.
+///
+/// Exhaustive on purpose: whoever says what becomes of a plan has to say it of every end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Every device does its whole row. That the messages are the right ones, [`verify`](super::verify) says.
+    Ends,
+    /// Actions that wait for each other in a cycle.
+    Cycle(Vec<ActionWait>),
+    /// The first of these actions waits for the second one, and so on, and the last one is an end of a message whose
+    /// other end nobody posts.
+    Alone(Vec<ActionWait>),
+    /// A device comes to an action that it cannot do: one of a pass that runs without its input, say.
+    Fails {
+        /// The place of the action.
+        at: Place,
+        /// The action.
+        action: Action,
+    },
+}
+
+/// What becomes of a plan in runtimes with such messages, the passes being in an order that can run.
+#[must_use]
+pub fn ending(plan: &CommunicationPlan, semantics: Semantics) -> Ending {
+    let impossible: BTreeSet<Place> =
+        super::verify(plan).iter().filter(|fault| fault.stops()).filter_map(PlanViolation::place).collect();
+    let index = Index::new(plan);
+    // A pass whose input is never received does not wait for it.
+    let inputless = index.passes.iter().filter(|&(&pass, _)| {
+        inputs(plan, pass).is_some_and(|message| !index.receives.contains_key(&message))
+    });
+    let impossible = impossible.into_iter().chain(inputless.map(|(_, &at)| at)).collect();
+    let mut run = Run::new(plan, &index, semantics, Some(impossible));
+    while run.sweep() {}
+    run.ending()
 }
 
 /// A row of ends of messages that go one after the other.
@@ -91,10 +130,18 @@ struct Run<'a> {
     stream_of: BTreeMap<Place, (Device, Option<Device>)>,
     /// The ends that have gone, where messages go in streams.
     gone: BTreeSet<Place>,
+    /// As a runtime does it: devices stop at these actions, and what needs an end of a message whose other end
+    /// nobody posts waits for ever. Otherwise it goes on, so that what waits beside it is found.
+    impossible: Option<BTreeSet<Place>>,
 }
 
 impl<'a> Run<'a> {
-    fn new(plan: &'a CommunicationPlan, index: &'a Index, semantics: Semantics) -> Self {
+    fn new(
+        plan: &'a CommunicationPlan,
+        index: &'a Index,
+        semantics: Semantics,
+        impossible: Option<BTreeSet<Place>>,
+    ) -> Self {
         let mut run = Self {
             plan,
             index,
@@ -103,6 +150,7 @@ impl<'a> Run<'a> {
             streams: BTreeMap::new(),
             stream_of: BTreeMap::new(),
             gone: BTreeSet::new(),
+            impossible,
         };
         if semantics < Semantics::PairStreams {
             return run;
@@ -129,6 +177,7 @@ impl<'a> Run<'a> {
         let mut moved = false;
         for device in Device::all(self.plan.schedule().devices()) {
             while self.next[device.index()] < self.plan.row(device).len()
+                && !self.fails(self.stands(device))
                 && self.blocked(self.stands(device)).is_none()
             {
                 self.next[device.index()] += 1;
@@ -137,7 +186,9 @@ impl<'a> Run<'a> {
         }
         let keys: Vec<_> = self.streams.keys().copied().collect();
         for key in keys {
-            while let Some(end) = self.front(key).filter(|&end| self.held_up(end).is_none()) {
+            while let Some(end) =
+                self.front(key).filter(|&end| self.held_up(end).is_none() && !self.waits_alone(end))
+            {
                 // Both ends go at once; one without a partner goes by itself.
                 for end in [Some(end), self.index.partner.get(&end).copied()].into_iter().flatten() {
                     self.gone.insert(end);
@@ -158,6 +209,15 @@ impl<'a> Run<'a> {
 
     fn is_done(&self, place: Place) -> bool {
         place.position < self.next[place.device.index()]
+    }
+
+    fn fails(&self, at: Place) -> bool {
+        self.impossible.as_ref().is_some_and(|impossible| impossible.contains(&at))
+    }
+
+    /// Whether an end of a message waits for ever because nobody posts the other one.
+    fn waits_alone(&self, end: Place) -> bool {
+        self.impossible.is_some() && !self.index.partner.contains_key(&end)
     }
 
     fn front(&self, key: (Device, Option<Device>)) -> Option<Place> {
@@ -187,6 +247,9 @@ impl<'a> Run<'a> {
         if self.semantics >= Semantics::PairStreams {
             return (!self.gone.contains(&end)).then_some(end);
         }
+        if self.waits_alone(end) {
+            return Some(end);
+        }
         let partner = *self.index.partner.get(&end)?;
         (!self.is_done(partner)).then_some(partner)
     }
@@ -200,7 +263,8 @@ impl<'a> Run<'a> {
                 return Some(end);
             }
         }
-        for end in [Some(end), partner].into_iter().flatten() {
+        // Without streams, an end waits for nothing but its other one.
+        for end in [Some(end), partner].into_iter().flatten().filter(|_| !self.streams.is_empty()) {
             if let Some(first) = self.front(self.stream_of[&end]).filter(|&first| first != end) {
                 return Some(first);
             }
@@ -208,24 +272,39 @@ impl<'a> Run<'a> {
         None
     }
 
-    /// With nothing moving any more: a cycle of waits, or nothing when all have finished.
-    fn cycle(&self) -> Option<Vec<ActionWait>> {
-        let stuck = Device::all(self.plan.schedule().devices())
-            .find(|&device| self.next[device.index()] < self.plan.row(device).len())?;
+    /// With nothing moving any more: what became of the plan.
+    fn ending(&self) -> Ending {
+        let mut devices = Device::all(self.plan.schedule().devices());
+        if let Some(at) = devices.clone().map(|device| self.stands(device)).find(|&at| self.fails(at)) {
+            return Ending::Fails { at, action: self.plan.at(at) };
+        }
+        if devices.all(|device| self.next[device.index()] == self.plan.row(device).len()) {
+            return Ending::Ends;
+        }
+        self.walk().map_or_else(Ending::Alone, Ending::Cycle)
+    }
+
+    /// With nothing moving any more: a cycle of waits. Otherwise the waits that lead to what waits for nothing that
+    /// anybody does; none when all have finished.
+    fn walk(&self) -> Result<Vec<ActionWait>, Vec<ActionWait>> {
         let mut waits: Vec<ActionWait> = Vec::new();
+        let stuck = Device::all(self.plan.schedule().devices())
+            .find(|&device| self.next[device.index()] < self.plan.row(device).len());
+        let Some(stuck) = stuck else { return Err(waits) };
         let mut at = self.stands(stuck);
         // Whatever is not done waits for something that is not, so the way comes back to itself.
         loop {
             let posted = self.is_done(at);
-            let needs_at = if posted { self.held_up(at)? } else { self.blocked(at)? };
+            let needs_at = if posted { self.held_up(at) } else { self.blocked(at) };
+            let Some(needs_at) = needs_at else { return Err(waits) };
             waits.push(ActionWait { at, action: self.plan.at(at), needs: self.plan.at(needs_at), needs_at });
             // What is not posted yet waits for its device to come there.
             at = if self.is_done(needs_at) { needs_at } else { self.stands(needs_at.device) };
             if let Some(begin) = waits.iter().position(|wait| wait.at == at) {
                 waits.drain(..begin);
-                let least = (0..waits.len()).min_by_key(|&position| waits[position].at)?;
+                let least = (0..waits.len()).min_by_key(|&position| waits[position].at).unwrap_or_default();
                 waits.rotate_left(least);
-                return Some(waits);
+                return Ok(waits);
             }
         }
     }

@@ -41,7 +41,7 @@ mod verify;
 use std::fmt;
 
 pub use fault::{ActionWait, PlanViolation};
-pub use flow::{Semantics, deadlock};
+pub use flow::{Ending, Semantics, deadlock, ending};
 pub use verify::verify;
 
 use crate::model::{Device, Kind, Microbatch, Pass, Placement, Stage};

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Microbatch, Stage};
+use crate::text::Shown;
 
 /// The kind of a pass.
 ///
@@ -99,14 +100,18 @@ impl fmt::Display for Pass {
 #[non_exhaustive]
 pub enum PassError {
     /// No digits before the letter.
-    #[error("`{0}` is not a pass: it does not start with a stage number, as `3F0` does")]
+    #[error("`{}` is not a pass: it does not start with a stage number, as `3F0` does", Shown(.0))]
     NoStage(String),
     /// The letter is none of F, I, W, B, R.
-    #[error("`{0}` is not a pass: after the stage comes one of the letters F, I, W, B, R, as in `3F0`")]
+    #[error(
+        "`{}` is not a pass: after the stage comes one of the letters F, I, W, B, R, as in `3F0`",
+        Shown(.0)
+    )]
     NoKind(String),
     /// No digits after the letter, or something after them.
     #[error(
-        "`{0}` is not a pass: after the letter comes the microbatch number and nothing else, as in `3F0`"
+        "`{}` is not a pass: after the letter comes the microbatch number and nothing else, as in `3F0`",
+        Shown(.0)
     )]
     NoMicrobatch(String),
 }

@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{ModelError, PlacementError};
+use crate::text::{ControlCharacter, Shown, first_control, message};
 
 /// What is wrong with a TOML file, and where.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -28,8 +29,18 @@ pub enum TomlProblem {
     /// It is not TOML.
     #[error("not a TOML file: {0}")]
     Syntax(String),
+    /// A key or a text with a character that could make it look like something else when it is printed.
+    #[error("`{}` has the control character {control}: \"{}\"", Shown(.key), Shown(.text))]
+    Control {
+        /// The key.
+        key: String,
+        /// The text, or the key itself.
+        text: String,
+        /// The character.
+        control: ControlCharacter,
+    },
     /// A key nobody knows.
-    #[error("unknown key `{key}`")]
+    #[error("unknown key `{}`", Shown(.key))]
     UnknownKey {
         /// The key.
         key: String,
@@ -82,7 +93,7 @@ pub enum TomlProblem {
         of: &'static str,
     },
     /// A name that is none of the known ones.
-    #[error("`{key}` must be one of {}, but is \"{found}\"", known.join(", "))]
+    #[error("`{key}` must be one of {}, but is \"{found}\"", known.join(", "), found = Shown(.found))]
     Name {
         /// The key.
         key: String,
@@ -130,12 +141,45 @@ pub struct Value<'doc> {
 /// Parses a whole file.
 ///
 /// # Errors
-/// When it is not TOML.
+/// When it is not TOML, or a key or a text in it has a [control character](crate::text::is_control).
 pub fn document(text: &str) -> Result<Spanned<DeTable<'_>>, FileError> {
-    DeTable::parse(text).map_err(|error| FileError {
-        problem: TomlProblem::Syntax(error.message().trim().replace('\n', "; ")),
+    let document = DeTable::parse(text).map_err(|error| FileError {
+        problem: TomlProblem::Syntax(message(&error.message().trim().replace('\n', "; "))),
         span: error.span().unwrap_or(0..0),
+    })?;
+    plain_table(document.get_ref(), "")?;
+    Ok(document)
+}
+
+/// Refuses [control characters](crate::text::is_control) in a table and all in it.
+fn plain_table(table: &DeTable<'_>, path: &str) -> Result<(), FileError> {
+    for (key, value) in table {
+        let path = below(path, key.get_ref());
+        plain_text(key.get_ref(), &path, key.span())?;
+        plain_value(value, &path)?;
+    }
+    Ok(())
+}
+
+fn plain_value(value: &Spanned<DeValue<'_>>, path: &str) -> Result<(), FileError> {
+    match value.get_ref() {
+        DeValue::String(text) => plain_text(text, path, value.span()),
+        DeValue::Array(values) => values.iter().try_for_each(|value| plain_value(value, path)),
+        DeValue::Table(table) => plain_table(table, path),
+        _ => Ok(()),
+    }
+}
+
+fn plain_text(text: &str, path: &str, span: Range<usize>) -> Result<(), FileError> {
+    first_control(text).map_or(Ok(()), |control| {
+        let problem = TomlProblem::Control { key: path.to_owned(), text: text.to_owned(), control };
+        Err(FileError { problem, span })
     })
+}
+
+/// The path of a key in the table that another path leads to.
+fn below(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 /// The table at the top of a file.
@@ -181,7 +225,7 @@ impl<'doc> Table<'doc> {
     }
 
     fn path_of(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+        below(&self.path, key)
     }
 }
 
@@ -208,9 +252,9 @@ impl<'doc> Value<'doc> {
     #[must_use]
     pub fn wrong_type(&self, expected: &'static str) -> FileError {
         let found = match self.value.get_ref() {
-            DeValue::String(text) => format!("the text \"{text}\""),
-            DeValue::Integer(number) => format!("the integer {number}"),
-            DeValue::Float(number) => format!("float {number}"),
+            DeValue::String(text) => format!("the text \"{}\"", Shown(text)),
+            DeValue::Integer(number) => format!("the integer {}", Shown(&number.to_string())),
+            DeValue::Float(number) => format!("float {}", Shown(&number.to_string())),
             DeValue::Boolean(truth) => format!("{truth}"),
             DeValue::Datetime(_) => "a date".to_owned(),
             DeValue::Array(_) => "a list".to_owned(),
@@ -279,7 +323,7 @@ impl<'doc> Value<'doc> {
         let DeValue::Integer(number) = self.value.get_ref() else {
             return Err(self.wrong_type(expected));
         };
-        let (key, value) = (self.key(), number.to_string());
+        let (key, value) = (self.key(), Shown(&number.to_string()).to_string());
         if number.as_str().starts_with('-') && number.as_str() != "-0" {
             return Err(self.error(TomlProblem::Negative { key, value }));
         }

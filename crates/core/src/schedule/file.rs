@@ -9,6 +9,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Provenance, Schedule, ScheduleError};
 use crate::model::{Device, Pass, Placement, PlacementError, Stage};
+use crate::text::Shown;
+use crate::text::json::{self, JsonError};
 
 /// The value of `format` in the files of this version.
 pub const FORMAT: &str = "bubbleproof-schedule-1";
@@ -17,7 +19,8 @@ pub const FORMAT: &str = "bubbleproof-schedule-1";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleFileError {
-    /// Not JSON, an unknown or missing key, a value of the wrong type, a malformed pass.
+    /// Not JSON, an unknown, missing or duplicate key, a value of the wrong type, a malformed pass, a control
+    /// character in a text.
     #[error("{message}")]
     Json {
         /// What is wrong, without its place.
@@ -28,7 +31,7 @@ pub enum ScheduleFileError {
         column: usize,
     },
     /// A schedule file of another version, or another file altogether.
-    #[error("`format` is \"{0}\", but only \"{FORMAT}\" is known")]
+    #[error("`format` is \"{}\", but only \"{FORMAT}\" is known", Shown(.0))]
     Format(String),
     /// The stages of the devices are no placement.
     #[error("`placement`: {0}")]
@@ -39,6 +42,12 @@ pub enum ScheduleFileError {
     /// The orders or the number of microbatches do not fit the rest.
     #[error("`{key}`: {0}", key = key_of(.0))]
     Orders(#[from] ScheduleError),
+}
+
+impl From<JsonError> for ScheduleFileError {
+    fn from(JsonError { message, line, column }: JsonError) -> Self {
+        Self::Json { message, line, column }
+    }
 }
 
 /// The key that an error is about.
@@ -139,18 +148,12 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
             column: at - text[..at].rfind('\n').map_or(0, |newline| newline + 1) + 1,
         });
     }
-    let file: File = serde_json::from_str(text).map_err(|error| {
-        let whole = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        ScheduleFileError::Json {
-            message: whole.strip_suffix(&place).unwrap_or(&whole).to_owned(),
-            line: error.line(),
-            column: error.column(),
-        }
-    })?;
+    let file: File = serde_json::from_str(text).map_err(JsonError::from)?;
     if file.format != FORMAT {
         return Err(ScheduleFileError::Format(file.format));
     }
+    // The problem is the text of a model file, whose reader refuses them as well.
+    json::strict(text, &[&["certificate", "statement", "problem"]])?;
     let stages_of = file.placement.into_iter().map(|stages| stages.into_iter().map(Stage).collect());
     let placement = Placement::new(stages_of.collect())?;
     let placement = match file.directions {
@@ -225,6 +228,7 @@ impl Serialize for Schedule {
 mod tests {
     use super::*;
     use crate::model::{Kind, Microbatch};
+    use crate::text::is_control;
     use proptest::prelude::*;
 
     /// Every other forward and backward that are next to each other.
@@ -240,13 +244,18 @@ mod tests {
         pairs
     }
 
+    /// A text that a schedule file may hold.
+    fn plain_text() -> impl Strategy<Value = String> + Clone {
+        ".*".prop_map(|text: String| text.chars().filter(|&letter| !is_control(letter)).collect())
+    }
+
     fn any_schedule() -> impl Strategy<Value = Schedule> {
         let pass = (0..9_u32, 0..Kind::COUNT, 0..9_u32).prop_map(|(stage, kind, microbatch)| {
             Pass::new(Stage(stage), Kind::ALL[kind], Microbatch(microbatch))
         });
         let orders = prop::collection::vec(prop::collection::vec(pass, 0..6), 1..4);
-        let name = prop::option::of(".*");
-        (orders, 1..9_u32, name.clone(), name, prop::option::of((0..99_u32, ".*"))).prop_map(
+        let name = prop::option::of(plain_text());
+        (orders, 1..9_u32, name.clone(), name, prop::option::of((0..99_u32, plain_text()))).prop_map(
             |(orders, microbatches, name, model, made)| {
                 let devices = u32::try_from(orders.len()).expect("at most three");
                 let placement = Placement::looped(devices, microbatches).expect("a small placement");

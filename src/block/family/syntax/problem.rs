@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::formula::Variable;
+use crate::text::{Escaped, Shown};
 
 /// The longest formula in bytes: what it takes to evaluate one is bounded by its length.
 pub const MAX_LENGTH: usize = 2000;
@@ -25,19 +26,20 @@ pub struct FormulaError {
 #[non_exhaustive]
 pub enum FormulaProblem {
     /// A character that formulas do not use.
-    #[error("`{0}` has no meaning in a formula")]
+    #[error("`{}` has no meaning in a formula", Escaped(.0.encode_utf8(&mut [0; 4])))]
     Character(char),
     /// A name that is neither a variable nor a word of formulas.
     #[error(
-        "`{0}` is not known; there are i, d, div, mod, if, and, or; in promises also peak, interval, bubble, peak_1f1b, when; \
-         after `when` only tF, tI, tW, and, or"
+        "`{}` is not known; there are i, d, div, mod, if, and, or; in promises also peak, interval, bubble, peak_1f1b, when; \
+         after `when` only tF, tI, tW, and, or",
+        Shown(.0)
     )]
     Name(String),
     /// A variable that has no value at the place of the formula.
     #[error("`{0}` has no value here")]
     Variable(Variable),
     /// A name of nothing that is measured, in a promise about what is.
-    #[error("`{name}` is not measured; there are {}", .known.join(", "))]
+    #[error("`{}` is not measured; there are {}", Shown(.name), .known.join(", "))]
     NotMeasured {
         /// The name.
         name: String,
@@ -48,10 +50,10 @@ pub enum FormulaProblem {
     #[error("the number does not fit 64 bits")]
     Number,
     /// A decimal that is none, or has too many digits.
-    #[error("`{0}` is no number with at most nine digits on either side of its point")]
+    #[error("`{}` is no number with at most nine digits on either side of its point", Shown(.0))]
     Decimal(String),
     /// Something else than what must come next.
-    #[error("expected {expected}, found {found}")]
+    #[error("expected {expected}, found {}", Shown(.found))]
     Expected {
         /// What must come next.
         expected: &'static str,

@@ -1,0 +1,160 @@
+//! The problem that a certificate is about, in a few lines: a reader has to see what was proved of what.
+
+use std::fmt::{self, Display};
+
+use itertools::Itertools;
+use serde::Serialize;
+
+use crate::draw::plural;
+use crate::model::{Model, Shape, Ticks, Units};
+
+/// A problem, as it is printed.
+#[derive(Debug, Serialize)]
+pub(super) struct ProblemReport<'a> {
+    name: &'a str,
+    devices: u32,
+    /// The name of the placement; `stages_of` says it all.
+    placement: String,
+    /// The stages of each device.
+    stages_of: Vec<Vec<u32>>,
+    stages: u32,
+    microbatches: u32,
+    time_unit: &'a str,
+    /// By stage, in ticks, as the other durations.
+    forward: Vec<i64>,
+    backward_input: Vec<i64>,
+    backward_weight: Vec<i64>,
+    /// By stage boundary, in ticks.
+    communication: Vec<i64>,
+    memory_unit: &'a str,
+    /// By stage, in units, as the other amounts.
+    activation: Vec<i64>,
+    retained_for_weight: Vec<i64>,
+    checkpoint: Option<Vec<i64>>,
+    weights: Vec<i64>,
+    /// By device, in units; null where there is no limit.
+    capacity: Vec<Option<i64>>,
+    /// Whether it was found to be the problem that the reader asked about.
+    compared_with_model: bool,
+    #[serde(skip)]
+    shape: Shape,
+}
+
+impl<'a> ProblemReport<'a> {
+    pub(super) fn of(model: &'a Model, compared_with_model: bool) -> Self {
+        let (placement, costs, memory) = (model.placement(), model.costs(), model.memory());
+        let ticks = |values: &[Ticks]| values.iter().map(|ticks| ticks.0).collect_vec();
+        let units = |values: &[Units]| values.iter().map(|units| units.0).collect_vec();
+        let stages_of = placement.lists().iter().map(|stages| stages.iter().map(|stage| stage.0).collect());
+        Self {
+            name: model.name(),
+            devices: model.devices(),
+            placement: placement.shape().to_string(),
+            stages_of: stages_of.collect(),
+            stages: placement.stages(),
+            microbatches: model.microbatches(),
+            time_unit: &costs.unit,
+            forward: ticks(&costs.forward),
+            backward_input: ticks(&costs.backward_input),
+            backward_weight: ticks(&costs.backward_weight),
+            communication: ticks(&costs.communication),
+            memory_unit: &memory.unit,
+            activation: units(&memory.activation),
+            retained_for_weight: units(&memory.retained_for_weight),
+            checkpoint: memory.checkpoint.as_deref().map(units),
+            weights: units(&memory.weights),
+            capacity: memory.capacity.iter().map(|capacity| capacity.map(|units| units.0)).collect(),
+            compared_with_model,
+            shape: placement.shape(),
+        }
+    }
+}
+
+impl fmt::Display for ProblemReport<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (time, unit) = (plural(self.time_unit), self.memory_unit);
+        let mut line = |what: &str, text: String| writeln!(out, "  {what:<12}  {text}");
+        let placement = match self.shape {
+            Shape::Explicit => {
+                let lists = self.stages_of.iter().map(|stages| format!("[{}]", stages.iter().join(" ")));
+                format!("stages {} on the devices in turn", values(&lists.collect_vec()))
+            }
+            _ => format!("{} placement", self.placement),
+        };
+        line(
+            "problem",
+            format!(
+                "devices {}, stages {}, microbatches {}, {placement}",
+                self.devices, self.stages, self.microbatches
+            ),
+        )?;
+        let [forward, input, weight] =
+            [&self.forward, &self.backward_input, &self.backward_weight].map(|durations| values(durations));
+        line("durations", format!("F {forward}; I {input}; W {weight} {time}"))?;
+        if self.communication.iter().any(|&latency| latency > 0) {
+            line("latencies", format!("{} {time}", values(&self.communication)))?;
+        } else {
+            line("latencies", "none".to_owned())?;
+        }
+        let mut held =
+            format!("F holds {}, until W {}", values(&self.activation), values(&self.retained_for_weight));
+        if let Some(checkpoint) = &self.checkpoint {
+            held += &format!(", a checkpoint {}", values(checkpoint));
+        }
+        if self.weights.iter().any(|&weights| weights > 0) {
+            held += &format!(", weights {}", values(&self.weights));
+        }
+        line("memory", format!("{held} {unit}"))?;
+        let capacities = self
+            .capacity
+            .iter()
+            .map(|capacity| capacity.map_or_else(|| "none".to_owned(), |units| units.to_string()));
+        let capacities = match self.capacity.iter().all_equal_value() {
+            Ok(None) => "none".to_owned(),
+            Ok(Some(units)) => format!("{units} {unit} on each device"),
+            Err(_) => format!("{} {unit} on the devices in turn", values(&capacities.collect_vec())),
+        };
+        line("memory limit", capacities)?;
+        let compared = if self.compared_with_model {
+            "this problem is the one of the model that was given"
+        } else {
+            "this problem was not compared with yours: --model MODEL does it"
+        };
+        line("your model", compared.to_owned())
+    }
+}
+
+/// Values by stage or device: one where all are equal, and runs of equal ones in short.
+fn values<T: PartialEq + Display>(all: &[T]) -> String {
+    const SHOWN: usize = 16;
+    let runs = all.iter().dedup_with_count().collect_vec();
+    if let [(_, value)] = runs.as_slice() {
+        return value.to_string();
+    }
+    let run = |&(times, value): &(usize, &T)| match times {
+        1 => value.to_string(),
+        2 => format!("{value}, {value}"),
+        _ => format!("{times} times {value}"),
+    };
+    let shown = runs.iter().take(SHOWN).map(run).join(", ");
+    let left = runs.iter().skip(SHOWN).map(|(times, _)| times).sum::<usize>();
+    if left == 0 { shown } else { format!("{shown} and {left} more (--json gives them all)") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_said_as_briefly_as_they_can_be() {
+        for (all, text) in [
+            (vec![7; 100], "7".to_owned()),
+            (vec![1, 2, 3], "1, 2, 3".to_owned()),
+            (vec![1, 1, 2], "1, 1, 2".to_owned()),
+            ([vec![5; 31], vec![9]].concat(), "31 times 5, 9".to_owned()),
+            ((0..20).collect(), format!("{} and 4 more (--json gives them all)", (0..16).join(", "))),
+        ] {
+            assert_eq!(values(&all), text);
+        }
+    }
+}
