@@ -1,6 +1,6 @@
 //! The checker of certificates against every order there is.
 
-use bubbleproof::certificate::{self, Bound, Certificate, Claim, Objective, Optimality};
+use bubbleproof::certificate::{self, Bound, Certificate, Claim, Objective, Optimality, SearchEngine};
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
@@ -215,7 +215,7 @@ pub fn certificates(input: &[u8]) {
     let optimality = match choices.below(3) {
         0 => Optimality::Open,
         1 => Optimality::Bound,
-        _ => Optimality::Search { engine: "lcg".to_owned(), none_below },
+        _ => Optimality::Search { engine: SearchEngine::ClauseGeneration, none_below },
     };
     let Some(certificate) =
         Certificate::of(&model, &schedule, &verdict, objective, &bound, optimality.clone())

@@ -54,7 +54,7 @@ enum Contender {
 }
 
 impl Contender {
-    fn entry(&self) -> Option<&'static Entry> {
+    const fn entry(self) -> Option<&'static Entry> {
         match self {
             Self::Named(entry) => Some(entry),
             Self::Optimized => None,
@@ -106,7 +106,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         None => fitting(&model, &mut notes),
     };
     if args.schedules.is_some() {
-        let named = contenders.iter().filter_map(Contender::entry);
+        let named = contenders.iter().filter_map(|contender| contender.entry());
         let chunkless: Vec<&Entry> =
             named.filter(|entry| entry.needs.is_degenerate_on(model.placement())).collect();
         notes.extend(caveats::without_chunks(&chunkless));

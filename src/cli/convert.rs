@@ -225,7 +225,9 @@ fn read(args: &ConvertArgs, output: Output) -> Result<Given, Error> {
         unknown_schedule(name, &known)
     })?;
     if entry.needs.is_degenerate_on(model.placement()) {
-        caveats::without_chunks(&[entry]).iter().for_each(|text| note(text));
+        if let Some(text) = caveats::without_chunks(&[entry]) {
+            note(&text);
+        }
     }
     check_size(&model, Work::Replay, Some(args.time_limit))?;
     let stop = Stop::on(on_signals()).within(args.time_limit);

@@ -17,10 +17,10 @@ impl IndexedProblem {
         let (_, longest) = self.makespan_and_span(orders, times);
         // Where one device alone begins at 0, every longest chain comes from there.
         let mut earliest = self.spans(orders, times).filter(|&(first, _)| first == 0);
-        if let (Some((_, last)), None) = (earliest.next(), earliest.next()) {
-            if last == longest {
-                return longest;
-            }
+        if let (Some((_, last)), None) = (earliest.next(), earliest.next())
+            && last == longest
+        {
+            return longest;
         }
         self.hold_back(orders, &mut EndTimes::default()).unwrap_or(longest)
     }
@@ -60,6 +60,16 @@ struct HeldBack {
     chain: i64,
 }
 
+/// What came of trying a span.
+enum Tried {
+    /// There are times with it.
+    Runs,
+    /// No times have a span below this, which is larger.
+    AtLeast(i64),
+    /// Times would not fit 64 bits, or the orders cannot run.
+    TooLarge,
+}
+
 struct Search<'a> {
     problem: &'a IndexedProblem,
     orders: &'a IndexedOrders,
@@ -74,20 +84,21 @@ impl Search<'_> {
     fn least(&self, times: &mut EndTimes) -> Option<i64> {
         let mut span = self.problem.work().iter().copied().max()?;
         loop {
-            match self.within(span, times)? {
-                None => return Some(span),
-                Some(next) => span = next,
+            match self.within(span, times) {
+                Tried::Runs => return Some(span),
+                Tried::AtLeast(next) => span = next,
+                Tried::TooLarge => return None,
             }
         }
     }
 
-    /// Nothing more to do, if there are times with this span; else a larger one that no times fall below.
-    fn within(&self, span: i64, times: &mut EndTimes) -> Option<Option<i64>> {
+    /// Looks for times with this span.
+    fn within(&self, span: i64, times: &mut EndTimes) -> Tried {
         let mut begins = vec![0; self.orders.len()];
         let mut held_back: Vec<Option<HeldBack>> = vec![None; begins.len()];
         loop {
             if !self.problem.asap_from(self.orders, times, &begins) {
-                return None;
+                return Tried::TooLarge;
             }
             let mut next = begins.clone();
             for (device, (first, last)) in self.problem.spans(self.orders, times).enumerate() {
@@ -95,14 +106,17 @@ impl Search<'_> {
                     continue;
                 }
                 let by = self.origin(device, times, &begins);
-                next[device] = Some(last - span).filter(|&begin| begin < LATEST)?;
+                next[device] = last - span;
+                if next[device] >= LATEST {
+                    return Tried::TooLarge;
+                }
                 held_back[device] = Some(HeldBack { by, chain: last - begins[by] });
                 if let Some(mean) = cycle_mean(&held_back, device) {
-                    return Some(Some(mean));
+                    return Tried::AtLeast(mean);
                 }
             }
             if next == begins {
-                return Some(None);
+                return Tried::Runs;
             }
             begins = next;
         }

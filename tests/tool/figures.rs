@@ -96,7 +96,7 @@ impl Scene {
     }
 
     /// Holds every figure in an object against those of `base`, and says how many there are.
-    fn hold(&self, base: &Value, object: &Value, about: &str) -> usize {
+    fn hold(base: &Value, object: &Value, about: &str) -> usize {
         let mut held = 0;
         let exact = ["bubble_rate_exact", "idle_rate_exact", "peak_memory"];
         for key in NAMES.iter().map(|(key, _)| *key).chain(exact) {
@@ -110,7 +110,7 @@ impl Scene {
     }
 
     /// The same for every figure in a text: in a line of its own, among other facts, or as a word in a sentence.
-    fn hold_text(&self, base: &Value, text: &str, about: &str) {
+    fn hold_text(base: &Value, text: &str, about: &str) {
         let mut held = 0;
         for (key, words) in NAMES {
             for (at, _) in text.match_indices(words) {
@@ -154,15 +154,15 @@ fn every_command_gives_the_same_figures_of_a_schedule() {
         let scene = Scene::new(described);
         let (name, base) = (scene.name, &scene.base);
         let replayed = scene.run("replay SCHEDULE --model MODEL --json").json();
-        assert_eq!(scene.hold(base, &replayed, "replay"), 8);
+        assert_eq!(Scene::hold(base, &replayed, "replay"), 8);
         let of_name = |rows: &Value| -> Value {
             let rows = rows["schedules"].as_array().expect("a list").clone();
             rows.into_iter().find(|row| row["name"] == name).expect("the schedule")
         };
         let compared = scene.run(&format!("compare MODEL --schedules {name} --json")).json();
-        assert_eq!(scene.hold(base, &of_name(&compared), "compare"), 8);
+        assert_eq!(Scene::hold(base, &of_name(&compared), "compare"), 8);
         let frontier = scene.run("frontier MODEL --json").json();
-        assert_eq!(scene.hold(base, &of_name(&frontier), "frontier"), 3);
+        assert_eq!(Scene::hold(base, &of_name(&frontier), "frontier"), 3);
         for point in frontier["points"].as_array().expect("a list") {
             assert!(point.get("bubble_rate").is_none() && point.get("peak_memory_max").is_none(), "{point}");
         }
@@ -174,14 +174,14 @@ fn every_command_gives_the_same_figures_of_a_schedule() {
             "without limits, a block with the least interval and the least memory for that ends the frontier"
         );
 
-        scene.hold_text(base, &scene.run("verify SCHEDULE --model MODEL").out, "verify");
+        Scene::hold_text(base, &scene.run("verify SCHEDULE --model MODEL").out, "verify");
         let replay = scene.run("replay SCHEDULE --model MODEL").out;
-        scene.hold_text(base, &replay, "replay");
+        Scene::hold_text(base, &replay, "replay");
         let drawn = scene.run("render SCHEDULE --model MODEL --width 200").out;
-        scene.hold_text(base, &drawn, "render");
+        Scene::hold_text(base, &drawn, "render");
         for picture in ["svg", "html"] {
             scene.run(&format!("render SCHEDULE --model MODEL -o PICTURE.{picture}"));
-            scene.hold_text(base, &scene.read(&format!("picture.{picture}")), picture);
+            Scene::hold_text(base, &scene.read(&format!("picture.{picture}")), picture);
         }
         for (command, heading) in [
             (format!("compare MODEL --schedules {name}"), "schedule "),
@@ -271,10 +271,10 @@ fn what_was_found_has_the_same_figures_in_every_command() {
     let scene = Scene::new(MODELS[0]);
     let found = scene.run("optimize MODEL --microbatches 3 --time-limit 20 -o FOUND --json").json();
     let base = scene.run("verify FOUND --model MODEL --json").json();
-    assert_eq!(scene.hold(&base, &found, "optimize"), 8);
-    scene.hold_text(&base, &scene.run("check FOUND").out, "check");
-    scene.hold(&base, &scene.run("check FOUND --json").json(), "check");
-    scene.hold_text(&base, &scene.run("verify FOUND --model MODEL").out, "verify");
+    assert_eq!(Scene::hold(&base, &found, "optimize"), 8);
+    Scene::hold_text(&base, &scene.run("check FOUND").out, "check");
+    Scene::hold(&base, &scene.run("check FOUND --json").json(), "check");
+    Scene::hold_text(&base, &scene.run("verify FOUND --model MODEL").out, "verify");
 }
 
 /// A trace of what replay computes measures what replay computes; it knows nothing of weights.

@@ -128,7 +128,7 @@ fn the_nearest_orders_of_thousands_of_devices_that_wait_for_each_other_are_found
     let path = folder.path().join("stuck.json");
     let devices = 8000;
     let order = |device: u32| {
-        let turns = if device % 2 == 0 { [0, 1] } else { [1, 0] };
+        let turns = if device.is_multiple_of(2) { [0, 1] } else { [1, 0] };
         let passes = turns
             .iter()
             .flat_map(|microbatch| ["F", "I", "W"].map(|kind| format!("\"{device}{kind}{microbatch}\"")));

@@ -99,10 +99,10 @@ impl fmt::Display for ProblemReport<'_> {
         let mut held =
             format!("F holds {}, until W {}", values(&self.activation), values(&self.retained_for_weight));
         if let Some(checkpoint) = &self.checkpoint {
-            held += &format!(", a checkpoint {}", values(checkpoint));
+            held.extend([", a checkpoint ", &values(checkpoint)]);
         }
         if self.weights.iter().any(|&weights| weights > 0) {
-            held += &format!(", weights {}", values(&self.weights));
+            held.extend([", weights ", &values(&self.weights)]);
         }
         line("memory", format!("{held} {unit}"))?;
         let capacities = self

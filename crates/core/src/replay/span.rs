@@ -112,7 +112,7 @@ fn cycle_mean(held_back: &[Option<HeldBack>], device: usize) -> Option<i128> {
 
 /// A time in ticks, and the device whose begin it comes from. A sum over several devices' spans may exceed 64 bits.
 #[derive(Debug, Clone, Copy, Default)]
-struct Instant {
+struct Moment {
     time: i128,
     origin: usize,
 }
@@ -121,7 +121,7 @@ struct Instant {
 #[derive(Debug, Clone, Copy)]
 struct DeviceTimes {
     first: i128,
-    last: Instant,
+    last: Moment,
 }
 
 /// When the devices run, each pass as soon as possible, if they may begin from these instants on. Devices without
@@ -133,25 +133,25 @@ fn begin_at(
     run: &Run,
     begins: &[i128],
 ) -> Vec<Option<DeviceTimes>> {
-    let mut ends = vec![Instant::default(); layout.len()];
+    let mut ends = vec![Moment::default(); layout.len()];
     let mut times: Vec<Option<DeviceTimes>> = vec![None; begins.len()];
     // Every pass comes behind those that it needs.
     for &slot in &run.sequence {
         let place = layout.place(slot);
         let device = place.device.index();
         let mut start =
-            times[device].map_or(Instant { time: begins[device], origin: device }, |times| times.last);
+            times[device].map_or(Moment { time: begins[device], origin: device }, |times| times.last);
         let step = step_at(schedule, place);
         for_each_arrival(model, schedule, layout, &step, |needed, latency| {
-            let Instant { time, origin } = ends[needed.index()];
+            let Moment { time, origin } = ends[needed.index()];
             let arrival = time + i128::from(latency.0);
             if arrival > start.time {
-                start = Instant { time: arrival, origin };
+                start = Moment { time: arrival, origin };
             }
         });
         let order = &schedule.order(place.device)[step.positions.clone()];
         let end =
-            Instant { time: start.time + order.iter().map(|&pass| wide(model, pass)).sum::<i128>(), ..start };
+            Moment { time: start.time + order.iter().map(|&pass| wide(model, pass)).sum::<i128>(), ..start };
         ends[layout.slot(Place { position: step.positions.end - 1, ..place }).index()] = end;
         times[device] =
             Some(DeviceTimes { first: times[device].map_or(start.time, |times| times.first), last: end });
