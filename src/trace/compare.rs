@@ -19,7 +19,7 @@ pub struct Prediction {
     pub spans: Vec<Vec<Span>>,
     /// Last end, the first start being 0.
     pub makespan: Ticks,
-    /// As replay defines it.
+    /// As [measured](bubble_rate) in a run at these times. Replay's, which is of the schedule's best execution, may be lower.
     pub bubble_rate: Rate,
     /// The most each device holds, in bytes; nothing where the model counts memory otherwise.
     pub peak_memory: Option<Vec<Units>>,
@@ -79,13 +79,14 @@ pub fn predict(model: &Model, schedule: &Schedule) -> Result<Prediction, Predict
         let violation = violation.expect("what cannot run has a violation");
         return Err(PredictionError::CannotRun(Box::new(violation)));
     };
-    let spans =
-        Device::all(schedule.devices()).map(|device| spans(model, schedule, &timing, device).collect());
+    let spans = Device::all(schedule.devices())
+        .map(|device| spans(model, schedule, &timing, device).collect::<Vec<_>>());
+    let spans: Vec<_> = spans.collect();
     let bytes = matches!(model.memory().unit.as_str(), "byte" | "bytes" | "B");
     Ok(Prediction {
-        spans: spans.collect(),
         makespan: timing.metrics.makespan,
-        bubble_rate: timing.metrics.bubble_rate,
+        bubble_rate: bubble_rate(&spans),
+        spans,
         peak_memory: bytes.then_some(verdict.peak_memory),
     })
 }

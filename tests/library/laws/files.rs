@@ -2,17 +2,23 @@
 
 use bubbleproof::model::{self, Model, Units};
 use bubbleproof::schedule;
+use bubbleproof::text::is_control;
 use proptest::prelude::*;
 
 use crate::laws::random::{models, schedules};
+
+/// Any text that a file may have.
+fn texts() -> impl Strategy<Value = String> {
+    any::<String>().prop_map(|text| text.chars().filter(|&letter| !is_control(letter)).collect())
+}
 
 proptest! {
     #[test]
     fn a_model_file_reads_as_the_model_it_was_printed_from(
         random in models(0),
-        name in any::<String>(),
-        source in any::<Option<String>>(),
-        units in any::<[String; 2]>(),
+        name in texts(),
+        source in prop::option::of(texts()),
+        units in [texts(), texts()],
         capacities in prop::option::of(prop::collection::vec(0..99_i64, 20)),
     ) {
         let (mut costs, mut memory) = (random.costs().clone(), random.memory().clone());
@@ -29,7 +35,7 @@ proptest! {
 
     #[test]
     fn a_schedule_file_reads_as_the_schedule_it_was_written_from(
-        (_, random) in schedules(0), name in any::<String>(),
+        (_, random) in schedules(0), name in texts(),
     ) {
         let random = random.named(name);
         let mut text = Vec::new();
