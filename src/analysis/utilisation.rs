@@ -69,8 +69,7 @@ pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
         useful,
         bubble_rate: bubble_rate(spans),
         idle_rate: idle_share(busy.0.into(), i128::from(makespan.0) * devices),
-        useful_rate: Rate::from_integer(1)
-            - idle_share(useful.0.into(), i128::from(device_span.0) * devices),
+        useful_rate: Rate::from_integer(1) - idle_share(useful.0.into(), i128::from(device_span.0) * devices),
     }
 }
 

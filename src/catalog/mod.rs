@@ -245,6 +245,11 @@ impl Entry {
         Ok(schedule)
     }
 
+    /// Whether its orders are written out for every model, and not improved for the one at hand, which takes longer.
+    pub(crate) const fn is_written_out(&self) -> bool {
+        matches!(self.build, Build::Always(_) | Build::Where(_))
+    }
+
     /// As [`generate_until`](Self::generate_until), without a name; what it proposes for
     /// [fewer](fewer_microbatches) microbatches of the model may be known already.
     pub(crate) fn propose(

@@ -17,6 +17,7 @@ use crate::certificate::{self, Checked, Claim};
 use crate::draw::in_unit;
 use crate::model::{Model, Ticks};
 use crate::prove;
+use crate::schedule::Schedule;
 
 /// The options of `check`.
 #[derive(Debug, Args)]
@@ -55,6 +56,8 @@ struct CertificateReport<'a> {
     #[serde(flatten)]
     figures: Figures,
     #[serde(skip)]
+    schedule: &'a Schedule,
+    #[serde(skip)]
     checked: Option<&'a Checked>,
 }
 
@@ -85,7 +88,8 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
             valid: true,
             claims: checked.claims.iter().map(|claim| line(claim, checked)).collect(),
             reason: None,
-            figures: Figures::of(&checked.verdict),
+            figures: Figures::of(&schedule, &checked.verdict),
+            schedule: &schedule,
             checked: Some(checked),
         },
         Err(reason) => CertificateReport {
@@ -93,6 +97,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
             claims: Vec::new(),
             reason: Some(reason.to_string()),
             figures: Figures::none(),
+            schedule: &schedule,
             checked: None,
         },
     };
@@ -176,6 +181,6 @@ impl fmt::Display for CertificateReport<'_> {
         for ClaimLine { checked, claim } in &self.claims {
             writeln!(out, "  {:<12}  {claim}", if *checked { "checked" } else { "not checked" })?;
         }
-        write!(out, "{}", Lines { verdict, model: problem })
+        write!(out, "{}", Lines { schedule: self.schedule, verdict, model: problem })
     }
 }

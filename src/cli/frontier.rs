@@ -86,9 +86,14 @@ struct Row {
     bound: Interval,
     bubble_rate: f64,
     bubble_rate_exact: String,
+    /// The share of time that goes into forwards and backwards, without recomputation.
+    useful_rate: f64,
+    useful_rate_exact: String,
     proven: bool,
     #[serde(skip)]
     rate: Rate,
+    #[serde(skip)]
+    useful: Rate,
 }
 
 /// A named schedule, as replay measures it without capacities.
@@ -102,6 +107,9 @@ struct Named {
     /// The bubble rate of the whole schedule, as `verify` and `compare` give it.
     bubble_rate: f64,
     bubble_rate_exact: String,
+    /// Likewise, the share that goes into forwards and backwards, without recomputation.
+    useful_rate: f64,
+    useful_rate_exact: String,
     /// The least interval of the frontier within its memory, where its stages run the passes of the
     /// frontier.
     frontier_interval: Option<Interval>,
@@ -111,6 +119,8 @@ struct Named {
     distance_exact: Option<String>,
     #[serde(skip)]
     rate: Rate,
+    #[serde(skip)]
+    useful: Rate,
     #[serde(skip)]
     gap: Option<Rate>,
 }
@@ -195,15 +205,18 @@ impl<'a> FrontierReport<'a> {
         stop: &Stop,
     ) -> Self {
         let points = found.points.iter().map(|point| {
-            let rate = point.bubble_rate(model, passes);
+            let (rate, useful) = (point.bubble_rate(model, passes), point.useful_rate(model, passes));
             Row {
                 peak_memory_max: point.peak.0,
                 interval: Interval(point.interval),
                 bound: Interval(point.bound),
                 bubble_rate: decimal(rate),
                 bubble_rate_exact: fraction(rate),
+                useful_rate: decimal(useful),
+                useful_rate_exact: fraction(useful),
                 proven: point.proven,
                 rate,
+                useful,
             }
         });
         let is_late = stop.is_due() && !stop.is_interrupted();
@@ -260,17 +273,21 @@ impl<'a> FrontierReport<'a> {
 
 impl From<NamedSchedule> for Named {
     fn from(schedule: NamedSchedule) -> Self {
-        let NamedSchedule { name, peak, interval, bubble_rate, frontier_interval, distance } = schedule;
+        let NamedSchedule { name, peak, interval, bubble_rate, useful_rate, frontier_interval, distance } =
+            schedule;
         Self {
             name,
             peak_memory_max: peak.0,
             interval: interval.map(Interval),
             bubble_rate: decimal(bubble_rate),
             bubble_rate_exact: fraction(bubble_rate),
+            useful_rate: decimal(useful_rate),
+            useful_rate_exact: fraction(useful_rate),
             frontier_interval: frontier_interval.map(Interval),
             distance: distance.map(decimal),
             distance_exact: distance.map(fraction),
             rate: bubble_rate,
+            useful: useful_rate,
             gap: distance,
         }
     }
@@ -337,7 +354,8 @@ impl fmt::Display for FrontierReport<'_> {
             self.memory_unit,
             self.engine
         )?;
-        let mut table = Table::new(["peak memory", "interval", "steady bubble rate", "optimality"]);
+        let headings = ["peak memory", "interval", "steady bubble rate", "useful rate", "optimality"];
+        let mut table = Table::new(headings);
         for row in &self.points {
             let proof = match row.proved() {
                 Extent::Both => "proved".to_owned(),
@@ -348,9 +366,12 @@ impl fmt::Display for FrontierReport<'_> {
                 row.peak_memory_max.to_string(),
                 row.interval.to_string(),
                 percentage(row.rate),
+                percentage(row.useful),
                 proof,
             ]);
         }
+        // Without recomputation it is what the bubble rate leaves of the whole.
+        let table = if self.passes.recompute { table } else { table.without(3) };
         write!(out, "{table}\n{}", self.chart)?;
         self.legend(out)?;
         match self.claimed_by {
@@ -369,8 +390,16 @@ impl fmt::Display for FrontierReport<'_> {
                 out,
                 "\nnamed schedules, replayed: steady phase, and bubble rate with {microbatches} microbatches\n"
             )?;
-            let mut table =
-                Table::new(["schedule", "mark", "peak memory", "interval", "over frontier", "bubble rate"]);
+            let headings = [
+                "schedule",
+                "mark",
+                "peak memory",
+                "interval",
+                "over frontier",
+                "bubble rate",
+                "useful rate",
+            ];
+            let mut table = Table::new(headings);
             let mut letters = letters();
             for row in &self.schedules {
                 let mark = row.interval.and_then(|_| letters.next());
@@ -381,9 +410,11 @@ impl fmt::Display for FrontierReport<'_> {
                     row.interval.map_or_else(|| "-".to_owned(), |interval| interval.to_string()),
                     row.gap.map_or_else(|| "-".to_owned(), percentage),
                     percentage(row.rate),
+                    percentage(row.useful),
                 ]);
             }
-            write!(out, "{table}")?;
+            let recomputing = self.schedules.iter().any(|row| row.rate + row.useful < Rate::from_integer(1));
+            write!(out, "{}", if recomputing { table } else { table.without(6) })?;
         }
         self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
     }

@@ -11,7 +11,7 @@ use super::error::{Error, Status};
 use super::figures::{Figures, Lines, decimal, fraction, percentage};
 use super::interrupt::on_ctrl_c;
 use super::number::Interval;
-use super::output::{Output, Target};
+use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::{Infeasible, ObjectiveName, SearchArgs};
 use super::size::ModelArgs;
@@ -75,7 +75,8 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
     let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
-    let solved = args.search.run(&model, &args.search.stop(on_ctrl_c()), &progress);
+    let stop = args.search.stop(on_ctrl_c());
+    let solved = args.search.run(&model, &stop, &progress);
     drop(progress);
     let mut solution = match solved {
         Ok(solution) => solution,
@@ -85,6 +86,9 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         }
         Err(error) => return Err(refused(&error)),
     };
+    if !solution.is_optimal() && !stop.is_due() {
+        note("a gap is left, and the usual effort is spent; --time-limit S goes on for S seconds");
+    }
     args.record(&model, &mut solution.schedule);
     if let Some(target) = &target {
         target.write(|out| schedule::write(&solution.schedule, out))?;
@@ -127,7 +131,7 @@ impl<'a> SolutionReport<'a> {
     fn of(model: &'a Model, solution: &'a Solution, objective: ObjectiveName) -> Self {
         Self {
             feasible: true,
-            figures: Figures::of(&solution.verdict),
+            figures: Figures::of(&solution.schedule, &solution.verdict),
             objective: objective.name(),
             capacity: Device::all(model.devices())
                 .map(|device| model.capacity(device).map(|capacity| capacity.0))
@@ -184,7 +188,8 @@ impl fmt::Display for SolutionReport<'_> {
             count(self.microbatches as usize, "microbatch", "microbatches"),
             self.engine
         )?;
-        write!(out, "{}", Lines { verdict: &self.solution.verdict, model: self.described })?;
+        let (schedule, verdict) = (self.schedule, &self.solution.verdict);
+        write!(out, "{}", Lines { schedule, verdict, model: self.described })?;
         let (unit, objective) = (self.time_unit, self.solution.objective);
         let bound = in_unit(self.certified_bound, unit);
         writeln!(out, "  {:<12}  {}", "memory limit", self.capacities())?;

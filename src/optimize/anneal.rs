@@ -1,10 +1,12 @@
 //! Annealing: small moves where a schedule is critical, each judged by its ASAP times.
 //!
 //! A schedule gets shorter only when some pair of passes that follow each other on a device without
-//! idle time, on a longest chain, changes. So moves are drawn from there: one of the two goes a few
+//! idle time, on a longest chain, changes. (For the span that is a chain to the end of a device that takes longest.)
+//! So moves are drawn from there: one of the two goes a few
 //! places ahead or back. Moves that make it no longer are taken, longer ones with a probability that
 //! falls as the work goes on (Kirkpatrick, Gelatt and Vecchi, 1983).
 
+use super::Objective;
 use crate::kernel::{EndTimes, IndexedOrders, IndexedPass, IndexedProblem};
 use crate::stop::Stop;
 
@@ -21,6 +23,7 @@ pub(super) struct Annealing<'a> {
     /// Pairs of neighbours on a longest chain: device and place of the second.
     critical: Vec<(usize, usize)>,
     random: fastrand::Rng,
+    objective: Objective,
     /// How much worse a move may be in the beginning, in typical durations.
     heat: f64,
     /// Passes placed so far: what the work is measured in.
@@ -28,7 +31,13 @@ pub(super) struct Annealing<'a> {
 }
 
 impl<'a> Annealing<'a> {
-    pub(super) fn new(problem: &'a IndexedProblem, orders: IndexedOrders, heat: f64, seed: u64) -> Self {
+    pub(super) fn new(
+        problem: &'a IndexedProblem,
+        orders: IndexedOrders,
+        objective: Objective,
+        heat: f64,
+        seed: u64,
+    ) -> Self {
         let mut annealing = Self {
             problem,
             orders,
@@ -36,6 +45,7 @@ impl<'a> Annealing<'a> {
             places: vec![0; problem.cells()],
             critical: Vec::new(),
             random: fastrand::Rng::with_seed(seed),
+            objective,
             heat,
             placed: 0,
         };
@@ -72,7 +82,7 @@ impl<'a> Annealing<'a> {
         };
         let (mut now, mut makespan) = measure(self);
         let mut least = now;
-        self.find_critical(makespan);
+        self.find_critical();
         let typical = typical_duration(self.problem);
         while self.placed < work && least > target && !stop.is_due() {
             self.placed += passes / 8 + 1;
@@ -80,7 +90,7 @@ impl<'a> Annealing<'a> {
                 // Nothing is left to draw from: look at another longest chain.
                 self.problem.asap(&self.orders, &mut self.times);
                 self.placed += passes;
-                self.find_critical(makespan);
+                self.find_critical();
                 continue;
             };
             #[expect(clippy::cast_precision_loss, reason = "the share of the work done steers, nothing more")]
@@ -103,7 +113,7 @@ impl<'a> Annealing<'a> {
                     least = now;
                     best.clone_from(&self.orders);
                 }
-                self.find_critical(makespan);
+                self.find_critical();
             } else {
                 self.shift(device, to, from);
             }
@@ -178,12 +188,22 @@ impl<'a> Annealing<'a> {
 
     /// Walks a longest chain back from its end, choosing at random where it forks, and notes the pairs
     /// of neighbours on it.
-    fn find_critical(&mut self, makespan: i64) {
+    fn find_critical(&mut self) {
         self.critical.clear();
         let problem = self.problem;
         let ends = |item: IndexedPass| self.times.ends[problem.cell(item)];
-        let last: Vec<IndexedPass> = self.orders.iter().filter_map(|order| order.last().copied()).collect();
-        let latest: Vec<IndexedPass> = last.into_iter().filter(|&pass| ends(pass) == makespan).collect();
+        let length = |order: &Vec<IndexedPass>| {
+            let (&first, &last) = order.first().zip(order.last())?;
+            let begin = match self.objective {
+                Objective::Makespan => 0,
+                Objective::DeviceSpan => ends(first) - problem.class_of(first).duration,
+            };
+            Some((ends(last) - begin, last))
+        };
+        let lengths: Vec<(i64, IndexedPass)> = self.orders.iter().filter_map(length).collect();
+        let longest = lengths.iter().map(|&(length, _)| length).max();
+        let latest = lengths.into_iter().filter(|&(length, _)| Some(length) == longest);
+        let latest: Vec<IndexedPass> = latest.map(|(_, last)| last).collect();
         let Some(&first) = latest.get(self.random.usize(..latest.len().max(1))) else { return };
         let mut at = first;
         loop {

@@ -28,10 +28,13 @@ pub mod explain;
 mod feasible;
 pub mod frontier;
 mod justify;
+mod needless;
 mod parallel;
 pub mod periodic;
+mod replayed;
 mod search;
 mod starting_points;
+mod zero_bubble_v;
 pub mod zone;
 
 use std::num::NonZeroUsize;
@@ -39,19 +42,21 @@ use std::num::NonZeroUsize;
 use num_rational::Ratio;
 
 pub use feasible::Infeasible;
+use replayed::{ReplayedSchedule, given};
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
 use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_within};
 use crate::model::{Model, Ticks};
-use crate::replay::{Verdict, replay};
+use crate::replay::Verdict;
 use crate::schedule::{Provenance, Schedule};
 use crate::stop::Stop;
 
 /// How to search.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What to minimise. The other one decides between equals, then the peak memory.
+    /// What to minimise. Between equals decide, in this order: whether they recompute; the largest peak of a device;
+    /// the peaks of all devices together; how many passes recompute.
     pub objective: Objective,
     /// When to stop with the best schedule found so far; by default, not before the effort is spent. A
     /// search that ends before is the same every time.
@@ -63,6 +68,10 @@ pub struct Options {
     /// How much work each engine for whole schedules ([`exact`]) does at most, where the search has not
     /// met the bound, in units of about a microsecond. None: 0.
     pub exact_effort: u64,
+    /// Whether the search goes on once its effort is spent and a gap is left, with other random choices and more
+    /// work for the engines in every round, until it is time to stop. What it ends with then depends on the
+    /// time that it had. (With a stop that is never due, it ends with a proof of optimality or not at all.)
+    pub use_all_time: bool,
     /// How many threads search. The answer does not depend on it.
     pub threads: NonZeroUsize,
     /// Schedules to start from. Those that replay finds valid under the model, capacities included, are
@@ -81,6 +90,7 @@ impl Default for Options {
             seed: 0,
             effort: 400_000_000,
             exact_effort: 4_000_000,
+            use_all_time: false,
             threads: NonZeroUsize::MIN,
             known: Vec::new(),
         }
@@ -218,7 +228,8 @@ fn not_refuted(
 
 /// The shortest schedule found under the model's capacities.
 ///
-/// Any capacities that a serial execution keeps to give a schedule. Unless the [stop](Options::stop)
+/// Any capacities that a serial execution keeps to give a schedule. Nothing is recomputed in it that could be left
+/// out with a schedule as short within the capacities. Unless the [stop](Options::stop)
 /// comes first, the result is never worse than a schedule of the catalogue that keeps to the capacities, and
 /// it is the same every time, with any number of threads. In any case it is never worse than a
 /// [known](Options::known) schedule.
@@ -246,19 +257,23 @@ pub fn optimize(
     let mut known: Vec<search::FoundOrders> =
         given.iter().filter_map(|given| space.found(&given.schedule, &given.engine)).collect();
     if options.objective == Objective::DeviceSpan {
-        let options = Options { objective: Objective::Makespan, ..options.clone() };
+        let options = Options { objective: Objective::Makespan, use_all_time: false, ..options.clone() };
         let shortest =
             searched(model, &space, &options, &stop.within(stop.remaining() / 2), &known, progress)?;
-        known.push(shortest.best);
+        known.extend(shortest.kept.into_iter().take(1));
     }
-    let Searched { best, bound, proved_by } = searched(model, &space, options, stop, &known, progress)?;
-    let found = ReplayedSchedule::new(model, options.objective, space.schedule(&best), best.engine)?;
-    let proved = proved_by.map(|engine| (engine.name(), found.value));
-    let better = given.into_iter().filter(|given| given.value < found.value).min_by_key(|given| given.value);
-    let (ReplayedSchedule { schedule, verdict, value, engine }, block) = match better {
-        Some(given) => (given, None),
-        None => (found, best.block),
-    };
+    let Searched { kept, bound, proved_by } = searched(model, &space, options, stop, &known, progress)?;
+    let mut found: Vec<(ReplayedSchedule, Option<Block>)> = Vec::new();
+    for orders in kept {
+        let schedule = space.schedule(&orders);
+        let replayed = ReplayedSchedule::new(model, options.objective, schedule, orders.engine)?;
+        found.push((replayed.without_needless(model, options.objective), orders.block));
+    }
+    let proved = proved_by.zip(found.first()).map(|(engine, (best, _))| (engine.name(), best.value));
+    found.extend(given.into_iter().map(|given| (given, None)));
+    let best = found.into_iter().min_by_key(|(found, _)| found.rank());
+    let (ReplayedSchedule { schedule, verdict, value, engine }, block) =
+        best.expect("the serial schedule keeps to feasible capacities");
     not_refuted(value, bound.value, proved)?;
     let mut schedule = schedule.named("optimized");
     schedule.model = Some(model.name().to_owned());
@@ -277,51 +292,10 @@ pub fn optimize(
     Ok(solution.certified(model))
 }
 
-/// A valid schedule with what replay says of it, and what found it.
-struct ReplayedSchedule {
-    schedule: Schedule,
-    verdict: Verdict,
-    value: Ticks,
-    engine: String,
-}
-
-impl ReplayedSchedule {
-    fn new(
-        model: &Model,
-        objective: Objective,
-        schedule: Schedule,
-        engine: String,
-    ) -> Result<Self, OptimizeError> {
-        let verdict = replay(model, &schedule);
-        match &verdict.timing {
-            Some(timing) if verdict.is_valid() => {
-                let value = objective.of(&timing.metrics);
-                Ok(Self { schedule, verdict, value, engine })
-            }
-            _ => {
-                let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
-                Err(OptimizeError::Rejected { engine, reason })
-            }
-        }
-    }
-}
-
-/// The known schedules that are valid for the model.
-fn given(model: &Model, options: &Options) -> Vec<ReplayedSchedule> {
-    let fitting = options.known.iter().filter(|known| {
-        known.placement() == model.placement() && known.microbatches() == model.microbatches()
-    });
-    fitting
-        .filter_map(|known| {
-            let engine = known.provenance.as_ref().map_or_else(|| "given".to_owned(), |of| of.engine.clone());
-            ReplayedSchedule::new(model, options.objective, known.clone(), engine).ok()
-        })
-        .collect()
-}
-
 /// What a search ends with.
 struct Searched {
-    best: search::FoundOrders,
+    /// The best few orders, best first: all that are worth being looked at once more.
+    kept: Vec<search::FoundOrders>,
     bound: Bound,
     proved_by: Option<exact::Engine>,
 }
@@ -348,11 +322,18 @@ fn searched(
         search.raise(bound.value);
     }
     search.improve(options.effort / 8);
-    let proved_by = if search.is_done() { None } else { exhaust(model, space, options, stop, &mut search)? };
+    let mut effort = options.exact_effort;
+    let mut proved_by = exhaust(model, space, options, effort, stop, &mut search)?;
     if proved_by.is_none() {
         search.improve(options.effort);
     }
-    Ok(Searched { best: search.best(), bound, proved_by })
+    while options.use_all_time && proved_by.is_none() && !search.is_done() {
+        search.improve_again(options.effort);
+        effort = effort.saturating_mul(2);
+        proved_by = exhaust(model, space, options, effort, stop, &mut search)?;
+    }
+    let kept = if search.best_recomputes() { search.kept().collect() } else { vec![search.best()] };
+    Ok(Searched { kept, bound, proved_by })
 }
 
 /// At least so much effort goes with every step that the lower bound may spend.
@@ -363,14 +344,15 @@ fn exhaust(
     model: &Model,
     space: &search::Space,
     options: &Options,
+    effort: u64,
     stop: &Stop,
     search: &mut search::Search<'_>,
 ) -> Result<Option<exact::Engine>, OptimizeError> {
-    if options.exact_effort == 0 {
+    if effort == 0 || search.is_done() {
         return Ok(None);
     }
     search.tell("exhaustive search");
-    let limits = exact::Limits { stop: stop.clone(), effort: options.exact_effort };
+    let limits = exact::Limits { stop: stop.clone(), effort };
     let best = search.best();
     let found = match exact::solve(model, options.objective, &space.schedule(&best), &limits) {
         Ok(found) => found,

@@ -3,7 +3,7 @@
 use super::anneal::Annealing;
 use super::dispatch::{dispatch, forwards_of, rules};
 use super::justify::Justifier;
-use super::{OptimizeError, not_refuted};
+use super::{Objective, OptimizeError, not_refuted};
 use crate::catalog;
 use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem, asap, order_peak, unroll};
 use crate::model::{Device, Model, Placement, Ticks};
@@ -103,7 +103,7 @@ fn filling_and_annealing_keep_to_the_limits_and_never_make_a_schedule_longer() {
             let reached = Justifier::new(&problem, &backward).justify(&mut filled, value, &Stop::default());
             assert_eq!(reached, Some(length(&problem, &filled)));
             assert!(reached <= Some(before));
-            let mut annealing = Annealing::new(&problem, orders, 0.4, 1);
+            let mut annealing = Annealing::new(&problem, orders, Objective::Makespan, 0.4, 1);
             let annealed = annealing.run(20_000, |makespan, _| makespan, 0, &Stop::default());
             assert!(length(&problem, &annealed).0 <= before.0);
             for found in [filled, annealed] {
