@@ -191,7 +191,10 @@ fn every_m(answer: &EveryM, at: &[u32]) -> Value {
         "step": proof.step,
         "replayed_to": proof.replayed_to,
         "makespan": at.iter().map(|&m| proof.makespan.at(m).map(|ticks| ticks.0)).collect::<Vec<_>>(),
-        "device_span": at.iter().map(|&m| proof.device_span.at(m).map(|ticks| ticks.0)).collect::<Vec<_>>(),
+        // Nothing, where the device span is not proved for every m.
+        "device_span": proof.device_span.as_ref().map(|span| {
+            at.iter().map(|&m| span.at(m).map(|ticks| ticks.0)).collect::<Vec<_>>()
+        }),
         "peak_memory": at.iter().map(|&m| peaks(m)).collect::<Vec<_>>(),
     })
 }
