@@ -203,7 +203,7 @@ schedules:
 	done
 	@for d in 2 4; do \
 	    $(TOOL) optimize models/profiles/unit-v.toml --devices $$d --microbatches 16 --memory 75% \
-	        --time-limit 20 -o $(SCHEDULES)/optimised-d$$d-m16.json > /dev/null || exit 1; \
+	        -o $(SCHEDULES)/optimised-d$$d-m16.json > /dev/null || exit 1; \
 	done
 
 $(PYTORCH):

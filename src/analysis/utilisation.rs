@@ -1,7 +1,7 @@
 //! How much of the time devices work.
 
 use super::Span;
-use crate::model::Ticks;
+use crate::model::{Kind, Ticks};
 use crate::replay::{Metrics, Rate};
 
 /// What a device does with its time.
@@ -60,12 +60,16 @@ pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
     let begun = all().map(|span| span.start).min().unwrap_or_default();
     let ended = all().map(|span| span.end).max().unwrap_or_default();
     let (makespan, busy): (Ticks, Ticks) = (ended - begun, all().map(|span| span.duration()).sum());
+    let useful: Ticks = all().filter(|span| span.pass.kind != Kind::R).map(|span| span.duration()).sum();
+    let (device_span, devices) = (longest_span(spans), spans.len() as i128);
     Metrics {
         makespan,
-        device_span: longest_span(spans),
+        device_span,
         busy,
+        useful,
         bubble_rate: bubble_rate(spans),
-        idle_rate: idle_share(busy.0.into(), i128::from(makespan.0) * spans.len() as i128),
+        idle_rate: idle_share(busy.0.into(), i128::from(makespan.0) * devices),
+        useful_rate: Rate::from_integer(1) - idle_share(useful.0.into(), i128::from(device_span.0) * devices),
     }
 }
 

@@ -21,6 +21,7 @@ use crate::certificate::{self, Checked, Claim};
 use crate::draw::in_unit;
 use crate::model::{Model, Ticks};
 use crate::prove;
+use crate::schedule::Schedule;
 
 /// The options of `check`.
 #[derive(Debug, Args)]
@@ -64,6 +65,8 @@ struct CertificateReport<'a> {
     /// What it is about.
     problem: Option<ProblemReport<'a>>,
     #[serde(skip)]
+    schedule: &'a Schedule,
+    #[serde(skip)]
     checked: Option<&'a Checked>,
 }
 
@@ -94,8 +97,9 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
             valid: true,
             claims: checked.claims.iter().map(|claim| line(claim, checked)).collect(),
             reason: None,
-            figures: Figures::of(&checked.verdict),
+            figures: Figures::of(&schedule, &checked.verdict),
             problem: Some(ProblemReport::of(&checked.problem, model.is_some())),
+            schedule: &schedule,
             checked: Some(checked),
         },
         Err(reason) => CertificateReport {
@@ -104,6 +108,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
             reason: Some(reason.to_string()),
             figures: Figures::none(),
             problem: None,
+            schedule: &schedule,
             checked: None,
         },
     };
@@ -190,6 +195,6 @@ impl fmt::Display for CertificateReport<'_> {
         if let Some(problem) = &self.problem {
             problem.fmt(out)?;
         }
-        write!(out, "{}", Lines { verdict, model: problem })
+        write!(out, "{}", Lines { schedule: self.schedule, verdict, model: problem })
     }
 }

@@ -22,8 +22,8 @@ use crate::catalog::{self, CatalogError, Entry};
 use crate::draw::plural;
 use crate::estimate::Work;
 use crate::model::Model;
-use crate::optimize::OptimizeError;
-use crate::replay::{Verdict, replay};
+use crate::optimize::{OptimizeError, Solution};
+use crate::replay::{Metrics, Rate, Verdict, replay};
 use crate::stop::Stop;
 use crate::text::Shown;
 
@@ -270,16 +270,13 @@ impl Row {
             }
             Err(error) => (None, Some(error.to_string())),
         };
-        let verdict = schedule.map(|schedule| replay(model, &schedule));
+        let verdict = schedule.as_ref().map(|schedule| replay(model, schedule));
+        let figures = schedule.as_ref().zip(verdict.as_ref());
+        let figures =
+            figures.map_or_else(Figures::none, |(schedule, verdict)| Figures::of(schedule, verdict));
         let violation = verdict.as_ref().and_then(|verdict| verdict.violations.first());
         let error = error.or_else(|| violation.map(ToString::to_string));
-        Some(Self {
-            name: entry.name.to_owned(),
-            valid: error.is_none(),
-            figures: verdict.as_ref().map_or_else(Figures::none, Figures::of),
-            error,
-            verdict,
-        })
+        Some(Self { name: entry.name.to_owned(), valid: error.is_none(), figures, error, verdict })
     }
 
     fn optimized(
@@ -288,31 +285,29 @@ impl Row {
         stop: &Stop,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let (verdict, error) = match search.run(model, stop, progress) {
-            Ok(solution) => (Some(solution.verdict), None),
+        let (figures, verdict, error) = match search.run(model, stop, progress) {
+            Ok(Solution { schedule, verdict, .. }) => (Figures::of(&schedule, &verdict), Some(verdict), None),
             Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::TwoDirections)) => {
-                (None, Some(reason.to_string()))
+                (Figures::none(), None, Some(reason.to_string()))
             }
             Err(error) => return Err(super::optimize::refused(&error)),
         };
-        Ok(Self {
-            name: OPTIMIZED.to_owned(),
-            valid: error.is_none(),
-            figures: verdict.as_ref().map_or_else(Figures::none, Figures::of),
-            error,
-            verdict,
-        })
+        Ok(Self { name: OPTIMIZED.to_owned(), valid: error.is_none(), figures, error, verdict })
     }
 
-    fn cells(&self) -> [String; 5] {
+    fn cells(&self) -> [String; 6] {
         let figure = |figure: Option<i64>| figure.map_or_else(|| "-".to_owned(), |value| value.to_string());
         let timing = self.verdict.as_ref().and_then(|verdict| verdict.timing.as_ref());
+        let rate = |of: fn(&Metrics) -> Rate| {
+            timing.map_or_else(|| "-".to_owned(), |timing| percentage(of(&timing.metrics)))
+        };
         let mark = if self.valid { "" } else { " (invalid)" };
         [
             format!("{}{mark}", self.name),
             figure(self.figures.makespan),
             figure(self.figures.device_span),
-            timing.map_or_else(|| "-".to_owned(), |timing| percentage(timing.metrics.bubble_rate)),
+            rate(|metrics| metrics.bubble_rate),
+            rate(|metrics| metrics.useful_rate),
             figure(self.figures.peak_memory_max),
         ]
     }
@@ -329,10 +324,14 @@ impl fmt::Display for Comparison<'_> {
             plural(self.time_unit),
             self.memory_unit
         )?;
-        let mut table = Table::new(["schedule", "makespan", "device span", "bubble rate", "peak memory"]);
+        let headings = ["schedule", "makespan", "device span", "bubble rate", "useful rate", "peak memory"];
+        let mut table = Table::new(headings);
         for row in &self.schedules {
             table.row(row.cells());
         }
+        // Where nothing is recomputed, it is what the bubble rate leaves of the whole.
+        let recomputing = self.schedules.iter().any(|row| row.figures.recomputed_passes > 0);
+        let table = if recomputing { table } else { table.without(4) };
         write!(out, "{table}")?;
         let mut reasons = self.schedules.iter().filter_map(|row| row.error.as_ref()).peekable();
         if reasons.peek().is_some() {

@@ -1,5 +1,6 @@
 //! `convert`: a schedule in another format.
 
+mod recomputation;
 mod runtimes;
 
 use std::ffi::OsStr;
@@ -145,6 +146,9 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         }
     }
     let nearest = if args.nearest { mend(&mut given.read)? } else { None };
+    if let Some(fused) = recomputation::fused(&given.read.schedule, format) {
+        given.read.schedule = fused;
+    }
     let schedule = &given.read.schedule;
     let alone = |text| vec![Named { path: args.output.clone(), text }];
     let mut communication = None;

@@ -4,9 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::analysis::Recomputation;
 use crate::draw::in_unit;
 use crate::model::{Model, Units};
 use crate::replay::{Rate, Verdict};
+use crate::schedule::Schedule;
 
 /// What replay measured. Times are absent when the schedule cannot run to its end, memory when the
 /// model does not describe its pipeline.
@@ -24,10 +26,28 @@ pub struct Figures {
     pub idle_rate: Option<f64>,
     /// The same, exact: `"num/den"`.
     pub idle_rate_exact: Option<String>,
+    /// The share of all devices within `device_span` in which they run forwards and backwards, without
+    /// recomputation.
+    pub useful_rate: Option<f64>,
+    /// The same, exact: `"num/den"`.
+    pub useful_rate_exact: Option<String>,
+    /// How many passes recompute.
+    pub recomputed_passes: u64,
+    /// The stages that are recomputed, and for how many microbatches each.
+    pub recomputed_stages: Vec<RecomputedStage>,
     /// The most each device holds at any instant, in units.
     pub peak_memory: Vec<i64>,
     /// The largest of those.
     pub peak_memory_max: Option<i64>,
+}
+
+/// A stage that is recomputed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RecomputedStage {
+    /// The stage.
+    stage: u32,
+    /// For how many microbatches it is.
+    microbatches: u32,
 }
 
 impl Figures {
@@ -40,13 +60,19 @@ impl Figures {
             bubble_rate_exact: None,
             idle_rate: None,
             idle_rate_exact: None,
+            useful_rate: None,
+            useful_rate_exact: None,
+            recomputed_passes: 0,
+            recomputed_stages: Vec::new(),
             peak_memory: Vec::new(),
             peak_memory_max: None,
         }
     }
 
-    /// The figures of a verdict.
-    pub fn of(verdict: &Verdict) -> Self {
+    /// The figures of a schedule that replay has judged.
+    pub fn of(schedule: &Schedule, verdict: &Verdict) -> Self {
+        let recomputed = Recomputation::of(schedule);
+        let stages = recomputed.stages.iter();
         let metrics = verdict.timing.as_ref().map(|timing| &timing.metrics);
         let peaks = verdict.peak_memory.iter().map(|peak| peak.0);
         Self {
@@ -56,6 +82,12 @@ impl Figures {
             bubble_rate_exact: metrics.map(|metrics| fraction(metrics.bubble_rate)),
             idle_rate: metrics.map(|metrics| decimal(metrics.idle_rate)),
             idle_rate_exact: metrics.map(|metrics| fraction(metrics.idle_rate)),
+            useful_rate: metrics.map(|metrics| decimal(metrics.useful_rate)),
+            useful_rate_exact: metrics.map(|metrics| fraction(metrics.useful_rate)),
+            recomputed_passes: recomputed.passes(),
+            recomputed_stages: stages
+                .map(|&(stage, microbatches)| RecomputedStage { stage: stage.0, microbatches })
+                .collect(),
             peak_memory: peaks.clone().collect(),
             peak_memory_max: peaks.max(),
         }
@@ -85,6 +117,8 @@ pub fn percentage(rate: Rate) -> String {
 /// The figures of a verdict as lines of text.
 #[derive(Debug)]
 pub struct Lines<'a> {
+    /// What was replayed.
+    pub schedule: &'a Schedule,
     /// What was measured.
     pub verdict: &'a Verdict,
     /// Under what.
@@ -100,6 +134,14 @@ impl fmt::Display for Lines<'_> {
             line("device span", in_unit(metrics.device_span, unit))?;
             line("bubble rate", percentage(metrics.bubble_rate))?;
             line("idle rate", percentage(metrics.idle_rate))?;
+            // Without recomputation that is what the bubble rate leaves of the whole.
+            if metrics.useful < metrics.busy {
+                line("useful rate", percentage(metrics.useful_rate))?;
+            }
+        }
+        let recomputed = Recomputation::of(self.schedule);
+        if !recomputed.is_empty() {
+            line("recomputed", recomputed.to_string())?;
         }
         if !self.verdict.peak_memory.is_empty() {
             let unit = &self.model.memory().unit;

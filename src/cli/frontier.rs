@@ -92,9 +92,14 @@ struct Row {
     /// The share of the interval in which devices idle.
     steady_bubble_rate: f64,
     steady_bubble_rate_exact: String,
+    /// The share of the interval in which devices run forwards and backwards, without recomputation.
+    steady_useful_rate: f64,
+    steady_useful_rate_exact: String,
     proven: bool,
     #[serde(skip)]
     rate: Rate,
+    #[serde(skip)]
+    useful: Rate,
 }
 
 /// A named schedule, as replay measures it without capacities.
@@ -111,6 +116,9 @@ struct Named {
     /// The bubble rate of the whole schedule, as `verify` and `compare` give it.
     bubble_rate: f64,
     bubble_rate_exact: String,
+    /// Likewise, the share that goes into forwards and backwards, without recomputation.
+    useful_rate: f64,
+    useful_rate_exact: String,
     /// The least interval of the frontier within its memory, where its stages run the passes of the
     /// frontier.
     frontier_interval: Option<Interval>,
@@ -120,6 +128,8 @@ struct Named {
     distance_exact: Option<String>,
     #[serde(skip)]
     rate: Rate,
+    #[serde(skip)]
+    useful: Rate,
     #[serde(skip)]
     gap: Option<Rate>,
 }
@@ -207,15 +217,18 @@ impl<'a> FrontierReport<'a> {
         stop: &Stop,
     ) -> Self {
         let points = found.points.iter().map(|point| {
-            let rate = point.bubble_rate(model, passes);
+            let (rate, useful) = (point.bubble_rate(model, passes), point.useful_rate(model, passes));
             Row {
                 activation_peak_max: point.peak.0,
                 interval: Interval(point.interval),
                 bound: Interval(point.bound),
                 steady_bubble_rate: decimal(rate),
                 steady_bubble_rate_exact: fraction(rate),
+                steady_useful_rate: decimal(useful),
+                steady_useful_rate_exact: fraction(useful),
                 proven: point.proven,
                 rate,
+                useful,
             }
         });
         let is_late = stop.is_due() && !stop.is_interrupted();
@@ -279,6 +292,7 @@ impl From<NamedSchedule> for Named {
             peak_memory,
             interval,
             bubble_rate,
+            useful_rate,
             frontier_interval,
             distance,
         } = schedule;
@@ -289,10 +303,13 @@ impl From<NamedSchedule> for Named {
             interval: interval.map(Interval),
             bubble_rate: decimal(bubble_rate),
             bubble_rate_exact: fraction(bubble_rate),
+            useful_rate: decimal(useful_rate),
+            useful_rate_exact: fraction(useful_rate),
             frontier_interval: frontier_interval.map(Interval),
             distance: distance.map(decimal),
             distance_exact: distance.map(fraction),
             rate: bubble_rate,
+            useful: useful_rate,
             gap: distance,
         }
     }

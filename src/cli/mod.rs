@@ -99,9 +99,8 @@ enum Command {
     /// Find the fastest schedule that fits in memory, with a proven lower bound
     ///
     /// Candidates come from building blocks, named schedules and list scheduling. Each is replayed
-    /// independently, and small problems are solved exhaustively. Stages are recomputed, for all
-    /// microbatches, only if nothing else fits. No schedule can beat the lower bound. Ctrl-C and SIGTERM stop the
-    /// search and keep the best schedule found.
+    /// independently, and small problems are solved exhaustively. Nothing is recomputed that fits without.
+    /// No schedule can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best schedule found.
     Optimize(optimize::OptimizeArgs),
 
     #[command(after_long_help = BLOCK_EXAMPLES)]
@@ -218,7 +217,7 @@ const OPTIMIZE_EXAMPLES: &str = "\
 Examples:
   bubbleproof optimize model.toml -o schedule.json
   bubbleproof optimize model.toml --memory 50% --time-limit 10
-      with half of the memory that 1F1B needs, for at most ten seconds
+      with half of the memory that 1F1B needs, for ten seconds or until it is proved optimal
   bubbleproof optimize model.toml --devices 4 --microbatches 16 --json | jq '{makespan, gap}'";
 
 const BLOCK_EXAMPLES: &str = "\

@@ -95,6 +95,9 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         }
         Err(error) => return Err(refused(&error)),
     };
+    if !solution.is_optimal() && !solution.is_cut_short {
+        note("a gap is left, and the usual effort is spent; --time-limit S goes on for S seconds");
+    }
     args.record(&model, &mut solution.schedule);
     let report = SolutionReport::of(&model, &solution, args.search.objective());
     report.notes.iter().for_each(|text| note(text));
@@ -139,7 +142,7 @@ impl<'a> SolutionReport<'a> {
     fn of(model: &'a Model, solution: &'a Solution, objective: ObjectiveName) -> Self {
         Self {
             feasible: true,
-            figures: Figures::of(&solution.verdict),
+            figures: Figures::of(&solution.schedule, &solution.verdict),
             objective: objective.name(),
             capacity: Device::all(model.devices())
                 .map(|device| model.capacity(device).map(|capacity| capacity.0))
@@ -197,7 +200,8 @@ impl fmt::Display for SolutionReport<'_> {
             count(self.microbatches as usize, "microbatch", "microbatches"),
             self.engine
         )?;
-        write!(out, "{}", Lines { verdict: &self.solution.verdict, model: self.described })?;
+        let (schedule, verdict) = (self.schedule, &self.solution.verdict);
+        write!(out, "{}", Lines { schedule, verdict, model: self.described })?;
         let (unit, objective) = (self.time_unit, self.solution.objective);
         let bound = in_unit(self.certified_bound, unit);
         writeln!(out, "  {:<12}  {}", "memory limit", self.capacities())?;

@@ -23,9 +23,13 @@ pub struct SearchArgs {
     #[arg(long, value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
     objective: ObjectiveName,
 
-    /// Time limit of the command in seconds; the best found by then is the answer
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
-    time_limit: Duration,
+    /// Time limit of the command in seconds, used as long as a gap is open [default: 60, and no more than the usual
+    /// effort takes]
+    ///
+    /// The best found by then is the answer. If the option is given, the search goes on until then, unless what it has
+    /// is proved optimal before.
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    time_limit: Option<Duration>,
 
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -33,7 +37,7 @@ pub struct SearchArgs {
 
     /// Number of search threads [default: the number of processors]
     ///
-    /// A search that ends before its time limit gives the same answer with any number of threads.
+    /// A search that no time limit ends gives the same answer with any number of threads.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }
@@ -64,6 +68,9 @@ impl ObjectiveName {
     }
 }
 
+/// The time limit of a command that nobody has given one.
+const UNASKED: Duration = Duration::from_secs(60);
+
 /// A positive number of seconds, with decimals.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
@@ -84,13 +91,18 @@ impl SearchArgs {
     }
 
     /// The time limit.
-    pub const fn time_limit(&self) -> Duration {
-        self.time_limit
+    pub fn time_limit(&self) -> Duration {
+        self.time_limit.unwrap_or(UNASKED)
+    }
+
+    /// Whether a time limit is given, which the search then uses.
+    pub const fn is_limited(&self) -> bool {
+        self.time_limit.is_some()
     }
 
     /// The time limit, from now on.
     pub fn stop(&self, interrupt: Interrupt) -> Stop {
-        Stop::on(interrupt).within(self.time_limit)
+        Stop::on(interrupt).within(self.time_limit())
     }
 
     /// Searches, and shows the progress.
@@ -101,7 +113,9 @@ impl SearchArgs {
         let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = self.threads.unwrap_or_else(available);
         let (objective, stop, seed) = (self.objective.objective(), stop.clone(), self.seed);
-        let options = Options { objective, stop, seed, threads, ..Options::default() };
+        // Time that is asked for is used; without, the effort decides, and the answer does not depend on the clock.
+        let use_all_time = self.is_limited();
+        let options = Options { objective, stop, seed, threads, use_all_time, ..Options::default() };
         optimize::optimize(model, &options, &mut |state| {
             let best = state.best.map_or_else(String::new, |best| {
                 let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));

@@ -18,6 +18,14 @@ impl Table {
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());
     }
+
+    /// The table without one of its columns, counted from 0.
+    pub fn without(mut self, column: usize) -> Self {
+        for row in &mut self.rows {
+            row.remove(column);
+        }
+        self
+    }
 }
 
 impl fmt::Display for Table {

@@ -67,7 +67,7 @@ impl<'a> VerifyReport<'a> {
             communication,
             nearest,
             violations,
-            figures: Figures::of(&verdict),
+            figures: Figures::of(schedule, &verdict),
             schedule: schedule.name.as_deref(),
             model: model.name(),
             devices: schedule.devices(),
@@ -97,7 +97,7 @@ impl fmt::Display for VerifyReport<'_> {
             writeln!(out, "invalid, {}: {size}", count(self.violations.len(), "violation", "violations"))?;
             list(&self.violations, out)?;
         }
-        write!(out, "{}", Lines { verdict: &self.verdict, model })?;
+        write!(out, "{}", Lines { schedule, verdict: &self.verdict, model })?;
         if self.overlapped_pairs > 0 {
             let pairs = count(self.overlapped_pairs, "pair", "pairs");
             writeln!(

@@ -14,6 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod fused;
 mod limits;
 pub mod megatron;
 pub mod perfetto;
@@ -21,6 +22,7 @@ pub mod pytorch;
 pub mod sail_sg;
 pub mod torchtitan;
 
+pub use fused::with_fused_recomputation;
 pub use limits::CannotRun;
 use pytorch::{CsvError, File};
 

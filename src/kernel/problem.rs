@@ -314,7 +314,14 @@ impl IndexedProblem {
         live_after.max().unwrap_or(0).max(0)
     }
 
+    /// Orders of a problem that has all passes of this one and others, without the others.
+    pub fn without_absent(&self, orders: &IndexedOrders) -> IndexedOrders {
+        let present = |pass: &IndexedPass| self.classes[pass.class as usize].passes > 0;
+        orders.iter().map(|order| order.iter().copied().filter(present).collect()).collect()
+    }
+
     /// The largest peak over all devices.
+    #[cfg(test)]
     pub fn peak(&self, orders: &IndexedOrders) -> i64 {
         orders.iter().map(|order| self.peak_of(order)).max().unwrap_or(0)
     }

@@ -1,8 +1,8 @@
 //! Annealing: small moves where a schedule is critical, each judged by its ASAP times.
 //!
 //! A schedule gets shorter only when some pair of passes that follow each other on a device without
-//! idle time, on a longest chain, changes. So moves are drawn from there: one of the two goes a few
-//! places ahead or back. Moves that make it no longer are taken, longer ones with a probability that
+//! idle time, on a longest chain, changes. (For the span, chains to the end of a device that takes longest at the ASAP
+//! times stand for that.) So moves are drawn from there: one of the two goes a few places ahead or back. Moves that make it no longer are taken, longer ones with a probability that
 //! falls as the work goes on (Kirkpatrick, Gelatt and Vecchi, 1983).
 
 use super::lengths::lengths;
@@ -78,7 +78,7 @@ impl<'a> Annealing<'a> {
         };
         let (mut now, mut makespan) = measure(self);
         let mut least = now;
-        self.find_critical(makespan);
+        self.find_critical();
         let typical = typical_duration(self.problem);
         while self.placed < work && least > target && !stop.is_due() {
             self.placed += passes / 8 + 1;
@@ -86,7 +86,7 @@ impl<'a> Annealing<'a> {
                 // Nothing is left to draw from: look at another longest chain.
                 self.problem.asap(&self.orders, &mut self.times);
                 self.placed += passes;
-                self.find_critical(makespan);
+                self.find_critical();
                 continue;
             };
             #[expect(clippy::cast_precision_loss, reason = "the share of the work done steers, nothing more")]
@@ -109,7 +109,7 @@ impl<'a> Annealing<'a> {
                     least = now;
                     best.clone_from(&self.orders);
                 }
-                self.find_critical(makespan);
+                self.find_critical();
             } else {
                 self.shift(device, to, from);
             }
@@ -184,12 +184,22 @@ impl<'a> Annealing<'a> {
 
     /// Walks a longest chain back from its end, choosing at random where it forks, and notes the pairs
     /// of neighbours on it.
-    fn find_critical(&mut self, makespan: i64) {
+    fn find_critical(&mut self) {
         self.critical.clear();
         let problem = self.problem;
         let ends = |item: IndexedPass| self.times.ends[problem.cell(item)];
-        let last: Vec<IndexedPass> = self.orders.iter().filter_map(|order| order.last().copied()).collect();
-        let latest: Vec<IndexedPass> = last.into_iter().filter(|&pass| ends(pass) == makespan).collect();
+        let length = |order: &Vec<IndexedPass>| {
+            let (&first, &last) = order.first().zip(order.last())?;
+            let begin = match self.objective {
+                Objective::Makespan => 0,
+                Objective::DeviceSpan => ends(first) - problem.class_of(first).duration,
+            };
+            Some((ends(last) - begin, last))
+        };
+        let lengths: Vec<(i64, IndexedPass)> = self.orders.iter().filter_map(length).collect();
+        let longest = lengths.iter().map(|&(length, _)| length).max();
+        let latest = lengths.into_iter().filter(|&(length, _)| Some(length) == longest);
+        let latest: Vec<IndexedPass> = latest.map(|(_, last)| last).collect();
         let Some(&first) = latest.get(self.random.usize(..latest.len().max(1))) else { return };
         let mut at = first;
         loop {

@@ -46,6 +46,13 @@ impl Point {
     pub fn bubble_rate(&self, model: &Model, passes: Passes) -> Rate {
         bubble_rate(model, passes, self.interval)
     }
+
+    /// The share of time in which the devices run forwards and backwards while copies of the block follow each other.
+    /// Recomputation is not counted.
+    #[must_use]
+    pub fn useful_rate(&self, model: &Model, passes: Passes) -> Rate {
+        Rate::from_integer(1) - bubble_rate(model, Passes { recompute: false, ..passes }, self.interval)
+    }
 }
 
 /// The share of time that the devices idle at an interval per microbatch.

@@ -29,32 +29,36 @@ mod feasible;
 pub mod frontier;
 mod justify;
 mod lengths;
+mod needless;
 mod parallel;
 pub mod periodic;
 mod proved_by;
+mod replayed;
 mod search;
 mod starting_points;
+mod zero_bubble_v;
 pub mod zone;
 
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
 
 use num_rational::Ratio;
 
 pub use feasible::Infeasible;
+use replayed::{ReplayedSchedule, given, is_quickly_replayed, with_time_to_check};
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
 use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_until};
 use crate::model::{Model, Ticks};
-use crate::replay::{Verdict, replay};
+use crate::replay::Verdict;
 use crate::schedule::{Provenance, Schedule};
 use crate::stop::Stop;
 
 /// How to search.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What to minimise. The other one decides between equals, then the peak memory.
+    /// What to minimise. Between equals decide, in this order: whether they recompute; the largest peak of a device;
+    /// the peaks of all devices together; how many passes recompute.
     pub objective: Objective,
     /// When to stop with the best schedule found so far; by default, not before the effort is spent. A
     /// search that ends before is the same every time.
@@ -66,6 +70,10 @@ pub struct Options {
     /// How much work each engine for whole schedules ([`exact`]) does at most, where the search has not
     /// met the bound, in units of about a microsecond. None: 0.
     pub exact_effort: u64,
+    /// Whether the search goes on once its effort is spent and a gap is left, with other random choices and more
+    /// work for the engines in every round, until it is time to stop. What it ends with then depends on the
+    /// time that it had. (With a stop that is never due, it ends with a proof of optimality or not at all.)
+    pub use_all_time: bool,
     /// How many threads search. The answer does not depend on it.
     pub threads: NonZeroUsize,
     /// Schedules to start from. Those that replay finds valid under the model, capacities included, are
@@ -84,6 +92,7 @@ impl Default for Options {
             seed: 0,
             effort: 400_000_000,
             exact_effort: 4_000_000,
+            use_all_time: false,
             threads: NonZeroUsize::MIN,
             known: Vec::new(),
         }
@@ -122,6 +131,8 @@ pub struct Solution {
     pub engine: String,
     /// What was minimised.
     pub objective: Objective,
+    /// Whether the search was [told to stop](Options::stop) before it ended by itself.
+    pub is_cut_short: bool,
 }
 
 impl Solution {
@@ -221,7 +232,8 @@ fn not_refuted(
 
 /// The shortest schedule found under the model's capacities.
 ///
-/// Any capacities that a serial execution keeps to give a schedule. Unless the [stop](Options::stop)
+/// Any capacities that a serial execution keeps to give a schedule. Nothing is recomputed in it that could be left
+/// out with a schedule as short within the capacities. Unless the [stop](Options::stop)
 /// comes first, the result is never worse than a schedule of the catalogue that keeps to the capacities, and
 /// it is the same every time, with any number of threads. In any case it is never worse than a
 /// [known](Options::known) schedule.
@@ -248,21 +260,28 @@ pub fn optimize(
     // A search cannot hold a schedule that recomputes some microbatches of a stage and not others.
     let mut known: Vec<search::FoundOrders> =
         given.iter().filter_map(|given| space.found(&given.schedule, &given.engine)).collect();
+    let mut is_cut_short = false;
     if options.objective == Objective::DeviceSpan {
-        let options = Options { objective: Objective::Makespan, ..options.clone() };
+        let options = Options { objective: Objective::Makespan, use_all_time: false, ..options.clone() };
         let shortest =
             searched(model, &space, &options, &stop.within(stop.remaining() / 2), &known, progress)?;
-        known.push(shortest.best);
+        is_cut_short = shortest.is_cut_short;
+        known.extend(shortest.kept.into_iter().take(1));
     }
-    let Searched { best, bound, proved_by } = searched(model, &space, options, stop, &known, progress)?;
-    let found = ReplayedSchedule::new(model, options.objective, space.schedule(&best), best.engine)?;
-    let proved = proved_by.map(|engine| (engine.name(), found.value));
-    let better = given.into_iter().filter(|given| given.value < found.value).min_by_key(|given| given.value);
-    let (ReplayedSchedule { schedule, verdict, value, engine }, block) = match better {
-        Some(given) => (given, None),
-        None => (found, best.block),
-    };
-    not_refuted(value, bound.value, proved)?;
+    let Searched { kept, bound, proved, is_cut_short: last } =
+        searched(model, &space, options, stop, &known, progress)?;
+    is_cut_short |= last;
+    let mut found: Vec<(ReplayedSchedule, Option<Block>)> = Vec::new();
+    for orders in kept {
+        let schedule = space.schedule(&orders);
+        let replayed = ReplayedSchedule::new(model, options.objective, schedule, orders.engine)?;
+        found.push((replayed.without_needless(model, options.objective), orders.block));
+    }
+    found.extend(given.into_iter().map(|given| (given, None)));
+    let best = found.into_iter().min_by_key(|(found, _)| found.rank());
+    let (ReplayedSchedule { schedule, verdict, value, engine }, block) =
+        best.expect("the serial schedule keeps to feasible capacities");
+    not_refuted(value, bound.value, proved.map(|(engine, least)| (engine.name(), least)))?;
     let mut schedule = schedule.named("optimized");
     schedule.model = Some(model.name().to_owned());
     schedule.provenance = Some(Provenance {
@@ -270,75 +289,26 @@ pub fn optimize(
         engine: engine.clone(),
         ..Provenance::default()
     });
-    let optimality = match proved_by {
+    let optimality = match proved {
         _ if value == bound.value => Optimality::Bound,
-        Some(engine) => Optimality::Search { engine: proved_by::in_certificates(engine), none_below: value },
-        None => Optimality::Open,
-    };
-    Ok(Solution { schedule, verdict, bound, optimality, block, engine, objective: options.objective }
-        .certified(model))
-}
-
-/// The stop that leaves time to replay and to certify what has been found, where that takes long: as much as it takes
-/// for a schedule of the same size, and half of that.
-fn with_time_to_check(model: &Model, stop: &Stop) -> Stop {
-    const MANY: u64 = 500_000;
-    let passes = 3 * u64::from(model.stages()) * u64::from(model.microbatches());
-    if passes < MANY || stop.remaining() == Duration::MAX {
-        return stop.clone();
-    }
-    let begun = Instant::now();
-    _ = replay(model, &feasible::serial(model, false));
-    stop.within(stop.remaining().saturating_sub(begun.elapsed() * 3 / 2))
-}
-
-/// A valid schedule with what replay says of it, and what found it.
-struct ReplayedSchedule {
-    schedule: Schedule,
-    verdict: Verdict,
-    value: Ticks,
-    engine: String,
-}
-
-impl ReplayedSchedule {
-    fn new(
-        model: &Model,
-        objective: Objective,
-        schedule: Schedule,
-        engine: String,
-    ) -> Result<Self, OptimizeError> {
-        let verdict = replay(model, &schedule);
-        match &verdict.timing {
-            Some(timing) if verdict.is_valid() => {
-                let value = objective.of(&timing.metrics);
-                Ok(Self { schedule, verdict, value, engine })
-            }
-            _ => {
-                let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
-                Err(OptimizeError::Rejected { engine, reason })
-            }
+        Some((engine, least)) if value == least => {
+            Optimality::Search { engine: proved_by::in_certificates(engine), none_below: value }
         }
-    }
-}
-
-/// The known schedules that are valid for the model.
-fn given(model: &Model, options: &Options) -> Vec<ReplayedSchedule> {
-    let fitting = options.known.iter().filter(|known| {
-        known.placement() == model.placement() && known.microbatches() == model.microbatches()
-    });
-    fitting
-        .filter_map(|known| {
-            let engine = known.provenance.as_ref().map_or_else(|| "given".to_owned(), |of| of.engine.clone());
-            ReplayedSchedule::new(model, options.objective, known.clone(), engine).ok()
-        })
-        .collect()
+        _ => Optimality::Open,
+    };
+    let objective = options.objective;
+    let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
+    Ok(solution.certified(model))
 }
 
 /// What a search ends with.
 struct Searched {
-    best: search::FoundOrders,
+    /// The best few orders, best first: all that are worth being looked at once more.
+    kept: Vec<search::FoundOrders>,
     bound: Bound,
-    proved_by: Option<exact::Engine>,
+    /// The engine that has proved that no schedule is below a value, in ticks.
+    proved: Option<(exact::Engine, Ticks)>,
+    is_cut_short: bool,
 }
 
 /// Searches from what is known.
@@ -364,11 +334,21 @@ fn searched(
         search.raise(bound.value);
     }
     search.improve(options.effort / 8);
-    let proved_by = if search.is_done() { None } else { exhaust(model, space, options, stop, &mut search)? };
-    if proved_by.is_none() {
+    let mut effort = options.exact_effort;
+    let mut proved = exhaust(model, space, options, effort, stop, &mut search)?;
+    if proved.is_none() {
         search.improve(options.effort);
     }
-    Ok(Searched { best: search.best(), bound, proved_by })
+    while options.use_all_time && proved.is_none() && !search.is_done() {
+        search.improve_again(options.effort);
+        effort = effort.saturating_mul(2);
+        proved = exhaust(model, space, options, effort, stop, &mut search)?;
+    }
+    let is_cut_short = stop.is_due();
+    // Where the best one recomputes, another one may be worth more without needless recomputation.
+    let is_worth_it = search.best_recomputes() && (!is_cut_short || is_quickly_replayed(model));
+    let kept = if is_worth_it { search.kept().collect() } else { vec![search.best()] };
+    Ok(Searched { kept, bound, proved, is_cut_short })
 }
 
 /// At least so much effort goes with every step that the lower bound may spend.
@@ -379,14 +359,15 @@ fn exhaust(
     model: &Model,
     space: &search::Space,
     options: &Options,
+    effort: u64,
     stop: &Stop,
     search: &mut search::Search<'_>,
-) -> Result<Option<exact::Engine>, OptimizeError> {
-    if options.exact_effort == 0 {
+) -> Result<Option<(exact::Engine, Ticks)>, OptimizeError> {
+    if effort == 0 || search.is_done() {
         return Ok(None);
     }
     search.tell("exhaustive search");
-    let limits = exact::Limits { stop: stop.clone(), effort: options.exact_effort };
+    let limits = exact::Limits { stop: stop.clone(), effort };
     let best = search.best();
     let found = match exact::solve(model, options.objective, &space.schedule(&best), &limits) {
         Ok(found) => found,
@@ -409,7 +390,7 @@ fn exhaust(
     if let Some(better) = better {
         search.put(better);
     }
-    Ok(found.proved_by)
+    Ok(found.proved_by.map(|engine| (engine, found.value)))
 }
 
 #[cfg(test)]

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use bubbleproof::block::Passes;
 use bubbleproof::catalog;
-use bubbleproof::model::{self, Memory, Model, Placement, Ticks, Units};
-use bubbleproof::optimize::{Options, optimize, zone};
+use bubbleproof::certificate::Objective;
+use bubbleproof::model::{self, Kind, Memory, Model, Placement, Ticks, Units};
+use bubbleproof::optimize::{Options, Solution, optimize, zone};
 use bubbleproof::replay::replay;
+use bubbleproof::schedule::Schedule;
 use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
@@ -162,6 +165,89 @@ fn where_a_block_that_recomputes_is_faster_the_schedule_is_no_slower_than_it() {
         timing.metrics.makespan
     );
     assert!(solution.value() <= Ticks(368), "{}", solution.value());
+}
+
+/// Four unequal stages, with checkpoints and this capacity.
+fn with_checkpoints(capacity: i64) -> Model {
+    let text = format!(
+        "name = \"unequal\"\n\
+         [pipeline]\nplacement = \"linear\"\ndevices = 4\nmicrobatches = 16\n\
+         [time]\nforward = [13, 13, 13, 24]\nbackward_input = [14, 14, 14, 25]\nbackward_weight = [12, 12, 12, 21]\n\
+         [memory]\nactivation = 7\nretained_for_weight = 4\ncapacity = {capacity}\n\
+         [recompute]\ncheckpoint = 1\n"
+    );
+    model::parse(&text).expect("a model")
+}
+
+fn recomputed(schedule: &Schedule) -> usize {
+    schedule.orders().iter().flatten().filter(|pass| pass.kind == Kind::R).count()
+}
+
+#[test]
+fn where_there_is_room_nothing_is_recomputed_and_no_named_schedule_as_short_holds_less() {
+    let model = with_checkpoints(80);
+    let options = Options { effort: 100_000, exact_effort: 0, ..Options::default() };
+    let solution = optimize(&model, &options, &mut |_| ()).expect("it fits");
+    assert_eq!(recomputed(&solution.schedule), 0);
+    // ZB-H1 takes 1159 ticks and holds 28 units.
+    assert_eq!(solution.value(), Ticks(1159));
+    assert!(solution.verdict.peak_memory_max() <= Units(28), "{}", solution.verdict.peak_memory_max());
+}
+
+#[test]
+fn where_memory_is_short_only_what_does_not_fit_is_recomputed() {
+    for capacity in [8, 10, 13, 16, 20] {
+        let model = with_checkpoints(capacity);
+        let options = Options { effort: 1_000_000, exact_effort: 0, ..Options::default() };
+        let Solution { schedule, verdict, .. } = optimize(&model, &options, &mut |_| ()).expect("it fits");
+        let makespan = verdict.timing.expect("it is valid").metrics.makespan;
+        for (device, order) in schedule.orders().iter().enumerate() {
+            for at in (0..order.len()).filter(|&at| order[at].kind == Kind::R) {
+                let mut orders = schedule.orders().to_vec();
+                orders[device].remove(at);
+                let without = Schedule::new(model.placement().clone(), 16, orders).expect("a schedule");
+                let verdict = replay(&model, &without);
+                let shorter = verdict.timing.is_some_and(|timing| timing.metrics.makespan <= makespan);
+                assert!(
+                    !verdict.violations.is_empty() || !shorter,
+                    "{capacity}: `{}` is needless",
+                    order[at]
+                );
+            }
+        }
+    }
+}
+
+/// What other programs reach at unit times (the last: ten times that, and latency 1): V placement, memory of 1F1B.
+#[test]
+fn the_device_span_is_no_longer_than_that_of_published_schedules() {
+    for ([time, latency], devices, microbatches, published) in
+        [([1, 0], 8, 64, 384), ([1, 0], 16, 32, 192), ([10, 1], 8, 16, 1000)]
+    {
+        let placement = Placement::v(devices).expect("a placement");
+        let model =
+            Model::equal_stages(placement, microbatches, [time, time, time, latency]).expect("a model");
+        let model = limited(&model, 2 * i64::from(devices));
+        let objective = Objective::DeviceSpan;
+        let options = Options { objective, effort: 100_000, exact_effort: 0, ..Options::default() };
+        let solution = optimize(&model, &options, &mut |_| ()).expect("the capacity is feasible");
+        assert!(solution.value() <= Ticks(published), "{devices}, {microbatches}: {}", solution.value());
+    }
+}
+
+#[test]
+fn time_that_is_granted_is_used_while_a_gap_is_open() {
+    let placement = Placement::v(5).expect("a placement");
+    let model = limited(&Model::equal_stages(placement, 12, [3, 4, 2, 0]).expect("a model"), 6);
+    let granted = Duration::from_secs(4);
+    let little = Options { effort: 20_000, exact_effort: 1_000, ..Options::default() };
+    let alone = optimize(&model, &little, &mut |_| ()).expect("the capacity is feasible");
+    assert!(!alone.is_optimal(), "a gap is left");
+    let begun = Instant::now();
+    let options = Options { use_all_time: true, stop: Stop::after(granted), ..little };
+    let solution = optimize(&model, &options, &mut |_| ()).expect("the capacity is feasible");
+    assert!(solution.is_optimal() || begun.elapsed() >= granted, "{:?}", begun.elapsed());
+    assert!(solution.value() <= alone.value());
 }
 
 #[test]

@@ -103,6 +103,10 @@ const FIGURES: &[&str] = &[
     "bubble_rate_exact",
     "idle_rate",
     "idle_rate_exact",
+    "useful_rate",
+    "useful_rate_exact",
+    "recomputed_passes",
+    "recomputed_stages",
     "peak_memory",
     "peak_memory_max",
 ];

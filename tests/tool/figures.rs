@@ -269,7 +269,7 @@ fn idle_shares(scene: &Scene, replayed: &Value, replay: &str, drawn: &str) {
 #[test]
 fn what_was_found_has_the_same_figures_in_every_command() {
     let scene = Scene::new(MODELS[0]);
-    let found = scene.run("optimize MODEL --microbatches 3 --time-limit 20 -o FOUND --json").json();
+    let found = scene.run("optimize MODEL --microbatches 3 -o FOUND --json").json();
     let base = scene.run("verify FOUND --model MODEL --json").json();
     assert_eq!(Scene::hold(&base, &found, "optimize"), 8);
     Scene::hold_text(&base, &scene.run("check FOUND").out, "check");

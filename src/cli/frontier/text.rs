@@ -8,6 +8,7 @@ use crate::cli::figures::percentage;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::draw::{letters, plural};
+use crate::replay::Rate;
 
 /// How much of a point is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,9 @@ impl fmt::Display for FrontierReport<'_> {
             self.memory_unit,
             self.engine
         )?;
-        let mut table = Table::new(["activation peak", "interval", "steady bubble rate", "optimality"]);
+        let headings =
+            ["activation peak", "interval", "steady bubble rate", "steady useful rate", "optimality"];
+        let mut table = Table::new(headings);
         for row in &self.points {
             let proof = match row.proved() {
                 Extent::Both => "proved".to_owned(),
@@ -81,9 +84,12 @@ impl fmt::Display for FrontierReport<'_> {
                 row.activation_peak_max.to_string(),
                 row.interval.to_string(),
                 percentage(row.rate),
+                percentage(row.useful),
                 proof,
             ]);
         }
+        // Without recomputation it is what the bubble rate leaves of the whole.
+        let table = if self.passes.recompute { table } else { table.without(3) };
         write!(out, "{table}\n{}", self.chart)?;
         self.legend(out)?;
         match self.claimed_by {
@@ -109,6 +115,7 @@ impl fmt::Display for FrontierReport<'_> {
                 "interval",
                 "over frontier",
                 "bubble rate",
+                "useful rate",
                 "peak memory",
             ]);
             let mut letters = letters();
@@ -121,10 +128,12 @@ impl fmt::Display for FrontierReport<'_> {
                     row.interval.map_or_else(|| "-".to_owned(), |interval| interval.to_string()),
                     row.gap.map_or_else(|| "-".to_owned(), percentage),
                     percentage(row.rate),
+                    percentage(row.useful),
                     row.peak_memory_max.to_string(),
                 ]);
             }
-            write!(out, "{table}")?;
+            let recomputing = self.schedules.iter().any(|row| row.rate + row.useful < Rate::from_integer(1));
+            write!(out, "{}", if recomputing { table } else { table.without(6) })?;
         }
         self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
     }

@@ -383,8 +383,7 @@ impl ComparisonReport {
     ) -> Self {
         let mut errors: Vec<Rate> = traces.iter().filter_map(|report| report.makespan_error).collect();
         errors.sort_unstable();
-        let within =
-            |error: &Rate| tolerance.is_none_or(|tolerance| *error <= tolerance && *error >= -tolerance);
+        let within = |error: &Rate| tolerance.is_none_or(|most| *error <= most && *error >= -most);
         let holds = traces.iter().all(|report| report.as_declared) && errors.iter().all(within);
         let makespan_errors = (errors.len() > 1).then(|| {
             let exact = [errors[0], errors[(errors.len() - 1) / 2], errors[errors.len() - 1]];

@@ -27,6 +27,8 @@ pub struct NamedSchedule {
     pub interval: Option<Ratio<i64>>,
     /// The bubble rate of the whole schedule, with the microbatches of the model.
     pub bubble_rate: Rate,
+    /// The rate of useful work of the whole schedule: what neither a bubble nor recomputation takes.
+    pub useful_rate: Rate,
     /// The least interval of the frontier within its memory, where its stages run the passes of the frontier.
     pub frontier_interval: Option<Ratio<i64>>,
     /// How much longer its interval is than that, as a share of it; negative where the schedule, with several
@@ -81,6 +83,7 @@ fn against(
         peak_memory: verdict.peak_memory_max(),
         interval,
         bubble_rate: timing.metrics.bubble_rate,
+        useful_rate: timing.metrics.useful_rate,
         frontier_interval: best,
         distance,
     })

@@ -13,8 +13,22 @@ use crate::stop::Stop;
 /// How many of the candidates are kept to be improved.
 const KEPT: usize = 8;
 
-/// What candidates are compared by: the objective, the other span, the largest peak.
-pub(super) type Score = (i64, i64, i64);
+/// What candidates are compared by, the first that differs deciding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Score {
+    /// The objective, in ticks.
+    pub value: i64,
+    /// Whether it recomputes anything.
+    pub recomputes: bool,
+    /// The largest peak of a device, weights included, in units.
+    pub peak: i64,
+    /// The peaks of all devices together.
+    pub peaks: i64,
+    /// How many passes recompute.
+    recomputations: usize,
+    /// The span that is not the objective.
+    other: i64,
+}
 
 /// Where a schedule came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +71,7 @@ impl Pool {
     }
 
     pub(super) fn best(&self) -> Option<i64> {
-        self.0.first().map(|best| best.score.0)
+        self.0.first().map(|best| best.score.value)
     }
 
     /// What a candidate must be better than to be taken.
@@ -70,12 +84,28 @@ impl Pool {
 pub(super) struct Variant {
     pub forward: IndexedProblem,
     pub backward: IndexedProblem,
+    /// By stage: whether it is recomputed.
+    recomputed: Vec<bool>,
+    /// How many passes recompute.
+    recomputations: usize,
 }
 
 impl Variant {
     pub(super) fn new(model: &Model, recomputed: &[bool]) -> Self {
         let forward = IndexedProblem::split(model, recomputed);
-        Self { backward: forward.reversed(), forward }
+        let stages = recomputed.iter().filter(|&&recomputed| recomputed).count();
+        Self {
+            backward: forward.reversed(),
+            recomputed: recomputed.to_vec(),
+            recomputations: stages * forward.microbatches() as usize,
+            forward,
+        }
+    }
+
+    /// Whether this recomputes some of the stages that another one recomputes, and no others.
+    fn is_leaner_than(&self, other: &Self) -> bool {
+        let mut both = self.recomputed.iter().zip(&other.recomputed);
+        self.recomputations < other.recomputations && both.all(|(ours, theirs)| !ours || *theirs)
     }
 }
 
@@ -83,12 +113,28 @@ impl Variant {
 pub(super) struct Level {
     pub model: Model,
     pub variants: Vec<Variant>,
+    /// What the weights hold on each device, in units.
+    resident: Vec<i64>,
 }
 
 impl Level {
     pub(super) fn new(model: Model) -> Self {
         let variants = recomputations(&model).into_iter().map(|set| Variant::new(&model, &set)).collect();
-        Self { model, variants }
+        let resident = Device::all(model.devices()).map(|device| model.resident(device).0).collect();
+        Self { model, variants, resident }
+    }
+
+    /// The variant that recomputes the fewest of the stages that a variant does and in which the orders fit all the
+    /// same, with the orders there; nothing when that is the variant itself.
+    fn leaner(&self, variant: usize, orders: &IndexedOrders) -> Option<(usize, IndexedOrders)> {
+        let of = &self.variants[variant];
+        let leaner = self.variants.iter().enumerate().filter(|(_, other)| other.is_leaner_than(of));
+        let mut fewest_first = leaner.sorted_by_key(|(_, other)| other.recomputations);
+        let fits = |(at, other): (usize, &Variant)| {
+            let without = other.forward.without_absent(orders);
+            other.forward.fits(&without).then_some((at, without))
+        };
+        fewest_first.find_map(fits)
     }
 
     /// The first variant in which something can be expressed, and its orders there.
@@ -130,7 +176,18 @@ impl<'a> Arena<'a> {
         };
         let more = i64::try_from(more).ok()?;
         let (value, other) = lengths(problem, self.objective, orders, &times);
-        Some((value + more, other + more, problem.peak(orders)))
+        let held = orders.iter().zip(&self.level.resident);
+        let held = held.map(|(order, weights)| problem.peak_of(order) + weights);
+        let (peak, peaks) = held.fold((0, 0), |(most, all), held| (most.max(held), held + all));
+        let recomputations = self.level.variants[variant].recomputations;
+        Some(Score {
+            value: value + more,
+            recomputes: recomputations > 0,
+            peak,
+            peaks,
+            recomputations,
+            other: other + more,
+        })
     }
 
     /// The candidate that a schedule is, in the first variant that recomputes what it does; nothing when it
@@ -145,9 +202,15 @@ impl<'a> Arena<'a> {
         self.judged(orders, Origin { engine: engine.to_owned(), block, variant })
     }
 
-    pub(super) fn judged(&self, orders: IndexedOrders, origin: Origin) -> Option<Candidate> {
+    /// The candidate that orders are which fit and can run, without the recomputation of stages that fit
+    /// without.
+    pub(super) fn judged(&self, mut orders: IndexedOrders, mut origin: Origin) -> Option<Candidate> {
         if !self.level.variants[origin.variant].forward.fits(&orders) {
             return None;
+        }
+        if let Some((variant, leaner)) = self.level.leaner(origin.variant, &orders) {
+            orders = leaner;
+            origin = Origin { variant, ..origin.improved() };
         }
         let score = self.score(origin.variant, &orders)?;
         Some(Candidate { score, orders, origin })

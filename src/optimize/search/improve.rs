@@ -17,20 +17,28 @@ impl Search<'_> {
         self.unroll();
     }
 
+    /// Improves the best candidates with so much more effort and other random choices: in turn where most of the
+    /// work is done and, where that is on few microbatches, on all of them.
+    pub(in crate::optimize) fn improve_again(&mut self, effort: usize) {
+        self.again += 1;
+        self.improve(self.placed.saturating_add(effort));
+    }
+
     /// Anneals and fills the best candidates in turn, as long as the effort lasts.
     fn anneal(&mut self, effort: usize) {
         let mut before = None;
+        let on_few = self.few.is_some() && self.again.is_multiple_of(2);
         while !self.is_done() && self.placed < effort {
             // Few microbatches are still many passes when they represent more: it ends with the first
             // round that finds nothing.
-            let best = self.arena().pool.best();
-            if self.few.is_some() && before == Some(best) {
+            let best = self.few.as_ref().filter(|_| on_few).unwrap_or(&self.whole).pool.best();
+            if on_few && before == Some(best) {
                 break;
             }
             before = Some(best);
             self.tell("improving");
             let stop = self.stop.clone();
-            let arena = self.few.as_ref().unwrap_or(&self.whole);
+            let arena = self.few.as_ref().filter(|_| on_few).unwrap_or(&self.whole);
             let target = arena.target(self.bound, &self.stop);
             let share = (self.options.effort / 6 / BATCH).max(arena.level.variants[0].forward.passes() * 50);
             let left = (effort - self.placed) / BATCH + 1;
@@ -48,7 +56,8 @@ impl Search<'_> {
             });
             for (candidates, placed) in found {
                 self.placed += placed;
-                self.arena().pool.extend(candidates);
+                let improved = self.few.as_mut().filter(|_| on_few).unwrap_or(&mut self.whole);
+                improved.pool.extend(candidates);
             }
             self.rounds += 1;
         }
@@ -102,21 +111,21 @@ impl Arena<'_> {
         stop: &Stop,
     ) -> (Vec<Candidate>, usize) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let problem = &self.level.variants[parent.origin.variant].forward;
         let rules = rules();
         let mut placed = 0;
         let mut best: Option<Candidate> = None;
         while placed < work && !stop.is_due() {
             let from = best.as_ref().unwrap_or(parent);
-            if from.score.0 <= target {
+            if from.score.value <= target {
                 break;
             }
+            let problem = &self.level.variants[from.origin.variant].forward;
             let mut forwards = forwards_of(problem, &from.orders);
             disturb(&mut forwards, &mut random);
             let rule = rules[random.usize(..rules.len())];
             placed += 4 * problem.passes();
             let Some(orders) = dispatch(problem, &forwards, &problem.limits, rule, stop) else { continue };
-            let Some(candidate) = self.judged(orders, parent.origin.improved()) else { continue };
+            let Some(candidate) = self.judged(orders, from.origin.improved()) else { continue };
             let (filled, more) = self.justified(&candidate, stop);
             placed += more;
             let reached = filled.unwrap_or(candidate);

@@ -69,8 +69,12 @@ pub(super) struct Search<'a> {
     /// A named schedule of all microbatches that was there at once.
     fallback: Option<Candidate>,
     placed: usize,
+    /// Whether all proposals have been looked at.
+    proposed: bool,
     /// How often candidates have been improved.
     rounds: u64,
+    /// How often that began again after the effort was spent.
+    again: u64,
 }
 
 impl<'a> Search<'a> {
@@ -95,18 +99,38 @@ impl<'a> Search<'a> {
             few: space.few.as_ref().map(few),
             fallback: None,
             placed: 0,
+            proposed: false,
             rounds: 0,
+            again: 0,
         }
     }
 
     /// The best orders so far. (A search that ends by itself has met everything that its fallback is.)
     pub(super) fn best(&self) -> FoundOrders {
-        let found = self.whole.pool.0.first().expect("the serial schedule keeps to feasible capacities");
+        self.kept().next().expect("the serial schedule keeps to feasible capacities")
+    }
+
+    /// The best few so far, best first.
+    pub(super) fn kept(&self) -> impl Iterator<Item = FoundOrders> {
+        self.candidates().map(|candidate| {
+            let block = candidate.origin.block.map(|at| self.blocks[at].clone());
+            let Origin { engine, variant, .. } = candidate.origin.clone();
+            FoundOrders { orders: candidate.orders.clone(), variant, engine, block }
+        })
+    }
+
+    /// Whether the best orders recompute anything.
+    pub(super) fn best_recomputes(&self) -> bool {
+        self.candidates().next().is_some_and(|best| best.score.recomputes)
+    }
+
+    /// The best few so far, best first, and before them the fallback, where it is better and time is up.
+    fn candidates(&self) -> impl Iterator<Item = &Candidate> {
+        let found = &self.whole.pool.0;
         let fallback = self.fallback.as_ref().filter(|_| self.stop.is_due());
-        let best = fallback.filter(|fallback| fallback.score < found.score).unwrap_or(found);
-        let block = best.origin.block.map(|at| self.blocks[at].clone());
-        let Origin { engine, variant, .. } = best.origin.clone();
-        FoundOrders { orders: best.orders.clone(), variant, engine, block }
+        let fallback =
+            fallback.filter(|fallback| found.first().is_none_or(|best| fallback.score < best.score));
+        fallback.into_iter().chain(found)
     }
 
     /// Takes a better lower bound.
@@ -146,15 +170,18 @@ impl<'a> Search<'a> {
             if let Some(candidate) = self.whole.judged(orders, candidate.origin.clone()) {
                 self.whole.pool.take(candidate);
             }
-            if self.whole.pool.best() == Some(self.bound.0) || self.stop.is_due() {
+            if self.is_done() {
                 break;
             }
         }
     }
 
-    /// Whether the best schedule meets the bound, or it is time to stop.
+    /// Whether the best schedule meets the bound, or it is time to stop. One that recomputes does not end the
+    /// proposals: there may be one as short that does not.
     pub(super) fn is_done(&self) -> bool {
-        let optimal = self.whole.pool.best() == Some(self.bound.0);
+        let best = self.whole.pool.0.first().map(|best| best.score);
+        let optimal =
+            best.is_some_and(|best| best.value == self.bound.0 && (self.proposed || !best.recomputes));
         optimal || self.stop.is_due()
     }
 

@@ -5,19 +5,28 @@ use std::ops::Range;
 use super::super::dispatch::{Rule, dispatch, forwards_of, rules};
 use super::super::feasible::serial;
 use super::super::periodic::Effort;
+use super::super::zero_bubble_v::zero_bubble_v;
 use super::super::{parallel, starting_points};
 use super::arena::{Candidate, Origin};
 use super::{BATCH, Search};
 use crate::block::Block;
-use crate::catalog;
+use crate::catalog::{self, Entry};
 use crate::kernel::{IndexedOrders, IndexedProblem};
 use crate::model::Model;
+use crate::schedule::Schedule;
 
 /// The effort for one swap in the search for a block of several microbatches per interval.
 const EFFORT_PER_SWAP: usize = 2000;
 
 /// Blocks within tighter capacities are looked for up to this many devices.
 const FEW_DEVICES: u32 = 16;
+
+/// Up to this many passes, a schedule that meets the bound is held against all named ones, of which one may be as
+/// short and hold less.
+const MOST_PASSES_FOR_LESS_MEMORY: usize = 5000;
+
+/// The name of the [schedule](zero_bubble_v) that is no entry of the catalogue.
+const ZERO_BUBBLE_V: &str = "zb-v";
 
 /// Forwards to schedule along.
 struct Guide {
@@ -59,6 +68,7 @@ impl Search<'_> {
         self.justify();
         self.unroll();
         self.complete();
+        self.proposed = true;
     }
 
     /// Lays by a named schedule that is there at once, for when there is no time for more: the first that fits,
@@ -145,10 +155,17 @@ impl Search<'_> {
         let model = self.arena().level.model.clone();
         let stop = self.stop.clone();
         // The last ones leave the fewest bubbles: where there is room for them, nothing may be left to
-        // win, and the others are spared.
+        // win, and those of the others that take long are spared.
+        if let Some(schedule) = self.by_hand(&model) {
+            self.add(guides, schedule.len(), |problem| problem.split_orders(&schedule), ZERO_BUBBLE_V, None);
+            self.unroll();
+        }
         for entry in catalog::entries().iter().rev() {
-            if self.is_done() {
+            if self.stop.is_due() {
                 return;
+            }
+            if self.is_spared(entry) {
+                continue;
             }
             if let Ok(proposal) = entry.propose(&model, None, &stop) {
                 let before = self.arena().pool.best();
@@ -164,13 +181,17 @@ impl Search<'_> {
     /// Takes the blocks and named schedules of all microbatches, where fewer were searched: the result
     /// is never worse than they are.
     fn complete(&mut self) {
-        if self.few.is_none() || self.is_done() {
+        if self.few.is_none() || self.stop.is_due() {
             return;
         }
         self.tell("catalogue");
+        if let Some(schedule) = self.by_hand(&self.whole.level.model) {
+            let candidate = self.whole.candidate(&schedule, ZERO_BUBBLE_V, None);
+            self.whole.pool.extend(candidate);
+        }
         for (at, block) in self.blocks.iter().enumerate() {
-            if self.stop.is_due() {
-                return;
+            if self.is_done() {
+                break;
             }
             let Ok(schedule) = block.expand(&self.whole.level.model, self.whole.level.model.microbatches())
             else {
@@ -180,8 +201,11 @@ impl Search<'_> {
             self.whole.pool.extend(candidate);
         }
         for entry in catalog::entries() {
-            if self.is_done() {
+            if self.stop.is_due() {
                 return;
+            }
+            if self.is_spared(entry) {
+                continue;
             }
             let few = self.named.iter().find(|(name, _)| *name == entry.name).map(|(_, few)| few);
             let Ok(proposal) = entry.propose(&self.whole.level.model, few, &self.stop) else { continue };
@@ -191,6 +215,21 @@ impl Search<'_> {
             });
             self.whole.pool.extend(candidate);
         }
+    }
+
+    /// ZB-V, where there is something left to win and time for it.
+    fn by_hand(&self, model: &Model) -> Option<Schedule> {
+        if self.is_done() {
+            return None;
+        }
+        zero_bubble_v(model, &self.stop.within(self.stop.remaining() / 10))
+    }
+
+    /// Whether a named schedule is not looked at: the best schedule meets the bound, and to learn whether this one, as
+    /// short, holds less takes too long.
+    fn is_spared(&self, entry: &Entry) -> bool {
+        let passes = self.whole.level.variants[0].forward.passes();
+        self.is_done() && entry.takes_improving() && passes > MOST_PASSES_FOR_LESS_MEMORY
     }
 
     /// List scheduling along all forwards by every rule within some sets of limits, as far as a part of

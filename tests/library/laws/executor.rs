@@ -1,7 +1,7 @@
 //! Laws of replay and the ASAP pass.
 
 use bubbleproof::kernel::{asap, within_device_span};
-use bubbleproof::model::{Costs, Device, Memory, Model, Pass, Placement, Ticks, Units};
+use bubbleproof::model::{Costs, Device, Kind, Memory, Model, Pass, Placement, Ticks, Units};
 use bubbleproof::replay::{Timing, Violation, Wait, replay};
 use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
@@ -68,6 +68,11 @@ proptest! {
             let room = i128::from(model.devices()) * i128::from(span.0);
             prop_assert_eq!(rate * room, (room - i128::from(busy)).into());
         }
+        let again = schedule.orders().iter().flatten().filter(|pass| pass.kind == Kind::R);
+        let recomputing: i64 = again.map(|&pass| naive::duration(&model, pass)).sum();
+        prop_assert_eq!(metrics.useful.0, busy - recomputing);
+        let room = i128::from(model.devices()) * i128::from(metrics.device_span.0);
+        prop_assert_eq!(metrics.useful_rate * room, i128::from(metrics.useful.0).into());
     }
 
     #[test]

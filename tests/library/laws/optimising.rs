@@ -30,6 +30,11 @@ pub fn limited() -> impl Strategy<Value = Model> {
     })
 }
 
+/// How many passes recompute.
+fn recomputed(schedule: &Schedule) -> usize {
+    schedule.orders().iter().flatten().filter(|pass| pass.kind == Kind::R).count()
+}
+
 /// Every microbatch to its end before the next one, nothing recomputed.
 fn one_after_the_other(model: &Model) -> Schedule {
     let orders = Device::all(model.devices()).map(|device| {
@@ -159,6 +164,34 @@ proptest! {
         let verdict = replay(&model, &known);
         if verdict.is_valid() {
             prop_assert!(solution.value() <= objective.of(&verdict.timing.expect("it is valid").metrics));
+        }
+    }
+
+    #[test]
+    fn nothing_is_recomputed_that_need_not_be(model in limited(), microbatches in 1..80_u32) {
+        prop_assume!(model.memory().checkpoint.is_some());
+        let model = model.with_microbatches(microbatches).expect("small times");
+        let solution = optimize(&model, &quick(Objective::Makespan), &mut |_| ()).expect("it fits");
+        for entry in catalog::entries() {
+            let Ok(schedule) = entry.generate(&model) else { continue };
+            let verdict = replay(&model, &schedule);
+            let as_short = verdict.timing.as_ref().expect("it is valid").metrics.makespan == solution.value();
+            let more = solution.verdict.peak_memory_max() > verdict.peak_memory_max();
+            prop_assert!(!(as_short && more) || recomputed(&schedule) > 0, "{} holds less", entry.name);
+        }
+        let orders = solution.schedule.orders();
+        let places = (0..orders.len()).flat_map(|device| (0..orders[device].len()).map(move |at| (device, at)));
+        for (device, position) in places.filter(|&(device, at)| orders[device][at].kind == Kind::R) {
+            let mut without = orders.to_vec();
+            let pass = without[device].remove(position);
+            let without = Schedule::new(model.placement().clone(), microbatches, without).expect("a schedule");
+            let verdict = replay(&model, &without);
+            let makespan = verdict.timing.as_ref().map(|timing| timing.metrics.makespan);
+            prop_assert!(
+                !verdict.is_valid() || makespan.is_none_or(|makespan| makespan > solution.value()),
+                "`{}` could be left out",
+                pass
+            );
         }
     }
 

@@ -108,3 +108,37 @@ fn converting_there_and_back_changes_nothing() {
     }
     assert_eq!(tool(&["verify", &csv]).status, 0);
 }
+
+#[test]
+fn formats_without_recomputation_leave_it_to_the_backward_and_say_how() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let text = std::fs::read_to_string(MODEL).expect("the model is there");
+    let (model, own) = (path("model.toml"), path("own.json"));
+    std::fs::write(&model, format!("{text}\n[recompute]\ncheckpoint = 0\n")).expect("written");
+    let convert = |name: &str, output: &str, format: &str| {
+        tool(&["convert", &model, "--schedule", name, "-o", &path(output), "--to", format])
+    };
+    let kept = tool(&["convert", &model, "--schedule", "1f1b-r", "-o", &own]);
+    assert_eq!((kept.status, kept.err.contains("recomput")), (0, false), "{}", kept.transcript());
+    let judged = tool(&["verify", &own, "--model", &model]);
+    assert!(judged.out.contains("  useful rate   "), "{}", judged.out);
+    assert!(judged.out.contains("  recomputed    stages 0 and 1"), "{}", judged.out);
+    for (format, how) in [
+        ("pytorch", "torch.utils.checkpoint"),
+        ("pytorch-comms", "torch.utils.checkpoint"),
+        ("torchtitan", "activation_checkpoint=FullAC.Config()"),
+        ("torchtitan-0.2", "[activation_checkpoint]"),
+        ("sail-sg", "--recompute-granularity full"),
+    ] {
+        let run = convert("1f1b-r", "again.csv", format);
+        let (said, stages) = (run.err.contains(how), run.err.contains("stages 0 and 1"));
+        assert_eq!((run.status, said, stages), (0, true, true), "{format}: {}", run.transcript());
+        let plain = convert("1f1b", "plain.csv", format);
+        assert_eq!((plain.status, plain.err.contains("recomput")), (0, false), "{}", plain.transcript());
+        if format == "pytorch" {
+            let read = |name: &str| std::fs::read(path(name)).expect("it was written");
+            assert_eq!(read("again.csv"), read("plain.csv"));
+        }
+    }
+}

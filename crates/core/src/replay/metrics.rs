@@ -3,7 +3,7 @@
 use num_rational::Ratio;
 
 use super::{devices, end_of};
-use crate::model::{Model, Ticks};
+use crate::model::{Kind, Model, Pass, Ticks};
 use crate::schedule::Schedule;
 
 /// An exact share.
@@ -21,11 +21,17 @@ pub struct Metrics {
     pub device_span: Ticks,
     /// The time that all devices together are busy.
     pub busy: Ticks,
+    /// The part of that in which they do what every schedule has to: forwards and backwards. Recomputation is
+    /// not counted.
+    pub useful: Ticks,
     /// `1 - busy / (d * device_span)`. With equal devices this is the papers'
     /// `1 - m*(F+B+W)/cost` (Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 5.3).
     pub bubble_rate: Rate,
     /// `1 - busy / (d * makespan)`.
     pub idle_rate: Rate,
+    /// `useful / (d * device_span)`, and 1 where nothing takes time. Together with `bubble_rate` that is 1, unless
+    /// something is recomputed: the rest is the share of recomputation.
+    pub useful_rate: Rate,
 }
 
 /// Measures a complete run.
@@ -35,21 +41,27 @@ pub(super) fn measure(
     starts: &[Vec<Ticks>],
     device_span: Ticks,
 ) -> Metrics {
-    let (mut makespan, mut busy) = (Ticks::ZERO, Ticks::ZERO);
+    let (mut makespan, mut busy, mut recomputing) = (Ticks::ZERO, Ticks::ZERO, Ticks::ZERO);
     for ((_, order), starts) in devices(schedule).zip(starts) {
         let Some((&pass, &last)) = order.last().zip(starts.last()) else { continue };
         makespan = makespan.max(end_of(model, pass, last));
-        busy += order.iter().map(|pass| model.duration(pass.stage, pass.kind)).sum();
+        let duration = |pass: &Pass| model.duration(pass.stage, pass.kind);
+        busy += order.iter().map(duration).sum();
+        recomputing += order.iter().filter(|pass| pass.kind == Kind::R).map(duration).sum();
     }
-    let idle_share = |span: Ticks| {
+    // The share of a span that is not worked in.
+    let rest = |worked: Ticks, span: Ticks| {
         let room = i128::from(schedule.devices()) * i128::from(span.0);
-        if room == 0 { Rate::from_integer(0) } else { Rate::new(room - i128::from(busy.0), room) }
+        if room == 0 { Rate::from_integer(0) } else { Rate::new(room - i128::from(worked.0), room) }
     };
+    let useful = busy - recomputing;
     Metrics {
         makespan,
         device_span,
         busy,
-        bubble_rate: idle_share(device_span),
-        idle_rate: idle_share(makespan),
+        useful,
+        bubble_rate: rest(busy, device_span),
+        idle_rate: rest(busy, makespan),
+        useful_rate: Rate::from_integer(1) - rest(useful, device_span),
     }
 }

@@ -453,8 +453,10 @@ fn a_boundary_between_devices_costs_its_latency_both_ways() {
         makespan: Ticks(26),
         device_span: Ticks(26),
         busy: Ticks(18),
+        useful: Ticks(18),
         bubble_rate: Ratio::new(17, 26),
         idle_rate: Ratio::new(17, 26),
+        useful_rate: Ratio::new(9, 26),
     };
     assert_eq!(timing.metrics, expected);
 }
@@ -477,10 +479,23 @@ fn makespan_and_device_span_differ_when_the_last_device_ends_last() {
         makespan: Ticks(23),
         device_span: Ticks(22),
         busy: Ticks(25),
+        useful: Ticks(25),
         bubble_rate: Ratio::new(19, 44),
         idle_rate: Ratio::new(21, 46),
+        useful_rate: Ratio::new(25, 44),
     };
     assert_eq!(timing.metrics, expected);
+}
+
+#[test]
+fn recomputation_is_work_that_is_of_no_use() {
+    let schedule = schedule(TWO, 1, &["0F0 0R0 0I0 0W0", "1F0 1I0 1W0"]);
+    let model = with_memory(&schedule, |memory| memory.checkpoint = Some(vec![Units(1); 2]));
+    let Metrics { device_span, busy, useful, bubble_rate, useful_rate, .. } =
+        replay(&model, &schedule).timing.expect("it is valid").metrics;
+    // R waits for nothing but its forward, so it fills the time in which device 0 waits for the gradient.
+    assert_eq!((device_span, busy, useful), (Ticks(5), Ticks(7), Ticks(6)));
+    assert_eq!((bubble_rate, useful_rate), (Ratio::new(3, 10), Ratio::new(6, 10)));
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! Schedules once replay has accepted them: what they are compared by, and without needless recomputation; and the
+//! time that it takes.
+
+use std::time::{Duration, Instant};
+
+use super::feasible::serial;
+use super::{Objective, OptimizeError, Options, needless};
+use crate::model::{Kind, Model, Ticks, Units};
+use crate::replay::{Verdict, replay};
+use crate::schedule::Schedule;
+use crate::stop::Stop;
+
+/// A valid schedule with what replay says of it, and what found it.
+pub(super) struct ReplayedSchedule {
+    pub schedule: Schedule,
+    pub verdict: Verdict,
+    /// The objective, as replay measures it.
+    pub value: Ticks,
+    pub engine: String,
+}
+
+impl ReplayedSchedule {
+    /// Replays a schedule.
+    ///
+    /// # Errors
+    /// When replay rejects it.
+    pub(super) fn new(
+        model: &Model,
+        objective: Objective,
+        schedule: Schedule,
+        engine: String,
+    ) -> Result<Self, OptimizeError> {
+        let verdict = replay(model, &schedule);
+        match &verdict.timing {
+            Some(timing) if verdict.is_valid() => {
+                let value = objective.of(&timing.metrics);
+                Ok(Self { schedule, verdict, value, engine })
+            }
+            _ => {
+                let reason = verdict.violations.first().map_or_else(String::new, ToString::to_string);
+                Err(OptimizeError::Rejected { engine, reason })
+            }
+        }
+    }
+
+    /// The same without needless recomputation, where replay says that this is valid and no longer.
+    pub(super) fn without_needless(self, model: &Model, objective: Objective) -> Self {
+        let leaner = needless::without_needless(model, &self.schedule).and_then(|mut leaner| {
+            leaner.provenance.clone_from(&self.schedule.provenance);
+            // It is no longer that of a name.
+            let engine = match self.engine.strip_suffix(", improved") {
+                Some(name) => format!("{name}, improved"),
+                None => format!("{}, improved", self.engine),
+            };
+            Self::new(model, objective, leaner, engine).ok()
+        });
+        leaner.filter(|leaner| leaner.value <= self.value).unwrap_or(self)
+    }
+
+    /// What schedules are compared by in the end: the objective; whether they recompute; the largest peak of a
+    /// device, and all of them together; how many passes recompute.
+    pub(super) fn rank(&self) -> (Ticks, bool, Units, Units, usize) {
+        let passes = self.schedule.orders().iter().flatten();
+        let recomputations = passes.filter(|pass| pass.kind == Kind::R).count();
+        let peaks = self.verdict.peak_memory.iter().copied();
+        (self.value, recomputations > 0, self.verdict.peak_memory_max(), peaks.sum(), recomputations)
+    }
+}
+
+/// The known schedules that are valid for the model.
+pub(super) fn given(model: &Model, options: &Options) -> Vec<ReplayedSchedule> {
+    let fitting = options.known.iter().filter(|known| {
+        known.placement() == model.placement() && known.microbatches() == model.microbatches()
+    });
+    fitting
+        .filter_map(|known| {
+            let engine = known.provenance.as_ref().map_or_else(|| "given".to_owned(), |of| of.engine.clone());
+            let known = ReplayedSchedule::new(model, options.objective, known.clone(), engine).ok()?;
+            Some(known.without_needless(model, options.objective))
+        })
+        .collect()
+}
+
+/// The passes of a schedule: F, I and W of every stage and microbatch.
+fn passes(model: &Model) -> u64 {
+    3 * u64::from(model.stages()) * u64::from(model.microbatches())
+}
+
+/// Whether to replay a few schedules takes hardly any time.
+pub(super) fn is_quickly_replayed(model: &Model) -> bool {
+    const FEW: u64 = 20_000;
+    passes(model) <= FEW
+}
+
+/// The stop that leaves time to replay and to certify what has been found, where that takes long: as much as it takes
+/// for a schedule of the same size, and half of that; twice as much where recomputation may be left out.
+pub(super) fn with_time_to_check(model: &Model, stop: &Stop) -> Stop {
+    const MANY: u64 = 500_000;
+    if passes(model) < MANY || stop.remaining() == Duration::MAX {
+        return stop.clone();
+    }
+    let begun = Instant::now();
+    _ = replay(model, &serial(model, false));
+    let times = if model.memory().checkpoint.is_some() { 2 } else { 1 };
+    stop.within(stop.remaining().saturating_sub(begun.elapsed() * 3 * times / 2))
+}
