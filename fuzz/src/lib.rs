@@ -12,6 +12,7 @@ mod naive;
 mod plans;
 mod problems;
 mod readers;
+#[allow(clippy::duplicate_mod, reason = "the tests that run these targets have it of their own too")]
 #[path = "../../tests/files/communication/runtime.rs"]
 mod runtime;
 mod seeds;

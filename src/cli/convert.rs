@@ -228,10 +228,10 @@ fn read(args: &ConvertArgs, output: Output) -> Result<Given, Error> {
         let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).collect();
         unknown_schedule(name, &known)
     })?;
-    if entry.needs.is_degenerate_on(model.placement()) {
-        if let Some(text) = caveats::without_chunks(&[entry]) {
-            note(&text);
-        }
+    if entry.needs.is_degenerate_on(model.placement())
+        && let Some(text) = caveats::without_chunks(&[entry])
+    {
+        note(&text);
     }
     check_size(&model, Work::Replay, Some(args.time_limit))?;
     let stop = Stop::on(on_signals()).within(args.time_limit);

@@ -115,7 +115,7 @@ impl SearchArgs {
         let (objective, stop, seed) = (self.objective.objective(), stop.clone(), self.seed);
         // Time that is asked for is used; without, the effort decides, and the answer does not depend on the clock.
         let use_all_time = self.is_limited();
-        let options = Options { objective, stop, seed, threads, use_all_time, ..Options::default() };
+        let options = Options { objective, stop, seed, use_all_time, threads, ..Options::default() };
         optimize::optimize(model, &options, &mut |state| {
             let best = state.best.map_or_else(String::new, |best| {
                 let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
