@@ -237,8 +237,8 @@ fn the_device_span_is_no_longer_than_that_of_published_schedules() {
 
 #[test]
 fn time_that_is_granted_is_used_while_a_gap_is_open() {
-    let placement = Placement::v(5).expect("a placement");
-    let model = limited(&Model::equal_stages(placement, 12, [3, 4, 2, 0]).expect("a model"), 6);
+    let placement = Placement::v(8).expect("a placement");
+    let model = limited(&Model::equal_stages(placement, 20, [3, 4, 2, 0]).expect("a model"), 9);
     let granted = Duration::from_secs(4);
     let little = Options { effort: 20_000, exact_effort: 1_000, ..Options::default() };
     let alone = optimize(&model, &little, &mut |_| ()).expect("the capacity is feasible");
