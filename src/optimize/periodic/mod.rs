@@ -23,7 +23,7 @@
 //! on the way, at a price.
 //!
 //! A search proves nothing; the interval is called optimal only where it meets
-//! [`steady_bound`], which holds for all schedules.
+//! [`steady_bound`](crate::certificate::steady_bound), which holds for all schedules.
 
 mod climb;
 mod cycle;
