@@ -10,7 +10,7 @@
 //! F of its lowest stage, so its span is a difference of two times of the problem. All passes come after the first one
 //! of stage 0; let that start at 0. The device of stage 0 then ends, and all other devices begin, within a span.
 //!
-//! Engines see times divided by their greatest common divisor, and no pass without duration.
+//! Engines see times divided by a common divisor, and no pass without duration.
 
 use num_integer::Integer;
 
@@ -73,7 +73,10 @@ impl SequencingProblem {
     /// When an F or an I takes no time, or the capacities need recomputation.
     pub fn new(model: &Model, objective: Objective, most: Ticks) -> Result<Self, ExactError> {
         let mut rows = rows(model)?;
-        let scale = scale_of(&rows);
+        let scale = match objective {
+            Objective::Makespan => scale_of(&rows),
+            Objective::DeviceSpan => scale_of_spans(&rows, model.devices()),
+        };
         for row in &mut rows {
             row.duration /= scale;
             row.needs.iter_mut().for_each(|(_, lag)| *lag /= scale);
@@ -284,6 +287,18 @@ fn has_weight(model: &Model, stage: Stage) -> bool {
 fn scale_of(rows: &[Row]) -> i64 {
     let lags = rows.iter().flat_map(|row| row.needs.iter().map(|&(_, lag)| lag));
     rows.iter().map(|row| row.duration).chain(lags).fold(0, |divisor, time| divisor.gcd(&time)).max(1)
+}
+
+/// The same for device spans. They are mean chains over cycles of at most all devices, rounded up to a tick, and so not
+/// always multiples of what divides all times. Where the numbers of devices divide that too, they are multiples of what
+/// is left.
+fn scale_of_spans(rows: &[Row], devices: u32) -> i64 {
+    let common = scale_of(rows);
+    let lengths = (1..=i64::from(devices)).try_fold(1_i64, |all, length| {
+        let all = all.lcm(&length);
+        (common % all == 0).then_some(all)
+    });
+    lengths.map_or(1, |lengths| common / lengths)
 }
 
 /// Which rows come after which through what they need; none needs a later one.

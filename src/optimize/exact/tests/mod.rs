@@ -81,12 +81,40 @@ fn every_engine_proves_the_device_spans_on_record() {
     }
 }
 
+/// The same times, in ticks that are shorter by this factor.
+fn in_finer_ticks(model: &Model, factor: i64) -> Model {
+    let mut costs = model.costs().clone();
+    let lists =
+        [&mut costs.forward, &mut costs.backward_input, &mut costs.backward_weight, &mut costs.communication];
+    lists.into_iter().flatten().for_each(|ticks| ticks.0 *= factor);
+    let (placement, memory) = (model.placement().clone(), model.memory().clone());
+    Model::new("finer".to_owned(), None, placement, model.microbatches(), costs, memory).expect("a model")
+}
+
+/// A device span may be the mean of two, three or four chains, and so no multiple of what divides all times.
+#[test]
+fn spans_are_measured_in_units_that_divide_every_mean() {
+    let unit_of = |times, objective| {
+        let model =
+            Model::equal_stages(Placement::linear(4).expect("a placement"), 2, times).expect("a model");
+        SequencingProblem::new(&model, objective, Ticks(10_000)).expect("a problem").ticks_of(1)
+    };
+    assert_eq!(unit_of([30, 20, 10, 0], Objective::Makespan), Ticks(10));
+    assert_eq!(unit_of([30, 20, 10, 0], Objective::DeviceSpan), Ticks(1));
+    assert_eq!(unit_of([360, 240, 120, 0], Objective::DeviceSpan), Ticks(10));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// Plain enumeration knows nothing of rows, of first in first out, of bounds or of dominance.
     #[test]
-    fn every_engine_finds_the_optimum_of_plain_enumeration(model in cases::tiny(), span: bool) {
+    fn every_engine_finds_the_optimum_of_plain_enumeration(
+        model in cases::tiny(),
+        factor in prop::sample::select(vec![1, 1, 2, 3, 5, 6, 10]),
+        span: bool,
+    ) {
+        let model = in_finer_ticks(&model, factor);
         let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
         let expected = brute::optimum(&model, objective);
         for engine in minimising(objective) {
