@@ -52,6 +52,14 @@ fn about(schedule: Schedule, from: &str, to: &str) -> Schedule {
     })
 }
 
+/// By it other files can name the problem.
+#[test]
+fn a_certificate_names_the_problem_that_it_is_about() {
+    let schedule = genuine();
+    let problem = &certificate(&schedule).statement.problem;
+    assert_eq!(certificate(&schedule).problem_digest(), digest(problem.as_bytes()));
+}
+
 #[test]
 fn a_genuine_certificate_is_accepted_with_and_without_its_model() {
     let schedule = genuine();
