@@ -255,7 +255,7 @@ fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
 }
 
 impl Row {
-    /// The row of a named schedule; nothing where there is no time to make it.
+    /// The row of a named schedule; `None` if the time is too short to make it.
     fn named(model: &Model, entry: &Entry, stop: &Stop) -> Option<Self> {
         let (schedule, error) = match entry.generate_until(model, stop) {
             Ok(schedule) => (Some(schedule), None),

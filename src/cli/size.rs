@@ -166,7 +166,7 @@ pub fn check_size(model: &Model, work: Work, limit: Option<Duration>) -> Result<
     ))
 }
 
-/// From so many passes on, it is looked at whether a schedule can be made within the limit at all.
+/// With fewer passes than this, a schedule can always be made within the limit.
 const MANY_PASSES: u64 = 4_000_000;
 
 /// How long it takes at the least to make a schedule of so many passes and to check it, in seconds, judged by a small

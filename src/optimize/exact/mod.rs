@@ -3,9 +3,9 @@
 //!
 //! Two engines that share nothing but the statement of the problem (the `problem` module here) search for a
 //! better schedule than the one known until they have excluded all: lazy clause generation (`lcg`,
-//! where the crate is built with that feature) and a branch and bound (`branch and bound`). They run
-//! at once, but for the device span, which the second one does not minimise; they keep meter: each counts its own work, neither is more than an epoch of work ahead of the other,
-//! and the first epoch at whose end one of them has a proof decides. So the answer, down to the
+//! where the crate is built with that feature) and a branch and bound (`branch and bound`), which
+//! minimises the makespan alone. They run at once and keep meter: each counts its own work, neither
+//! is more than an epoch of work ahead of the other, and the first epoch at whose end one of them has a proof decides. So the answer, down to the
 //! schedule and to who proved it, does not depend on how fast the machine runs them, unless the time
 //! limit comes first.
 //!

@@ -14,10 +14,9 @@ pub type Rate = Ratio<i128>;
 pub struct Metrics {
     /// The last end over all devices, the first start being time 0.
     pub makespan: Ticks,
-    /// The least time, in ticks, within which every device can run its passes if it may begin later than as
-    /// soon as possible: the time of an iteration when the next one follows without a barrier. It is the largest, over devices, of
-    /// last end minus first start in the best execution: the papers' "cost". The starts as soon as possible may be
-    /// those of a worse execution.
+    /// The least time, in ticks, within which every device can run its passes if it may begin later than as soon as
+    /// possible: the papers' "cost", and the time of an iteration when the next one follows without a barrier. The
+    /// starts as soon as possible may have a larger span.
     pub device_span: Ticks,
     /// The time that all devices together are busy.
     pub busy: Ticks,
