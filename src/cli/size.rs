@@ -166,11 +166,11 @@ pub fn check_size(model: &Model, work: Work, limit: Option<Duration>) -> Result<
     ))
 }
 
-/// With fewer passes than this, a schedule can always be made within the limit.
+/// With fewer passes than this, the time is not estimated.
 const MANY_PASSES: u64 = 4_000_000;
 
-/// How long it takes at the least to make a schedule of so many passes and to check it, in seconds, judged by a small
-/// one.
+/// Estimates the least time in seconds that it takes to make and check a schedule with this many passes, from the time
+/// that a small schedule takes.
 fn seconds_for(passes: u64) -> f64 {
     const DEVICES: u32 = 64;
     const MICROBATCHES: u32 = 256;
