@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::file_name::FileName;
 use super::input::Input;
@@ -39,9 +40,9 @@ pub struct ProveArgs {
     #[arg(long, value_name = "DIR")]
     emit: Option<PathBuf>,
 
-    /// Time limit for each theorem in seconds
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
-    time_limit: Duration,
+    /// Time limit of the command in seconds [default: 60 for each theorem]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    time_limit: Option<Duration>,
 }
 
 /// Decides the theorems of every family and prints them. Ctrl-C ends that: what is decided is printed.
@@ -58,7 +59,8 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         ));
     }
     let inputs = args.families.iter().map(|path| Input::read(path)).collect::<Result<Vec<Input>, Error>>()?;
-    let stop = Stop::on(on_signals());
+    let (stop, limit) = limits(args.time_limit);
+    let deadline = args.time_limit.map(|limit| Deadline::after(limit, output));
     let mut report = TheoremReport { theorems: Vec::new(), cut_short: false };
     let mut emitted = args.emit.as_deref().map(Emitted::into);
     for input in &inputs {
@@ -69,7 +71,7 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
             continue;
         }
         let progress = Progress::start(format!("evaluating {}", family.name));
-        let verdict = prove::verdict(&family, &stop, args.time_limit, |watched| {
+        let verdict = prove::verdict(&family, &stop, limit, |watched| {
             progress.step(match watched {
                 Watched::Theorem(theorem) => format!("proving {}", theorem.name),
                 Watched::SqueezedOrder => format!("squeezing {}", family.name),
@@ -94,15 +96,23 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         }
     }
     if args.library {
-        if let Some(lines) = super::library::decide(&stop, args.time_limit, args.emit.as_deref())? {
+        if let Some(lines) = super::library::decide(&stop, limit, args.emit.as_deref())? {
             report.theorems.extend(lines);
         } else {
             report.cut_short = true;
             note("nothing is said about the library");
         }
     }
+    drop(deadline);
     output.print(&report)?;
     Ok(report.status())
+}
+
+/// When everything has to end, and how long each theorem may take.
+pub(super) fn limits(limit: Option<Duration>) -> (Stop, Duration) {
+    const FOR_EACH: Duration = Duration::from_secs(60);
+    let stop = Stop::on(on_signals());
+    (limit.map_or_else(|| stop.clone(), |limit| stop.within(limit)), limit.unwrap_or(FOR_EACH))
 }
 
 /// The theorems about the squeezed order.

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::deadline::Deadline;
 use super::error::{Error, Located, Status};
 use super::excerpt::Excerpt;
 use super::file_name::FileName;
 use super::input::Input;
-use super::interrupt::on_signals;
 use super::output::{Output, note, print_json, print_text, to_stdout};
 use super::progress::Progress;
+use super::prove::limits;
 use super::search::seconds;
 use crate::advice;
 use crate::block::family::FormulaFileError;
@@ -24,7 +25,6 @@ use crate::regress::{
     Accepted, Cache, CheckOptions, CheckedDesign, FileKind, InitError, InputError, MANIFEST, RegressError,
     Suite, SuiteReport, initialise,
 };
-use crate::stop::Stop;
 
 /// The options of `regress`.
 #[derive(Debug, Args)]
@@ -54,9 +54,9 @@ pub struct RegressArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache_dir: Option<PathBuf>,
 
-    /// Time limit for each theorem in seconds
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
-    time_limit: Duration,
+    /// Time limit of the command in seconds [default: 60 for each theorem]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    time_limit: Option<Duration>,
 
     /// Add these block families, schedules and models to a manifest, creating it if necessary
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["directory", "accept", "strict", "format"])]
@@ -105,8 +105,11 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         Cache::at(args.cache_dir.clone().unwrap_or_else(|| directory.join(".cache")))
     };
     let progress = Progress::counting(suite.manifest.designs.len());
-    let options = CheckOptions { cache, limit: args.time_limit, stop: Stop::on(on_signals()) };
+    let (stop, limit) = limits(args.time_limit);
+    let deadline = args.time_limit.map(|limit| Deadline::after(limit, output));
+    let options = CheckOptions { cache, limit, stop };
     let report = suite.check(&options, &|design| progress.count(design));
+    drop(deadline);
     drop(progress);
     let report = report.map_err(|error| refused(error, Some(&suite)))?;
     let accepted = args.accept.then(|| suite.accept(&report)).transpose().map_err(unwritable)?;

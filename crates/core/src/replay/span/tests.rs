@@ -9,16 +9,18 @@ fn case(costs: [&[i64]; 4], orders: &[&str]) -> (Model, Schedule) {
     let placement = Placement::linear(u32::try_from(orders.len()).expect("few")).expect("a placement");
     let [forward, backward_input, backward_weight, latency] =
         costs.map(|list| list.iter().copied().map(Ticks).collect::<Vec<_>>());
-    let unit = Model::unit(placement.clone(), 2).expect("a model");
+    let microbatches = orders[0].matches('F').count().try_into().expect("few");
+    let unit = Model::unit(placement.clone(), microbatches).expect("a model");
     let mut costs = unit.costs().clone();
     costs.forward = forward;
     costs.backward_input = backward_input;
     costs.backward_weight = backward_weight;
     costs.communication = latency;
     let memory = unit.memory().clone();
-    let model = Model::new("test".to_owned(), None, placement.clone(), 2, costs, memory).expect("a model");
+    let model =
+        Model::new("test".to_owned(), None, placement.clone(), microbatches, costs, memory).expect("a model");
     let read = |order: &&str| order.split_whitespace().map(|pass| pass.parse().expect("a pass")).collect();
-    (model, Schedule::new(placement, 2, orders.iter().map(read).collect()).expect("a schedule"))
+    (model, Schedule::new(placement, microbatches, orders.iter().map(read).collect()).expect("a schedule"))
 }
 
 fn span((model, schedule): &(Model, Schedule)) -> Ticks {
@@ -45,6 +47,17 @@ fn a_device_that_begins_later_may_hold_up_another() {
     assert_eq!(replay(&case.0, &case.1).timing.expect("it runs").metrics.makespan, Ticks(23));
     assert_eq!(span(&case), Ticks(22));
     assert_eq!(plainly(&case.0, &case.1), Ticks(22));
+}
+
+/// Device 0 takes 88 ticks. From its first pass to the end of device 1 the longest chain, of 104 ticks, does not go through
+/// the first pass of device 1; from that pass to the end of device 0 it is 73. Half of their sum is 88.5.
+#[test]
+fn a_span_that_is_the_mean_of_two_chains_is_rounded_up() {
+    let costs: [&[i64]; 4] = [&[7, 1], &[1, 1], &[20, 24], &[8]];
+    let orders = ["0F0 0F1 0F2 0I0 0W0 0I1 0W1 0I2 0W2", "1F0 1I0 1F1 1F2 1I1 1I2 1W0 1W1 1W2"];
+    let case = case(costs, &orders);
+    assert_eq!(span(&case), Ticks(89));
+    assert_eq!(plainly(&case.0, &case.1), Ticks(89));
 }
 
 /// The least T with a solution of the system of differences, by trying one T after the other.
