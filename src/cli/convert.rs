@@ -5,6 +5,7 @@ mod runtimes;
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -146,9 +147,8 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         }
     }
     let nearest = if args.nearest { mend(&mut given.read)? } else { None };
-    if let Some(fused) = recomputation::fused(&given.read.schedule, format) {
-        given.read.schedule = fused;
-    }
+    let fused = recomputation::fused(&given.read.schedule, format);
+    let recomputing = fused.map(|fused| mem::replace(&mut given.read.schedule, fused));
     let schedule = &given.read.schedule;
     let alone = |text| vec![Named { path: args.output.clone(), text }];
     let mut communication = None;
@@ -170,7 +170,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         }
         Form::Megatron => alone(runtimes::megatron(schedule, args.layers.as_deref())?),
         Form::SailSg => {
-            let (json, behaviour) = runtimes::sail_sg(given.model.as_ref(), schedule)?;
+            let (json, behaviour) = runtimes::sail_sg(given.model.as_ref(), recomputing.as_ref(), schedule)?;
             communication = Some(behaviour);
             alone(json)
         }

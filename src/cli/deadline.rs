@@ -4,6 +4,8 @@
 //! what does not ask, or not often enough: better no answer than one that a job has not the time to wait for.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +16,10 @@ use super::output::{Output, print_json};
 /// A limit on the time of a command, until dropped: once it has an answer, it may print it.
 #[derive(Debug)]
 pub struct Deadline {
+    /// Wakes the thread that waits for the limit.
     _done: Sender<()>,
+    /// Whether somebody has the right to the last word: the command with its answer, or the limit.
+    is_decided: Arc<AtomicBool>,
 }
 
 impl Deadline {
@@ -26,8 +31,11 @@ impl Deadline {
     pub fn after(limit: Duration, output: Output) -> Self {
         let (done, wait) = mpsc::channel();
         let most = limit.saturating_add((limit / 11).max(Self::LATE));
+        let is_decided = Arc::new(AtomicBool::new(false));
+        let decide = Arc::clone(&is_decided);
         thread::spawn(move || {
-            if wait.recv_timeout(most) == Err(RecvTimeoutError::Timeout) {
+            let is_over = wait.recv_timeout(most) == Err(RecvTimeoutError::Timeout);
+            if is_over && !decide.swap(true, Ordering::AcqRel) {
                 let error = over(limit);
                 _ = io::stderr().write_all(error.render().as_bytes());
                 if output.is_json() {
@@ -36,7 +44,16 @@ impl Deadline {
                 std::process::exit(Status::GaveUp as i32);
             }
         });
-        Self { _done: done }
+        Self { _done: done, is_decided }
+    }
+}
+
+impl Drop for Deadline {
+    /// From here on the command may write. Does not return where the limit came first: the program is about to end.
+    fn drop(&mut self) {
+        while self.is_decided.swap(true, Ordering::AcqRel) {
+            thread::park();
+        }
     }
 }
 

@@ -1,8 +1,13 @@
 //! Signals while a command works: the first one ends the work with what has been found so far, the second one
-//! ends the program. Those that ask a program to end are all treated alike: Ctrl-C, SIGTERM, which job schedulers
-//! send before they kill, and SIGHUP, which a closed terminal sends.
+//! ends the program. Ctrl-C is caught, and so are SIGTERM, which job schedulers send before they kill, and SIGHUP,
+//! which a closed terminal sends.
+//!
+//! One event may send several of them: a terminal that closes sends SIGHUP, and the shell in it sends another; a
+//! service manager may send SIGTERM and SIGHUP. So only Ctrl-C, which a person presses, is a second signal at any
+//! time; the others are from [`ONE_EVENT`] after the first signal on.
 
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 use crate::stop::Interrupt;
 
@@ -14,10 +19,15 @@ use crate::stop::Interrupt;
 pub fn on_signals() -> Interrupt {
     let interrupt = Interrupt::default();
     let raised = interrupt.clone();
-    watch(move |status, name| {
-        if raised.is_raised() {
-            std::process::exit(status);
+    let mut first: Option<Instant> = None;
+    watch(move |Caught { status, name, is_pressed }| {
+        if let Some(first) = first {
+            if is_pressed || first.elapsed() >= ONE_EVENT {
+                std::process::exit(status);
+            }
+            return;
         }
+        first = Some(Instant::now());
         raised.raise();
         _ = writeln!(
             io::stderr(),
@@ -27,10 +37,22 @@ pub fn on_signals() -> Interrupt {
     interrupt
 }
 
-/// Tells of every signal: the exit status of a program that it has ended, as shells count it, and which one it was
-/// where that is worth saying.
+/// Signals that come within this time of the first one may have the same cause.
+const ONE_EVENT: Duration = Duration::from_secs(1);
+
+/// A signal that was caught.
+struct Caught {
+    /// The exit status of a program that it has ended, as shells count it.
+    status: i32,
+    /// Which one it was, where that is worth saying.
+    name: &'static str,
+    /// Whether a person has pressed Ctrl-C.
+    is_pressed: bool,
+}
+
+/// Tells of every signal.
 #[cfg(unix)]
-fn watch(mut tell: impl FnMut(i32, &str) + Send + 'static) {
+fn watch(mut tell: impl FnMut(Caught) + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
@@ -43,7 +65,7 @@ fn watch(mut tell: impl FnMut(i32, &str) + Send + 'static) {
     std::thread::spawn(move || {
         for signal in signals.forever() {
             let name = wanted.iter().find(|(known, ..)| *known == signal).map_or("", |(_, name, _)| *name);
-            tell(128 + signal, name);
+            tell(Caught { status: 128 + signal, name, is_pressed: signal == SIGINT });
         }
     });
 }
@@ -58,6 +80,6 @@ fn ignored() -> u64 {
 
 /// Tells of Ctrl-C, which is all that there is here.
 #[cfg(not(unix))]
-fn watch(mut tell: impl FnMut(i32, &str) + Send + 'static) {
-    _ = ctrlc::set_handler(move || tell(130, ""));
+fn watch(mut tell: impl FnMut(Caught) + Send + 'static) {
+    _ = ctrlc::set_handler(move || tell(Caught { status: 130, name: "", is_pressed: true }));
 }

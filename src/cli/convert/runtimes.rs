@@ -12,8 +12,8 @@ use crate::cli::output::note;
 use crate::comm;
 use crate::interchange::torchtitan::Release;
 use crate::interchange::{CannotRun, megatron, sail_sg, torchtitan};
-use crate::model::Model;
-use crate::replay::Violation;
+use crate::model::{Model, ModelError};
+use crate::replay::{Violation, replay};
 use crate::schedule::Schedule;
 
 /// A file to be written.
@@ -106,17 +106,27 @@ pub fn megatron(schedule: &Schedule, layers: Option<&[u32]>) -> Result<Vec<u8>, 
 }
 
 /// The nodes for sail-sg's runtime, proved to be safe, and how their messages behave.
-pub fn sail_sg(model: Option<&Model>, schedule: &Schedule) -> Result<(Vec<u8>, Communication), Error> {
-    let unit;
-    let model = if let Some(model) = model {
-        model
-    } else {
-        unit = Model::unit(schedule.placement().clone(), schedule.microbatches())
-            .map_err(|error| Error::Usage { message: error.to_string(), help: None })?;
-        &unit
+pub fn sail_sg(
+    model: Option<&Model>,
+    recomputing: Option<&Schedule>,
+    schedule: &Schedule,
+) -> Result<(Vec<u8>, Communication), Error> {
+    let refused = |error: CannotRun| cannot_run("the runtime of sail-sg", &error);
+    let unusable = |error: ModelError| Error::Usage { message: error.to_string(), help: None };
+    let timed = match (model, recomputing) {
+        (Some(model), None) => model.clone(),
+        (Some(model), Some(recomputing)) => {
+            if let Some(violation) = replay(model, recomputing).violations.into_iter().next() {
+                return Err(refused(CannotRun::Invalid(violation)));
+            }
+            // It keeps to the capacities because it recomputes, which the other one no longer says.
+            model.with_uniform_activation_capacity(None).map_err(unusable)?
+        }
+        (None, _) => {
+            Model::unit(schedule.placement().clone(), schedule.microbatches()).map_err(unusable)?
+        }
     };
-    let lists =
-        sail_sg::node_lists(model, schedule).map_err(|error| cannot_run("the runtime of sail-sg", &error))?;
+    let lists = sail_sg::node_lists(&timed, schedule).map_err(refused)?;
     if let Some(fault) = comm::verify(&lists.plan).first() {
         return Err(Error::Defect(format!("nodes are not safe: {fault}")));
     }
