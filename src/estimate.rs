@@ -1,5 +1,5 @@
-//! How much memory a piece of work takes, estimated before it is begun: nothing here ends for want of memory that
-//! could have been known to be too little.
+//! Estimates how much memory a piece of work takes before it begins, so that no work fails for lack of memory that
+//! could have been foreseen.
 //!
 //! ```
 //! use bubbleproof::estimate::Work;
@@ -106,8 +106,8 @@ impl Work {
     }
 }
 
-/// Whether a schedule of the model can be made and replayed in so much time, at a pace that every machine has, and in
-/// the memory that there is.
+/// Whether a schedule of the model can be made and replayed within this time, at a pace that every machine has, and in
+/// the available memory.
 #[must_use]
 pub fn is_affordable(model: &Model, time: Duration) -> bool {
     const PASSES_PER_SECOND: f64 = 1_000_000.0;

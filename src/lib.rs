@@ -21,9 +21,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Schedules are proposed by [`catalog`], [`optimize`] and whoever writes a file. What is true of them is said by
-//! [`replay`], [`comm`] and [`certificate`], which are those of the crate `bubbleproof-core` and share no code with what
-//! proposes. [`prove`] decides properties for every number of devices and of microbatches.
+//! [`catalog`], [`optimize`] and whoever writes a file propose schedules. [`replay`], [`comm`] and [`certificate`]
+//! decide what is true of them; these are part of the crate `bubbleproof-core` and share no code with what proposes.
+//! [`prove`] decides properties for every number of devices and of microbatches.
 //!
 //! Features: `cli` is the command-line tool, `lcg` and `milp` are solvers in pure Rust, `highs` makes integer programs
 //! faster and needs a C++ compiler. SMT solvers ([`smt`]) are programs, found when they are needed.

@@ -52,8 +52,8 @@ pub fn bubble_rate(spans: &[Vec<Span>]) -> Rate {
     idle_share(busy, i128::from(longest_span(spans).0) * spans.len() as i128)
 }
 
-/// What measured passes in time amount to, by device. The makespan counts from the first start, and the device span is the
-/// longest at these times: replay gives that of the best execution, in which devices may begin later.
+/// The metrics of measured passes, by device. The makespan counts from the first start, and the device span is the
+/// longest at these times; replay gives that of the best execution, in which devices may begin later.
 #[must_use]
 pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
     let all = || spans.iter().flatten();

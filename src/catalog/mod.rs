@@ -131,7 +131,7 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Whether schedules that need this lose their point on a placement that has it: those that interleave chunks, where
+    /// Whether schedules that need this are pointless on a placement that has it: those that interleave chunks, where
     /// each device has one stage. `interleaved-1f1b` is then `eager-1f1b`, and `looped-bfs` is `gpipe`.
     #[must_use]
     pub fn is_degenerate_on(self, placement: &Placement) -> bool {
@@ -345,8 +345,8 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// What 1F1B holds for the same model on its fullest device: d microbatches of everything that a
 /// device holds, the largest over devices. With equal stages that is d stage activations for linear
-/// placement, and d times the chunks for V and looped placement; the weights lie there too. The measure behind "half of 1F1B's
-/// memory".
+/// placement, and d times the chunks for V and looped placement; the weights are included. The measure behind "half of
+/// 1F1B's memory".
 #[must_use]
 pub fn one_f_one_b_memory(model: &Model) -> Units {
     let needed = |device| {
@@ -361,8 +361,8 @@ pub fn one_f_one_b_memory(model: &Model) -> Units {
     Device::all(model.devices()).map(needed).max().unwrap_or_default()
 }
 
-/// What improves warm-up and cool-down takes long for many microbatches, and the steady phase between
-/// them is always the same: the schedule is made of fewer, if those have such a phase to be repeated.
+/// Improving warm-up and cool-down takes long for many microbatches, and the steady phase between them is always the
+/// same: the schedule is made from fewer, if those have such a phase to repeat.
 fn unrolled(
     model: &Model,
     known: Option<&Proposal>,

@@ -43,8 +43,8 @@ pub(super) fn chimera(model: &Model) -> Result<Schedule, CatalogError> {
     Ok(schedule(model, orders.collect()))
 }
 
-/// GEMS (Jain et al., SC 2020, as told in arXiv 2107.06925, section 2): one microbatch at a time, in turn down and up, so that the forward of one
-/// follows the backward of the other.
+/// GEMS (Jain et al., SC 2020, as described in arXiv 2107.06925, section 2): one microbatch at a time, in turn down and
+/// up, so that the forward of one follows the backward of the other.
 ///
 /// Memory: one activation. Bubble: `m(d-1)B` of `m(d*B+F)`.
 pub(super) fn gems(model: &Model) -> Schedule {
@@ -81,8 +81,8 @@ pub(super) fn dualpipe(model: &Model) -> Result<Schedule, CatalogError> {
     Ok(overlapped(model, turns))
 }
 
-/// `DualPipeV` (the "cut in half" form of `DualPipe`; the description of its authors): what the two directions are there
-/// are the two chunks of V placement here, so that one copy of the weights is enough.
+/// `DualPipeV` (the "cut in half" form of `DualPipe`; the description of its authors): the two chunks of V placement
+/// replace the two directions, so that one copy of the weights is enough.
 ///
 /// Memory: 2d+1 chunk activations. Bubble: `(d-1)(F&B + B - 3W)`, where F&B is an overlapped pair.
 pub(super) fn dualpipe_v(model: &Model) -> Schedule {

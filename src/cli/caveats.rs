@@ -1,4 +1,4 @@
-//! What a model or a placement cannot tell about some schedules, said beside every figure of them.
+//! What a model or a placement cannot tell about some schedules, printed beside every figure about them.
 
 use crate::catalog::Entry;
 use crate::model::{Kind, Model, Stage, Ticks};
@@ -37,7 +37,8 @@ pub fn unsplit_in(model: &Model, schedule: &Schedule) -> Option<String> {
 /// How many stages are listed at most.
 const LISTED: usize = 8;
 
-/// That schedules interleave chunks of which each device has only one here: they are then other schedules by another name.
+/// The note that schedules interleave chunks, of which each device has only one here: they are then other schedules
+/// under another name.
 pub fn without_chunks(entries: &[&Entry]) -> Option<String> {
     if entries.is_empty() {
         return None;

@@ -1,7 +1,7 @@
 //! The last resort of `--time-limit`: a command that overlooks its limit is ended.
 //!
-//! Whatever may take long asks [`Stop`](crate::stop::Stop) and ends by itself, with what it has found. This is for
-//! what does not ask, or not often enough: better no answer than one that a job has not the time to wait for.
+//! Whatever may take long asks [`Stop`](crate::stop::Stop) and ends by itself, with what it has found. This is for what
+//! does not ask, or not often enough: no answer is better than one that a job has no time to wait for.
 
 use std::io::{self, Write};
 use std::sync::Arc;

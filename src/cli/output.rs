@@ -62,7 +62,7 @@ impl Output {
     /// Prints what a command found.
     ///
     /// # Errors
-    /// When standard output cannot be written. That nobody reads it any more is no error.
+    /// When standard output cannot be written. A closed pipe is no error.
     pub fn print<T: Display + Serialize>(self, found: &T) -> Result<(), Error> {
         if self.json { print_json(found) } else { print_text(found) }
     }

@@ -1,4 +1,4 @@
-//! What a command works on: a schedule, and the model it is to be judged under.
+//! What a command works on: a schedule, and the model under which it is judged.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the commands that search have in common: the options, how a search is run, and that nothing was found.
+//! What the commands that search share: the options, running a search, and reporting that nothing was found.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -68,7 +68,7 @@ impl ObjectiveName {
     }
 }
 
-/// The time limit of a command that nobody has given one.
+/// The time limit of a command without the option.
 const UNASKED: Duration = Duration::from_secs(60);
 
 /// A positive number of seconds, with decimals.

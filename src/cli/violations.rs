@@ -34,8 +34,8 @@ impl Complaint {
     }
 }
 
-/// What replay complains about. Where a microbatch lacks nearly all of its passes, that is one thing that is wrong with it
-/// and not one for each pass: most likely the passes that it has are misspelt.
+/// What replay complains about. A microbatch that lacks nearly all of its passes is one complaint, not one for each
+/// pass: most likely the passes that it has are misspelt.
 pub fn complaints(schedule: &Schedule, violations: &[Violation]) -> Vec<Complaint> {
     let missing = violations.iter().filter_map(|violation| match violation {
         Violation::MissingPass { pass, .. } => Some(pass.microbatch),

@@ -12,7 +12,7 @@ use super::{BlockProblem, CheckedBlock, EncodeError, Rejection};
 use crate::block::Block;
 use crate::model::{Device, Model, Ticks, Units};
 
-/// What an engine says of its answer, to be held against the exact one.
+/// What an engine says of its answer, to be compared with the exact one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Claim {
     /// The interval at which the block is said to repeat; the least one where none is said.

@@ -1,8 +1,7 @@
-//! Schedules in the forms of other tools.
+//! Schedules in the formats of other tools.
 //!
-//! Wherever a schedule is read, both our own JSON and PyTorch's CSV are accepted; which of them a
-//! text is, its first character tells. For other runtimes schedules are only written; what one of them cannot
-//! run is refused with the reason.
+//! Wherever a schedule is read, both our own JSON and PyTorch's CSV are accepted; the first character tells which it
+//! is. For other runtimes schedules are only written; what one of them cannot run is refused with the reason.
 //!
 //! ```
 //! use bubbleproof::interchange::{pytorch, read};

@@ -1,12 +1,12 @@
-//! PyTorch's pipeline schedules (CSV), in both of its forms.
+//! PyTorch's pipeline schedules (CSV), in both of its formats.
 //!
 //! One row per rank, in the order of ranks; one cell per action, in the order of execution. A cell is stage,
 //! word, microbatch: `3F0`; or an overlapped pair of a forward and a backward: `(0F4;7B0)OVERLAP_F_B`. Which
 //! rank holds a stage follows from the row it appears in, the number of microbatches from the largest one,
 //! and the chunks of a rank are its stages in ascending order.
 //!
-//! In the form that PyTorch calls `compute_only` there are passes alone, and blank cells, which mean idle. In
-//! `compute_comms` there are sends, receives, waits and reductions as well, and no blanks.
+//! The format that PyTorch calls `compute_only` has passes alone, and blank cells, which mean idle. `compute_comms` has
+//! sends, receives, waits and reductions as well, and no blanks.
 //!
 //! `torch.distributed.pipelining.schedules` reads leniently; this reader refuses everything that is
 //! not an action. Files of 2024 use other letters: see [`Dialect`].

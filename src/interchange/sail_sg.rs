@@ -1,11 +1,11 @@
-//! The lists of nodes that the runtime of `sail-sg/zero-bubble-pipeline-parallelism` carries out.
+//! The lists of nodes that the runtime of `sail-sg/zero-bubble-pipeline-parallelism` executes.
 //!
 //! Every device has a list of `ScheduledNode`s: passes, sends and receives. The runtime keeps what comes and goes
-//! between them in queues, one for each chunk and kind, so that passes of a stage have to keep the order of
-//! microbatches. It posts neighbouring messages together, sends first; or, where it batches them, as one
-//! group over a communicator for all devices. A chunk hands over to the next one on its own device only on the last device, and otherwise to a neighbour.
-//! Read from `megatron/core/pipeline_parallel/zerobubble/runtime.py` and `scheduler/graph.py` at commit
-//! 0153744904fdf81371e7037d15674123c9b71997; not run here, as it needs GPUs.
+//! between them in queues, one for each chunk and kind, so passes of a stage have to keep the order of microbatches. It
+//! posts neighbouring messages together, sends first; or, where it batches them, as one group over a communicator for
+//! all devices. Only on the last device does a chunk hand over to the next one on its own device; elsewhere it hands
+//! over to a neighbour. Read from `megatron/core/pipeline_parallel/zerobubble/runtime.py` and `scheduler/graph.py` at
+//! commit 0153744904fdf81371e7037d15674123c9b71997; not run here, as it needs GPUs.
 
 mod node;
 mod order;

@@ -50,8 +50,9 @@ pub struct Configuration {
 /// first stage also embeds, the last also normalises and projects.
 ///
 /// # Errors
-/// When replay finds the schedule wrong, torchtitan would place the stages otherwise or divide them into another number, the layers are
-/// given for another number of stages, the CSV could not say what the schedule says, or options could not say the path.
+/// When replay finds the schedule wrong, torchtitan would place the stages otherwise or divide them into another
+/// number, the layers are given for another number of stages, or the CSV cannot express the schedule or the options the
+/// path.
 pub fn configuration(
     schedule: &Schedule,
     layers: Option<&[u32]>,

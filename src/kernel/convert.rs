@@ -72,8 +72,8 @@ impl IndexedProblem {
             .expect("one order for each device, and no more passes than the model has")
     }
 
-    /// The orders of a schedule in the numbers of this [split](IndexedProblem::split) problem, if it recomputes just what
-    /// the problem does. A full backward becomes an I with its W right behind it, which is never later and never
+    /// The orders of a schedule in the numbers of this [split](IndexedProblem::split) problem, if it recomputes exactly
+    /// what the problem does. A full backward becomes an I with its W right behind it, which is never later and never
     /// holds more.
     pub fn split_orders(&self, schedule: &Schedule) -> Option<IndexedOrders> {
         self.split_passes(schedule.orders().iter().map(|order| order.iter().copied()))

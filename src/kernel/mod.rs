@@ -15,8 +15,8 @@
 //! | unrolling: the steady phase of few microbatches repeated for many | `unroll` |
 //! | what passes acquire and release | `memory` |
 //!
-//! All of it proposes and nothing here decides: the answer is what `replay` says of a schedule. `replay` has
-//! an executor of its own, which shares nothing with this one; tests hold the two against each other.
+//! All of it proposes and nothing here decides: the answer is what `replay` says of a schedule. `replay` has its own
+//! executor, which shares nothing with this one; tests compare the two.
 //!
 //! ```
 //! use bubbleproof::{catalog, kernel, model::{Model, Placement}, stop::Stop};

@@ -1,4 +1,4 @@
-//! Unrolling: a schedule of few microbatches made one of many, by repeating its steady phase.
+//! Unrolling: turns a schedule of few microbatches into one of many, by repeating its steady phase.
 //!
 //! Cut every device's order at one instant and at a later one such that each device runs every one of its classes
 //! equally often, K times, in between. Repeating that segment with the microbatches counted on gives an order of K

@@ -34,10 +34,10 @@ fn spell_out(stuck: &[(Place, Pass, Pass)]) -> String {
 ///
 /// Device after device takes one step in turn, as long as any can. Right after a pass whose output goes to
 /// another device, its send is appended to the row of its own device and its receive to that of the other.
-/// So the appending is one order of all actions that keeps every row's, in which a receive follows its send at
-/// once and everything that anything waits for comes before it. That order is a run of the plan even
-/// if every send and receive holds up its device until both ends are there: no plan made here can hang,
-/// under any of [`Semantics`](crate::comm::Semantics), nor can two messages between the same devices be swapped.
+/// So the actions are appended in one order that keeps the order of every row, in which a receive follows its send at
+/// once and everything that an action waits for comes before it. That order is a run of the plan even if every send and
+/// receive holds up its device until both ends are there: no plan made here can deadlock, under any of
+/// [`Semantics`](crate::comm::Semantics), nor can two messages between the same devices be swapped.
 ///
 /// An activation's send is waited for after the backward of its stage and microbatch, before which its
 /// receiver has used it; every other send at the end. Gradients are reduced after the last weight gradient

@@ -29,9 +29,8 @@ impl Nearest {
 /// Orders that can run, as near to those of a schedule as its devices allow when they are asked one after the
 /// other: they run as they are for as long as any device can go on. When none can, of all passes that could
 /// run now, the one with the fewest passes before it on its device is brought forward past those, on the
-/// first device where there is one; one in an overlapped pair is taken out of it. So nothing is
-/// changed that could run as it was, and every change is the smallest at its time; that there are as few
-/// changes as possible in all is not claimed.
+/// first device where there is one; one in an overlapped pair is taken out of it. So nothing is changed that could run
+/// as it was, and every change is the smallest at its time; the number of changes need not be the smallest.
 ///
 /// Nothing when a pass is missing that another one needs, or is a duplicate: no order of such passes can run.
 #[must_use]

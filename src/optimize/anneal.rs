@@ -1,10 +1,10 @@
 //! Annealing: small moves where a schedule is critical, each judged by its ASAP times.
 //!
-//! A schedule gets shorter only when some pair of passes that follow each other on a device without
-//! idle time, on a longest chain, changes. So moves are drawn from there: one of the two goes a few places ahead
-//! or back. For the device span, the chain is one to the end of a device that takes longest at the ASAP times.
-//! Moves that make it no longer are taken, longer ones with a probability that falls as the work goes on
-//! (Kirkpatrick, Gelatt and Vecchi, 1983).
+//! A schedule gets shorter only if some pair of passes changes that follow each other on a device without idle time, on
+//! a longest chain. So moves are drawn from these pairs: one of the two passes goes a few places ahead or back. For the
+//! device span, the chain is one to the end of a device that takes longest at the ASAP times. Moves that make it no
+//! longer are taken, longer ones with a probability that falls as the work goes on (Kirkpatrick, Gelatt and Vecchi,
+//! 1983).
 
 use super::lengths::lengths;
 use crate::certificate::Objective;

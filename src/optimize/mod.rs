@@ -79,8 +79,8 @@ pub struct Options {
     /// Schedules to start from. Those that replay finds valid under the model, capacities included, are
     /// never better than the answer; the others play no part.
     ///
-    /// What keeps to some capacities keeps to looser ones, but a search under looser capacities may have
-    /// less luck: handing the schedule of each capacity on to the next looser one makes a sweep monotone.
+    /// A schedule that keeps to some capacities keeps to looser ones, but a search under looser capacities may have
+    /// less luck: passing the schedule of each capacity on to the next looser one makes a sweep monotone.
     pub known: Vec<Schedule>,
 }
 
@@ -212,7 +212,7 @@ pub enum OptimizeError {
     Refuted {
         /// What proved it.
         engine: &'static str,
-        /// What no schedule was to be below.
+        /// The value that no schedule was to be below.
         proved: Ticks,
         /// What this one takes, as replay measures it.
         value: Ticks,
@@ -239,8 +239,8 @@ fn not_refuted(
 /// [known](Options::known) schedule.
 ///
 /// The span is minimised in two searches, each with all of the effort and half of the time that is left: the first
-/// one minimises the makespan, and where neither search is cut short the result has no longer a span
-/// than what the same options give as the schedule of least makespan.
+/// one minimises the makespan, and where neither search is cut short, the span of the result is no longer than that of
+/// the schedule of least makespan under the same options.
 ///
 /// # Errors
 /// When the capacities are too small for one microbatch alone, or replay rejects what the search proposes: a
@@ -351,7 +351,7 @@ fn searched(
     Ok(Searched { kept, bound, proved, is_cut_short })
 }
 
-/// At least so much effort goes with every step that the lower bound may spend.
+/// The least effort for every step that the lower bound may spend.
 const EFFORT_PER_STEP: u64 = 100;
 
 /// Proves the best schedule optimal, or puts a better one in its place, where an exact search can.

@@ -2,8 +2,8 @@
 //!
 //! An R makes room: between its F and itself, its stage holds a checkpoint in place of the whole. It serves nothing
 //! else. Without it every pass of the same orders starts as soon as before or sooner, for a pass that waited for the
-//! R waits for its F at most. So an R is needless just when the device keeps to its capacity without it, and whether
-//! it does depends on the order of that device alone.
+//! R waits for its F at most. So an R is needless exactly when the device keeps to its capacity without it, which
+//! depends on the order of that device alone.
 //!
 //! Stages are relieved as a whole first, those whose R takes longest before others; that is what a runtime does by
 //! itself. Of the stages that remain, single microbatches are relieved, those whose R comes first before others: of

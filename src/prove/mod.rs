@@ -61,8 +61,8 @@ pub use verdict::{FamilyVerdict, SqueezedOrder, SqueezedTheorems, Watched, verdi
 use crate::block::family::{Condition, EvaluationError, FamilyError};
 use crate::smt::{Program, SmtError, Solver};
 
-/// Whether there is a solver: without one, theorems are refuted but never proved. One that is named and not
-/// there counts, for whoever asks it gets an error.
+/// Whether there is a solver: without one, theorems are refuted but never proved. A named solver that is missing
+/// counts, because asking it gives an error.
 #[must_use]
 pub fn has_solver() -> bool {
     !matches!(Program::find(), Err(SmtError::NoSolver))

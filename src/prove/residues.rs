@@ -1,10 +1,9 @@
 //! A theorem split by residues, so that no quotient is left in it to be reasoned about.
 //!
-//! With `i = P*a + r` and `d = P*b + s`, where `r` and `s` are residues modulo P, a quotient by a constant
-//! in the formulas of a family is a multiple of `a`, a multiple of `b` and a number that depends on `r` and
-//! `s` alone, for a P that suits all of them. A solver that is given these numbers has nothing but linear
-//! arithmetic to do, which takes it a hundredth of the time; and as it checks that each quotient is one, it
-//! need not believe them.
+//! With `i = P*a + r` and `d = P*b + s`, where `r` and `s` are residues modulo P, a quotient by a constant in the
+//! formulas of a family is the sum of a multiple of `a`, a multiple of `b` and a number that depends on `r` and `s`
+//! alone, for a P that suits all of them. A solver that is given these numbers has only linear arithmetic to do, which
+//! takes a hundredth of the time. It need not believe them, because it also checks that each quotient is such a sum.
 
 use std::collections::BTreeMap;
 

@@ -76,8 +76,8 @@ pub(super) fn answer(text: &str, solver: &mut Solver, stop: &Stop) -> Result<Exp
     })
 }
 
-/// Hands a text over, all but the lines that are not about the question: in which logic it is, what answer is
-/// expected, which the solver must not be told, and that it is to be answered.
+/// Gives the solver a text without the lines that are not about the question: its logic, the expected answer, which the
+/// solver must not know, and the request to answer.
 fn read(solver: &mut Solver, text: &str, stop: &Stop) -> Result<(), SmtError> {
     let logic = text.lines().find_map(|line| line.strip_prefix("(set-logic ")?.strip_suffix(')'));
     let quotients = text.contains("(div ") || text.contains("(mod ");

@@ -75,7 +75,7 @@ pub fn verdict(
     Ok(FamilyVerdict { decided, squeezed })
 }
 
-/// The squeezed order: derived, checked again from its witness, and held against the promises about it.
+/// The squeezed order: derived, checked again from its witness, and compared with the promises about it.
 fn squeezed(family: &Family, stop: &Stop) -> Result<SqueezedOrder, ProveError> {
     let start = Instant::now();
     let witness = match Witness::of(family, stop) {

@@ -1,10 +1,9 @@
 //! What was found of designs that have not changed since.
 //!
 //! A cached finding is taken only where everything that it depends on is the same, byte for byte: the
-//! design as the manifest states it, its files, the limit on time, the version, the features and the
-//! *executable* of the tool, and the version and the executable of the solver. Whoever changes either finds
-//! everything anew. A finding for which the time, or the solver, did not suffice is never kept, and one that was
-//! damaged is not taken.
+//! design as the manifest states it, its files, the time limit, the version, the features and the *executable* of the
+//! tool, and the version and the executable of the solver. After a change of either program, everything is found again.
+//! A finding for which the time, or the solver, did not suffice is never kept, and a damaged one is not taken.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

@@ -1,5 +1,4 @@
-//! Regression tests for designs: what is found of block families, schedules and models, against what was
-//! accepted.
+//! Regression tests for designs: compares what is found of block families, schedules and models with what was accepted.
 //!
 //! A directory has a manifest, `regress.toml`, that names designs, and a [`Record`] for each: text with one
 //! fact in a line. [`Suite::check`] finds every fact anew and [compares](fn@compare): what got worse beyond its

@@ -115,7 +115,8 @@ impl Suite {
     /// Makes what was found the record. Each record is written aside and renamed.
     ///
     /// A design that is invalid is not accepted, unless the manifest expects it to be; nor is one that is valid against
-    /// expectation. What this build cannot decide keeps the verdict of the old record, if that is about the same formulas.
+    /// expectation. What this build cannot decide keeps the verdict of the old record, if that is about the same
+    /// formulas.
     ///
     /// # Errors
     /// When a record cannot be written or removed, or would not be read as what was found; nothing is then

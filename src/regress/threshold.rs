@@ -115,11 +115,11 @@ impl Allowances {
         self
     }
 
-    /// What is allowed of a metric.
+    /// How much worse a metric may be.
     ///
-    /// Without a word of its own, the device span may be worse by what the makespan may, and the bubble rate
-    /// by as many points as that is a share (by anything, if that is in ticks); lifespans and the gap by anything, for what they cost shows in
-    /// the memory and in the makespan; everything else by nothing.
+    /// Without a threshold of its own, the device span may be worse by what the makespan may, and the bubble rate by as
+    /// many points as that is a share (by anything, if that is in ticks); lifespans and the gap by anything, because
+    /// their cost shows in the memory and in the makespan; everything else by nothing.
     #[must_use]
     pub fn of(&self, metric: Metric) -> Allowance {
         let said = self.0.get(&metric).copied();

@@ -1,4 +1,4 @@
-//! SMT solvers: programs of others, spoken to in SMT-LIB 2 over pipes.
+//! SMT solvers: external programs that speak SMT-LIB 2 over pipes.
 //!
 //! A [`Solver`] is one conversation. [`begin`](Solver::begin) starts a question, [`tell`](Solver::tell)
 //! declares and asserts, [`check`](Solver::check) asks, and [`truths`](Solver::truths) reads the model:

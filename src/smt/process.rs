@@ -1,5 +1,4 @@
-//! A process with pipes that never fill up: one thread writes, one reads what it says, one what it
-//! complains about.
+//! A process with pipes that never fill up: one thread writes, one reads its output, one its errors.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -20,7 +19,7 @@ pub const GLANCE: Duration = Duration::from_millis(50);
 /// The most bytes of a line; a solver that goes on longer is not answering us.
 const LONGEST_LINE: u64 = 8 << 20;
 
-/// How many lines are read ahead: whoever talks faster than it is listened to has to wait.
+/// How many lines are read ahead: a solver that writes faster than we read has to wait.
 const AHEAD: usize = 16;
 
 /// The most bytes of standard error that are kept for a message.

@@ -1,11 +1,12 @@
-//! Measured traces: reading them, fitting a model to them, and holding them against replay.
+//! Measured traces: reading them, fitting a model to them, and comparing them with replay.
 //!
 //! A [`Trace`] says when every pass of a schedule really ran, on one clock for all devices, in integer
 //! nanoseconds; where they were recorded, also the messages and what every device held. It comes from a
 //! [trace file](mod@file) or from the files of `torch.profiler`, which [`profiler`] reads, one [`recording`] for each
-//! rank; [`clocks`] brings their clocks to one, and [`gather`] makes a trace of them. [`fit`] takes medians and makes a model of them, [`matching`] tells whether the passes ran in the declared order, and
-//! [`compare`] says how far replay's prediction is from what was measured. What replay does not know, launch
-//! gaps and devices that slow each other down, is in [`terms`], and only there.
+//! rank; [`clocks`] brings their clocks to one, and [`gather`] makes a trace of them. [`fit`] takes medians and makes a
+//! model of them, [`matching`] tells whether the passes ran in the declared order, and [`compare`] says how far
+//! replay's prediction is from what was measured. What replay does not know, launch gaps and devices that slow each
+//! other down, is in [`terms`], and only there.
 //!
 //! Times and amounts are integers throughout. Floating point occurs in nothing but shares that are reported.
 //!
@@ -223,7 +224,7 @@ pub enum TraceError {
         /// Its microbatches.
         microbatches: u32,
     },
-    /// A message to a device that there is not, or from a pass that the schedule has not.
+    /// A message to a device that does not exist, or from a pass that the schedule does not have.
     #[error(
         "iteration {iteration}: a message of `{pass}` to device {to}, but there are {devices} devices and that pass must be of the schedule"
     )]
@@ -281,7 +282,7 @@ impl Trace {
             && !self.is_same_run(other)
     }
 
-    /// Whether two traces are of one run, whatever schedule they are held against.
+    /// Whether two traces are of one run, whatever schedule they are compared with.
     #[must_use]
     pub fn is_same_run(&self, other: &Self) -> bool {
         self.iterations == other.iterations && self.machine == other.machine

@@ -1,4 +1,4 @@
-//! Traces that nobody measured: what replay says, in the form of a trace. For tests of what reads traces.
+//! Synthetic traces: the times of replay in the form of a trace, to test what reads traces.
 
 use super::{Iteration, Machine, Message, Origin, Sample, Span, Trace};
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};

@@ -100,9 +100,8 @@ impl Exposure {
 ///
 /// The rates are those under which the passes of a stage and kind did the same work: they minimise the sum,
 /// over all passes, of the distance of a pass's work from the median of its stage and kind, as a share of
-/// that median. The search goes downhill in steps of thousandths, of one rate or of all above a number, until none helps;
-/// integers decide.
-/// Rates of numbers of busy devices that never occur are those of the number below.
+/// that median. The search goes downhill in steps of thousandths, of one rate or of all above a number, until none
+/// helps; integers decide. Rates of numbers of busy devices that never occur are those of the number below.
 ///
 /// # Errors
 /// When the traces make no model.

@@ -1,8 +1,8 @@
 //! Block families: building blocks for every number of devices, with offsets that are formulas in
 //! the device index `i` and the number of devices `d`.
 //!
-//! A family is written in a TOML file (`models/blocks/`). What it promises about every `d` are
-//! formulas too, so that they can be tested at any one `d` and proved for all.
+//! A family is written in a TOML file (`models/blocks/`). Its promises about every `d` are formulas too, so they can be
+//! tested at any one `d` and proved for all.
 
 mod bubble_free;
 mod file;

@@ -3,11 +3,11 @@
 //! The [`Solver`] is `HiGHS` in builds with the feature `highs`, else microlp, which is written in Rust and
 //! solves smaller blocks.
 //!
-//! What this engine finds is exact: only the integers `k` of the solver's solution are used. What the solver
-//! says in floating-point numbers, that nothing is better or that there is nothing, proves nothing: it calls
-//! optimal what is not where times of very different sizes meet. So an [`Outcome`] can carry it as a claim
-//! only, next to a bound from exact propagation (`ranges.rs`); a block is optimal only where that bound
-//! says so by itself. Where times lie further apart than the tolerances of the solvers, they are not asked.
+//! What this engine finds is exact: only the integers `k` of the solver's solution are used. What the solver says in
+//! floating-point numbers, that nothing is better or that there is nothing, proves nothing: where times of very
+//! different sizes meet, it calls optimal what is not. So an [`Outcome`] can carry it as a claim only, next to a bound
+//! from exact propagation (`ranges.rs`); a block is optimal only where that bound says so by itself. Where times lie
+//! further apart than the tolerances of the solvers, they are not asked.
 
 mod program;
 mod solver;
@@ -25,8 +25,8 @@ use crate::certificate::interval_bound;
 use crate::model::{Model, Ticks, Units};
 use crate::stop::Stop;
 
-/// The most that the longest time of a program may be, as a multiple of the shortest. The solvers satisfy
-/// rows to within a millionth of an interval: what is shorter than that does not exist for them.
+/// The largest allowed ratio of the longest to the shortest time of a program. The solvers satisfy rows to within a
+/// millionth of an interval: anything shorter does not exist for them.
 pub const MOST_APART: i64 = 1_000_000;
 
 /// What this engine has found out: a block, what exact arithmetic knows of it, and what the solver says.
@@ -99,8 +99,8 @@ pub fn solve_by(
     search(&Search { solver, model, problem: &problem, nodes: None, stop: stop.clone() }, objective)
 }
 
-/// A block of least interval and one microbatch per interval, found within so many nodes of branch and bound: as
-/// long as there is time, the same one on every machine. Nothing where no solver of this build counts nodes.
+/// A block of least interval and one microbatch per interval, found within this many nodes of branch and bound: the
+/// same one on every machine, as long as there is time. Nothing where no solver of this build counts nodes.
 ///
 /// # Errors
 /// As [`solve`].

@@ -90,7 +90,7 @@ pub(super) struct Posed {
     pub nodes: Option<i32>,
 }
 
-/// What a solver says of a program. No number of its own is taken over, but the integers that are checked.
+/// What a solver says of a program. Of its numbers only the integers are used, which are checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Solution {
     /// A solution.

@@ -9,8 +9,8 @@
 //! - dependencies with their latency, and copies of a row one after the other;
 //! - memory at the start of every F, on the literals alone (peak memory depends on orders, not on
 //!   times): clauses where few rows decide, a weighted sum of literals elsewhere;
-//! - the value, at least the end of every row's last copy plus its tail; for the device span also at least that end less the
-//!   first start of the device.
+//! - the value, at least the end of every row's last copy plus its tail; for the device span also at least that end
+//!   less the first start of the device.
 //!
 //! The search lowers the value below the best schedule known until there is none. That schedule is
 //! also where the solver starts: its branching keeps to the best solution known.

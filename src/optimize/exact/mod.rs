@@ -1,17 +1,16 @@
-//! Whole schedules, exactly: a schedule that no other under the capacities is better than, with the proof
-//! by exhaustion that there is none.
+//! Whole schedules, exactly: a schedule such that no other under the capacities is better, with a proof by exhaustion.
 //!
 //! Two engines that share nothing but the statement of the problem (the `problem` module here) search for a
 //! better schedule than the one known until they have excluded all: lazy clause generation (`lcg`,
 //! where the crate is built with that feature) and a branch and bound (`branch and bound`), which
-//! minimises the makespan alone. They run at once and keep meter: each counts its own work, neither
-//! is more than an epoch of work ahead of the other, and the first epoch at whose end one of them has a proof decides. So the answer, down to the
-//! schedule and to who proved it, does not depend on how fast the machine runs them, unless the time
-//! limit comes first.
+//! minimises the makespan alone. They run in parallel and in step: each counts its own work, neither is more than an
+//! epoch of work ahead of the other, and the first epoch at whose end one of them has a proof decides. So the answer,
+//! down to the schedule and to who proved it, does not depend on how fast the machine runs them, unless the time limit
+//! comes first.
 //!
-//! What a proof is worth: it rests on the engine that gives it. Every schedule is replayed, so a value
-//! is never claimed that no schedule has; but that nothing is better cannot be replayed. Tests hold
-//! the engines against each other and against plain enumeration.
+//! What a proof is worth: it rests on the engine that gives it. Every schedule is replayed, so every claimed value is
+//! that of some schedule; but replay cannot confirm that nothing is better. Tests compare the engines with each other
+//! and with plain enumeration.
 //!
 //! What is exact: all orders of F, I and W, hence also of full backward passes. Recomputation is left
 //! out. Where it could save memory that is short, a schedule found here may be better than the one
@@ -52,7 +51,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// The engines that this build has, the one first whose schedule is taken when several prove the same at once.
+    /// The engines of this build. When several prove the same at once, the schedule of the first is taken.
     pub const ALL: &'static [Self] = &[
         #[cfg(feature = "lcg")]
         Self::Lcg,

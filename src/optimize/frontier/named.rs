@@ -1,4 +1,4 @@
-//! The schedules of the catalogue, held against a frontier.
+//! The schedules of the catalogue, compared with a frontier.
 
 use num_rational::Ratio;
 

@@ -21,7 +21,7 @@ const EFFORT_PER_SWAP: usize = 2000;
 /// Blocks within tighter capacities are looked for up to this many devices.
 const FEW_DEVICES: u32 = 16;
 
-/// Up to this many passes, a schedule that meets the bound is held against all named ones, of which one may be as
+/// Up to this many passes, a schedule that meets the bound is compared with all named ones, of which one may be as
 /// short and hold less.
 const MOST_PASSES_FOR_LESS_MEMORY: usize = 5000;
 
@@ -71,8 +71,8 @@ impl Search<'_> {
         self.proposed = true;
     }
 
-    /// Lays by a named schedule that is there at once, for when there is no time for more: the first that fits,
-    /// however little time there is, and the best of those that take a tenth of it. It is no starting point, so a
+    /// Keeps a named schedule that can be made at once, for when there is no time for more: the first that fits,
+    /// however little time there is, or the best of those that a tenth of it allows. It is no starting point, so a
     /// search that ends by itself does not depend on it.
     fn fall_back(&mut self) {
         let share = self.stop.within(self.stop.remaining() / 10);

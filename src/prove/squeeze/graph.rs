@@ -3,8 +3,8 @@
 //! The passes of a device are ordered as the block puts them modulo its interval T. Copy `j` of a pass
 //! with offset `o` runs in *round* `j + o div T` of its device; in each round the passes come in the
 //! order of their residues. So the start of copy `j` is written as
-//! `lambda*(j + o div T) + start + tilt*i`, where the period is `lambda` and the number `start` depends
-//! on the pass and on the residue of `i` alone. What must wait is then a difference of two such numbers.
+//! `lambda*(j + o div T) + start + tilt*i`, where `lambda` is the interval, and the number `start` depends on the pass
+//! and on the residue of `i` alone. What must wait is then a difference of two such numbers.
 
 use super::Irregular;
 use super::form::{LinearForm, Point};

@@ -93,7 +93,7 @@ fn whole(number: i64) -> Rate {
     Rate::from_integer(number.into())
 }
 
-/// What no schedule can be shorter than that holds nowhere more than this one.
+/// A lower bound on the makespan of every schedule that holds no more than this one on any device.
 fn bound(model: &Model, verdict: &Verdict) -> Ticks {
     let held = Device::all(model.devices()).zip(&verdict.peak_memory);
     let capacity = held.map(|(device, &peak)| Some((peak - model.resident(device)).max(Units::ZERO)));

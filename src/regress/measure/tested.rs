@@ -1,4 +1,4 @@
-//! Promises over what is measured, held against what was.
+//! Promises over what is measured, compared with what was.
 
 use super::facts::Facts;
 use crate::regress::fact::{Place, RecordedVerdict};

@@ -1,5 +1,5 @@
-//! **Area bound.** What every microbatch holds for how long at the least, added up, fits into the capacity
-//! times the span of the device.
+//! **Area bound.** What every microbatch holds, times the least time for which it holds it, summed, fits into the
+//! capacity times the span of the device.
 
 use num_integer::Integer;
 use num_rational::Ratio;
@@ -22,7 +22,7 @@ pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, objective:
     Some(Bound { value: head.checked_add(Ticks(span))?, reason: BoundReason::Area { device } })
 }
 
-/// What one microbatch holds on a device, times for how long at the least.
+/// The sum of what one microbatch holds on a device, times the least time for which it holds it.
 fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
     let stages = model.placement().stages_of(device).iter();
     stages

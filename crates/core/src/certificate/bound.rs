@@ -26,8 +26,8 @@ pub fn lower_bound_within(model: &Model, objective: Objective, steps: u64) -> Bo
     lower_bound_until(model, objective, steps, &mut || false)
 }
 
-/// As [`lower_bound_within`], but no further set of devices is looked at once `is_over` says so: each takes a
-/// quarter of the steps at most. The closed forms are always there.
+/// As [`lower_bound_within`], but looks at no further set of devices once `is_over` says so; each set takes at most a
+/// quarter of the steps. The closed forms are always there.
 pub fn lower_bound_until(
     model: &Model,
     objective: Objective,
@@ -69,7 +69,7 @@ pub fn steady_bound(model: &Model, steps: u64) -> Ratio<i64> {
     steady_bound_until(model, steps, &mut || false)
 }
 
-/// As [`steady_bound`], but no further set of devices is looked at once `is_over` says so.
+/// As [`steady_bound`], but looks at no further set of devices once `is_over` says so.
 pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -> bool) -> Ratio<i64> {
     if one_direction(model).is_err() {
         return Ratio::from_integer(0);
@@ -82,8 +82,8 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
         .fold(interval_bound(model), Ratio::max)
 }
 
-/// Checks that a bound follows from its reason, and the reason from the model: every figure is
-/// worked out anew, none is believed.
+/// Checks that a bound follows from its reason, and the reason from the model: it computes every figure again and
+/// believes none.
 ///
 /// # Errors
 /// When the reason is not true of the model, gives another value, or takes too long to check.
@@ -110,7 +110,7 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
     if shown == bound.value { Ok(()) } else { Err(BoundError::Value { claimed: bound.value, shown }) }
 }
 
-/// The bounds count on every microbatch going through every stage.
+/// The bounds assume that every microbatch goes through every stage.
 fn one_direction(model: &Model) -> Result<(), BoundError> {
     match model.placement().directions() {
         1 => Ok(()),

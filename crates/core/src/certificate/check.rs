@@ -71,7 +71,7 @@ pub enum CertificateError {
     /// The schedule does not run, or not within the capacities.
     #[error("the schedule is invalid: {0}")]
     Invalid(Violation),
-    /// A figure is another one than replay measures.
+    /// A figure differs from what replay measures.
     #[error("{figure} is claimed to be {}, but replay measures {}", Shown(.claimed), Shown(.measured))]
     Figure {
         /// Which.
@@ -81,7 +81,7 @@ pub enum CertificateError {
         /// What replay says.
         measured: String,
     },
-    /// The lower bound does not follow from what it is said to rest on.
+    /// The lower bound does not follow from its reason.
     #[error("the lower bound does not hold: {0}")]
     Bound(#[from] BoundError),
     /// A lower bound above what the schedule reaches.
@@ -102,7 +102,7 @@ pub enum CertificateError {
     },
 }
 
-/// One thing that a certificate claims, and that was found so or could not be looked into.
+/// One claim of a certificate, which was either confirmed or could not be checked.
 ///
 /// Exhaustive on purpose: whoever shows a certificate has to show every claim of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Claim {
     }
 }
 
-/// What has been found out about a certificate.
+/// The result of checking a certificate.
 #[derive(Debug)]
 pub struct Checked {
     /// What it claims, all of it true as far as [`Claim::is_checked`] says.

@@ -1,5 +1,5 @@
-//! Certificates: what is claimed of a schedule, and what the claims rest on, in a form that travels
-//! with the schedule.
+//! Certificates: what is claimed of a schedule, and what the claims rest on, in a format that travels with the
+//! schedule.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
@@ -77,8 +77,8 @@ pub enum Optimality {
     },
 }
 
-/// What can have searched, by the names that certificates have. Anything else is refused: it is a name that nobody
-/// vouches for, in a sentence that looks like one of ours.
+/// The engines that a certificate may name. Any other name is refused: nobody vouches for it, and it would stand in a
+/// sentence that looks like one of ours.
 ///
 /// Exhaustive on purpose, as [`Optimality`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,12 +3,11 @@
 //!
 //! Most bounds are closed forms that can be recomputed by hand; one follows the states of a few devices
 //! from microbatch to microbatch until they repeat. `docs/bounds.md` states them all as theorems, with
-//! proofs. No solver and no chance: like `replay`, this module shares nothing with what proposes
-//! schedules.
+//! proofs. It uses no solver and no randomness; like `replay`, this module shares nothing with what proposes schedules.
 //!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
-//! shrinks what F holds; so the bounds, which allow I and W apart and count F with what it holds at
-//! least, hold for schedules with B and R as well.
+//! shrinks what F holds; so the bounds, which allow time between I and W and count the least that F holds, also hold
+//! for schedules with B and R.
 //!
 //! ```
 //! use bubbleproof_core::certificate::{Objective, holds, lower_bound};

@@ -237,8 +237,8 @@ impl Window {
     }
 }
 
-/// A repetition in the sets of states: after `after` microbatches every state is later, by the growth
-/// at least, than a state of one period before with the same counts. So it is for ever.
+/// A repetition in the sets of states: after `after` microbatches, every state is later, by at least the growth, than
+/// some state one period before with the same counts. The same then holds for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repetition {

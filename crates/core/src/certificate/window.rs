@@ -5,8 +5,8 @@
 //! with V placement, one microbatch, two units of memory and unit times need 9 ticks, the formula
 //! says 11.
 //!
-//! **Chain bound.** Without its Ws a device has less work, but nothing fills its last window: after its
-//! last I comes what must follow that, of all its stages the least.
+//! **Chain bound.** Without its Ws a device has less work, but nothing fills its last window: its last I is followed by
+//! at least the shortest of what must follow an I of any of its stages.
 //!
 //! Each window is taken in two ways: up to the head (or from the tail) of the device, where it can do
 //! nothing; or up to the first backward (from the last forward) it can meet, where it can do nothing
@@ -100,8 +100,8 @@ fn backward_fill(model: &Model, device: Device) -> Ticks {
     fill(model, device, &items.collect::<Vec<_>>(), all)
 }
 
-/// At least the work of any collection of items that the device's memory holds at once. `all` is the
-/// work of one microbatch, which every microbatch does at most once.
+/// An upper bound on the work of any collection of items that the device's memory holds at once. `all` is the work of
+/// one microbatch, which every microbatch does at most once.
 fn fill(model: &Model, device: Device, items: &[Item], all: Ticks) -> Ticks {
     let microbatches = i64::from(model.microbatches());
     let total = all * microbatches;

@@ -217,8 +217,8 @@ pub enum PlanViolation {
 }
 
 impl PlanViolation {
-    /// Whether a device that comes to the place of this cannot go on: there is nothing to send, say. Elsewhere
-    /// something is missing or wrong that devices do not see, or it is something else that waits.
+    /// Whether a device that comes to the place of this cannot go on, for example because there is nothing to send.
+    /// With the other violations, no device notices, or something else waits.
     pub(super) const fn stops(&self) -> bool {
         match self {
             Self::NoNeighbour { .. }
@@ -317,7 +317,7 @@ fn up_to(stage: Stage) -> String {
     if stage.0 == 0 { "stage 0".to_owned() } else { format!("stages 0 to {stage}") }
 }
 
-/// In which case a plan hangs. One that hangs with buffered messages hangs with all others.
+/// In which case a plan deadlocks. One that deadlocks with buffered messages does so with all others.
 fn under(semantics: Semantics) -> String {
     match semantics {
         Semantics::Buffered => format!("even with {semantics}"),

@@ -10,29 +10,29 @@ use crate::schedule::Place;
 
 /// When a message arrives, and when its sender is done with it.
 ///
-/// Each lets less happen than the one before it: a plan that ends under one ends under all before it.
+/// Each is stricter than the one before it: a plan that ends under one ends under all before it.
 ///
 /// Exhaustive on purpose: whoever runs plans has to know when messages arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Semantics {
-    /// A message has left when its send is posted, and arrives when both ends are posted. So are small
-    /// messages that a runtime copies.
+    /// A message has left when its send is posted, and arrives when both ends are posted. Small messages that a runtime
+    /// copies behave so.
     Buffered,
-    /// A message has left and arrives when both ends are posted: nothing is copied. So are gloo's, and NCCL's with
-    /// a communicator for each direction between two devices: the messages of a direction go one after the other,
-    /// but both sides post them in the order in which they meet.
+    /// A message has left and arrives when both ends are posted: nothing is copied. Messages of gloo behave so, and of
+    /// NCCL with a communicator for each direction between two devices: the messages of a direction go one after the
+    /// other, but both sides post them in the order in which they meet.
     Rendezvous,
     /// As rendezvous, but between each pair of devices the messages of both directions go one after the
-    /// other, on each side in the order in which that side posts them. So are NCCL's with a communicator for
-    /// each pair.
+    /// other, on each side in the order in which that side posts them. Messages of NCCL with a communicator for each
+    /// pair behave so.
     PairStreams,
-    /// As rendezvous, but all messages of a device go one after the other, in the order in which it posts
-    /// them. So are NCCL's with one communicator for all devices.
+    /// As rendezvous, but all messages of a device go one after the other, in the order in which it posts them.
+    /// Messages of NCCL with one communicator for all devices behave so.
     DeviceStreams,
 }
 
 impl Semantics {
-    /// All of them, from the one that lets most happen to the one that lets least.
+    /// All of them, from the most permissive to the strictest.
     pub const ALL: [Self; 4] = [Self::Buffered, Self::Rendezvous, Self::PairStreams, Self::DeviceStreams];
 
     /// Its name, as `--json` gives it.
@@ -78,7 +78,7 @@ pub(super) fn run(plan: &CommunicationPlan, index: &Index, semantics: Semantics)
 /// Exhaustive on purpose: whoever says what becomes of a plan has to say it of every end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// Every device does its whole row. That the messages are the right ones, [`verify`](super::verify) says.
+    /// Every device does its whole row. [`verify`](super::verify) says whether the messages are the right ones.
     Ends,
     /// Actions that wait for each other in a cycle.
     Cycle(Vec<ActionWait>),
@@ -284,8 +284,8 @@ impl<'a> Run<'a> {
         self.walk().map_or_else(Ending::Alone, Ending::Cycle)
     }
 
-    /// With nothing moving any more: a cycle of waits. Otherwise the waits that lead to what waits for nothing that
-    /// anybody does; none when all have finished.
+    /// With nothing moving any more: a cycle of waits, or else the waits that lead to one for something that nobody
+    /// does; none when all have finished.
     fn walk(&self) -> Result<Vec<ActionWait>, Vec<ActionWait>> {
         let mut waits: Vec<ActionWait> = Vec::new();
         let stuck = Device::all(self.plan.schedule().devices())

@@ -1,8 +1,8 @@
 //! Communication: orders of passes as plans of sends and receives, and the proof that they are safe.
 //!
 //! Messages between two devices carry no names: the first one that is sent is the first one that is
-//! received. So a plan can do two kinds of harm that its passes alone do not show. It can hang, and it
-//! can train on wrong gradients without a word. [`verify`] rules out both, for plans from anywhere.
+//! received. So a plan can do two kinds of harm that its passes alone do not show. It can deadlock, and it can silently
+//! train on wrong gradients. [`verify`] rules out both, for plans from anywhere.
 //!
 //! What a device does with its row of actions, one after the other:
 //!
@@ -14,8 +14,8 @@
 //! When a posted message arrives, and when it has left, depends on the runtime: see [`Semantics`].
 //!
 //! This is part of the trusted base: it imports the definitions of `model` and `schedule` and nothing else of
-//! this crate. What the passes need of each other on their own device, and that none is missing, is for
-//! [`replay`](crate::replay) to say of [`CommunicationPlan::schedule`].
+//! this crate. [`replay`](crate::replay) of [`CommunicationPlan::schedule`] checks what the passes need of each other
+//! on their own device, and that none is missing.
 //!
 //! ```
 //! use bubbleproof_core::comm::{self, Action, CommunicationPlan, Message, Payload};
@@ -49,7 +49,7 @@ use crate::schedule::{Place, Schedule, ScheduleError};
 
 /// What a message carries.
 ///
-/// Exhaustive on purpose: a further payload has to be thought of wherever messages are made or matched.
+/// Exhaustive on purpose: code that makes or matches messages has to handle every payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Payload {
     /// The output of a forward, for the stage after it.

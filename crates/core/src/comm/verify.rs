@@ -11,8 +11,8 @@ use crate::schedule::Place;
 /// Everything that is wrong with the communication of a plan, by device and position; empty when it is
 /// safe with buffered and with rendezvous messages.
 ///
-/// Its passes are not judged here: that none is missing or before one of its own device that it needs is
-/// replay's to say of [`CommunicationPlan::schedule`].
+/// The passes are not checked here: replay of [`CommunicationPlan::schedule`] checks that none is missing, or before
+/// one of its own device that it needs.
 #[must_use]
 pub fn verify(plan: &CommunicationPlan) -> Vec<PlanViolation> {
     let index = Index::new(plan);
@@ -25,7 +25,7 @@ pub fn verify(plan: &CommunicationPlan) -> Vec<PlanViolation> {
     messages_are_received_in_the_order_they_are_sent(plan, &index, &mut faults);
     gradients_are_reduced_once_when_all_are_there(plan, &index, &mut faults);
     weights_are_there_when_they_are_used(plan, &mut faults);
-    // A plan that hangs even with buffers would only be said to hang twice.
+    // A plan that deadlocks even with buffers would only be reported twice.
     let cycle = [Semantics::Buffered, Semantics::Rendezvous]
         .into_iter()
         .find_map(|semantics| Some((semantics, flow::run(plan, &index, semantics)?)));
@@ -49,7 +49,7 @@ fn every_action_is_possible(plan: &CommunicationPlan, faults: &mut Vec<PlanViola
             faults.push(PlanViolation::NoNeighbour { at, action, stage });
             continue;
         }
-        // A pass on the wrong device is replay's to report.
+        // Replay reports a pass on the wrong device.
         let elsewhere = action
             .stages()
             .filter(|stage| action.passes().is_empty() && stage.0 < placement.stages())
@@ -169,8 +169,8 @@ fn last_wrong(received: Message, plan: &CommunicationPlan) -> Stage {
     }
 }
 
-/// Every stage's gradients are reduced once, after its last weight gradient; one reduction of a device at a
-/// time, and each is waited for. That it is not twice is a rule of its own.
+/// Every stage's gradients are reduced once, after its last weight gradient; one reduction of a device at a time, and
+/// each is waited for. Another rule excludes duplicates.
 fn gradients_are_reduced_once_when_all_are_there(
     plan: &CommunicationPlan,
     index: &Index,

@@ -1,4 +1,4 @@
-//! What costs and memory must fulfil to make a model.
+//! The conditions under which costs and memory make a model.
 
 use super::{Device, Model, PlacementError, Stage, Ticks, Units};
 

@@ -10,7 +10,7 @@ use crate::text::Shown;
 
 /// The kind of a pass.
 ///
-/// Exhaustive on purpose: a further kind of pass has to be thought of wherever passes are told apart.
+/// Exhaustive on purpose: code that tells passes apart has to handle every kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Forward.

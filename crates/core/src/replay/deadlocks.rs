@@ -1,7 +1,7 @@
 //! Everything that keeps orders from running, for a report: devices that wait for each other in a cycle.
 //!
-//! Whether a schedule is accepted does not depend on this: that every pass runs is for
-//! [`execute`](super::execute) to show. No times are needed here, only how far each device comes.
+//! Whether a schedule is accepted does not depend on this: [`execute`](super::execute) shows that every pass runs. No
+//! times are needed here, only how far each device comes.
 
 use super::layout::{Layout, Slot};
 use super::violation::Wait;
@@ -17,10 +17,10 @@ pub(super) struct Deadlocks {
     pub unlisted: usize,
 }
 
-/// Whatever the size of the orders, so many steps are taken to look for cycles, and to list them.
+/// The steps allowed for finding cycles, and for listing them, whatever the size of the orders.
 const FREE_STEPS: usize = 1 << 16;
 
-/// How many more steps are taken for every pass.
+/// The further steps allowed for every pass.
 const STEPS_PER_PASS: usize = 8;
 
 /// The deadlocks of the orders: all of them, unless that would take far longer than to read the orders.
@@ -33,7 +33,7 @@ pub(super) fn deadlocks(schedule: &Schedule, layout: &Layout) -> Deadlocks {
     within(FREE_STEPS + STEPS_PER_PASS * layout.len(), schedule, layout)
 }
 
-/// [`deadlocks`], in so many steps.
+/// [`deadlocks`], within so many steps.
 fn within(most: usize, schedule: &Schedule, layout: &Layout) -> Deadlocks {
     let mut walk = Walk::new(schedule, layout);
     let mut cycles = Vec::new();
@@ -166,7 +166,7 @@ impl<'a> Walk<'a> {
         let progress = &mut self.devices[device.index()];
         progress.waits_for = None;
         progress.before = None;
-        // It, and what it led to, is on the path no more.
+        // It, and what it led to, is no longer on the path.
         let kept = progress.on_path.unwrap_or(self.path.len());
         for left in self.path.drain(kept..) {
             self.devices[left.index()].on_path = None;

@@ -1,8 +1,7 @@
 //! Running the orders: every device takes its passes in turn, each as early as it can.
 //!
-//! This is the path by which a schedule is accepted. It takes orders in which `structure` has found
-//! nothing wrong, and no care of any others: what keeps wrong ones from running is found by
-//! [`deadlocks`](super::deadlocks).
+//! This is the path by which a schedule is accepted. It takes only orders in which `structure` has found nothing wrong;
+//! [`deadlocks`](super::deadlocks) finds what keeps wrong ones from running.
 
 use super::layout::{Layout, Slot};
 use crate::model::{Device, Model, Pass, Ticks};
@@ -83,8 +82,8 @@ impl Running<'_> {
         }
     }
 
-    /// When a device can start a pass, or an overlapped pair: when it is free and everything that the
-    /// passes need has arrived. Otherwise what has not even started.
+    /// When a device can start a pass, or an overlapped pair: when it is free and everything that the passes need has
+    /// arrived. Otherwise a needed pass that has not even started.
     fn ready(&self, device: Device, step: &[Pass]) -> Result<Ticks, Slot> {
         let own = self.layout.range(device);
         let (mut start, mut missing) = (self.ranks[device.index()].free, None);

@@ -96,8 +96,8 @@ pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
     explained_by(model, schedule, deadlocks::deadlocks)
 }
 
-/// [`replay`], where `deadlocks` says why orders do not run to their end. Whether they do is not for it to
-/// say: where it finds nothing, that they do not is a violation all the same.
+/// [`replay`], where `deadlocks` only explains why orders do not run to their end: where it finds nothing, orders that
+/// do not are a violation all the same.
 fn explained_by(
     model: &Model,
     schedule: &Schedule,

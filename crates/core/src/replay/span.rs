@@ -21,10 +21,9 @@
 //! ```
 //!
 //! Each cycle is a lower bound, and a solution is an upper bound. T begins at the most that a device works, and no
-//! device is held back. A device that ends more than T after it begins is made to begin later, and it is noted from
-//! the first pass of which device the chain comes that ends so late. When these notes close a cycle, its mean
-//! is above T and becomes the next T (Bellman and Ford's way to find a cycle). When every device is content, the
-//! times are a solution.
+//! device is held back. A device that ends more than T after it begins is made to begin later, and the device is noted
+//! from whose first pass the chain comes that ends so late. When these notes close a cycle, its mean is above T and
+//! becomes the next T (Bellman and Ford's way to find a cycle). When every device is content, the times are a solution.
 
 use std::ops::Range;
 

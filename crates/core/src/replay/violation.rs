@@ -154,7 +154,7 @@ pub enum Violation {
         /// The forward of the same stage and microbatch.
         needs: Pass,
     },
-    /// A recomputation under a model that knows none.
+    /// A recomputation under a model that has none.
     #[error(
         "{at}: `{pass}` recomputes, but the model has no [recompute] table that says what a checkpoint holds"
     )]

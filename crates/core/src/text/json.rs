@@ -1,8 +1,8 @@
 //! What JSON files must not hold beside what the readers of each format refuse: duplicate keys and control
 //! characters.
 //!
-//! Most readers of JSON take the first or the last of two equal keys without a word, and they differ in which. So a
-//! file with duplicate keys says one thing to us and another to someone else.
+//! Most JSON readers silently take the first or the last of two equal keys, and they differ in which. So a file with
+//! duplicate keys says one thing to us and another to someone else.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -2,8 +2,8 @@
 //!
 //! Whoever writes a file chooses its names and units, and the tool prints them between statements of its own. A
 //! name with a line break in it could look like one of those; a terminal obeys escape sequences, and shows text
-//! in another order after some marks. So readers refuse [such characters](is_control) in every string, and what
-//! is quoted of a text that was refused is [`Shown`] or a [`message`].
+//! in another order after some marks. So readers refuse [such characters](is_control) in every string, and quote a
+//! refused text as [`Shown`] or in a [`message`].
 //!
 //! ```
 //! use bubbleproof_core::text::Shown;

@@ -10,13 +10,12 @@
 //! factor     := number | name | "-" factor | "(" condition ")" | "if" "(" condition "," sum "," sum ")"
 //! ```
 //!
-//! There is one [grammar], and it has two languages. Formulas that are to be proved are written in linear integer
-//! arithmetic ([`linear`]): one side of `*` and the right side of `div` and `mod` are constants, and there is
-//! no `/`. Promises that are to be measured (`regress::Measurable`) have decimals and `/`, but neither `div`,
-//! `mod`, `if` nor `when`.
+//! There is one [grammar] with two languages. Formulas to prove are written in linear integer arithmetic ([`linear`]):
+//! one side of `*` and the right side of `div` and `mod` are constants, and there is no `/`. Promises to measure
+//! (`regress::Measurable`) have decimals and `/`, but no `div`, `mod`, `if` or `when`.
 //!
-//! What precedes `when` is `bubble = 0`, and what follows it is a condition on durations: sums of multiples of `tF`, `tI`
-//! and `tW`, compared by `=`, `<=` or `>=` with each other or with 0.
+//! `bubble = 0` precedes `when`, and a condition on durations follows it: sums of multiples of `tF`, `tI` and `tW`,
+//! compared by `=`, `<=` or `>=` with each other or with 0.
 
 mod grammar;
 mod linear;

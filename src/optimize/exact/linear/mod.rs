@@ -1,8 +1,8 @@
 //! A whole schedule as linear inequalities over integers, for anybody's solver and anybody's checker.
 //!
 //! "There is a schedule that ends within a horizon" as a system without solutions or with some: what a
-//! proof of optimality is about. It is made from the model alone, knows no solver, and is written in two
-//! standard forms: [FlatZinc](LinearProgram::flatzinc), and [OPB](Binary::opb) over bits.
+//! proof of optimality is about. It is made from the model alone, knows no solver, and is written in two standard
+//! formats: [FlatZinc](LinearProgram::flatzinc), and [OPB](Binary::opb) over bits.
 //!
 //! **Variables.** The start `t` of every pass, from 0 to the horizon less the duration; and for two passes
 //! `a`, `b` on one device an `o` from 0 to 1 that is 1 where `a` comes first. What has to run before and

@@ -1,4 +1,4 @@
-//! A shortest schedule with a proof that somebody else's program accepts.
+//! A shortest schedule with a proof that a third-party program accepts.
 //!
 //! "No schedule ends earlier" is stated as linear inequalities without a solution
 //! ([`LinearProgram`], with the makespan less one tick as horizon), refuted by lazy clause generation
@@ -12,14 +12,13 @@
 //! What is trusted, link by link:
 //!
 //! - that the schedule runs, keeps to the capacities and ends when it is said to: [`replay`](crate::replay);
-//! - that the inequalities say "a schedule within the horizon": the module
-//!   [`linear`](super::linear), whose pages are few, and one lemma on paper (microbatches in order).
-//!   No checker of proofs looks at that; tests compare with replay over all orders of small problems, and
-//!   engines that do not know the inequalities ([`exact`](super)) agree on the optima;
+//! - that the inequalities say "a schedule within the horizon": the module [`linear`](super::linear), which is short,
+//!   and one lemma on paper (microbatches in order). No proof checker looks at that; tests compare with replay over all
+//!   orders of small problems, and engines that do not know the inequalities ([`exact`](super)) agree on the optima;
 //! - that nothing satisfies them: the checkers. `veripb` shares nothing with the solver, and derives the
 //!   narrowed ranges and the implied inequalities instead of taking them from us. `pumpkin-checker` takes
-//!   them as part of its statement, shares code with the solver, and accepts of a range what is not so (see
-//!   the forged log in `examples/certify.rs`), so its word alone is the weaker one.
+//!   them as part of its statement, shares code with the solver, and accepts false ranges (see the forged log in
+//!   `examples/certify.rs`), so its word alone is the weaker one.
 //!
 //! The solver is asked a question without an objective on purpose: while optimising, its logs have been
 //! seen to contain steps that do not follow.

@@ -1,11 +1,10 @@
-//! Which residues the numbers of devices in the domain of a family have, of all of them and not only of
-//! those that can be listed.
+//! The residues of all numbers of devices in the domain of a family, not only of those that can be listed.
 //!
 //! A formula over `d` without anything but sums, constant factors, `div`, `mod` and `if` grows from some
-//! number of devices on by the same amount with every further period. What two such formulas compare as is
-//! then periodic as well: where their difference does not grow, because it repeats; where it grows, because
-//! its sign stays. So the domain is periodic from a *settled* number on, and the numbers up to there and of
-//! one period more show all residues.
+//! number of devices on by the same amount with every further period. The result of comparing two such formulas is then
+//! periodic as well: where their difference does not grow, because it repeats; where it grows, because its sign stays.
+//! So the domain is periodic from a *settled* number on, and the numbers up to there and of one period more show all
+//! residues.
 
 use std::collections::BTreeSet;
 

@@ -2,18 +2,18 @@
 //! head before and tails behind. What is left is a relaxation of the whole, so its least makespan is
 //! a lower bound; with every device kept it is the optimum.
 //!
-//! It is found by a forward program. All microbatches being alike, each stage runs each kind of pass
-//! first in, first out, without loss of generality. Passes are placed in the order of their starts;
-//! a state is how many microbatches wait where, and from when on they and the devices may go on. With
-//! equal counts a state that is no later anywhere admits every continuation of another one, which is
-//! dropped. So is a row of passes with a gap that a W, an I or an F without memory would fill: moving
-//! it there delays nothing, holds less, and lowers the sum of the starts.
+//! A forward program over states finds it. Microbatches are alike, so without loss of generality each stage runs each
+//! kind of pass first in, first out. The program places passes in the order of their starts; a state says how many
+//! microbatches wait where, and from when on they and the devices may go on. Of two states with equal counts, one that
+//! is nowhere later admits every continuation of the other, which is dropped. So is a sequence of passes with a gap
+//! that a W, an I or an F without memory would fill: moving it there delays nothing, holds less, and lowers the sum of
+//! the starts.
 //!
 //! **Theorem.** Let layer n be the states right after the start of microbatch n. If each of them is later,
-//! by at least G, than a state of layer n-K with the same counts, then it is so for ever after, for
-//! one layer follows from another by a monotone and homogeneous map; with m >= n microbatches the end
-//! is at least G times `(m-n)/K + 1`, rounded down, after that of layer `n-K + (m-n) mod K`; and in the
-//! long run a microbatch takes at least G/K in *every* schedule, whether it repeats or not.
+//! by at least G, than a state of layer n-K with the same counts, then the same holds for all later layers, because one
+//! layer follows from another by a monotone and homogeneous map; with m >= n microbatches the end is at least G times
+//! `(m-n)/K + 1`, rounded down, after that of layer `n-K + (m-n) mod K`; and in the long run a microbatch takes at
+//! least G/K in *every* schedule, whether it repeats or not.
 //!
 //! For the device span, the kept device that begins first is measured, without head and tails.
 //! `docs/bounds.md` has the proofs, and statements that are false although they look true.

@@ -20,7 +20,7 @@ impl Steps {
         left.map(|_| ())
     }
 
-    /// So many of them as there are, at most, to be spent apart.
+    /// Takes out at most this many of the steps that are left, to be spent separately.
     pub(super) fn part(&mut self, most: u64) -> Self {
         let part = most.min(self.0);
         self.0 -= part;
@@ -129,8 +129,8 @@ impl Layer {
     }
 }
 
-/// States that have not been gone on from, those with most to run first: a state follows only from
-/// states with more.
+/// States that have not been continued, those with most passes left first: a state follows only from states with more
+/// left.
 #[derive(Default)]
 struct Open(BTreeMap<(Reverse<u64>, Counts), Vec<Times>>);
 

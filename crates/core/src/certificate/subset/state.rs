@@ -28,7 +28,7 @@ impl Counts {
     }
 }
 
-/// When what may go on from there, at the earliest: a point that gets no worse by being smaller.
+/// From when on devices and microbatches may go on, at the earliest: a point that gets no worse by being smaller.
 ///
 /// First the instants from which each device is free; then, link by link, the instants from which the
 /// microbatches that wait for it may run it; then, while draining, the last end so far.
