@@ -20,25 +20,42 @@ pub fn on_signals() -> Interrupt {
     let interrupt = Interrupt::default();
     let raised = interrupt.clone();
     let mut first: Option<Instant> = None;
-    watch(move |Caught { status, name, is_pressed }| {
-        if let Some(first) = first {
-            if is_pressed || first.elapsed() >= ONE_EVENT {
-                std::process::exit(status);
-            }
-            return;
+    watch(move |Caught { status, name, is_pressed }| match meaning(first, Instant::now(), is_pressed) {
+        Meaning::End => {
+            first = Some(Instant::now());
+            raised.raise();
+            _ = writeln!(
+                io::stderr(),
+                "note: interrupted{name}: ending with what has been found so far; a second signal ends at once"
+            );
         }
-        first = Some(Instant::now());
-        raised.raise();
-        _ = writeln!(
-            io::stderr(),
-            "note: interrupted{name}: ending with what has been found so far; a second signal ends at once"
-        );
+        Meaning::SameEvent => {}
+        Meaning::EndAtOnce => std::process::exit(status),
     });
     interrupt
 }
 
 /// Signals that come within this time of the first one may have the same cause.
 const ONE_EVENT: Duration = Duration::from_secs(1);
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// To end with what has been found.
+    End,
+    /// Nothing that the first one has not asked for.
+    SameEvent,
+    /// Not to wait for that.
+    EndAtOnce,
+}
+
+fn meaning(first: Option<Instant>, now: Instant, is_pressed: bool) -> Meaning {
+    match first {
+        None => Meaning::End,
+        Some(first) if is_pressed || now.duration_since(first) >= ONE_EVENT => Meaning::EndAtOnce,
+        Some(_) => Meaning::SameEvent,
+    }
+}
 
 /// A signal that was caught.
 struct Caught {
@@ -82,4 +99,21 @@ fn ignored() -> u64 {
 #[cfg(not(unix))]
 fn watch(mut tell: impl FnMut(Caught) + Send + 'static) {
     _ = ctrlc::set_handler(move || tell(Caught { status: 130, name: "", is_pressed: true }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_event_sends_is_one_signal_and_what_a_person_presses_is_another() {
+        let first = Instant::now();
+        let after = |milliseconds| first + Duration::from_millis(milliseconds);
+        for is_pressed in [false, true] {
+            assert_eq!(meaning(None, first, is_pressed), Meaning::End);
+            assert_eq!(meaning(Some(first), after(1000), is_pressed), Meaning::EndAtOnce);
+        }
+        assert_eq!(meaning(Some(first), after(999), false), Meaning::SameEvent);
+        assert_eq!(meaning(Some(first), after(1), true), Meaning::EndAtOnce);
+    }
 }

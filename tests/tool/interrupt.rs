@@ -213,21 +213,50 @@ fn every_long_command_ends_with_an_answer_when_it_is_asked_to_end() {
     }
 }
 
+/// A terminal that closes sends SIGHUP twice, and a service manager may send SIGTERM with it.
 #[test]
-fn a_second_signal_ends_the_program_at_once() {
-    for (signal, _) in SIGNALS {
-        let tool = started(&["optimize", MODEL, "--time-limit", "600", "--devices", "16", "--memory", "12"]);
-        // Stopped, it meets both at once when it goes on.
+fn several_signals_of_one_event_keep_the_result() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("kept.json");
+    let result = path.to_str().expect("a name");
+    for signals in [&["TERM", "HUP"][..], &["HUP", "HUP"], &["HUP", "TERM", "TERM"]] {
+        let tool = started(&[
+            "optimize",
+            MODEL,
+            "--time-limit",
+            "600",
+            "--devices",
+            "16",
+            "--memory",
+            "12",
+            "-o",
+            result,
+        ]);
+        // Stopped, it meets them all at once when it goes on.
         send(&tool, "STOP");
-        send(&tool, signal);
-        let other = if signal == "TERM" { "INT" } else { "TERM" };
-        send(&tool, other);
+        for signal in signals {
+            send(&tool, signal);
+        }
         send(&tool, "CONT");
         let output = ended(tool);
-        let expected = SIGNALS.map(|(_, status)| Some(status));
-        assert!(expected.contains(&output.status.code()), "{signal}: {:?}", output.status);
-        assert!(output.stdout.is_empty(), "nothing is printed");
+        assert_eq!(output.status.code(), Some(0), "{signals:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = fs::read_to_string(&path).expect("it is written");
+        assert!(schedule::parse(&text).is_ok(), "{signals:?}");
+        fs::remove_file(&path).expect("it is there");
     }
+}
+
+#[test]
+fn ctrl_c_after_another_signal_ends_the_program_at_once() {
+    let tool = started(&["optimize", MODEL, "--time-limit", "600", "--devices", "16", "--memory", "12"]);
+    // Stopped, it meets both at once when it goes on, SIGHUP first.
+    send(&tool, "STOP");
+    send(&tool, "INT");
+    send(&tool, "HUP");
+    send(&tool, "CONT");
+    let output = ended(tool);
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stdout.is_empty(), "nothing is printed");
 }
 
 #[cfg(target_os = "linux")]

@@ -122,9 +122,7 @@ pub fn sail_sg(
             // It keeps to the capacities because it recomputes, which the other one no longer says.
             model.with_uniform_activation_capacity(None).map_err(unusable)?
         }
-        (None, _) => {
-            Model::unit(schedule.placement().clone(), schedule.microbatches()).map_err(unusable)?
-        }
+        (None, _) => Model::unit(schedule.placement().clone(), schedule.microbatches()).map_err(unusable)?,
     };
     let lists = sail_sg::node_lists(&timed, schedule).map_err(refused)?;
     if let Some(fault) = comm::verify(&lists.plan).first() {

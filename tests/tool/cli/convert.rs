@@ -142,3 +142,44 @@ fn formats_without_recomputation_leave_it_to_the_backward_and_say_how() {
         }
     }
 }
+
+/// Capacities that a schedule keeps because it recomputes are not held against the orders that the runtime gets.
+#[test]
+fn sail_sg_takes_a_schedule_that_fits_because_it_recomputes() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let model = |capacity: u32| {
+        let file = path("model.toml");
+        let text = format!(
+            "name = \"tight\"\n[pipeline]\ndevices = 4\nplacement = \"linear\"\nmicrobatches = 8\n\
+             [time]\nforward = 3\nbackward_input = 4\nbackward_weight = 2\n\
+             [memory]\nactivation = 4\ncapacity = {capacity}\n[recompute]\ncheckpoint = 1\n"
+        );
+        std::fs::write(&file, text).expect("written");
+        file
+    };
+    let recomputing = path("recomputing.json");
+    let made = tool(&["convert", &model(9), "--schedule", "1f1b-r", "-o", &recomputing]);
+    assert_eq!(made.status, 0, "{}", made.transcript());
+    let convert = |capacity| {
+        tool(&[
+            "convert",
+            &recomputing,
+            "--to",
+            "sail-sg",
+            "--model",
+            &model(capacity),
+            "-o",
+            &path("nodes.json"),
+        ])
+    };
+    let fits = convert(9);
+    assert_eq!(fits.status, 0, "{}", fits.transcript());
+    let does_not = convert(6);
+    assert_eq!(
+        (does_not.status, does_not.err.contains("over the limit of 6")),
+        (2, true),
+        "{}",
+        does_not.transcript()
+    );
+}

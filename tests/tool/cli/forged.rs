@@ -251,6 +251,14 @@ fn names_of_files_and_arguments_stay_on_their_line() {
 }
 
 #[test]
+fn a_long_argument_is_not_blamed_for_what_is_wrong_with_another() {
+    let layers = "12,".repeat(400) + "12";
+    let run = tool(&["convert", SCHEDULE, "--to", "torchtitan", "--layers", &layers]);
+    assert_eq!(run.status, 2, "{}", run.transcript());
+    assert!(run.err.contains("--output") && !run.err.contains("invalid digit"), "{}", run.err);
+}
+
+#[test]
 fn what_is_wrong_with_a_long_token_is_said_briefly() {
     let long = "9".repeat(200_000);
     let letters = "x".repeat(200_000);
