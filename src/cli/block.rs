@@ -177,9 +177,10 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     }
     let progress = Progress::start(format!("{engine}: {objective}"));
     check_size(&model, Work::Blocks, None)?;
-    let stop = Stop::on(on_signals()).within(args.search.time_limit);
+    let stop = Stop::on(on_signals()).within(output.left_of(args.search.time_limit));
     let limit = Deadline::after(args.search.time_limit, output);
     let found = solve(&model, engine, request, &stop).map_err(|error| refused(&error))?;
+    let peak = found.best().map(|best| checked_peak(&best.block, &model)).transpose()?;
     drop((progress, limit));
     let (best, bound, claimed) = match found {
         BlockOutcome::Optimal(best) => (best, None, None),
@@ -208,7 +209,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
             return Ok(Status::GaveUp);
         }
     };
-    let peak = checked_peak(&best.block, &model)?;
+    let peak = peak.expect("there is a block");
     let unsplit = if args.passes.fused { None } else { caveats::unsplit(&model) };
     let notes: Vec<String> = claimed.map(in_floating_point).into_iter().chain(unsplit).collect();
     for text in &notes {

@@ -98,7 +98,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the model");
     let model = args.model.read()?;
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
-    let stop = args.search.stop(on_signals());
+    let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
     let mut notes = Vec::new();
     let contenders = match &args.schedules {

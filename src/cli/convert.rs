@@ -234,7 +234,7 @@ fn read(args: &ConvertArgs, output: Output) -> Result<Given, Error> {
         note(&text);
     }
     check_size(&model, Work::Replay, Some(args.time_limit))?;
-    let stop = Stop::on(on_signals()).within(args.time_limit);
+    let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit));
     let limit = Deadline::after(args.time_limit, output);
     let schedule = entry
         .generate_until(&model, &stop)

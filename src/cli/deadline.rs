@@ -30,7 +30,7 @@ impl Deadline {
     /// is longer.
     pub fn after(limit: Duration, output: Output) -> Self {
         let (done, wait) = mpsc::channel();
-        let most = limit.saturating_add((limit / 11).max(Self::LATE));
+        let most = output.left_of(limit.saturating_add((limit / 11).max(Self::LATE)));
         let is_decided = Arc::new(AtomicBool::new(false));
         let decide = Arc::clone(&is_decided);
         thread::spawn(move || {

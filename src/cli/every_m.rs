@@ -30,7 +30,7 @@ pub fn run(args: &ScheduleInputArgs, time_limit: Option<Duration>, output: Outpu
     let progress = Progress::start("replaying more and more microbatches");
     let input = args.input()?;
     let stop = &Stop::on(on_signals());
-    let stop = &time_limit.map_or(stop.clone(), |limit| stop.within(limit));
+    let stop = &time_limit.map_or(stop.clone(), |limit| stop.within(output.left_of(limit)));
     let limit = time_limit.map(|limit| Deadline::after(limit, output));
     let report = if input.is_family() {
         let family = input.family()?;

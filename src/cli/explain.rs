@@ -75,7 +75,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
-    let stop = args.search.stop(on_signals());
+    let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
     // What sets the interval wants a part of the time, too.
     let found = args.search.run(&model, &stop.within(stop.remaining() / 4 * 3), &progress);

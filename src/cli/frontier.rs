@@ -150,7 +150,7 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
         progress.step(format!("interval {interval} with a peak of {peak}"));
     };
     check_size(&model, Work::Blocks, None)?;
-    let stop = Stop::on(on_signals()).within(args.time_limit);
+    let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit));
     let limit = Deadline::after(args.time_limit, output);
     // The named schedules want some of the time, too.
     let found =

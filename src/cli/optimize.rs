@@ -82,7 +82,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read_one_way()?;
     let progress = Progress::start("starting");
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
-    let stop = args.search.stop(on_signals());
+    let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
     let solved = args.search.run(&model, &stop, &progress);
     drop(limit);

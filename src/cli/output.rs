@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
@@ -17,12 +18,18 @@ use crate::text::{Escaped, is_control};
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     json: bool,
+    begun: Instant,
 }
 
 impl Output {
-    /// Results as one JSON object, or as text.
-    pub const fn new(json: bool) -> Self {
-        Self { json }
+    /// Results as one JSON object, or as text, of a command that begins now.
+    pub fn new(json: bool) -> Self {
+        Self { json, begun: Instant::now() }
+    }
+
+    /// What is left of the time that the command may take in all.
+    pub fn left_of(self, limit: Duration) -> Duration {
+        limit.saturating_sub(self.begun.elapsed())
     }
 
     /// Whether results are printed as JSON.

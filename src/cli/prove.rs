@@ -59,7 +59,7 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
         ));
     }
     let inputs = args.families.iter().map(|path| Input::read(path)).collect::<Result<Vec<Input>, Error>>()?;
-    let (stop, limit) = limits(args.time_limit);
+    let (stop, limit) = limits(args.time_limit, output);
     let deadline = args.time_limit.map(|limit| Deadline::after(limit, output));
     let mut report = TheoremReport { theorems: Vec::new(), cut_short: false };
     let mut emitted = args.emit.as_deref().map(Emitted::into);
@@ -109,10 +109,13 @@ pub fn run(args: &ProveArgs, output: Output) -> Result<Status, Error> {
 }
 
 /// When everything has to end, and how long each theorem may take.
-pub(super) fn limits(limit: Option<Duration>) -> (Stop, Duration) {
+pub(super) fn limits(limit: Option<Duration>, output: Output) -> (Stop, Duration) {
     const FOR_EACH: Duration = Duration::from_secs(60);
     let stop = Stop::on(on_signals());
-    (limit.map_or_else(|| stop.clone(), |limit| stop.within(limit)), limit.unwrap_or(FOR_EACH))
+    (
+        limit.map_or_else(|| stop.clone(), |limit| stop.within(output.left_of(limit))),
+        limit.unwrap_or(FOR_EACH),
+    )
 }
 
 /// The theorems about the squeezed order.

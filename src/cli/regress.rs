@@ -105,7 +105,7 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         Cache::at(args.cache_dir.clone().unwrap_or_else(|| directory.join(".cache")))
     };
     let progress = Progress::counting(suite.manifest.designs.len());
-    let (stop, limit) = limits(args.time_limit);
+    let (stop, limit) = limits(args.time_limit, output);
     let deadline = args.time_limit.map(|limit| Deadline::after(limit, output));
     let options = CheckOptions { cache, limit, stop };
     let report = suite.check(&options, &|design| progress.count(design));

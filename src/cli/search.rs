@@ -10,6 +10,7 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::figures::percentage;
+use super::output::Output;
 use super::progress::Progress;
 use crate::certificate::Objective;
 use crate::model::Model;
@@ -100,9 +101,9 @@ impl SearchArgs {
         self.time_limit.is_some()
     }
 
-    /// The time limit, from now on.
-    pub fn stop(&self, interrupt: Interrupt) -> Stop {
-        Stop::on(interrupt).within(self.time_limit())
+    /// When the search has to end.
+    pub fn stop(&self, interrupt: Interrupt, output: Output) -> Stop {
+        Stop::on(interrupt).within(output.left_of(self.time_limit()))
     }
 
     /// Searches, and shows the progress.

@@ -40,13 +40,14 @@ struct CertifyReport {
 pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read_one_way()?;
     check_size(&model, Work::Search, Some(args.time_limit))?;
-    let stop = Stop::on(on_signals()).within(args.time_limit);
+    let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit));
     let limit = Deadline::after(args.time_limit, output);
     let progress = Progress::start("searching");
     let options = Options { stop: stop.clone(), ..Options::default() };
     let start = match optimize(&model, &options, &mut |_| ()) {
         Ok(solution) => solution.schedule,
         Err(OptimizeError::Infeasible(reason)) => {
+            drop((progress, limit));
             output.print(&Infeasible::because(reason.to_string()))?;
             return Ok(Status::No);
         }

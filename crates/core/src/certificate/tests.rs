@@ -58,6 +58,11 @@ fn a_certificate_names_the_problem_that_it_is_about() {
     let schedule = genuine();
     let problem = &certificate(&schedule).statement.problem;
     assert_eq!(certificate(&schedule).problem_digest(), digest(problem.as_bytes()));
+    let model = check(&schedule, None).expect("it is genuine").problem;
+    assert_eq!(problem_digest(&model), digest(problem.as_bytes()));
+    let engines =
+        [SearchEngine::ClauseGeneration, SearchEngine::BranchAndBound].map(|engine| engine.to_string());
+    assert_eq!(engines, ["lcg", "branch and bound"]);
 }
 
 #[test]
@@ -280,7 +285,24 @@ fn a_certificate_about_another_model_than_the_one_asked_about_is_rejected() {
     let problem = check(&schedule, None).expect("it is genuine").problem;
     let other = problem.with_uniform_activation_capacity(None).expect("no capacities");
     let rejected = check(&schedule, Some(&other));
-    assert!(matches!(rejected, Err(CertificateError::OtherProblem { .. })));
+    let Err(CertificateError::OtherProblem { stated, asked, .. }) = rejected else { panic!("{rejected:?}") };
+    // The first line that differs.
+    assert!(stated.starts_with("`capacity = ") && asked == "nothing", "{stated}, {asked}");
+    let longer = problem.with_microbatches(13).expect("a model");
+    let Err(error) = check(&schedule, Some(&longer)) else { panic!("it is another problem") };
+    let CertificateError::OtherProblem { stated, asked, .. } = error else { panic!("{error:?}") };
+    assert_eq!([stated, asked], ["`microbatches = 12`", "`microbatches = 13`"]);
+}
+
+/// As a file that has been through another system may have them.
+#[test]
+fn the_ends_of_its_lines_do_not_make_a_problem_another_one() {
+    let problem = check(&genuine(), None).expect("it is genuine").problem;
+    let schedule = stating(genuine(), |statement| {
+        statement.problem = statement.problem.replace('\n', "\r\n");
+        statement.problem_sha256 = digest(statement.problem.as_bytes());
+    });
+    check(&schedule, Some(&problem)).expect("it is about this model");
 }
 
 #[test]

@@ -107,3 +107,35 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
 fn highest(model: &Model, device: Device) -> Stage {
     *model.placement().stages_of(device).iter().max().expect("a device holds a stage")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Memory, Placement};
+
+    /// Two devices in a V, of which device 0 has room for three chunks: q = 1 and E = 1.
+    fn model(input: [i64; 4], weight: [i64; 4]) -> Model {
+        let placement = Placement::v(2).expect("a placement");
+        let unit = Model::equal_stages(placement.clone(), 4, [1, 1, 1, 0]).expect("a model");
+        let mut costs = unit.costs().clone();
+        costs.backward_input = input.map(Ticks).to_vec();
+        costs.backward_weight = weight.map(Ticks).to_vec();
+        let memory = Memory { capacity: vec![Some(Units(3)), None], ..unit.memory().clone() };
+        Model::new("test".to_owned(), None, placement, 4, costs, memory).expect("a model")
+    }
+
+    fn first(model: &Model) -> (i64, Ticks) {
+        let turns = turns(model, &Paths::new(model), Device(0));
+        let Turn { held, length } = turns[0];
+        assert_eq!(turns[0].pace(), Ratio::new(length.0, held));
+        (held, length)
+    }
+
+    #[test]
+    fn the_forward_waits_for_the_quickest_backward_of_the_device() {
+        // F of stage 3, and at once its I and W.
+        assert_eq!(first(&model([1, 1, 1, 1], [1, 1, 1, 1])), (1, Ticks(1 + 2)));
+        // W of stage 3 takes long. I and W of stage 0 come after I of stages 3, 2 and 1.
+        assert_eq!(first(&model([1, 1, 1, 10], [1, 1, 1, 100])), (1, Ticks(1 + 12 + 2)));
+    }
+}

@@ -127,3 +127,28 @@ fn fill(model: &Model, device: Device, items: &[Item], all: Ticks) -> Ticks {
 fn wide_product(capacity: Units, work: Ticks, holds: Units) -> i128 {
     Integer::div_floor(&(i128::from(capacity.0) * i128::from(work.0)), &i128::from(holds.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Memory, Placement};
+
+    #[test]
+    fn what_a_device_can_do_at_once_is_whole_passes() {
+        let placement = Placement::linear(2).expect("a placement");
+        let unit = Model::equal_stages(placement.clone(), 9, [10, 1, 1, 0]).expect("a model");
+        let fill = |capacity: i64| {
+            let memory = Memory {
+                activation: vec![Units(3); 2],
+                capacity: vec![Some(Units(capacity)); 2],
+                ..unit.memory().clone()
+            };
+            let model =
+                Model::new("test".to_owned(), None, placement.clone(), 9, unit.costs().clone(), memory);
+            forward_fill(&model.expect("a model"), Device(0))
+        };
+        // By memory alone 8 units would carry 26 ticks.
+        assert_eq!([2, 3, 8, 9].map(fill), [0, 10, 20, 30].map(Ticks));
+        assert_eq!(fill(1000), Ticks(90), "nine microbatches");
+    }
+}

@@ -299,14 +299,13 @@ fn recognise(stages_of: &[Vec<Stage>]) -> Shape {
                 && stages.iter().enumerate().all(|(chunk, stage)| stage.index() == expected(device, chunk))
         })
     };
-    if chunks == 1 && holds(&|device, _| device) {
+    // No stage is there twice, so a rule that says the same of several chunks does not hold where there are several.
+    if holds(&|device, _| device) {
         Shape::Linear
-    } else if chunks == 2
-        && holds(&|device, chunk| if chunk == 0 { device } else { 2 * devices - 1 - device })
-    {
+    } else if holds(&|device, chunk| if chunk == 0 { device } else { 2 * devices - 1 - device }) {
         // With one device V and looped with two chunks are the same lists; V is the more specific.
         Shape::V
-    } else if chunks > 1 && holds(&|device, chunk| chunk * devices + device) {
+    } else if holds(&|device, chunk| chunk * devices + device) {
         Shape::Looped
     } else {
         Shape::Explicit
@@ -329,6 +328,8 @@ mod tests {
             (Placement::v(4), Shape::V),
             (Placement::new(lists(&[&[1], &[0]])), Shape::Explicit),
             (Placement::new(lists(&[&[0, 1], &[2]])), Shape::Explicit),
+            (Placement::new(lists(&[&[0, 2], &[1]])), Shape::Explicit),
+            (Placement::new(lists(&[&[0, 5, 6], &[1, 4, 7], &[2, 3, 8]])), Shape::Explicit),
         ] {
             let placement = placement.expect("a placement");
             assert_eq!(placement.shape(), shape);

@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
                     self.devices[beside.index()].before = Some(device);
                 }
                 self.devices[device.index()] =
-                    Progress { waiting, waits_for: Some(slot), beside, before: None, ..progress };
+                    Progress { waiting, waits_for: Some(slot), beside, ..progress };
                 return;
             }
             self.devices[device.index()] = Progress {

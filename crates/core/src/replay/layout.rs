@@ -39,7 +39,7 @@ impl Layout {
             stages,
             turn: stages / schedule.placement().directions(),
             microbatches,
-            first: Vec::with_capacity(schedule.orders().len() + 1),
+            first: Vec::new(),
             ranks: vec![0; stages as usize * Kind::COUNT * microbatches as usize],
         };
         let mut rank = 0;
@@ -122,8 +122,9 @@ impl Layout {
             Kind::I | Kind::B => {
                 need(pass.with_kind(Kind::F));
                 need(pass.with_kind(Kind::R));
-                if pass.stage.0 + 1 < self.stages && pass.stage.0 + 1 != self.turn {
-                    let above = Pass { stage: Stage(pass.stage.0 + 1), ..pass };
+                // Nothing is above the last stage, and nothing has a place there.
+                let above = Pass { stage: Stage(pass.stage.0 + 1), ..pass };
+                if above.stage.0 != self.turn {
                     need(above.with_kind(Kind::I));
                     need(above.with_kind(Kind::B));
                 }

@@ -411,6 +411,13 @@ fn chunks_listed_in_another_order_and_other_microbatches_are_no_mismatch() {
 }
 
 #[test]
+fn more_microbatches_than_the_model_has_are_no_mismatch() {
+    let schedule = schedule(ONE, 3, &["0F0 0B0 0F1 0B1 0F2 0B2"]);
+    let model = unit(&schedule).with_microbatches(2).expect("a model");
+    assert!(replay(&model, &schedule).is_valid());
+}
+
+#[test]
 fn violations_know_their_rule_place_and_pass() {
     let schedule = schedule(TWO, 2, &["0F0 0B0 0F1 0B1 0F0", "1F0 1F1 1B0"]);
     let verdict = replay(&unit(&schedule), &schedule);
@@ -581,6 +588,17 @@ fn an_overlapped_pair_starts_when_all_it_needs_is_there_and_yields_at_its_end() 
 }
 
 #[test]
+fn every_pair_of_a_device_is_one() {
+    let orders = ["0F0 0F1 0B0 0F2 0B1 0F3 0B2 0B3", "1F0 1B0 1F1 1B1 1F2 1B2 1F3 1B3"];
+    let paired = overlapped(schedule(TWO, 4, &orders), &[&[1, 3], &[]]);
+    // Each pair waits for the gradient that its second pass needs, and its forward is there at its end.
+    assert_eq!(
+        replay(&unit(&paired), &paired).timing.expect("valid").starts,
+        ticks(&[&[0, 4, 5, 10, 11, 13, 16, 19], &[1, 2, 7, 8, 13, 14, 16, 17]])
+    );
+}
+
+#[test]
 fn an_overlapped_pair_holds_what_either_needs_until_its_end() {
     // Backward first: alone it would give its activation back before the forward takes one.
     let apart = schedule(ONE, 2, &["0F0 0B0 0F1 0B1"]);
@@ -595,6 +613,21 @@ fn an_overlapped_pair_holds_what_either_needs_until_its_end() {
     assert_eq!(
         found,
         "device 0, position 2: `0F1` raises the memory in use to 2, 1 over the limit of 1; live: `0F0` `0F1`"
+    );
+}
+
+/// 0F0 is live while its backward is overlapped with 0F2, and no longer when 0F3 starts.
+#[test]
+fn what_a_pair_gives_back_is_not_listed_later() {
+    let apart = schedule(ONE, 4, &["0F0 0F1 0B0 0F2 0F3 0B1 0B2 0B3"]);
+    let paired = overlapped(apart, &[&[2]]);
+    let tight = with_memory(&paired, |memory| memory.capacity = vec![Some(Units(2))]);
+    assert_eq!(
+        messages(&replay(&tight, &paired)),
+        [
+            "device 0, position 3: `0F2` raises the memory in use to 3, 1 over the limit of 2; live: `0F0` `0F1` `0F2`",
+            "device 0, position 4: `0F3` raises the memory in use to 3, 1 over the limit of 2; live: `0F1` `0F2` `0F3`",
+        ]
     );
 }
 
@@ -671,6 +704,12 @@ fn passes_of_the_other_direction_are_found() {
           stages, odd ones through the second"
         ]
     );
+    // Nor does anything wait for them: 1B0 not for 2B0, nor 2F1 for 1F1.
+    for order in ["2F1 1F0 1B0 2B1 2B0", "2F1 1F0 1F1 1B0 2B1"] {
+        let stray = two_ways(&["0F0 3F1 3B1 0B0", order]);
+        let found = messages(&replay(&unit(&stray), &stray));
+        assert!(matches!(&found[..], [one] if one.contains("of the other direction")), "{found:?}");
+    }
     let missing = two_ways(&["0F0 0B0", "2F1 1F0 1B0 2B1"]);
     let found = messages(&replay(&unit(&missing), &missing));
     assert!(found.iter().all(|message| message.contains("`3")) && !found.is_empty(), "{found:?}");

@@ -238,7 +238,6 @@ impl Violation {
     #[must_use]
     pub fn device(&self) -> Option<Device> {
         match self {
-            Self::ModelMismatch(_) | Self::TooFewPasses { .. } | Self::Stuck { .. } => None,
             Self::MissingPass { device, .. } => Some(*device),
             _ => self.place().map(|place| place.device),
         }

@@ -164,9 +164,8 @@ impl Schedule {
             for &position in positions {
                 let pair = position.checked_add(2).and_then(|end| self.order(device).get(position..end));
                 let is_pair = pair.is_some_and(|pair| {
-                    let forwards = pair.iter().filter(|pass| pass.kind == Kind::F).count();
-                    let backwards = pair.iter().filter(|pass| pass.kind.yields_input_gradient()).count();
-                    (forwards, backwards) == (1, 1)
+                    pair.iter().any(|pass| pass.kind == Kind::F)
+                        && pair.iter().any(|pass| pass.kind.yields_input_gradient())
                 });
                 if position < free || !is_pair {
                     return Err(ScheduleError::NoPair { device, position });

@@ -119,6 +119,12 @@ mod tests {
         }
     }
 
+    #[test]
+    fn control_characters_have_names() {
+        let name = |letter| ControlCharacter(letter).to_string();
+        assert_eq!(['\t', '\u{1b}', '\u{7}'].map(name), ["U+0009 (tab)", "U+001B (escape)", "U+0007"]);
+    }
+
     proptest! {
         #[test]
         fn what_is_shown_has_no_control_character_and_is_short(text in "(?s).{0,2000}") {
@@ -141,5 +147,8 @@ mod tests {
             "{shown}"
         );
         assert!(shown.contains("characters left out") && shown.chars().count() < 700, "{shown}");
+        let [longest, longer] = [1_000, 1_001].map(|count| "x".repeat(count));
+        assert_eq!(message(&longest), longest);
+        assert!(message(&longer).contains("401 characters left out"));
     }
 }

@@ -106,6 +106,10 @@ pub fn judged(plan: &comm::CommunicationPlan) -> String {
         let waits: Vec<String> = waits.iter().map(wait).collect();
         writeln!(said, "  {}, {semantics}: {}", semantics.name(), waits.join("; ")).expect("a text");
     }
+    for semantics in Semantics::ALL {
+        let ending = comm::ending(plan, semantics);
+        writeln!(said, "  {}: {ending}", semantics.name()).expect("a text");
+    }
     said
 }
 
@@ -167,6 +171,8 @@ fn of_a_model_file_with_one_line_altered() {
         "{ a = 1 }",
         "[1, [2]]",
         "[-1, 1]",
+        "[\"a\\u0007\"]",
+        "{ a = \"\\u0007\" }",
     ];
     let mut all = String::new();
     let lines: Vec<&str> = MODEL.lines().collect();

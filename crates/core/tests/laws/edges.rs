@@ -4,10 +4,11 @@ use bubbleproof_core::certificate::{
     Bound, BoundError, BoundReason, Objective, Repetition, Window, critical_path, holds, interval_bound,
     lower_bound, lower_bound_of, lower_bound_within, steady_bound,
 };
+use bubbleproof_core::comm::{self, Action, CommunicationPlan, Message};
 use bubbleproof_core::model::{
     Device, Kind, Microbatch, Model, ModelError, Pass, Placement, PlacementError, Stage, Ticks, Units,
 };
-use bubbleproof_core::schedule::{Schedule, ScheduleError, prerequisites};
+use bubbleproof_core::schedule::{self, Schedule, ScheduleError, prerequisites};
 
 fn linear(devices: u32) -> Placement {
     Placement::linear(devices).expect("a placement")
@@ -291,4 +292,78 @@ fn of_bounds_without_memory() {
     let single = model.with_uniform_capacity(Units(1)).expect("a capacity");
     assert_eq!(steady_bound(&single, 0), Ticks(7).0.into());
     assert_eq!(lower_bound_within(&single, Objective::Makespan, 0).value, Ticks(6 * 7));
+}
+
+/// What is said of a plan for one microbatch with these rows.
+fn faults(devices: u32, rows: &[&[Action]]) -> Vec<String> {
+    let rows = rows.iter().map(|row| row.to_vec()).collect();
+    let plan = CommunicationPlan::new(linear(devices), 1, rows).expect("a row for each device");
+    comm::verify(&plan).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn of_actions_about_stages_that_are_not_there() {
+    let [forward, backward] = ["0F0", "0B0"].map(|pass| Action::Run(pass.parse().expect("a pass")));
+    let reduced = [Action::ReduceGradients(Stage(0)), Action::WaitReduce(Stage(0))];
+    let whole = [forward, backward, reduced[0], reduced[1]];
+    assert_eq!(faults(1, &[&whole]), [""; 0]);
+    let beyond = [forward, backward, reduced[0], reduced[1], Action::ReduceGradients(Stage(1))];
+    assert_eq!(faults(1, &[&beyond]), ["device 0, position 4: nothing waits for `1REDUCE_GRAD`"]);
+    // Replay says that there is no such pass.
+    let pass = Action::Run(Pass::new(Stage(1), Kind::F, Microbatch(0)));
+    assert_eq!(faults(1, &[&[forward, backward, reduced[0], reduced[1], pass]]), [""; 0]);
+}
+
+#[test]
+fn directions_are_written_only_where_there_are_two() {
+    let written = |placement: Placement| {
+        let orders = vec![Vec::new(); 2];
+        let schedule = Schedule::new(placement, 1, orders).expect("orders for two devices");
+        let mut text = Vec::new();
+        schedule::write(&schedule, &mut text).expect("a text");
+        String::from_utf8(text).expect("a text").contains("\"directions\": 2")
+    };
+    assert!(!written(linear(2)) && written(Placement::bidirectional(2).expect("a placement")));
+}
+
+/// Replay says it, and nothing says it again.
+#[test]
+fn of_a_pass_on_the_wrong_device() {
+    let run = |pass: &str| Action::Run(pass.parse().expect("a pass"));
+    let rows: [&[Action]; 2] = [&[run("0F0"), run("1F0"), run("1B0"), run("0B0")], &[]];
+    let said = faults(2, &rows);
+    assert!(!said.is_empty() && said.iter().all(|fault| fault.contains("missing")), "{said:?}");
+}
+
+#[test]
+fn of_what_passes_make_for_each_other() {
+    for placement in [linear(3), Placement::bidirectional(2).expect("a placement")] {
+        for (stage, microbatch) in Stage::all(placement.stages())
+            .flat_map(|stage| [0, 1].map(|microbatch| (stage, Microbatch(microbatch))))
+        {
+            let pass = |kind, stage| Pass::new(stage, kind, microbatch);
+            let after = placement.stage_after(stage);
+            let above = |kind| after.map(|after| pass(kind, after));
+            let made = Message::out_of_pass(pass(Kind::F, stage), &placement);
+            assert_eq!(made, above(Kind::F).and_then(|above| Message::into_pass(above, &placement)));
+            for kind in [Kind::I, Kind::B] {
+                let received = Message::into_pass(pass(kind, stage), &placement);
+                assert_eq!(received, above(kind).and_then(|above| Message::out_of_pass(above, &placement)));
+                assert_eq!(received.is_some(), after.is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn of_capacities() {
+    let model = unit(linear(2), 1);
+    assert!(model.with_uniform_activation_capacity(Some(Units(0))).is_ok());
+    assert!(model.with_uniform_activation_capacity(Some(Units(-1))).is_err());
+}
+
+#[test]
+fn of_what_is_no_pass() {
+    let error = serde_json::from_str::<Pass>("3").expect_err("a number");
+    assert!(error.to_string().contains("expected a pass such as \"3F0\""), "{error}");
 }

@@ -146,3 +146,6 @@ impl Subset {
         u32::try_from(self.layers.len() - 1).expect("no more than microbatches, which are 32 bits")
     }
 }
+
+#[cfg(test)]
+mod tests;

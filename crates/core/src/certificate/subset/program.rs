@@ -155,3 +155,37 @@ fn insert(all: &mut Vec<Times>, times: Times, steps: &mut Steps) -> Option<()> {
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(states: &[(&[u32], &[&[i64]])]) -> Layer {
+        let times = |times: &&[i64]| times.iter().copied().map(Ticks).collect();
+        let state = |&(waiting, all): &(&[u32], &[&[i64]])| {
+            (Counts { waiting: waiting.to_vec(), pending: Vec::new() }, all.iter().map(times).collect())
+        };
+        Layer(states.iter().map(state).collect())
+    }
+
+    #[test]
+    fn layers_shift_only_when_all_their_states_do() {
+        let earlier = layer(&[(&[0, 1], &[&[0, 4], &[1, 3]])]);
+        let later = |states: &[(&[u32], &[&[i64]])]| layer(states).shift_from(&earlier);
+        assert_eq!(later(&[(&[0, 1], &[&[5, 9], &[6, 8]])]), Some(Ticks(5)));
+        // Other times, fewer of them, other counts, more counts.
+        assert_eq!(later(&[(&[0, 1], &[&[5, 9], &[6, 9]])]), None);
+        assert_eq!(later(&[(&[0, 1], &[&[5, 9]])]), None);
+        assert_eq!(later(&[(&[0, 2], &[&[5, 9], &[6, 8]])]), None);
+        assert_eq!(later(&[(&[0, 1], &[&[5, 9], &[6, 8]]), (&[1, 1], &[&[5, 9]])]), None);
+    }
+
+    #[test]
+    fn a_layer_is_as_much_later_as_its_least_late_state() {
+        let earlier = layer(&[(&[0], &[&[0, 9], &[4, 4]]), (&[1], &[&[0, 0]])]);
+        // By 6 than the first state; by 3 than the second one, and less than the first.
+        let later = layer(&[(&[0], &[&[6, 15], &[7, 7]])]);
+        assert_eq!(later.later_than(&earlier), Some(Ticks(3)));
+        assert_eq!(earlier.later_than(&later), None, "there are no such counts");
+    }
+}

@@ -1,0 +1,117 @@
+use super::*;
+use crate::certificate::{
+    Bound, BoundError, BoundReason, STEPS, holds, lower_bound_of, lower_bound_until, lower_bound_within,
+    steady_bound, steady_bound_until,
+};
+use crate::model::{Placement, Units};
+
+fn model(devices: u32, microbatches: u32, capacity: i64, costs: [i64; 4]) -> Model {
+    let placement = Placement::v(devices).expect("a placement");
+    let model = Model::equal_stages(placement, microbatches, costs).expect("a model");
+    model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
+}
+
+fn with_repetition(bound: &Bound, repetition: Repetition) -> Bound {
+    let devices = bound.reason.devices().to_vec();
+    Bound { reason: BoundReason::Subset { devices, repetition: Some(repetition) }, ..bound.clone() }
+}
+
+/// The repetition of docs/bounds.md.
+#[test]
+fn a_claimed_growth_is_at_most_the_shown_one_and_not_negative() {
+    let model = model(4, 30, 4, [3, 4, 2, 0]);
+    let bound = lower_bound_of(&model, Objective::Makespan, &[Device(3)], STEPS).expect("it is small");
+    let BoundReason::Subset { repetition: Some(shown), .. } = bound.reason else { panic!("{bound:?}") };
+    assert_eq!(holds(&model, Objective::Makespan, &bound), Ok(()));
+    let judged = |repetition| holds(&model, Objective::Makespan, &with_repetition(&bound, repetition));
+    for growth in [shown.growth + Ticks(1), Ticks(-1)] {
+        assert!(matches!(judged(Repetition { growth, ..shown }), Err(BoundError::Figures(_))), "{growth}");
+    }
+    // Less is true too, and says less.
+    for growth in [Ticks::ZERO, shown.growth - Ticks(1)] {
+        let repetition = Repetition { growth, ..shown };
+        let Err(BoundError::Value { shown, .. }) = judged(repetition) else { panic!("{growth}") };
+        assert!(shown < bound.value);
+        let weaker = Bound { value: shown, ..with_repetition(&bound, repetition) };
+        assert_eq!(holds(&model, Objective::Makespan, &weaker), Ok(()), "{growth}");
+    }
+    for period in [0, shown.after + 1] {
+        assert!(judged(Repetition { period, ..shown }).is_err(), "{period}");
+    }
+}
+
+/// Where the states repeat exactly, nothing is lost by not following them further.
+#[test]
+fn a_repetition_gives_what_all_microbatches_give() {
+    let mut between_periods = 0;
+    for costs in [[1, 1, 1, 0], [3, 4, 2, 0], [2, 1, 5, 3], [5, 3, 1, 1]] {
+        for (devices, capacity) in [(2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (4, 5)] {
+            for microbatches in 12..16 {
+                let model = model(devices, microbatches, capacity, costs);
+                let steps = &mut Steps(STEPS);
+                let mut subset = Subset::new(&model, &Paths::new(&model), &[Device(devices - 1)]);
+                let Followed::Repeating(repetition) = subset.follow(microbatches, steps) else { continue };
+                let Repetition { after, period, .. } = repetition;
+                between_periods += u32::from((microbatches - after) % period > 0);
+                for objective in [Objective::Makespan, Objective::DeviceSpan] {
+                    let short = subset.value(microbatches, Some(repetition), objective, steps);
+                    let mut whole = Subset::new(&model, &Paths::new(&model), &[Device(devices - 1)]);
+                    whole.begin(microbatches, steps).expect("it is small");
+                    assert_eq!(short, whole.value(microbatches, None, objective, steps), "{repetition:?}");
+                    assert!(short.is_some());
+                }
+            }
+        }
+    }
+    assert!(between_periods > 0, "a period of several microbatches is among them");
+}
+
+#[test]
+fn every_set_of_devices_is_asked_for_once_and_none_when_it_is_over() {
+    let model = model(3, 6, 3, [3, 4, 2, 1]);
+    let asked = |steps: u64, answer: bool| {
+        let mut count = 0;
+        let bound = lower_bound_until(&model, Objective::Makespan, steps, &mut || {
+            count += 1;
+            answer
+        });
+        (count, bound)
+    };
+    let closed = lower_bound_within(&model, Objective::Makespan, 0);
+    assert_eq!(asked(0, false), (0, closed.clone()), "there are no steps");
+    assert_eq!(asked(STEPS, true), (1, closed));
+    // Three devices; those that are not in the best set so far; until nothing is left to add.
+    assert_eq!(asked(STEPS, false), (4 * 3, lower_bound_within(&model, Objective::Makespan, STEPS)));
+    assert_eq!(steady_bound_until(&model, STEPS, &mut || true), steady_bound(&model, 0));
+}
+
+#[test]
+fn what_a_bound_does_not_spend_is_handed_back() {
+    let model = model(4, 30, 4, [3, 4, 2, 0]);
+    let mut steps = Steps(STEPS);
+    choose::bound_of(&model, &Paths::new(&model), Objective::Makespan, &[Device(3)], &mut steps);
+    assert!(STEPS * 9 / 10 < steps.0 && steps.0 < STEPS, "{steps:?}");
+}
+
+#[test]
+fn of_the_repetitions_that_are_known_the_fastest_one_counts() {
+    let mut differ = 0;
+    for costs in [[1, 1, 1, 0], [3, 4, 2, 0], [2, 1, 5, 3], [5, 3, 1, 1]] {
+        for (capacity, begun) in (3..8).flat_map(|capacity| (3..8).map(move |begun| (capacity, begun))) {
+            let model = model(3, 30, capacity, costs);
+            let mut subset = Subset::new(&model, &Paths::new(&model), &[Device(2)]);
+            subset.begin(begun, &mut Steps(STEPS)).expect("it is small");
+            let latest = subset.layers.last().expect("there are some");
+            let growths = (1..begun).map(|period| {
+                let growth = latest.later_than(&subset.layers[(begun - period) as usize])?;
+                (growth > Ticks::ZERO).then(|| Repetition { after: begun, period, growth }.pace())
+            });
+            let paces: std::collections::BTreeSet<_> = growths.flatten().collect();
+            differ += u32::from(paces.len() > 1);
+            let best = subset.best_repetition();
+            assert_eq!(best.map(Repetition::pace), paces.last().copied(), "{costs:?}");
+            assert!(best.is_none_or(|best| subset.repeats(best)));
+        }
+    }
+    assert!(differ > 0, "not all of them are equally fast");
+}
