@@ -63,8 +63,8 @@ BRUTE := target/brute
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
-# What changes the trusted base to see whether a test notices, and what runs libFuzzer.
-MUTANTS      := 27.1.0
+# What changes the trusted base to see whether a test notices (cargo-gamma), and what runs libFuzzer (cargo-fuzz).
+MUTANTS      := 0.4.0
 FUZZER       := 0.13.2
 MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
 FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
@@ -92,7 +92,7 @@ help:
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
 	@echo 'make certify      prove optima and check the proofs with two third-party checkers'
-	@echo 'make mutants      change every line of the trusted base and see whether a test fails (hours; goes on where it stopped)'
+	@echo 'make mutants      change every line of the trusted base and see whether a test fails (goes on where it stopped)'
 	@echo 'make fuzz         fuzz every reader and every check, SECONDS=n each'
 	@echo 'make setup        install what HiGHS and the tests need into .deps (the others do this by themselves)'
 
@@ -260,8 +260,8 @@ fuzz: $(FUZZ_TOOL)
 	PATH="$(CURDIR)/.deps/fuzz/bin:$$PATH" fuzz/run.sh $(SECONDS)
 
 $(MUTANTS_TOOL): $(STAMP)
-	CARGO_PROFILE_RELEASE_LTO=off $(CARGO) install --quiet --locked --root .deps/mutants --target-dir target/mutants-tool \
-	    cargo-mutants --version '=$(MUTANTS)'
+	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 $(CARGO) install --quiet --locked --root .deps/mutants --target-dir target/mutants-tool \
+	    cargo-gamma --version '=$(MUTANTS)'
 	@rm -rf target/mutants-tool
 	@touch $@
 

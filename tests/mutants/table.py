@@ -1,6 +1,6 @@
-"""Counts what became of mutants, and compares those that survived with docs/mutants.md: table.py FOLDER...
+"""Counts what became of mutants, and compares those that survived with docs/mutants.md: table.py REPORT...
 
-Each folder is the output of one run of cargo-mutants. The status is 1 if a mutant survived that the document does not
+Each report is one of cargo-gamma (gamma-report.json). The status is 1 if a mutant survived that the document does not
 list.
 """
 
@@ -11,12 +11,7 @@ import re
 import sys
 
 LISTED = pathlib.Path(__file__).parent.parent.parent / "docs" / "mutants.md"
-FATES = {
-    "CaughtMutant": "killed",
-    "Timeout": "timeout",
-    "Unviable": "unviable",
-    "MissedMutant": "survived",
-}
+COLUMNS = ["killed", "timeout", "unviable", "equivalent", "survived"]
 
 
 def part(path):
@@ -27,60 +22,59 @@ def part(path):
     return "/".join(pieces[1:3])
 
 
-def without_place(name):
-    """The name of a mutant without line and column, which move."""
-    return re.sub(r"^([^:]+):\d+:\d+: ", r"\1: ", name)
+def fate(mutant):
+    """What became of a mutant. One that keeps the tests from ending is noticed."""
+    reason = mutant.get("statusReason", "")
+    if mutant["status"] == "Killed":
+        return "killed"
+    if mutant["status"] == "CompileError":
+        return "unviable"
+    if mutant["status"] == "Timeout" or reason.startswith("timed out"):
+        return "timeout"
+    if mutant["status"] in ("Survived", "NoCoverage"):
+        return "survived"
+    sys.exit(f"{mutant['description']}: {mutant['status']} {reason}")
 
 
 def listed():
     """The mutants that the document lists: name and number."""
     entries = collections.Counter()
-    if LISTED.exists():
-        for line in LISTED.read_text().splitlines():
-            found = re.match(r"- `(.+?)`(?: \(×(\d+)\))?: ", line)
-            if found:
-                entries[found[1]] += int(found[2] or 1)
+    for line in LISTED.read_text().splitlines():
+        found = re.match(r"- `(.+?)`(?: \(×(\d+)\))?: ", line)
+        if found:
+            entries[found[1]] += int(found[2] or 1)
     return entries
 
 
 def main():
     table = collections.defaultdict(collections.Counter)
-    survivors = collections.Counter()
-    where = collections.defaultdict(list)
-    for folder in sys.argv[1:]:
-        outcomes = pathlib.Path(folder) / "mutants.out" / "outcomes.json"
-        if not outcomes.exists():
-            continue
-        for outcome in json.loads(outcomes.read_text())["outcomes"]:
-            if outcome["scenario"] == "Baseline":
-                continue
-            mutant = outcome["scenario"]["Mutant"]
-            fate = FATES[outcome["summary"]]
-            table[part(mutant["file"])][fate] += 1
-            if fate == "survived":
-                name = without_place(mutant["name"])
-                survivors[name] += 1
-                where[name].append(mutant["name"])
+    survivors = collections.defaultdict(list)
+    for report in sys.argv[1:]:
+        for path, file in json.loads(pathlib.Path(report).read_text())["files"].items():
+            for mutant in file["mutants"]:
+                became = fate(mutant)
+                table[part(path)][became] += 1
+                if became == "survived":
+                    # Without line and column, which move.
+                    place = mutant["location"]["start"]
+                    survivors[f"{path}: {mutant['description']}"].append(f"{place['line']}:{place['column']}")
     reasons = listed()
-    unknown = survivors - reasons
-    equivalent = survivors & reasons
-    columns = ["killed", "timeout", "unviable", "equivalent", "survived"]
-    print("| part | made | " + " | ".join(columns) + " |")
-    print("| --- |" + " ---: |" * (len(columns) + 1))
+    unknown = []
+    for name, places in survivors.items():
+        row = table[part(name.split(":")[0])]
+        known = min(reasons[name], len(places))
+        row["equivalent"] += known
+        row["survived"] -= known
+        if known < len(places):
+            unknown.append(f"survived: {name} ({', '.join(places)})")
+    print("| part | made | " + " | ".join(COLUMNS) + " |")
+    print("| --- |" + " ---: |" * (len(COLUMNS) + 1))
     total = collections.Counter()
-    rows = sorted(table)
-    for row in rows:
-        counts = table[row]
-        made = sum(counts.values())
-        here = sum(count for name, count in equivalent.items() if part(name.split(":")[0]) == row)
-        counts["equivalent"] = here
-        counts["survived"] -= here
-        total.update(counts)
-        total["made"] += made
-        print(f"| {row} | {made} | " + " | ".join(str(counts[column]) for column in columns) + " |")
-    print(f"| all | {total['made']} | " + " | ".join(str(total[column]) for column in columns) + " |")
-    for name in sorted(unknown):
-        print(f"survived: {', '.join(where[name])}")
+    for name in sorted(table):
+        total.update(table[name])
+        print(f"| {name} | {table[name].total()} | " + " | ".join(str(table[name][column]) for column in COLUMNS) + " |")
+    print(f"| all | {total.total()} | " + " | ".join(str(total[column]) for column in COLUMNS) + " |")
+    print("\n".join(sorted(unknown)))
     sys.exit(1 if unknown else 0)
 
 
