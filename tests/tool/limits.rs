@@ -68,7 +68,8 @@ fn a_good_named_schedule_is_there_whatever_the_time_limit() {
         assert!(found < bound.map(|bound| 4 * bound), "{model} {size}: {found:?}, {bound:?}");
     }
     // Where there is no time at all, there is a named schedule within the time that a command may be late, or nothing.
-    let told = tool("optimize models/profiles/unit-v.toml --devices 16 --microbatches 48 --time-limit 0.001 --json");
+    let told =
+        tool("optimize models/profiles/unit-v.toml --devices 16 --microbatches 48 --time-limit 0.001 --json");
     assert!([Some(0), Some(3)].contains(&told.status.code()), "{:?}", told.status);
     assert_ne!(object(&told)["engine"], "serial");
 }
