@@ -165,6 +165,7 @@ $(CVC5):
 
 differential: setup $(BRUTE)
 	$(CARGO) build $(TESTED) --bin bubbleproof --example differential
+	$(PYTHON) -m unittest discover -s tests/differential
 	$(PYTHON) tests/differential/run.py $(BUILT)/examples/differential $(BRUTE) --tool $(TOOL) --cases $(CASES) \
 	    --seed $(SEED) --jobs $(JOBS) $(OPTIONS)
 

@@ -17,6 +17,7 @@
 
 use std::fmt;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::model::{Model, Stage};
@@ -35,15 +36,16 @@ pub enum Work {
 /// More memory is needed than there is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{devices} devices and {microbatches} microbatches are {passes} passes, which take about {} of memory; {} are \
-     available", Size(*.needed), Size(*.available)
+    "{} and {} are {passes} passes, which take about {} of memory; {} are available",
+    counted(*.devices, "device", "devices"), counted(*.microbatches, "microbatch", "microbatches"), Size(*.needed),
+    Size(*.available)
 )]
 pub struct TooLarge {
     /// The number of devices.
     pub devices: u32,
-    /// The number of microbatches.
+    /// The number of microbatches that are held at once: those of the model, or one.
     pub microbatches: u32,
-    /// The number of passes that are held at once: F, I and W of every stage and microbatch, or of one microbatch.
+    /// The number of passes that are held at once: F, I and W of every stage and of those microbatches.
     pub passes: u64,
     /// About how many bytes that takes.
     pub needed: u64,
@@ -69,10 +71,14 @@ impl Work {
         }
     }
 
+    /// How many microbatches are held at once.
+    fn microbatches(self, model: &Model) -> u32 {
+        if self == Self::Blocks { 1 } else { model.microbatches() }
+    }
+
     /// How many passes are held at once.
     fn passes(self, model: &Model) -> u64 {
-        let microbatches = if self == Self::Blocks { 1 } else { u64::from(model.microbatches()) };
-        u64::from(model.stages()) * microbatches * PASSES
+        u64::from(model.stages()) * u64::from(self.microbatches(model)) * PASSES
     }
 
     /// About how many bytes of memory the work takes at its peak.
@@ -93,7 +99,7 @@ impl Work {
         let rest = available.saturating_sub(stages * BYTES_PER_STAGE);
         Err(TooLarge {
             devices: model.devices(),
-            microbatches: model.microbatches(),
+            microbatches: self.microbatches(model),
             passes: self.passes(model),
             needed,
             available,
@@ -136,14 +142,10 @@ pub fn suspicious_unit(model: &Model) -> Option<String> {
 }
 
 /// How many bytes of memory this process may still take, as far as the system says so: the least of what is free,
-/// what its limit on address space leaves (`ulimit -v`), and what its control group leaves.
+/// what its limit on address space leaves (`ulimit -v`), and what its control groups leave.
 #[must_use]
 pub fn available() -> Option<u64> {
     [free(), address_space(), control_group()].into_iter().flatten().min()
-}
-
-fn number_in(path: &str) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 fn free() -> Option<u64> {
@@ -170,9 +172,32 @@ const fn address_space() -> Option<u64> {
 
 fn control_group() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?.trim_end_matches('/');
-    let of = |file: &str| number_in(&format!("/sys/fs/cgroup{own}/{file}"));
-    Some(of("memory.max")?.saturating_sub(of("memory.current")?))
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    left_by_control_groups(Path::new("/sys/fs/cgroup"), own)
+}
+
+/// What a control group (version 2) and those that it is part of leave: the least of all, for each has a limit of its
+/// own or none.
+fn left_by_control_groups(root: &Path, own: &str) -> Option<u64> {
+    let group = root.join(own.trim_matches('/'));
+    let groups = group.ancestors().take_while(|group| group.starts_with(root));
+    groups.filter_map(left_by_control_group).min()
+}
+
+/// What one control group leaves; nothing where it has no limit (`max`).
+fn left_by_control_group(group: &Path) -> Option<u64> {
+    let text = |file: &str| fs::read_to_string(group.join(file)).ok();
+    let number = |file: &str| text(file)?.trim().parse::<u64>().ok();
+    let (most, used) = (number("memory.max")?, number("memory.current")?);
+    // Pages of files that nobody uses count as used, and are given up where memory is short.
+    let reclaimable = text("memory.stat").and_then(|text| {
+        text.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok())
+    });
+    Some(most.saturating_sub(used.saturating_sub(reclaimable.unwrap_or(0))))
+}
+
+fn counted(count: u32, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// A number of bytes, as people read it.
@@ -218,6 +243,102 @@ mod tests {
             "2 devices and 100000000 microbatches are 600000000 passes, which take about 89.4 GiB of memory; 3.0 GiB \
              are available"
         );
+    }
+
+    #[test]
+    fn blocks_are_of_one_microbatch() {
+        let error = Work::Blocks.check(&model(1_000_000, 64), Some(1 << 20)).expect_err("too large");
+        assert_eq!((error.passes, error.microbatches, error.most_microbatches), (3_000_000, 1, 0));
+        assert_eq!(
+            error.to_string(),
+            "1000000 devices and 1 microbatch are 3000000 passes, which take about 1.5 GiB of memory; 1.0 MiB are \
+             available"
+        );
+    }
+
+    /// Groups with what their files say.
+    fn groups(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a folder");
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        root
+    }
+
+    #[test]
+    fn control_groups_leave_what_the_closest_limit_of_all_leaves() {
+        const MAX: &str = "memory.max";
+        const CURRENT: &str = "memory.current";
+        const STAT: &str = "memory.stat";
+        let at = |group: &str, file: &str| format!("{group}/{file}");
+        for (files, own, left) in [
+            // Nothing is known, or nothing is limited.
+            (vec![], "/job", None),
+            (vec![("job", MAX, "max\n"), ("job", CURRENT, "5\n")], "/job", None),
+            (vec![("job", MAX, "100\n")], "/job", None),
+            // The group itself, and where it is the root of what is seen, as in a container.
+            (vec![("job", MAX, "100\n"), ("job", CURRENT, "30\n")], "/job", Some(70)),
+            (vec![("job", MAX, "100\n"), ("job", CURRENT, "30\n")], "/job/", Some(70)),
+            (vec![(".", MAX, "100\n"), (".", CURRENT, "30\n")], "/", Some(70)),
+            (vec![("job", MAX, "100\n"), ("job", CURRENT, "130\n")], "/job", Some(0)),
+            // Pages of files that can be given up do not count.
+            (
+                vec![
+                    ("job", MAX, "100\n"),
+                    ("job", CURRENT, "90\n"),
+                    ("job", STAT, "anon 20\nfile 70\nactive_file 10\ninactive_file 60\n"),
+                ],
+                "/job",
+                Some(70),
+            ),
+            (
+                vec![("job", MAX, "100\n"), ("job", CURRENT, "40\n"), ("job", STAT, "inactive_file 60\n")],
+                "/job",
+                Some(100),
+            ),
+            // A limit of a group above, alone or closer than the own one; groups beside play no part.
+            (
+                vec![
+                    ("slice", MAX, "100\n"),
+                    ("slice", CURRENT, "50\n"),
+                    ("slice/job", MAX, "max\n"),
+                    ("slice/job", CURRENT, "20\n"),
+                ],
+                "/slice/job",
+                Some(50),
+            ),
+            (
+                vec![
+                    ("slice", MAX, "100\n"),
+                    ("slice", CURRENT, "95\n"),
+                    ("slice", STAT, "inactive_file 10\n"),
+                    ("slice/job", MAX, "60\n"),
+                    ("slice/job", CURRENT, "20\n"),
+                    ("slice/other", MAX, "1\n"),
+                    ("slice/other", CURRENT, "1\n"),
+                ],
+                "/slice/job",
+                Some(15),
+            ),
+            (
+                vec![
+                    ("slice", MAX, "100\n"),
+                    ("slice", CURRENT, "10\n"),
+                    ("slice/job", MAX, "60\n"),
+                    ("slice/job", CURRENT, "5\n"),
+                ],
+                "/slice/job",
+                Some(55),
+            ),
+        ] {
+            let paths: Vec<(String, &str)> =
+                files.iter().map(|&(group, file, text)| (at(group, file), text)).collect();
+            let paths: Vec<(&str, &str)> = paths.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+            let root = groups(&paths);
+            assert_eq!(left_by_control_groups(root.path(), own), left, "{files:?}, {own}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub use recomputation::Recomputation;
 pub use section::{Section, sections};
 pub use slack::slack;
 pub use span::{Span, spans};
-pub use utilisation::{Utilisation, bubble_rate, measured_metrics};
+pub use utilisation::{Utilisation, bubble_rate, longest_span, measured_metrics};
 
 pub(crate) use places::{Places, latency};
 

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::catalog;
-use crate::model::{Device, Kind, Model, Placement, Ticks, Units};
+use crate::model::{Costs, Device, Kind, Model, Placement, Ticks, Units};
 use crate::replay::{Rate, replay};
 
 /// The steps of a path, its repetitions written out.
@@ -134,4 +134,31 @@ fn measured_passes_amount_to_what_replay_says_of_computed_ones() {
     }
     assert_eq!(bubble_rate(&[]), Rate::from_integer(0));
     assert_eq!(Utilisation::of([]).idle_share(Ticks::ZERO), Rate::from_integer(0));
+}
+
+#[test]
+fn the_longest_span_at_some_times_is_no_device_span() {
+    // Device 1 begins at 10 and could wait: the device span is that of an execution in which it does.
+    let costs = Costs {
+        unit: "tick".to_owned(),
+        forward: [10, 1, 2].map(Ticks).to_vec(),
+        backward_input: [1, 1, 2].map(Ticks).to_vec(),
+        backward_weight: [1, 30, 1].map(Ticks).to_vec(),
+        communication: [0, 0].map(Ticks).to_vec(),
+    };
+    let placement = Placement::linear(3).expect("a placement");
+    let unit = Model::unit(placement.clone(), 2).expect("a model");
+    let model =
+        Model::new("later".to_owned(), None, placement, 2, costs, unit.memory().clone()).expect("a model");
+    let schedule = catalog::find("zb-h1").expect("a name").generate(&model).expect("a schedule");
+    let timing = replay(&model, &schedule).timing.expect("it runs");
+    let rows = || Device::all(3).map(|device| spans(&model, &schedule, &timing, device));
+    let longest = longest_span(rows());
+    assert!(longest > timing.metrics.device_span, "{longest}, {:?}", timing.metrics);
+    let rows: Vec<Vec<Span>> = rows().map(Iterator::collect).collect();
+    let metrics = measured_metrics(&rows);
+    assert_eq!((metrics.device_span, metrics.makespan), (longest, timing.metrics.makespan));
+    assert!(metrics.bubble_rate > timing.metrics.bubble_rate);
+    assert_eq!(bubble_rate(&rows), metrics.bubble_rate);
+    assert_eq!(longest_span([[]; 0]), Ticks::ZERO);
 }

@@ -43,17 +43,18 @@ impl Utilisation {
     }
 }
 
-/// The bubble rate of passes in time, by device: the share of `devices * span` in which devices idle, where `span`
-/// is the longest time from first start to last end of any device. Replay defines it for schedules; this is for
-/// times that were measured as well.
+/// The bubble rate of passes at these times, by device: the share of `devices * span` in which devices idle, where `span`
+/// is the [longest](longest_span) at these times. Replay's is of a schedule and may be lower: its device span is that of
+/// the best execution, in which devices may begin later than as soon as possible.
 #[must_use]
 pub fn bubble_rate(spans: &[Vec<Span>]) -> Rate {
     let busy = spans.iter().flatten().map(|span| i128::from(span.duration().0)).sum();
-    idle_share(busy, i128::from(longest_span(spans).0) * spans.len() as i128)
+    idle_share(busy, i128::from(span_at(spans).0) * spans.len() as i128)
 }
 
-/// The metrics of measured passes, by device. The makespan counts from the first start, and the device span is the
-/// longest at these times; replay gives that of the best execution, in which devices may begin later.
+/// The metrics of passes at these times, by device: those of a run, measured or predicted. The makespan counts from the
+/// first start, and the device span is the [longest](longest_span) at these times; replay gives that of the best
+/// execution, in which devices may begin later.
 #[must_use]
 pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
     let all = || spans.iter().flatten();
@@ -61,7 +62,7 @@ pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
     let ended = all().map(|span| span.end).max().unwrap_or_default();
     let (makespan, busy): (Ticks, Ticks) = (ended - begun, all().map(|span| span.duration()).sum());
     let useful: Ticks = all().filter(|span| span.pass.kind != Kind::R).map(|span| span.duration()).sum();
-    let (device_span, devices) = (longest_span(spans), spans.len() as i128);
+    let (device_span, devices) = (span_at(spans), spans.len() as i128);
     Metrics {
         makespan,
         device_span,
@@ -73,9 +74,15 @@ pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
     }
 }
 
-fn longest_span(spans: &[Vec<Span>]) -> Ticks {
-    let at_work = spans.iter().map(|row| Utilisation::of(row.iter().copied()).span());
-    at_work.max().unwrap_or_default()
+/// The largest, over devices, of last end minus first start at these times, in ticks; 0 without passes. For the starts of
+/// replay that is no less than the device span, and more where devices have to begin later for that.
+#[must_use]
+pub fn longest_span(devices: impl IntoIterator<Item: IntoIterator<Item = Span>>) -> Ticks {
+    devices.into_iter().map(|passes| Utilisation::of(passes).span()).max().unwrap_or_default()
+}
+
+fn span_at(spans: &[Vec<Span>]) -> Ticks {
+    longest_span(spans.iter().map(|row| row.iter().copied()))
 }
 
 fn idle_share(busy: i128, room: i128) -> Rate {

@@ -16,7 +16,8 @@ use crate::schedule::Schedule;
 pub struct Figures {
     /// The last end over all devices, the first start being 0, in ticks.
     pub makespan: Option<i64>,
-    /// The largest, over devices, of last end minus first start, in ticks.
+    /// The least time within which every device can run its passes, where a device may begin later than as soon as
+    /// possible, in ticks.
     pub device_span: Option<i64>,
     /// The idle share of all devices within `device_span`.
     pub bubble_rate: Option<f64>,

@@ -158,7 +158,8 @@ enum Command {
     /// Time a schedule: when every pass runs, and how busy every device is
     ///
     /// Each device runs its passes in order, each as early as its inputs allow. With --json the start
-    /// and end of every pass are in `passes`.
+    /// and end of every pass are in `passes`. The device span, and the bubble rate within it, let a device begin
+    /// later than that; `largest_span` is the largest span of a device in `passes`.
     Replay(replay::ReplayArgs),
 
     #[command(after_long_help = RENDER_EXAMPLES)]

@@ -12,8 +12,9 @@ use super::progress::Progress;
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::table::Table;
 use super::verdict::VerifyReport;
-use crate::analysis::{Span, Utilisation, spans};
-use crate::model::{Device, Pass};
+use crate::analysis::{Span, Utilisation, longest_span, spans};
+use crate::draw::in_unit;
+use crate::model::{Device, Pass, Ticks};
 use crate::replay::Timing;
 
 /// The options of `replay`.
@@ -56,6 +57,13 @@ impl Replayed<'_> {
         self.judgement.verdict.timing.as_ref()
     }
 
+    /// The largest span of a device at the starts that are given, in ticks. The device span is less where a device
+    /// has to begin later for it.
+    fn largest_span(&self, timing: &Timing) -> Ticks {
+        let ScheduleInput { schedule, model, .. } = self.subject;
+        longest_span(Device::all(schedule.devices()).map(|device| spans(model, schedule, timing, device)))
+    }
+
     fn timed<'a>(&'a self, timing: &'a Timing) -> impl Iterator<Item = Timed> + 'a {
         let ScheduleInput { schedule, model, .. } = self.subject;
         Device::all(schedule.devices()).flat_map(move |device| {
@@ -84,11 +92,14 @@ impl Serialize for Replayed<'_> {
         struct Object<'a> {
             #[serde(flatten)]
             judgement: &'a VerifyReport<'a>,
+            /// Last end minus first start in `passes`, of the device for which that is the most, in ticks.
+            largest_span: Option<i64>,
             passes: Option<Passes<'a>>,
         }
 
+        let largest_span = self.timing().map(|timing| self.largest_span(timing).0);
         let passes = self.timing().map(|timing| Passes(self, timing));
-        Object { judgement: &self.judgement, passes }.serialize(serializer)
+        Object { judgement: &self.judgement, largest_span, passes }.serialize(serializer)
     }
 }
 
@@ -110,6 +121,15 @@ impl fmt::Display for Replayed<'_> {
                 self.judgement.verdict.peak_memory[device.index()].to_string(),
             ]);
         }
-        write!(out, "\n{table}")
+        write!(out, "\n{table}")?;
+        let largest = self.largest_span(timing);
+        if largest > timing.metrics.device_span {
+            let largest = in_unit(largest, &model.costs().unit);
+            writeln!(
+                out,
+                "device span and bubble rate: a device begins later than shown; as shown, the largest span is {largest}"
+            )?;
+        }
+        Ok(())
     }
 }

@@ -48,7 +48,7 @@ pub struct SearchArgs {
 pub enum ObjectiveName {
     /// The last end over all devices
     Makespan,
-    /// The largest, over devices, of last end minus first start
+    /// The least time within which every device can run its passes, where a device may begin later than as soon as possible
     Span,
 }
 

@@ -35,7 +35,7 @@ pub use terminal::Terminal;
 
 use std::fmt;
 
-use crate::analysis::{Phases, Places, Span, Utilisation};
+use crate::analysis::{Phases, Places, Span, Utilisation, longest_span};
 use crate::model::{Device, Kind, Model, Pass, Shape, Ticks, Units};
 use crate::replay::{Held, Rate, Timing, Verdict, end_of, memory_along};
 use crate::schedule::Schedule;
@@ -229,9 +229,12 @@ impl<'a> Picture<'a> {
             _ => "",
         };
         let peak = if self.without_weights { "activation peak" } else { "peak memory" };
+        // A rate of replay may be that of an execution which is not the one that is drawn.
+        let drawn = longest_span(self.devices().map(|device| self.passes(device)));
+        let later = if drawn > metrics.device_span { " (a device begins later than shown)" } else { "" };
         vec![
             format!("makespan {}", in_unit(metrics.makespan, &self.model.costs().unit)),
-            format!("bubble rate {} %", percent(metrics.bubble_rate, 2)),
+            format!("bubble rate {} %{later}", percent(metrics.bubble_rate, 2)),
             format!("idle rate {} %", percent(metrics.idle_rate, 2)),
             format!("{peak} {most} {}{computed}", self.model.memory().unit),
         ]

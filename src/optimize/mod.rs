@@ -238,9 +238,10 @@ fn not_refuted(
 /// it is the same every time, with any number of threads. In any case it is never worse than a
 /// [known](Options::known) schedule.
 ///
-/// The span is minimised in two searches, each with all of the effort and half of the time that is left: the first
-/// one minimises the makespan, and where neither search is cut short, the span of the result is no longer than that of
-/// the schedule of least makespan under the same options.
+/// The span is minimised in two searches, each with all of the effort and half of the time that is left. The first
+/// one minimises the makespan, without [using all time](Options::use_all_time). Where it is not cut short, the span of
+/// the result is no longer than that of the schedule of least makespan that the same options give without using all
+/// time. What more time finds for the makespan may have a shorter one.
 ///
 /// # Errors
 /// When the capacities are too small for one microbatch alone, or replay rejects what the search proposes: a
@@ -256,31 +257,33 @@ pub fn optimize(
     feasible::check(model)?;
     let stop = &with_time_to_check(model, &options.stop);
     let space = search::Space::new(model);
-    let given = given(model, options);
+    let given = given(model, options.objective, &options.known);
     // A search cannot hold a schedule that recomputes some microbatches of a stage and not others.
     let mut known: Vec<search::FoundOrders> =
         given.iter().filter_map(|given| space.found(&given.schedule, &given.engine)).collect();
     let mut is_cut_short = false;
+    let mut found: Vec<Found> = Vec::new();
     if options.objective == Objective::DeviceSpan {
-        let options = Options { objective: Objective::Makespan, use_all_time: false, ..options.clone() };
+        let objective = Objective::Makespan;
+        let options = Options { objective, use_all_time: false, ..options.clone() };
         let shortest =
             searched(model, &space, &options, &stop.within(stop.remaining() / 2), &known, progress)?;
         is_cut_short = shortest.is_cut_short;
-        known.extend(shortest.kept.into_iter().take(1));
+        known.extend(shortest.kept.first().cloned());
+        // Which of these is the one of least makespan only replay tells, and only now: the search for the span may lose it.
+        if !is_cut_short || is_quickly_replayed(model) {
+            let mut of_makespan = replayed(model, &space, objective, shortest.kept)?;
+            of_makespan.extend(self::given(model, objective, &options.known).into_iter().map(Found::known));
+            found.extend(best(of_makespan).map(|best| best.measured_by(Objective::DeviceSpan)));
+        }
     }
     let Searched { kept, bound, proved, is_cut_short: last } =
         searched(model, &space, options, stop, &known, progress)?;
     is_cut_short |= last;
-    let mut found: Vec<(ReplayedSchedule, Option<Block>)> = Vec::new();
-    for orders in kept {
-        let schedule = space.schedule(&orders);
-        let replayed = ReplayedSchedule::new(model, options.objective, schedule, orders.engine)?;
-        found.push((replayed.without_needless(model, options.objective), orders.block));
-    }
-    found.extend(given.into_iter().map(|given| (given, None)));
-    let best = found.into_iter().min_by_key(|(found, _)| found.rank());
-    let (ReplayedSchedule { schedule, verdict, value, engine }, block) =
-        best.expect("the serial schedule keeps to feasible capacities");
+    found.splice(0..0, replayed(model, &space, options.objective, kept)?);
+    found.extend(given.into_iter().map(Found::known));
+    let Found { replayed: ReplayedSchedule { schedule, verdict, value, engine }, block } =
+        best(found).expect("the serial schedule keeps to feasible capacities");
     not_refuted(value, bound.value, proved.map(|(engine, least)| (engine.name(), least)))?;
     let mut schedule = schedule.named("optimized");
     schedule.model = Some(model.name().to_owned());
@@ -299,6 +302,42 @@ pub fn optimize(
     let objective = options.objective;
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
     Ok(solution.certified(model))
+}
+
+/// A schedule that may be the answer.
+struct Found {
+    replayed: ReplayedSchedule,
+    /// The building block it came from.
+    block: Option<Block>,
+}
+
+impl Found {
+    const fn known(replayed: ReplayedSchedule) -> Self {
+        Self { replayed, block: None }
+    }
+
+    fn measured_by(self, objective: Objective) -> Self {
+        Self { replayed: self.replayed.measured_by(objective), ..self }
+    }
+}
+
+/// What a search has kept, as replay measures it, without needless recomputation.
+fn replayed(
+    model: &Model,
+    space: &search::Space,
+    objective: Objective,
+    kept: Vec<search::FoundOrders>,
+) -> Result<Vec<Found>, OptimizeError> {
+    let replayed = kept.into_iter().map(|orders| {
+        let replayed = ReplayedSchedule::new(model, objective, space.schedule(&orders), orders.engine)?;
+        Ok(Found { replayed: replayed.without_needless(model, objective), block: orders.block })
+    });
+    replayed.collect()
+}
+
+/// The best of these, the first of equals.
+fn best(found: Vec<Found>) -> Option<Found> {
+    found.into_iter().min_by_key(|found| found.replayed.rank())
 }
 
 /// What a search ends with.

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::feasible::serial;
-use super::{Objective, OptimizeError, Options, needless};
+use super::{Objective, OptimizeError, needless};
 use crate::model::{Kind, Model, Ticks, Units};
 use crate::replay::{Verdict, replay};
 use crate::schedule::Schedule;
@@ -57,6 +57,12 @@ impl ReplayedSchedule {
         leaner.filter(|leaner| leaner.value <= self.value).unwrap_or(self)
     }
 
+    /// The same, by another objective.
+    pub(super) fn measured_by(self, objective: Objective) -> Self {
+        let timing = self.verdict.timing.as_ref().expect("what replay accepts has times");
+        Self { value: objective.of(&timing.metrics), ..self }
+    }
+
     /// What schedules are compared by in the end: the objective; whether they recompute; the largest peak of a
     /// device, and all of them together; how many passes recompute.
     pub(super) fn rank(&self) -> (Ticks, bool, Units, Units, usize) {
@@ -67,16 +73,16 @@ impl ReplayedSchedule {
     }
 }
 
-/// The known schedules that are valid for the model.
-pub(super) fn given(model: &Model, options: &Options) -> Vec<ReplayedSchedule> {
-    let fitting = options.known.iter().filter(|known| {
+/// The known schedules that are valid for the model, measured by an objective.
+pub(super) fn given(model: &Model, objective: Objective, known: &[Schedule]) -> Vec<ReplayedSchedule> {
+    let fitting = known.iter().filter(|known| {
         known.placement() == model.placement() && known.microbatches() == model.microbatches()
     });
     fitting
         .filter_map(|known| {
             let engine = known.provenance.as_ref().map_or_else(|| "given".to_owned(), |of| of.engine.clone());
-            let known = ReplayedSchedule::new(model, options.objective, known.clone(), engine).ok()?;
-            Some(known.without_needless(model, options.objective))
+            let known = ReplayedSchedule::new(model, objective, known.clone(), engine).ok()?;
+            Some(known.without_needless(model, objective))
         })
         .collect()
 }

@@ -3,11 +3,11 @@
 use super::anneal::Annealing;
 use super::dispatch::{dispatch, forwards_of, rules};
 use super::justify::Justifier;
-use super::{OptimizeError, not_refuted};
+use super::{OptimizeError, Options, not_refuted, optimize};
 use crate::catalog;
 use crate::certificate::Objective;
 use crate::kernel::{EndTimes, IndexedOrders, IndexedProblem, asap, order_peak, unroll};
-use crate::model::{Device, Model, Placement, Ticks};
+use crate::model::{self, Device, Model, Placement, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -171,4 +171,23 @@ fn a_schedule_better_than_what_was_proved_is_a_defect_and_not_optimal() {
     let refuted = OptimizeError::Refuted { engine: "engine", proved: Ticks(9), value: Ticks(8) };
     assert_eq!(not_refuted(Ticks(8), Ticks(7), proved(9)), Err(refuted));
     assert!(not_refuted(Ticks(6), Ticks(7), None).is_err());
+}
+
+/// Of what the search for the makespan keeps here, the best one after needless recomputation is left out is not the one
+/// that was best before.
+#[test]
+fn the_span_is_no_longer_than_that_of_the_schedule_of_least_makespan() {
+    let model = model::parse(
+        "name = \"needless\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 13\n\
+         [time]\nforward = [1, 2]\nbackward_input = 3\nbackward_weight = [5, 3]\ncommunication = 4\n\
+         [memory]\nunit = \"unit\"\nactivation = [6, 0]\nretained_for_weight = [5, 0]\ncapacity = [12, 6]\n\
+         [recompute]\ncheckpoint = [1, 0]\n",
+    );
+    let model = model.expect("a model");
+    let [shortest, of_span] = [Objective::Makespan, Objective::DeviceSpan].map(|objective| {
+        let options = Options { objective, effort: 500, exact_effort: 0, ..Options::default() };
+        optimize(&model, &options, &mut |_| ()).expect("it fits")
+    });
+    let span = shortest.verdict.timing.expect("it is valid").metrics.device_span;
+    assert!(of_span.value() <= span, "{} after {span}", of_span.value());
 }

@@ -12,7 +12,7 @@ use super::manifest::Design;
 use super::measure::{MeasureError, MeasuredDesign, measure};
 use super::record::Record;
 use super::recorded::Recorded;
-use super::report::{CheckedDesign, DesignOutcome};
+use super::report::{CheckedDesign, DesignOutcome, newly_invalid};
 use crate::stop::Stop;
 
 /// How designs are checked.
@@ -59,6 +59,10 @@ pub(super) fn check(
         Some(recorded) => against(recorded, &found, design),
         None => not_recorded(&found, design),
     };
+    let newly_invalid = match old {
+        Some(old) if design.is_expected_to_be_invalid => newly_invalid(&found, old),
+        _ => Vec::new(),
+    };
     let is_undecided = |value: &Value| matches!(value, Value::Verdict(RecordedVerdict::Undecided, _));
     let mut checked = CheckedDesign {
         design: design.name.clone(),
@@ -70,6 +74,7 @@ pub(super) fn check(
         found: Some(found),
         cached,
         is_expected_to_be_invalid: design.is_expected_to_be_invalid,
+        newly_invalid,
     };
     if !checked.is_as_expected() {
         let unexpected = unexpected(&checked, design);
@@ -97,8 +102,11 @@ fn unexpected(checked: &CheckedDesign, design: &Design) -> Vec<Change> {
     let is_said = |change: &Change| {
         checked.changes.iter().any(|other| (&other.topic, &other.place) == (&change.topic, &change.place))
     };
+    let is_unexpected =
+        |place: &Place| !design.is_expected_to_be_invalid || checked.newly_invalid.contains(place);
     let invalid = compare(&nothing, found, &design.allow).into_iter();
-    invalid.filter(|change| INVALID.contains(&change.topic.as_str()) && !is_said(change)).collect()
+    let invalid = invalid.filter(|change| INVALID.contains(&change.topic.as_str()));
+    invalid.filter(|change| is_unexpected(&change.place) && !is_said(change)).collect()
 }
 
 /// All that is not as it was recorded; where that is nothing, the text of the record itself, but for the ends
@@ -138,5 +146,6 @@ pub(super) fn vanished(name: &str) -> CheckedDesign {
         found: None,
         cached: false,
         is_expected_to_be_invalid: false,
+        newly_invalid: Vec::new(),
     }
 }

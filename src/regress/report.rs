@@ -1,7 +1,9 @@
 //! What became of designs: the answer of a check.
 
 use super::change::Change;
-use super::fact::{Fact, Key, RecordedVerdict, Value, What};
+use std::collections::BTreeSet;
+
+use super::fact::{Fact, Key, Place, RecordedVerdict, Value, What};
 use super::record::Record;
 
 /// What became of a design.
@@ -58,6 +60,10 @@ pub struct CheckedDesign {
     pub cached: bool,
     /// Whether the manifest says that it is invalid.
     pub is_expected_to_be_invalid: bool,
+    /// Where it is invalid though the manifest cannot be taken to expect it, which says so of the design as a whole:
+    /// the record has it invalid elsewhere, or the design is still valid elsewhere, and the record has nothing invalid
+    /// here. Nothing where there is no record.
+    pub newly_invalid: Vec<Place>,
 }
 
 /// All designs, against their records.
@@ -105,17 +111,15 @@ impl CheckedDesign {
     /// Whether it is invalid somewhere, or its sends and receives are not safe.
     #[must_use]
     pub fn is_invalid(&self) -> bool {
-        let says_so = |fact: &Fact| {
-            matches!(fact.key.what, What::Valid | What::Communication) && fact.value == Value::Truth(false)
-        };
-        self.found.as_ref().is_some_and(|found| found.facts.iter().any(says_so))
+        self.found.as_ref().is_some_and(|found| !judged(found, false).is_empty())
     }
 
-    /// Whether it is valid or not as the manifest expects. What is otherwise cannot be accepted: no record makes it
-    /// good.
+    /// Whether it is valid or not as the manifest expects, and [where](Self::newly_invalid) it can. What is otherwise
+    /// cannot be accepted: no record makes it good.
     #[must_use]
     pub fn is_as_expected(&self) -> bool {
-        self.found.is_none() || self.is_invalid() == self.is_expected_to_be_invalid
+        let is_expected = self.is_invalid() == self.is_expected_to_be_invalid;
+        self.found.is_none() || (is_expected && self.newly_invalid.is_empty())
     }
 
     /// Whether it fails even where everything about it has been accepted.
@@ -133,6 +137,24 @@ impl CheckedDesign {
             DesignOutcome::Unchanged => strict && self.undecided > 0,
         }
     }
+}
+
+/// The places at which a record says that a design is valid and its sends and receives are safe, or that it is not so.
+fn judged(record: &Record, verdict: bool) -> BTreeSet<&Place> {
+    let says_so = |fact: &&Fact| {
+        matches!(fact.key.what, What::Valid | What::Communication) && fact.value == Value::Truth(verdict)
+    };
+    record.facts.iter().filter(says_so).map(|fact| &fact.key.place).collect()
+}
+
+/// Where a design that the manifest expects to be invalid is so without its record saying it. The manifest says it of
+/// all its schedules and sizes at once; so a record without anything invalid bears it out only where all of them are.
+pub(super) fn newly_invalid(found: &Record, old: &Record) -> Vec<Place> {
+    let (invalid, recorded) = (judged(found, false), judged(old, false));
+    if recorded.is_empty() && judged(found, true).is_subset(&invalid) {
+        return Vec::new();
+    }
+    invalid.difference(&recorded).map(|&place| place.clone()).collect()
 }
 
 impl SuiteReport {

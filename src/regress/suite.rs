@@ -40,8 +40,8 @@ pub struct Accepted {
     pub written: Vec<PathBuf>,
     /// The records that were removed, of designs that vanished.
     pub removed: Vec<PathBuf>,
-    /// The designs that are invalid though the manifest does not expect it, or valid though it expects them to be
-    /// invalid. Their records are as they were.
+    /// The designs that are invalid though the manifest does not expect it, or where their records are not, or valid though
+    /// it expects them to be invalid. Their records are as they were.
     pub refused: Vec<String>,
 }
 
@@ -81,6 +81,12 @@ impl Suite {
         self.directory.join(MANIFEST)
     }
 
+    /// The path of the record of a design, whether there is one or not.
+    #[must_use]
+    pub fn record_path(&self, design: &str) -> PathBuf {
+        record_path(&self.directory.join(RECORDS), design)
+    }
+
     /// Finds everything anew, several designs at a time, and compares. `watch` hears the name of every design
     /// that is done.
     ///
@@ -114,9 +120,9 @@ impl Suite {
 
     /// Makes what was found the record. Each record is written aside and renamed.
     ///
-    /// A design that is invalid is not accepted, unless the manifest expects it to be; nor is one that is valid against
-    /// expectation. What this build cannot decide keeps the verdict of the old record, if that is about the same
-    /// formulas.
+    /// A design that is invalid is not accepted, unless the manifest expects it to be and it is invalid
+    /// [nowhere else](CheckedDesign::newly_invalid) than in its record; nor is one that is valid against expectation.
+    /// What this build cannot decide keeps the verdict of the old record, if that is about the same formulas.
     ///
     /// # Errors
     /// When a record cannot be written or removed, or would not be read as what was found; nothing is then

@@ -19,8 +19,8 @@ pub struct Prediction {
     pub spans: Vec<Vec<Span>>,
     /// Last end, the first start being 0.
     pub makespan: Ticks,
-    /// As [measured](bubble_rate) in a run at these times. That of replay, for the schedule's best execution, may be
-    /// lower.
+    /// As [measured](bubble_rate) in a run at these times, in pictures too. That of replay, for the schedule's best
+    /// execution, may be lower.
     pub bubble_rate: Rate,
     /// The most each device holds, in bytes; nothing where the model counts memory otherwise.
     pub peak_memory: Option<Vec<Units>>,

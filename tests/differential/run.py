@@ -4,7 +4,7 @@
 
 ANSWERS is examples/differential.rs, built: the library, as its users call it. BRUTE is brute.rs, built: the best of
 all orders. plain.py replays. Prints how much of what was compared; what disagrees is written to OUT, with the files
-to repeat it, and the exit status is 1.
+to repeat it. The exit status is 0 only if nothing disagrees and everything that was asked for was compared.
 """
 
 import argparse
@@ -118,6 +118,7 @@ class Case:
             return None
         least, orders = best
         files["least"] = least
+        self.counts[name] += 1
         if orders is not None:
             # A better schedule is a witness: both readings of the rules must accept it.
             witness = problems.schedule_of(self.model, orders)
@@ -372,36 +373,50 @@ def main():
         cases = [each for each in fixed if each[0] == args.case] or [(args.case, None)]
     shutil.rmtree(args.out, ignore_errors=True)
     pathlib.Path(args.out).mkdir(parents=True)
-    counts, faults, begun, lock = Counter(), [], time.monotonic(), threading.Lock()
+    counts, faults, failures = Counter(), [], []
+    begun, lock = time.monotonic(), threading.Lock()
     waiting = iter(cases)
 
+    def record(case):
+        counts.update(case.counts)
+        counts["problems"] += 1
+        for what, files in case.faults:
+            faults.append((case.name, what))
+            folder = pathlib.Path(args.out) / f"{args.seed}-{case.name}" / str(len(faults))
+            folder.mkdir(parents=True)
+            (folder / "model.toml").write_text(files.pop("model"))
+            for key, content in files.items():
+                (folder / f"{key}.json").write_text(json.dumps(content, indent=1))
+            (folder / "why.txt").write_text(what + "\n")
+            print(f"DISAGREEMENT in case {case.name}: {what} ({folder})", flush=True)
+
     def work():
-        library, brute = Process(args.answers), Process(args.brute)
+        programs = None
         while True:
             with lock:
                 name, text = next(waiting, (None, None))
             if name is None or time.monotonic() - begun > args.seconds:
                 return
-            case = Case(args, library, brute, name, text)
+            programs = programs or (Process(args.answers), Process(args.brute))
+            case = Case(args, *programs, name, text)
             try:
                 case.run()
             except Exception:  # Whatever it is, it is said with the case that caused it.
                 case.expect(False, traceback.format_exc())
-                library, brute = Process(args.answers), Process(args.brute)
+                programs = None
             with lock:
-                counts.update(case.counts)
-                counts["problems"] += 1
-                for what, files in case.faults:
-                    faults.append((name, what))
-                    folder = pathlib.Path(args.out) / f"{args.seed}-{name}" / str(len(faults))
-                    folder.mkdir(parents=True)
-                    (folder / "model.toml").write_text(files.pop("model"))
-                    for key, content in files.items():
-                        (folder / f"{key}.json").write_text(json.dumps(content, indent=1))
-                    (folder / "why.txt").write_text(what + "\n")
-                    print(f"DISAGREEMENT in case {name}: {what} ({folder})", flush=True)
+                record(case)
 
-    threads = [threading.Thread(target=work) for _ in range(args.jobs)]
+    def work_or_say():
+        """A thread that ends by an exception leaves the status of its program as it is."""
+        try:
+            work()
+        except Exception:
+            with lock:
+                failures.append("a thread ended early")
+                traceback.print_exc()
+
+    threads = [threading.Thread(target=work_or_say) for _ in range(args.jobs)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -409,7 +424,15 @@ def main():
     for what, count in sorted(counts.items()):
         print(f"{count:>12,}  {what}")
     print(f"{len(faults):>12,}  disagreements (seed {args.seed}, {time.monotonic() - begun:.0f} s)")
-    sys.exit(1 if faults else 0)
+    # That nothing disagrees says nothing where nothing was compared.
+    if args.seconds == float("inf") and counts["problems"] != len(cases):
+        failures.append(f"{counts['problems']} problems of {len(cases)} were compared")
+    if not args.case:
+        failures += [f"no optimum of the {objective} was decided" for objective in args.objectives
+                     if not counts[f"optima of the {objective}"]]
+    for failure in failures:
+        print(f"FAILED: {failure}")
+    sys.exit(1 if faults or failures else 0)
 
 
 if __name__ == "__main__":

@@ -304,3 +304,36 @@ fn a_trace_has_the_figures_of_its_schedule() {
         assert!(text.contains("activation peak") && !text.contains("peak memory"), "{text}");
     }
 }
+
+/// Where replay lets a device begin later than as soon as possible, a run does not: the rate of what is predicted is
+/// that of its times, in the table and in pictures.
+#[test]
+fn a_prediction_has_one_bubble_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a plain name").to_owned();
+    let text = fs::read_to_string("tests/differential/fixed/first-starts-later.toml").expect("a model");
+    let model = model::parse(&format!("{text}unit = \"us\"\n")).expect("a model");
+    let schedule = catalog::find("zb-h1").expect("a name").generate(&model).expect("a schedule");
+    let mut trace = Vec::new();
+    file::write(&synthetic::of_replay(&model, &schedule).expect("it runs"), &mut trace).expect("written");
+    fs::write(path("trace.json"), trace).expect("written");
+    let json = tool(&["trace", "compare", &path("trace.json"), "--json"]).json();
+    let figures = &json["traces"][0]["bubble_rate"];
+    assert_eq!(figures["measured"], figures["predicted"]);
+    let replayed =
+        bubbleproof::replay::replay(&model, &schedule).timing.expect("it runs").metrics.bubble_rate;
+    let rate = shown(&figures["predicted"]);
+    let of_replay = (replayed * 10_000).to_integer();
+    assert_ne!(rate.replace('.', ""), of_replay.to_string(), "the device span is less than that of the run");
+    for name in ["drawn.svg", "drawn.html", "drawn.txt"] {
+        let run = tool(&["trace", "compare", &path("trace.json"), "-o", &path(name)]);
+        assert_eq!(run.status, 0, "{}", run.transcript());
+        let drawn = fs::read_to_string(path(name)).expect("written");
+        let rates: Vec<&str> = drawn
+            .match_indices("bubble rate ")
+            .map(|(at, words)| drawn[at + words.len()..].split(' ').next().unwrap_or_default())
+            .collect();
+        assert!(rates.len() >= 2 && rates.iter().all(|each| *each == rate), "{name}: {rates:?}, not {rate}");
+        assert!(!drawn.contains("later than shown"), "{name}");
+    }
+}

@@ -64,16 +64,22 @@ impl fmt::Display for Text<'_> {
             writeln!(out, "no record changed")?;
         }
         for name in &accepted.refused {
-            let valid = report.results.iter().any(|result| result.design == *name && !result.is_invalid());
-            writeln!(
-                out,
-                "not accepted: {name} is {}",
-                if valid {
-                    "valid, but the manifest has `expect = \"invalid\"`"
-                } else {
-                    "invalid; if it is there as an example of that, give it `expect = \"invalid\"` in the manifest"
-                }
-            )?;
+            let Some(result) = report.results.iter().find(|result| result.design == *name) else { continue };
+            let why = if !result.is_invalid() {
+                "valid, but the manifest has `expect = \"invalid\"`".to_owned()
+            } else if result.is_expected_to_be_invalid {
+                let places: Vec<String> = result.newly_invalid.iter().map(Place::to_string).collect();
+                let record = FileName::of(self.0.suite.record_path(name));
+                format!(
+                    "invalid where its record is not{}; if it is there as an example of that too, remove {record} and \
+                     accept it anew",
+                    listed(&places)
+                )
+            } else {
+                "invalid; if it is there as an example of that, give it `expect = \"invalid\"` in the manifest"
+                    .to_owned()
+            };
+            writeln!(out, "not accepted: {name} is {why}")?;
         }
         if report.results.iter().any(CheckedDesign::breaks_a_promise) {
             writeln!(

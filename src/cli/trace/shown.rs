@@ -3,11 +3,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use crate::analysis::{Span, measured_metrics, spans};
 use crate::cli::error::Error;
 use crate::cli::file_name::FileName;
 use crate::cli::render::{Colour, terminal};
 use crate::draw::{Measured, PageError, Picture, Svg, Terminal, page, together};
-use crate::model::Model;
+use crate::model::{Device, Model};
 use crate::replay::replay;
 use crate::schedule::Schedule;
 use crate::trace::run::Run;
@@ -68,7 +69,14 @@ pub fn draw(model: &Model, declared: &Schedule, run: &Run, how: &How) -> Result<
     if how.form == Some(Form::Page) && how.width.is_some() {
         return Err(Error::usage("a page has no width: what shows it chooses it", "leave --width out"));
     }
-    let verdict = replay(model, declared);
+    let mut verdict = replay(model, declared);
+    if let Some(timing) = &mut verdict.timing {
+        // The rates of what is predicted are of these times, as those of what was measured are.
+        let predicted: Vec<Vec<Span>> = Device::all(declared.devices())
+            .map(|device| spans(model, declared, timing, device).collect())
+            .collect();
+        timing.metrics = measured_metrics(&predicted);
+    }
     let peak_memory = run.peak_memory.clone().unwrap_or_else(|| replay(model, &run.schedule).peak_memory);
     let measured =
         Measured { timing: run.timing.clone(), ends: run.ends.clone(), held: run.held.clone(), peak_memory };

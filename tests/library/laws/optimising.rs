@@ -125,10 +125,12 @@ proptest! {
     fn the_span_is_never_longer_than_that_of_the_shortest_schedule(
         model in limited(),
         microbatches in 1..70_u32,
+        effort in prop::sample::select(vec![1, 3_000, 20_000]),
     ) {
         let model = model.with_microbatches(microbatches).expect("small times");
         let [shortest, of_span] = [Objective::Makespan, Objective::DeviceSpan].map(|objective| {
-            optimize(&model, &quick(objective), &mut |_| ()).expect("one microbatch at a time fits")
+            let options = Options { effort, ..quick(objective) };
+            optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits")
         });
         let span = shortest.verdict.timing.expect("it is valid").metrics.device_span;
         prop_assert!(of_span.value() <= span, "{} after {span}", of_span.value());

@@ -1,10 +1,12 @@
 //! `verify`, `replay` and `compare`: what they say of schedules.
 
+use std::fs;
+
 use serde_json::Value;
 
 use super::{
-    BROKEN, FIGURES, MODEL, RESIZED, Run, SCHEDULE, assert_keys, assert_recorded_object, tool,
-    tool_with_input,
+    BROKEN, FIGURES, MODEL, RESIZED, Run, SCHEDULE, assert_keys, assert_recorded, assert_recorded_object,
+    tool, tool_with_input,
 };
 
 #[test]
@@ -35,6 +37,47 @@ fn replay_gives_every_pass_its_time() {
     let last = passes.iter().map(|pass| pass["end"].as_i64().expect("ticks")).max();
     assert_eq!(last, run["makespan"].as_i64());
     assert!(tool(&["replay", BROKEN, "--json"]).json()["passes"].is_null());
+}
+
+#[test]
+fn replay_says_where_its_starts_are_not_those_of_the_device_span() {
+    const SAYS: &str = "a device begins later than shown";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a plain name").to_owned();
+    let (model, schedule) = (path("model.toml"), path("schedule.json"));
+    fs::copy("tests/differential/fixed/first-starts-later.toml", &model).expect("copied");
+    let made = tool(&["convert", &model, "--schedule", "zb-h1", "-o", &schedule]);
+    assert_eq!(made.status, 0, "{}", made.transcript());
+
+    let json = tool(&["replay", &schedule, "--model", &model, "--json"]).json();
+    let spans = (0..3).map(|device| {
+        let passes = json["passes"].as_array().expect("a list").iter();
+        let passes = passes.filter(move |pass| pass["device"] == device);
+        let times = |key: &'static str| passes.clone().filter_map(move |pass| pass[key].as_i64());
+        times("end").max().zip(times("start").min()).map(|(end, start)| end - start)
+    });
+    assert_eq!(json["largest_span"].as_i64(), spans.max().flatten(), "{json}");
+    assert!(json["largest_span"].as_i64() > json["device_span"].as_i64(), "{json}");
+    let replayed = tool(&["replay", &schedule, "--model", &model]).out;
+    assert!(
+        replayed.contains(&format!("{SAYS}; as shown, the largest span is {} ticks", json["largest_span"])),
+        "{replayed}"
+    );
+    assert_recorded("replay_with_a_device_that_begins_later", &replayed);
+    assert!(tool(&["render", &schedule, "--model", &model]).out.contains(SAYS));
+    for name in ["drawn.svg", "drawn.html"] {
+        assert_eq!(tool(&["render", &schedule, "--model", &model, "-o", &path(name)]).status, 0);
+        assert!(fs::read_to_string(path(name)).expect("written").contains(SAYS), "{name}");
+    }
+
+    // Where the starts have the device span, there is nothing to say.
+    let json = tool(&["replay", SCHEDULE, "--model", MODEL, "--json"]).json();
+    assert_eq!(json["largest_span"], json["device_span"]);
+    for command in ["replay", "render"] {
+        let text = tool(&[command, SCHEDULE, "--model", MODEL]).out;
+        assert!(text.contains("bubble rate") && !text.contains(SAYS), "{text}");
+    }
+    assert!(tool(&["replay", BROKEN, "--json"]).json()["largest_span"].is_null());
 }
 
 #[test]

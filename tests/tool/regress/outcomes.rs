@@ -340,6 +340,64 @@ fn what_is_invalid_is_not_accepted_unless_it_is_expected_to_be() {
     assert!(run.out.contains("not accepted: ours is valid"), "{}", run.out);
 }
 
+/// GPipe holds all four microbatches and 1F1B two: where there is room for two or three, one of them is invalid.
+#[test]
+fn one_example_of_what_is_invalid_does_not_cover_another_of_its_design() {
+    let manifest = "[[named]]\nname = \"ours\"\nmodel = \"model.toml\"\nschedules = [\"gpipe\", \"1f1b\"]\n";
+    let model = "name = \"small\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 4\n\
+                 [time]\nforward = 1\nbackward_input = 1\nbackward_weight = 1\n\
+                 [memory]\nunit = \"unit\"\nactivation = 1\ncapacity = 4\n";
+    let scene = Scene::new(manifest, &[("model.toml", model)]);
+    scene.accept();
+    let invalid = |name: &str| {
+        let record = scene.read("records/ours.record");
+        let line =
+            record.lines().find(|line| line.contains(name) && line.contains(" valid: ")).expect("a line");
+        line.ends_with(" no")
+    };
+    assert!(!invalid("gpipe") && !invalid("1f1b"));
+
+    // With the first invalid one the manifest cannot say which it means.
+    scene.replace("model.toml", "capacity = 4", "capacity = 3");
+    scene.replace("regress.toml", "name = \"ours\"\n", "name = \"ours\"\nexpect = \"invalid\"\n");
+    let all_valid = scene.read("records/ours.record");
+    let run = scene.run(&[".", "--no-cache", "--accept"]);
+    assert_eq!(run.status, 1, "{}", run.transcript());
+    assert!(
+        run.out.contains("not accepted: ours is invalid where its record is not: schedule=gpipe"),
+        "{}",
+        run.out
+    );
+    assert_eq!(scene.read("records/ours.record"), all_valid);
+    fs::remove_file(scene.path("records/ours.record")).expect("it is there");
+    assert_eq!(scene.run(&[".", "--no-cache", "--accept"]).status, 0);
+    assert!(invalid("gpipe") && !invalid("1f1b"));
+    assert_eq!(scene.run(&[".", "--no-cache", "--strict"]).status, 0);
+
+    // Now the second one too: that of both designs one is expected to be invalid says nothing of it.
+    let one_invalid = scene.read("records/ours.record");
+    scene.replace("model.toml", "capacity = 3", "capacity = 1");
+    let checked = scene.checked();
+    assert!(checked.is_invalid() && !checked.is_as_expected() && checked.fails_when_accepted());
+    assert!(topics(&checked, Severity::Worse).contains(&"invalid"));
+    let places: Vec<String> = checked.newly_invalid.iter().map(ToString::to_string).collect();
+    assert!(matches!(&places[..], [place] if place.contains("1f1b")), "{places:?}");
+    for format in ["human", "github", "junit", "json"] {
+        assert_eq!(scene.run(&[".", "--no-cache", "--accept", "--format", format]).status, 1, "{format}");
+    }
+    assert_eq!(scene.read("records/ours.record"), one_invalid);
+
+    // Nor does it of another one in the place of the first.
+    scene.replace("records/ours.record", "schedule=gpipe", "schedule=other");
+    scene.replace("records/ours.record", "schedule=1f1b", "schedule=gpipe");
+    scene.replace("records/ours.record", "schedule=other", "schedule=1f1b");
+    scene.replace("model.toml", "capacity = 1", "capacity = 3");
+    let places: Vec<String> = scene.checked().newly_invalid.iter().map(ToString::to_string).collect();
+    assert!(matches!(&places[..], [place] if place.contains("gpipe")), "{places:?}");
+    fs::remove_file(scene.path("records/ours.record")).expect("it is there");
+    assert_eq!(scene.run(&[".", "--no-cache", "--accept"]).status, 0);
+}
+
 #[test]
 fn a_new_design_that_is_invalid_gets_no_record() {
     let manifest = "[[schedule]]\nname = \"ours\"\nfile = \"ours.csv\"\n";

@@ -92,6 +92,14 @@ pub enum CertificateError {
         /// What the schedule reaches.
         value: Ticks,
     },
+    /// A search is claimed to have proved what it never looks for.
+    #[error("{engine} is claimed to have searched for the least {objective}, which it does not minimise")]
+    Engine {
+        /// What is said to have searched.
+        engine: SearchEngine,
+        /// What it is said to have minimised.
+        objective: Objective,
+    },
     /// Optimality is claimed by the bound, which the schedule does not reach.
     #[error("the schedule is claimed to be optimal by its lower bound of {bound}, but takes {value}")]
     NotOptimal {
@@ -254,6 +262,9 @@ fn optimality_follows(statement: &Statement) -> Result<Vec<Claim>, CertificateEr
         Optimality::Open => {}
         Optimality::Bound if value == bound => claims.push(Claim::Optimal),
         Optimality::Bound => return Err(CertificateError::NotOptimal { bound, value }),
+        &Optimality::Search { engine, .. } if !engine.minimises(statement.objective) => {
+            return Err(CertificateError::Engine { engine, objective: statement.objective });
+        }
         &Optimality::Search { engine, none_below } => {
             not_above(none_below)?;
             claims.push(Claim::Searched { engine, none_below });

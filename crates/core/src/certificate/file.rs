@@ -101,6 +101,16 @@ impl SearchEngine {
             Self::BranchAndBound => "branch and bound",
         }
     }
+
+    /// Whether it can minimise an objective: a claim that it did so otherwise is nobody's.
+    #[must_use]
+    pub const fn minimises(self, objective: Objective) -> bool {
+        match (self, objective) {
+            (Self::ClauseGeneration, _) | (Self::BranchAndBound, Objective::Makespan) => true,
+            // It lets every device begin as soon as possible, which is not always best for the device span.
+            (Self::BranchAndBound, Objective::DeviceSpan) => false,
+        }
+    }
 }
 
 impl fmt::Display for SearchEngine {

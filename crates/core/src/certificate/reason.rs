@@ -17,7 +17,8 @@ pub enum Objective {
     /// The last end over all devices.
     #[default]
     Makespan,
-    /// The largest, over devices, of last end minus first start.
+    /// The least time within which every device can run its passes, where a device may begin later than as soon as
+    /// possible.
     DeviceSpan,
 }
 

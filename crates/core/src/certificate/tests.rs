@@ -86,6 +86,33 @@ fn what_only_a_search_could_confirm_is_not_called_checked() {
     assert!(matches!(unchecked.as_slice(), [Claim::Searched { none_below: Ticks(238), .. }]));
 }
 
+/// Branch and bound begins every device as soon as possible; a span that it is said to have proved may be no optimum.
+#[test]
+fn an_engine_vouches_only_for_what_it_minimises() {
+    let problem = check(&genuine(), None).expect("it is genuine").problem;
+    for objective in [Objective::Makespan, Objective::DeviceSpan] {
+        for engine in SearchEngine::ALL {
+            let searched = stating(genuine(), |statement| {
+                statement.objective = objective;
+                statement.bound = lower_bound(&problem, objective);
+                statement.optimality = Optimality::Search { engine, none_below: statement.bound.value };
+            });
+            let checked = check(&searched, None);
+            if engine == SearchEngine::BranchAndBound && objective == Objective::DeviceSpan {
+                let error = checked.expect_err("it never minimises that");
+                assert!(matches!(error, CertificateError::Engine { .. }), "{error}");
+                assert_eq!(
+                    error.to_string(),
+                    "branch and bound is claimed to have searched for the least device span, which it does not minimise"
+                );
+            } else {
+                let claims = checked.expect("nothing in it is false").claims;
+                assert!(claims.iter().any(|claim| !claim.is_checked()), "{engine}, {objective}: {claims:?}");
+            }
+        }
+    }
+}
+
 type Tampered = (&'static str, Schedule);
 
 /// Altered without making the digests match.

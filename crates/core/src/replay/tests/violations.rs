@@ -365,7 +365,8 @@ fn devices_that_the_report_of_deadlocks_leaves_out_are_counted_beside_those_that
 #[test]
 fn missing_passes_are_listed_unless_they_are_very_many() {
     let most = u32::try_from(Violation::MISSING_LISTED).expect("it fits");
-    let forwards = |count: u32| (0..count).map(|microbatch| format!("0F{microbatch} ")).collect::<String>();
+    let forwards =
+        |count: u32| (0..count).map(|microbatch| format!("0F{microbatch}")).collect::<Vec<_>>().join(" ");
     let found = |lists: &[&[u32]], microbatches: u32, order: &str| {
         let schedule = schedule(lists, microbatches, &[order, ""][..lists.len()]);
         replay(&unit(&schedule), &schedule).violations.len()
