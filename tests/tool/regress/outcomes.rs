@@ -340,7 +340,7 @@ fn what_is_invalid_is_not_accepted_unless_it_is_expected_to_be() {
     assert!(run.out.contains("not accepted: ours is valid"), "{}", run.out);
 }
 
-/// GPipe holds all four microbatches and 1F1B two: where there is room for two or three, one of them is invalid.
+/// `gpipe` holds all four microbatches and `1f1b` two: where there is room for two or three, one of them is invalid.
 #[test]
 fn one_example_of_what_is_invalid_does_not_cover_another_of_its_design() {
     let manifest = "[[named]]\nname = \"ours\"\nmodel = \"model.toml\"\nschedules = [\"gpipe\", \"1f1b\"]\n";
