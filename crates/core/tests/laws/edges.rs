@@ -4,11 +4,14 @@ use bubbleproof_core::certificate::{
     Bound, BoundError, BoundReason, Objective, Repetition, Window, critical_path, holds, interval_bound,
     lower_bound, lower_bound_of, lower_bound_within, steady_bound,
 };
-use bubbleproof_core::comm::{self, Action, CommunicationPlan, Message};
+use bubbleproof_core::comm::{
+    self, Action, ActionWait, CommunicationPlan, Ending, Message, Payload, Semantics,
+};
 use bubbleproof_core::model::{
     Device, Kind, Microbatch, Model, ModelError, Pass, Placement, PlacementError, Stage, Ticks, Units,
+    reading,
 };
-use bubbleproof_core::schedule::{self, Schedule, ScheduleError, prerequisites};
+use bubbleproof_core::schedule::{self, Place, Schedule, ScheduleError, prerequisites};
 
 fn linear(devices: u32) -> Placement {
     Placement::linear(devices).expect("a placement")
@@ -294,11 +297,15 @@ fn of_bounds_without_memory() {
     assert_eq!(lower_bound_within(&single, Objective::Makespan, 0).value, Ticks(6 * 7));
 }
 
-/// What is said of a plan for one microbatch with these rows.
-fn faults(devices: u32, rows: &[&[Action]]) -> Vec<String> {
+/// A plan for one microbatch with these rows.
+fn plan(devices: u32, rows: &[&[Action]]) -> CommunicationPlan {
     let rows = rows.iter().map(|row| row.to_vec()).collect();
-    let plan = CommunicationPlan::new(linear(devices), 1, rows).expect("a row for each device");
-    comm::verify(&plan).iter().map(ToString::to_string).collect()
+    CommunicationPlan::new(linear(devices), 1, rows).expect("a row for each device")
+}
+
+/// What is said of it.
+fn faults(devices: u32, rows: &[&[Action]]) -> Vec<String> {
+    comm::verify(&plan(devices, rows)).iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -311,7 +318,9 @@ fn of_actions_about_stages_that_are_not_there() {
     assert_eq!(faults(1, &[&beyond]), ["device 0, position 4: nothing waits for `1REDUCE_GRAD`"]);
     // Replay says that there is no such pass.
     let pass = Action::Run(Pass::new(Stage(1), Kind::F, Microbatch(0)));
-    assert_eq!(faults(1, &[&[forward, backward, reduced[0], reduced[1], pass]]), [""; 0]);
+    let row = [forward, backward, reduced[0], reduced[1], pass];
+    assert_eq!(faults(1, &[&row]), [""; 0]);
+    assert_eq!(comm::deadlock(&plan(1, &[&row]), Semantics::Rendezvous), None);
 }
 
 #[test]
@@ -321,9 +330,37 @@ fn directions_are_written_only_where_there_are_two() {
         let schedule = Schedule::new(placement, 1, orders).expect("orders for two devices");
         let mut text = Vec::new();
         schedule::write(&schedule, &mut text).expect("a text");
-        String::from_utf8(text).expect("a text").contains("\"directions\": 2")
+        String::from_utf8(text).expect("a text").contains("\"directions\"")
     };
     assert!(!written(linear(2)) && written(Placement::bidirectional(2).expect("a placement")));
+}
+
+#[test]
+fn of_waits_for_what_nobody_does() {
+    let message = Message { payload: Payload::Activation, boundary: Stage(0), microbatch: Microbatch(0) };
+    let [at, needs_at] = [0, 1].map(|position| Place { device: Device(0), position });
+    let wait = |action, needs| ActionWait { at, action, needs, needs_at };
+    let (send, receive) = (Action::Send(message), Action::Receive(message));
+    let run = Action::Run("0F0".parse().expect("a pass"));
+    let said = |waits: &[ActionWait]| Ending::Alone(waits.to_vec()).to_string();
+    assert_eq!(
+        said(&[wait(Action::WaitSend(message), send)]),
+        "device 0 waits at `0WAIT_SEND_F0` for ever: no receive meets `0SEND_F0`"
+    );
+    assert_eq!(said(&[wait(run, receive)]), "device 0 waits at `0F0` for ever: no send meets `1RECV_F0`");
+    assert_eq!(
+        said(&[wait(run, run), wait(run, receive)]),
+        "device 0 waits at `0F0` for `0F0` of its own; device 0 waits at `0F0` for `1RECV_F0` of its own: no send \
+         meets `1RECV_F0`"
+    );
+}
+
+#[test]
+fn of_one_value_in_the_place_of_a_list() {
+    let document = reading::document("one = 1\nmany = [1, 2]\nnone = []").expect("TOML");
+    let root = reading::root(&document);
+    let count = |key: &str| root.require(key).expect("it is there").one_or_many().len();
+    assert_eq!([count("one"), count("many"), count("none")], [1, 2, 0]);
 }
 
 /// Replay says it, and nothing says it again.

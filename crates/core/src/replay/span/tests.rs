@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
+use super::*;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage, Ticks};
+use crate::replay::execute::execute;
 use crate::replay::replay;
 use crate::schedule::Schedule;
 
@@ -178,6 +180,30 @@ fn random_orders(model: &Model, picks: &[proptest::sample::Index]) -> Vec<Vec<Pa
         orders[model.placement().device_of(pass.stage).index()].push(pass);
     }
     orders
+}
+
+/// Device 0 is slow, and device 1 waits for it between any two of its passes. Only on device 0 does the last pass start
+/// when it does because of the first one.
+#[test]
+fn chains_are_followed_to_the_first_pass_of_their_device() {
+    let costs: [&[i64]; 4] = [&[10, 1, 1], &[1, 1, 1], &[0, 0, 1], &[1, 1]];
+    let orders = ["0F0 0F1 0B0 0B1", "1F0 1B0 1F1 1B1", "2F0 2B0 2F1 2B1"];
+    let comes = |model: &Model, schedule: &Schedule| {
+        let layout = Layout::new(schedule);
+        let run = execute(model, schedule, &layout).expect("it runs");
+        Device::all(3)
+            .map(|device| comes_from_its_first_pass(model, schedule, &layout, &run, device))
+            .collect()
+    };
+    let (model, apart) = case(costs, &orders);
+    let found: Vec<bool> = comes(&model, &apart);
+    assert_eq!(found, [true, false, false]);
+    // The pair waits for device 0 as well, and longer than for device 2.
+    let orders = ["0F0 0F1 0B0 0B1", "1F0 1F1 1B0 1B1", "2F0 2B0 2F1 2B1"];
+    let (model, apart) = case(costs, &orders);
+    let paired = apart.with_overlaps(vec![vec![], vec![1], vec![]]).expect("a pair");
+    let found: Vec<bool> = comes(&model, &paired);
+    assert_eq!(found, [true, false, false]);
 }
 
 /// The schedule with those pairs of a forward and a backward that are chosen; without any where it then does not run.
