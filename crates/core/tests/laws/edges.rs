@@ -321,6 +321,8 @@ fn of_actions_about_stages_that_are_not_there() {
     let row = [forward, backward, reduced[0], reduced[1], pass];
     assert_eq!(faults(1, &[&row]), [""; 0]);
     assert_eq!(comm::deadlock(&plan(1, &[&row]), Semantics::Rendezvous), None);
+    let pass = Action::Run(Pass::new(Stage(2), Kind::I, Microbatch(0)));
+    assert_eq!(comm::deadlock(&plan(2, &[&[], &[pass]]), Semantics::Rendezvous), None);
 }
 
 #[test]
