@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The trusted base: the crate `bubbleproof-core`, whose modules this crate exports under their own names.
 /// What that crate may depend on, its manifest says and the compiler enforces.
-const CORE: &[&str] = &["text", "model", "schedule", "replay", "comm", "certificate"];
+const CORE: &[&str] = &["text", "model", "schedule", "tasks", "replay", "comm", "certificate"];
 
 /// Every module at the top of this crate and those of its own modules that it may import, in layers.
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.

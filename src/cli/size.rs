@@ -187,7 +187,7 @@ fn seconds_for(passes: u64) -> f64 {
     spent.unwrap_or(0.0) * share
 }
 
-/// The least of three measurements; nothing where one fails.
+/// The least of three measurements, or `None` if one of them fails.
 fn least_of_three(mut measure: impl FnMut() -> Option<f64>) -> Option<f64> {
     let (first, second, third) = (measure()?, measure()?, measure()?);
     Some(first.min(second).min(third))

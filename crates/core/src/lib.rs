@@ -1,7 +1,7 @@
 //! The trusted base of bubbleproof: what a pipeline is, what a schedule is, and what is true of it.
 //!
 //! Everything else in bubbleproof proposes; this crate disposes. It reads a [`model`] and a [`schedule`],
-//! executes the schedule ([`replay`]), checks its communication plan ([`comm`]), and derives every claim of a
+//! executes the schedule ([`replay`], as a graph of [`tasks`]), checks its communication plan ([`comm`]), and derives every claim of a
 //! [`certificate`] again. It has no feature, no thread, no clock, no randomness, and prints nothing. Times
 //! are integer ticks, amounts of memory integer units; there is no floating point.
 //!
@@ -28,4 +28,5 @@ pub mod comm;
 pub mod model;
 pub mod replay;
 pub mod schedule;
+pub mod tasks;
 pub mod text;

@@ -1,7 +1,8 @@
 //! The trusted executor: a model and orders go in; times, metrics and every violation come out.
 //!
 //! Nothing here is shared with what proposes schedules: it imports the definitions of `model` and
-//! `schedule` and nothing else of this crate. The rules it implements:
+//! `schedule`, and runs [task graphs](crate::tasks). The rules by which a model and a schedule make one
+//! ([`task_graph`]):
 //!
 //! - `sF -> (s+1)F`, `(s+1)I -> sI`, `sF -> sI`, `sI -> sW`; B is I and W together; with
 //!   recomputation also `sF -> sR -> sI`.
@@ -34,17 +35,18 @@
 //! ```
 
 mod deadlocks;
-mod execute;
 mod layout;
 mod memory;
 mod metrics;
-mod span;
+mod rules;
 mod structure;
 mod violation;
 
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
+use crate::tasks::{Execution, TaskGraph};
 use deadlocks::Deadlocks;
+use layout::Layout;
 
 pub use memory::Held;
 pub use metrics::{Metrics, Rate};
@@ -101,16 +103,16 @@ pub fn replay(model: &Model, schedule: &Schedule) -> Verdict {
 fn explained_by(
     model: &Model,
     schedule: &Schedule,
-    deadlocks: impl FnOnce(&Schedule, &layout::Layout) -> Deadlocks,
+    deadlocks: impl FnOnce(&Schedule, &Layout) -> Deadlocks,
 ) -> Verdict {
     let mut violations = structure::obstacles(model, schedule);
     if !violations.is_empty() {
         return Verdict { violations, peak_memory: Vec::new(), timing: None };
     }
-    let layout = layout::Layout::new(schedule);
+    let layout = Layout::new(schedule);
     structure::inspect(model, schedule, &layout, &mut violations);
-    let run = if violations.is_empty() { execute::execute(model, schedule, &layout) } else { None };
-    if run.is_none() {
+    let timing = if violations.is_empty() { time(model, schedule, &layout) } else { None };
+    if timing.is_none() {
         let Deadlocks { cycles, unlisted } = deadlocks(schedule, &layout);
         violations.extend(cycles.into_iter().map(Violation::Deadlock));
         if unlisted > 0 {
@@ -119,14 +121,49 @@ fn explained_by(
             violations.push(Violation::Stuck { devices: schedule.orders().len() });
         }
     }
-    let timing = run.map(|run| {
-        let device_span = span::device_span(model, schedule, &layout, &run);
-        let metrics = metrics::measure(model, schedule, &run.starts, device_span);
-        Timing { starts: run.starts, metrics }
-    });
     let peak_memory = memory::inspect(model, schedule, &layout, &mut violations);
     violations.sort_by_key(Violation::sort_key);
     Verdict { violations, peak_memory, timing }
+}
+
+/// The times of orders in which nothing is wrong; nothing when devices wait for each other for ever.
+fn time(model: &Model, schedule: &Schedule, layout: &Layout) -> Option<Timing> {
+    let graph = rules::task_graph(model, schedule, layout);
+    let execution = graph.execute().ok()?;
+    let device_span = graph.span(&execution, schedule.orders().len());
+    let starts = starts(model, schedule, layout, &execution);
+    Some(Timing { metrics: metrics::measure(model, schedule, &starts, device_span), starts })
+}
+
+/// The starts of passes, in the order of each device. The second pass of a pair ends with the pair.
+fn starts(model: &Model, schedule: &Schedule, layout: &Layout, execution: &Execution) -> Vec<Vec<Ticks>> {
+    let of_device = |(device, order): (Device, &[Pass])| {
+        let ranks = layout.range(device);
+        let mut starts = execution.starts()[ranks.start as usize..ranks.end as usize].to_vec();
+        for second in schedule.overlaps(device).iter().map(|first| first + 1) {
+            starts[second] -= model.duration(order[second].stage, order[second].kind);
+        }
+        starts
+    };
+    devices(schedule).map(of_device).collect()
+}
+
+/// The task graph that [`replay`] runs: the resources are the devices, and the task of a pass has the rank that the pass
+/// has in the orders of all devices, one after the other. The task of an overlapped pair is that of its first pass; that
+/// of its second pass takes no time and follows it.
+///
+/// Nothing where passes are missing, double or out of place, which [`replay`] reports.
+#[must_use]
+pub fn task_graph(model: &Model, schedule: &Schedule) -> Option<TaskGraph> {
+    let mut violations = structure::obstacles(model, schedule);
+    if violations.is_empty() {
+        let layout = Layout::new(schedule);
+        structure::inspect(model, schedule, &layout, &mut violations);
+        if violations.is_empty() {
+            return Some(rules::task_graph(model, schedule, &layout));
+        }
+    }
+    None
 }
 
 /// What every device holds around each pass of its order: the curve of which
@@ -136,7 +173,7 @@ pub fn memory_along(model: &Model, schedule: &Schedule) -> Vec<Vec<Held>> {
     if !structure::obstacles(model, schedule).is_empty() {
         return Vec::new();
     }
-    memory::along(model, schedule, &layout::Layout::new(schedule))
+    memory::along(model, schedule, &Layout::new(schedule))
 }
 
 /// The end of a pass that starts at `start`.

@@ -1,9 +1,7 @@
 use proptest::prelude::*;
 
-use super::*;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage, Ticks};
-use crate::replay::execute::execute;
-use crate::replay::replay;
+use crate::replay::{replay, task_graph};
 use crate::schedule::Schedule;
 
 /// A model with stages that cost this much, and the schedule with these orders.
@@ -189,11 +187,9 @@ fn chains_are_followed_to_the_first_pass_of_their_device() {
     let costs: [&[i64]; 4] = [&[10, 1, 1], &[1, 1, 1], &[0, 0, 1], &[1, 1]];
     let orders = ["0F0 0F1 0B0 0B1", "1F0 1B0 1F1 1B1", "2F0 2B0 2F1 2B1"];
     let comes = |model: &Model, schedule: &Schedule| {
-        let layout = Layout::new(schedule);
-        let run = execute(model, schedule, &layout).expect("it runs");
-        Device::all(3)
-            .map(|device| comes_from_its_first_pass(model, schedule, &layout, &run, device))
-            .collect()
+        let graph = task_graph(model, schedule).expect("every pass is in its place");
+        let execution = graph.execute().expect("it runs");
+        graph.resources().map(|device| graph.comes_from_its_first_task(&execution, device)).collect()
     };
     let (model, apart) = case(costs, &orders);
     let found: Vec<bool> = comes(&model, &apart);
