@@ -22,8 +22,7 @@ pub fn slack(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec<Vec<Tic
         let mut slack = Vec::with_capacity(starts.len());
         for step in schedule.steps(device) {
             let latest = ends.next().expect("every step has a latest end");
-            let duration: Ticks = step.iter().map(|pass| model.duration(pass.stage, pass.kind)).sum();
-            let late = latest - duration - starts[slack.len()];
+            let late = latest - model.step_duration(step) - starts[slack.len()];
             slack.extend(step.iter().map(|_| late));
         }
         slack
@@ -70,8 +69,7 @@ impl<'a> LatestEnds<'a> {
         let mut ready: Vec<usize> = (0..self.steps.len()).filter(|&step| waiting[step] == 0).collect();
         let mut ends = std::mem::take(&mut self.ends);
         while let Some(step) = ready.pop() {
-            let duration = self.steps[step].1.iter().map(|pass| self.model.duration(pass.stage, pass.kind));
-            let start = ends[step] - duration.sum();
+            let start = ends[step] - self.model.step_duration(self.steps[step].1);
             self.for_each_need(step, |needed, latency| {
                 ends[needed] = ends[needed].min(start - latency);
                 waiting[needed] -= 1;

@@ -13,20 +13,26 @@ pub struct Utilisation {
     pub first_start: Ticks,
     /// When its last pass ends; 0 when it has none.
     pub last_end: Ticks,
-    /// For how long it works: the durations of its passes together.
+    /// For how long it works: the time in which at least one of its passes runs.
     pub busy: Ticks,
 }
 
 impl Utilisation {
-    /// The utilisation of the device that runs these passes.
+    /// The utilisation of the device that runs these passes, which are given in the order of their starts.
     #[must_use]
     pub fn of(spans: impl IntoIterator<Item = Span>) -> Self {
         spans.into_iter().fold(Self::default(), |all, span| Self {
             passes: all.passes + 1,
             first_start: if all.passes == 0 { span.start } else { all.first_start.min(span.start) },
             last_end: all.last_end.max(span.end),
-            busy: all.busy + span.duration(),
+            busy: all.busy + all.not_yet_busy(span),
         })
+    }
+
+    /// For how much of a pass that comes next no pass before it runs.
+    fn not_yet_busy(&self, next: Span) -> Ticks {
+        let begin = if self.passes == 0 { next.start } else { next.start.max(self.last_end) };
+        (next.end - begin).max(Ticks::ZERO)
     }
 
     /// The time from its first start to its last end.
@@ -48,8 +54,7 @@ impl Utilisation {
 /// the best execution, in which devices may begin later than as soon as possible.
 #[must_use]
 pub fn bubble_rate(spans: &[Vec<Span>]) -> Rate {
-    let busy = spans.iter().flatten().map(|span| i128::from(span.duration().0)).sum();
-    idle_share(busy, i128::from(span_at(spans).0) * spans.len() as i128)
+    idle_share(busy(spans).0.into(), i128::from(span_at(spans).0) * spans.len() as i128)
 }
 
 /// The metrics of passes at these times, by device: those of a run, measured or predicted. The makespan counts from the
@@ -60,8 +65,9 @@ pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
     let all = || spans.iter().flatten();
     let begun = all().map(|span| span.start).min().unwrap_or_default();
     let ended = all().map(|span| span.end).max().unwrap_or_default();
-    let (makespan, busy): (Ticks, Ticks) = (ended - begun, all().map(|span| span.duration()).sum());
-    let useful: Ticks = all().filter(|span| span.pass.kind != Kind::R).map(|span| span.duration()).sum();
+    let (makespan, busy) = (ended - begun, busy(spans));
+    let recomputing: Ticks = all().filter(|span| span.pass.kind == Kind::R).map(|span| span.duration()).sum();
+    let useful = busy - recomputing;
     let (device_span, devices) = (span_at(spans), spans.len() as i128);
     Metrics {
         makespan,
@@ -79,6 +85,11 @@ pub fn measured_metrics(spans: &[Vec<Span>]) -> Metrics {
 #[must_use]
 pub fn longest_span(devices: impl IntoIterator<Item: IntoIterator<Item = Span>>) -> Ticks {
     devices.into_iter().map(|passes| Utilisation::of(passes).span()).max().unwrap_or_default()
+}
+
+/// For how long devices work, all together.
+fn busy(spans: &[Vec<Span>]) -> Ticks {
+    spans.iter().map(|row| Utilisation::of(row.iter().copied()).busy).sum()
 }
 
 fn span_at(spans: &[Vec<Span>]) -> Ticks {

@@ -37,6 +37,14 @@ impl ModelArgs {
         self.memory_limit.apply(self.size.apply(read_model(&self.model)?)?)
     }
 
+    /// Reads the model as [`read`](Self::read) does, for what is done with passes [one by one](one_by_one) only.
+    ///
+    /// # Errors
+    /// As there, and when passes do not run one by one.
+    pub fn read_one_by_one(&self) -> Result<Model, Error> {
+        self.read().and_then(one_by_one)
+    }
+
     /// Reads the model as [`read`](Self::read) does, for what is done with one direction only.
     ///
     /// # Errors
@@ -76,6 +84,24 @@ pub fn one_way(model: Model) -> Result<Model, Error> {
             model.placement().shape()
         ),
         "compare, verify, replay and render support two directions",
+    ))
+}
+
+/// The model, if microbatches go in one direction and passes run one by one.
+///
+/// # Errors
+/// When they go in two, or overlapped pairs take less time than their passes.
+pub fn one_by_one(model: Model) -> Result<Model, Error> {
+    let model = one_way(model)?;
+    if !model.has_cheaper_pairs() {
+        return Ok(model);
+    }
+    Err(Error::usage(
+        format!(
+            "`{}` has overlapped pairs that save time, but this command runs passes one by one",
+            model.name()
+        ),
+        "optimize, compare, verify, replay, render and check support `[overlap]`; to go without, remove that table",
     ))
 }
 

@@ -100,10 +100,11 @@ impl fmt::Display for VerifyReport<'_> {
         write!(out, "{}", Lines { schedule, verdict: &self.verdict, model })?;
         if self.overlapped_pairs > 0 {
             let pairs = count(self.overlapped_pairs, "pair", "pairs");
-            writeln!(
-                out,
-                "  overlapped    {pairs}; each pair runs as one pass that takes the sum of both durations"
-            )?;
+            let takes = match model.has_cheaper_pairs() {
+                true => "the time that `[overlap]` gives it",
+                false => "the sum of both durations",
+            };
+            writeln!(out, "  overlapped    {pairs}; each pair runs as one pass that takes {takes}")?;
         }
         if let Some(communication) = &self.communication {
             write!(out, "{communication}")?;

@@ -1,7 +1,8 @@
 //! Times as a trace in the JSON form of Chrome, which the Perfetto UI (<https://ui.perfetto.dev>) opens.
 //!
-//! - Each device is a process, sorted by number, with one thread whose complete events (`X`) are the passes.
-//!   A device runs one pass at a time, so that no two of them overlap, and they nest trivially.
+//! - Each device is a process, sorted by number, with a thread whose complete events (`X`) are the passes.
+//!   Events of a thread must not overlap. So a pass that starts while the other one of its overlapped pair runs is on a
+//!   second thread.
 //! - Each message between devices is a flow (`s`, `f`): activations from F to F, gradients from I or B to I or
 //!   B. It starts in the last tick of the pass that sends and finishes, bound to the enclosing event, at the
 //!   start of the pass that receives. The time that the message waits there is part of the arrow.
@@ -188,13 +189,31 @@ impl<W: Write> Trace<'_, W> {
         self.event(&about("thread_name", "name", "passes".into()))?;
         let starts = &self.timing.starts[device.index()];
         let order = self.schedule.order(device);
-        for ((&pass, &start), &held) in order.iter().zip(starts).zip(memory) {
-            self.pass(device, pass, start, held)?;
+        if (0..order.len()).any(|position| self.thread(device, position) > 0) {
+            self.event(&format!(
+                "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{device},\"tid\":1,\"args\":{{\"name\":\"overlapped\"}}}}"
+            ))?;
+        }
+        for (position, ((&pass, &start), &held)) in order.iter().zip(starts).zip(memory).enumerate() {
+            self.pass((device, self.thread(device, position)), pass, start, held)?;
         }
         self.counter(device, memory)
     }
 
-    fn pass(&mut self, device: Device, pass: Pass, start: Ticks, held: Held) -> Result<(), TraceError> {
+    /// The thread of the pass at a position: the second one if the other pass of its pair still runs.
+    fn thread(&self, device: Device, position: usize) -> u32 {
+        let (starts, order) = (&self.timing.starts[device.index()], self.schedule.order(device));
+        let runs_on = |before: usize| end_of(self.model, order[before], starts[before]) > starts[position];
+        u32::from(position.checked_sub(1).is_some_and(runs_on))
+    }
+
+    fn pass(
+        &mut self,
+        (device, thread): (Device, u32),
+        pass: Pass,
+        start: Ticks,
+        held: Held,
+    ) -> Result<(), TraceError> {
         let end = end_of(self.model, pass, start);
         let arguments = Arguments {
             stage: pass.stage.0,
@@ -207,7 +226,7 @@ impl<W: Write> Trace<'_, W> {
         };
         let arguments = serde_json::to_string(&arguments).map_err(io::Error::from)?;
         self.event(&format!(
-            "{{\"ph\":\"X\",\"name\":\"{pass}\",\"cat\":\"{}\",\"pid\":{device},\"tid\":0,\"ts\":{},\"dur\":{},\
+            "{{\"ph\":\"X\",\"name\":\"{pass}\",\"cat\":\"{}\",\"pid\":{device},\"tid\":{thread},\"ts\":{},\"dur\":{},\
              \"args\":{arguments}}}",
             pass.kind,
             self.clock.microseconds(start),
@@ -259,7 +278,8 @@ impl<W: Write> Trace<'_, W> {
                     if from != device {
                         let sent = self.timing.starts[from.index()][at];
                         let received = self.timing.starts[device.index()][position];
-                        self.message((from, sender, sent), (device, pass, received))?;
+                        let threads = (self.thread(from, at), self.thread(device, position));
+                        self.message((from, sender, sent), (device, pass, received), threads)?;
                     }
                 }
             }
@@ -271,20 +291,21 @@ impl<W: Write> Trace<'_, W> {
         &mut self,
         (from, sender, sent): (Device, Pass, Ticks),
         (to, receiver, received): (Device, Pass, Ticks),
+        (sending, receiving): (u32, u32),
     ) -> Result<(), TraceError> {
         let name = if sender.kind.yields_input_gradient() { "gradient" } else { "activation" };
         let (id, latency) = (self.flows, self.latency(sender.stage, receiver.stage));
         self.flows += 1;
         let last_tick = (end_of(self.model, sender, sent) - Ticks(1)).max(sent);
-        let both = format!("\"name\":\"{name}\",\"cat\":\"message\",\"id\":{id},\"tid\":0");
+        let both = format!("\"name\":\"{name}\",\"cat\":\"message\",\"id\":{id}");
         let args =
             format!("\"args\":{{\"from\":\"{sender}\",\"to\":\"{receiver}\",\"latency_ticks\":{latency}}}");
         self.event(&format!(
-            "{{\"ph\":\"s\",{both},\"pid\":{from},\"ts\":{},{args}}}",
+            "{{\"ph\":\"s\",{both},\"tid\":{sending},\"pid\":{from},\"ts\":{},{args}}}",
             self.clock.microseconds(last_tick)
         ))?;
         self.event(&format!(
-            "{{\"ph\":\"f\",\"bp\":\"e\",{both},\"pid\":{to},\"ts\":{},{args}}}",
+            "{{\"ph\":\"f\",\"bp\":\"e\",{both},\"tid\":{receiving},\"pid\":{to},\"ts\":{},{args}}}",
             self.clock.microseconds(received)
         ))
     }

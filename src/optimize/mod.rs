@@ -30,6 +30,7 @@ pub mod frontier;
 mod justify;
 mod lengths;
 mod needless;
+mod pairs;
 mod parallel;
 pub mod periodic;
 mod proved_by;
@@ -255,6 +256,9 @@ pub fn optimize(
         return Err(OptimizeError::TwoDirections);
     }
     feasible::check(model)?;
+    if model.has_cheaper_pairs() {
+        return pairs::optimize_with_pairs(model, options, progress);
+    }
     let stop = &with_time_to_check(model, &options.stop);
     let space = search::Space::new(model);
     let given = given(model, options.objective, &options.known);
@@ -421,6 +425,7 @@ fn exhaust(
             exact::ExactError::NotBuilt(_)
             | exact::ExactError::NoDuration(_)
             | exact::ExactError::DeviceSpan
+            | exact::ExactError::Pairs
             | exact::ExactError::NeedsRecomputation(_)
             | exact::ExactError::TooLarge { .. },
         ) => return Ok(None),

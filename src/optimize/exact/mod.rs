@@ -113,6 +113,9 @@ pub enum ExactError {
         "only lazy clause generation minimises the device span exactly; the engine `lcg` was not asked, or not built in"
     )]
     DeviceSpan,
+    /// Overlapped pairs save time, and no engine makes pairs.
+    #[error("overlapped pairs save time in this model, and the exact search makes none")]
+    Pairs,
     /// Without recomputation no schedule keeps to the capacities.
     #[error("device {0} keeps to its memory limit only by recomputation, which the exact search leaves out")]
     NeedsRecomputation(Device),
@@ -189,6 +192,9 @@ pub fn solve_with(
 ) -> Result<Outcome, ExactError> {
     if let Some(&absent) = engines.iter().find(|engine| !engine.is_available()) {
         return Err(ExactError::NotBuilt(absent));
+    }
+    if model.has_cheaper_pairs() {
+        return Err(ExactError::Pairs);
     }
     let verdict = replay(model, incumbent);
     let Some(timing) = verdict.timing.as_ref().filter(|_| verdict.is_valid()) else {

@@ -4,9 +4,9 @@
 use num_integer::Integer;
 use num_rational::Ratio;
 
-use super::least_held;
 use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective};
+use super::{least_held, pairs};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The bound from the memory that a device fills: its span is at least all areas over its capacity.
@@ -52,6 +52,7 @@ pub fn interval_bound(model: &Model) -> Ratio<i64> {
     if model.placement().directions() > 1 {
         return Ratio::from_integer(0);
     }
+    let model = &*pairs::shortened(model);
     let paths = Paths::new(model);
     let by_area = Device::all(model.devices()).filter_map(|device| {
         let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;

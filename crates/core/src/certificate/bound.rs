@@ -5,7 +5,7 @@ use num_rational::Ratio;
 use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
 use super::subset::{self, Steps, Subset};
-use super::{area, interval_bound, turnover, window};
+use super::{area, interval_bound, pairs, turnover, window};
 use crate::model::{Device, Model, Ticks};
 
 /// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
@@ -38,6 +38,7 @@ pub fn lower_bound_until(
     if one_direction(model).is_err() {
         return alone;
     }
+    let model = &*pairs::shortened(model);
     let paths = Paths::new(model);
     Device::all(model.devices())
         .flat_map(|device| of_device(model, &paths, device, objective))
@@ -54,6 +55,7 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
     one_direction(model).ok()?;
     devices.iter().try_for_each(|&device| there(model, device)).ok()?;
     let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
+    let model = &*pairs::shortened(model);
     let paths = Paths::new(model);
     ascend.then(|| subset::bound_of(model, &paths, objective, devices, &mut Steps(steps)))?
 }
@@ -74,12 +76,14 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
     if one_direction(model).is_err() {
         return Ratio::from_integer(0);
     }
+    let least = interval_bound(model);
+    let model = &*pairs::shortened(model);
     let paths = Paths::new(model);
     let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(model, &paths, device));
     turns
         .map(turnover::Turn::pace)
         .chain(subset::steady(model, &paths, Steps(steps), is_over))
-        .fold(interval_bound(model), Ratio::max)
+        .fold(least, Ratio::max)
 }
 
 /// Checks that a bound follows from its reason, and the reason from the model: it computes every figure again and
@@ -98,6 +102,7 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
         | BoundReason::Turnover { device, .. }
         | BoundReason::Area { device } => {
             there(model, *device)?;
+            let model = &*pairs::shortened(model);
             of_device(model, &Paths::new(model), *device, objective)
                 .into_iter()
                 .filter(|shown| shown.reason == bound.reason)
@@ -144,6 +149,7 @@ fn of_subset(
         return Err(figures());
     }
     let mut steps = Steps(CHECK_STEPS);
+    let model = &*pairs::shortened(model);
     let mut subset = Subset::new(model, &Paths::new(model), devices);
     subset.begin(followed, &mut steps).ok_or(BoundError::TooLarge)?;
     if repetition.is_some_and(|claim| !subset.repeats(claim)) {

@@ -100,6 +100,14 @@ pub enum CertificateError {
         /// What it is said to have minimised.
         objective: Objective,
     },
+    /// A search is claimed to have looked at all schedules, but it overlaps no passes, and here that saves time.
+    #[error(
+        "{engine} is claimed to have searched all schedules, but it makes no overlapped pairs, which save time here"
+    )]
+    NoPairs {
+        /// What is said to have searched.
+        engine: SearchEngine,
+    },
     /// Optimality is claimed by the bound, which the schedule does not reach.
     #[error("the schedule is claimed to be optimal by its lower bound of {bound}, but takes {value}")]
     NotOptimal {
@@ -173,7 +181,7 @@ pub fn check(schedule: &Schedule, model: Option<&Model>) -> Result<Checked, Cert
     schedule_is_the_one_certified(&statement, schedule, &problem)?;
     let verdict = schedule_runs_with_these_figures(&statement, schedule, &problem)?;
     holds(&problem, statement.objective, &statement.bound)?;
-    let claims = optimality_follows(&statement)?;
+    let claims = optimality_follows(&statement, &problem)?;
     Ok(Checked { claims, problem, verdict, objective: statement.objective })
 }
 
@@ -251,7 +259,7 @@ fn schedule_runs_with_these_figures(
 }
 
 /// The claims, once the figures are as measured and the bound holds.
-fn optimality_follows(statement: &Statement) -> Result<Vec<Claim>, CertificateError> {
+fn optimality_follows(statement: &Statement, problem: &Model) -> Result<Vec<Claim>, CertificateError> {
     let (value, bound) = (Ticks(statement.metrics.value(statement.objective)), statement.bound.value);
     let mut claims = vec![Claim::Runs { value }, Claim::LowerBound { value: bound }];
     let not_above = |bound| {
@@ -264,6 +272,9 @@ fn optimality_follows(statement: &Statement) -> Result<Vec<Claim>, CertificateEr
         Optimality::Bound => return Err(CertificateError::NotOptimal { bound, value }),
         &Optimality::Search { engine, .. } if !engine.minimises(statement.objective) => {
             return Err(CertificateError::Engine { engine, objective: statement.objective });
+        }
+        &Optimality::Search { engine, .. } if problem.has_cheaper_pairs() => {
+            return Err(CertificateError::NoPairs { engine });
         }
         &Optimality::Search { engine, none_below } => {
             not_above(none_below)?;

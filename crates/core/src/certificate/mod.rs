@@ -27,6 +27,7 @@ mod area;
 mod bound;
 mod check;
 mod file;
+mod pairs;
 mod path;
 mod reason;
 mod subset;
@@ -40,6 +41,7 @@ pub use bound::{
 };
 pub use check::{CertificateError, Checked, Claim, check};
 pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, SearchEngine, problem_digest};
+pub use pairs::shortened;
 pub use path::critical_path;
 pub use reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition, Window};
 

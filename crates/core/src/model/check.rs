@@ -41,6 +41,47 @@ pub enum ModelError {
     /// A device whose passes take no time at all.
     #[error("the passes of device {0} take no time: at least one of its durations must be positive")]
     NoWork(Device),
+    /// A pair that takes less time than one of its passes, or more than both.
+    #[error(
+        "`{key}` is {duration} for a forward of stage {forward} beside a backward of stage {backward}: it must be at \
+         least {longer}, what the longer one takes, and at most {sum}, what both take"
+    )]
+    PairDuration {
+        /// The key of the model file.
+        key: &'static str,
+        /// The stage of the forward.
+        forward: Stage,
+        /// The stage of the backward.
+        backward: Stage,
+        /// The duration of the pair.
+        duration: Ticks,
+        /// The duration of its longer pass.
+        longer: Ticks,
+        /// The durations of both passes.
+        sum: Ticks,
+    },
+    /// A pair of stages that are not on one device.
+    #[error("`{key}` lists a pair of stages {forward} and {backward}, which are on different devices")]
+    PairApart {
+        /// The key of the model file.
+        key: &'static str,
+        /// The stage of the forward.
+        forward: Stage,
+        /// The stage of the backward.
+        backward: Stage,
+    },
+    /// A pair with a stage that does not exist.
+    #[error("`{key}` lists a pair of stages {forward} and {backward}, but the stages are 0 to {last}", last = .stages - 1)]
+    PairOfNoStage {
+        /// The key of the model file.
+        key: &'static str,
+        /// The stage of the forward.
+        forward: Stage,
+        /// The stage of the backward.
+        backward: Stage,
+        /// How many stages there are.
+        stages: u32,
+    },
     /// No microbatch.
     #[error("a schedule needs at least one microbatch")]
     NoMicrobatch,
@@ -89,7 +130,8 @@ pub(super) fn check(model: &Model) -> Result<(), ModelError> {
     model.check_lengths()?;
     model.check_signs()?;
     model.check_parts()?;
-    model.check_totals()
+    model.check_totals()?;
+    model.check_pairs()
 }
 
 impl Model {

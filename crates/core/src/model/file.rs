@@ -1,9 +1,10 @@
 //! The model file (TOML): reading with located errors, and printing back.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::reading::{FileError, Table, TomlProblem, Value, document, root};
-use super::{Costs, Memory, Model, Placement, Shape, Stage, Ticks, Units};
+use super::{Costs, Memory, Model, Overlap, PairDurations, Placement, Shape, Stage, Ticks, Units};
 
 /// Reads a model file.
 ///
@@ -13,7 +14,7 @@ use super::{Costs, Memory, Model, Placement, Shape, Stage, Ticks, Units};
 pub fn parse(text: &str) -> Result<Model, FileError> {
     let document = document(text)?;
     let file = root(&document);
-    file.only(&["name", "source", "pipeline", "time", "memory", "recompute"])?;
+    file.only(&["name", "source", "pipeline", "time", "memory", "recompute", "overlap"])?;
     let name = file.require("name")?.text()?.to_owned();
     let source = file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?;
 
@@ -27,7 +28,12 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
     let memory_table = file.get("memory").map(|value| value.table()).transpose()?;
     let recompute_table = file.get("recompute").map(|value| value.table()).transpose()?;
     let memory = read_memory(memory_table.as_ref(), recompute_table.as_ref(), &placement)?;
-    Model::new(name, source, placement, microbatches, costs, memory).map_err(|error| FileError {
+    let overlap = match file.get("overlap") {
+        Some(value) => read_overlap(&value.table()?)?,
+        None => Overlap::default(),
+    };
+    let model = Model::new(name, source, placement, microbatches, costs, memory);
+    model.and_then(|model| model.with_overlap(overlap)).map_err(|error| FileError {
         span: span_of(&error, &file, &pipeline_value),
         problem: TomlProblem::Model(error),
     })
@@ -45,6 +51,14 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         E::MemoryOverflow => ("memory", "activation"),
         E::CapacityOverflow(_) | E::NoRoomForWeights { .. } => ("memory", "capacity"),
         E::TooManyPasses { .. } => ("pipeline", "microbatches"),
+        E::PairDuration { key, forward, backward, .. }
+        | E::PairApart { key, forward, backward }
+        | E::PairOfNoStage { key, forward, backward, .. } => {
+            if let Some(span) = span_of_pair(file, key, *forward, *backward) {
+                return span;
+            }
+            key.split_once('.').unwrap_or(("overlap", "forward_backward"))
+        }
         _ => ("pipeline", "devices"),
     };
     file.get(table)
@@ -170,6 +184,53 @@ fn read_memory(
     })
 }
 
+fn read_overlap(overlap: &Table<'_>) -> Result<Overlap, FileError> {
+    overlap.only(&["forward_backward", "forward_input"])?;
+    let read = |key| overlap.get(key).map_or_else(|| Ok(PairDurations::Sum), |value| read_pairs(&value));
+    Ok(Overlap { forward_backward: read("forward_backward")?, forward_input: read("forward_input")? })
+}
+
+/// One duration for all pairs, or a list of tables with a pair each.
+fn read_pairs(value: &Value<'_>) -> Result<PairDurations, FileError> {
+    let Some(list) = value.list() else { return Ok(PairDurations::Uniform(Ticks(value.amount()?))) };
+    let mut durations = BTreeMap::new();
+    for entry in list {
+        let pair = entry.table()?;
+        pair.only(&["forward", "backward", "duration"])?;
+        let stages @ (forward, backward) = stages_of_pair(&pair)?;
+        if durations.insert(stages, Ticks(pair.require("duration")?.amount()?)).is_some() {
+            return Err(entry.error(TomlProblem::Contradiction {
+                key: value.key(),
+                value: format!("a forward of stage {forward} beside a backward of stage {backward}"),
+                other: "there is such a pair before it".to_owned(),
+            }));
+        }
+    }
+    Ok(PairDurations::Listed(durations))
+}
+
+fn stages_of_pair(pair: &Table<'_>) -> Result<(Stage, Stage), FileError> {
+    let stage = |key| pair.require(key)?.count(0).map(Stage);
+    Ok((stage("forward")?, stage("backward")?))
+}
+
+/// Where a pair is listed.
+fn span_of_pair(
+    file: &Table<'_>,
+    key: &str,
+    forward: Stage,
+    backward: Stage,
+) -> Option<std::ops::Range<usize>> {
+    let overlap = file.get("overlap")?.table().ok()?;
+    let entries = overlap.get(key.strip_prefix("overlap.")?)?.list()?;
+    let is_it = |entry: &Value<'_>| {
+        entry
+            .table()
+            .is_ok_and(|pair| stages_of_pair(&pair).is_ok_and(|stages| stages == (forward, backward)))
+    };
+    entries.iter().find(|entry| is_it(entry)).map(Value::span)
+}
+
 fn read_unit(table: Option<&Table<'_>>, default: &str) -> Result<String, FileError> {
     let unit = table.and_then(|table| table.get("unit"));
     unit.map_or_else(|| Ok(default.to_owned()), |value| value.text().map(str::to_owned))
@@ -239,6 +300,25 @@ pub fn print(model: &Model) -> String {
     }
     if let Some(checkpoint) = &memory.checkpoint {
         line(format_args!("\n[recompute]\ncheckpoint = {}", units(checkpoint)));
+    }
+    if *model.overlap() != Overlap::default() {
+        line(format_args!("\n[overlap]"));
+        for (key, _, durations) in model.overlap().sorts() {
+            let key = key.strip_prefix("overlap.").unwrap_or(key);
+            match durations {
+                PairDurations::Sum => {}
+                PairDurations::Uniform(duration) => line(format_args!("{key} = {duration}")),
+                PairDurations::Listed(durations) => {
+                    line(format_args!("{key} = ["));
+                    for ((forward, backward), duration) in durations {
+                        line(format_args!(
+                            "    {{ forward = {forward}, backward = {backward}, duration = {duration} }},"
+                        ));
+                    }
+                    line(format_args!("]"));
+                }
+            }
+        }
     }
     text
 }

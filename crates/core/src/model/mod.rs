@@ -36,6 +36,7 @@ mod check;
 mod costs;
 mod file;
 mod index;
+mod overlap;
 mod pass;
 mod placement;
 pub mod reading;
@@ -46,6 +47,7 @@ pub use check::ModelError;
 pub use costs::{Costs, Memory};
 pub use file::{parse, print};
 pub use index::{Device, Microbatch, Stage};
+pub use overlap::{Overlap, PairDurations};
 pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
 
@@ -58,6 +60,7 @@ pub struct Model {
     microbatches: u32,
     costs: Costs,
     memory: Memory,
+    overlap: Overlap,
 }
 
 impl Model {
@@ -68,7 +71,7 @@ impl Model {
     /// bits too.
     pub const MAX_TOTAL: i64 = 1 << 58;
 
-    /// A model from its parts.
+    /// A model from its parts. Overlapped pairs take as long as their passes one after the other.
     ///
     /// # Errors
     /// When a list has the wrong length, an amount is negative, or the whole could overflow.
@@ -80,7 +83,8 @@ impl Model {
         costs: Costs,
         memory: Memory,
     ) -> Result<Self, ModelError> {
-        let model = Self { name, source, placement, microbatches, costs, memory };
+        let overlap = Overlap::default();
+        let model = Self { name, source, placement, microbatches, costs, memory, overlap };
         check::check(&model)?;
         Ok(model)
     }

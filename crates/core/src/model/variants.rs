@@ -1,6 +1,7 @@
 //! The same pipeline with something changed.
 
-use super::{Costs, Device, Memory, Model, ModelError, Units};
+use super::check::check;
+use super::{Costs, Device, Memory, Model, ModelError, Overlap, PairDurations, Units};
 
 impl Model {
     /// The same pipeline with another number of microbatches.
@@ -8,8 +9,7 @@ impl Model {
     /// # Errors
     /// When there is none, or when the whole could overflow.
     pub fn with_microbatches(&self, microbatches: u32) -> Result<Self, ModelError> {
-        let Self { name, source, placement, costs, memory, .. } = self.clone();
-        Self::new(name, source, placement, microbatches, costs, memory)
+        Self { microbatches, ..self.clone() }.checked()
     }
 
     /// The same pipeline with other [activation capacities](Self::activation_capacity), one per device.
@@ -48,8 +48,21 @@ impl Model {
     }
 
     fn with_capacities(&self, capacity: Vec<Option<Units>>) -> Result<Self, ModelError> {
-        let Self { name, source, placement, microbatches, costs, memory } = self.clone();
-        Self::new(name, source, placement, microbatches, costs, Memory { capacity, ..memory })
+        let memory = Memory { capacity, ..self.memory.clone() };
+        Self { memory, ..self.clone() }.checked()
+    }
+
+    /// The same pipeline with other durations and latencies.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), and when a duration of a pair does not suit them.
+    pub fn with_costs(&self, costs: Costs) -> Result<Self, ModelError> {
+        Self { costs, ..self.clone() }.checked()
+    }
+
+    fn checked(self) -> Result<Self, ModelError> {
+        check(&self)?;
+        Ok(self)
     }
 
     /// The same pipeline if its weights lay elsewhere: its capacities are what activations may hold.
@@ -95,7 +108,12 @@ impl Model {
             weights: stretch("memory.weights", weights, stages)?,
             capacity: stretch("memory.capacity", capacity, devices)?,
         };
-        Self::new(self.name.clone(), self.source.clone(), placement, self.microbatches, costs, memory)
+        let Overlap { forward_backward, forward_input } = &self.overlap;
+        let overlap = Overlap {
+            forward_backward: uniform("overlap.forward_backward", forward_backward)?,
+            forward_input: uniform("overlap.forward_input", forward_input)?,
+        };
+        Self { placement, costs, memory, overlap, ..self.clone() }.checked()
     }
 }
 
@@ -111,4 +129,12 @@ fn stretch<T: Clone + Default + PartialEq>(
         return Err(ModelError::NotResizable { key });
     }
     Ok(vec![value; length])
+}
+
+/// The durations of pairs, if they do not depend on their stages.
+fn uniform(key: &'static str, durations: &PairDurations) -> Result<PairDurations, ModelError> {
+    match durations {
+        PairDurations::Sum | PairDurations::Uniform(_) => Ok(durations.clone()),
+        PairDurations::Listed(_) => Err(ModelError::NotResizable { key }),
+    }
 }

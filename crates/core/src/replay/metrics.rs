@@ -3,7 +3,7 @@
 use num_rational::Ratio;
 
 use super::{devices, end_of};
-use crate::model::{Kind, Model, Pass, Ticks};
+use crate::model::{Kind, Model, Ticks};
 use crate::schedule::Schedule;
 
 /// An exact share.
@@ -18,7 +18,7 @@ pub struct Metrics {
     /// possible: the papers' "cost", and the time of an iteration when the next one follows without a barrier. The
     /// starts as soon as possible may have a larger span.
     pub device_span: Ticks,
-    /// The time that all devices together are busy.
+    /// The time that all devices together are busy. An overlapped pair counts once.
     pub busy: Ticks,
     /// The part of that in which they do what every schedule has to: forwards and backwards. Recomputation is
     /// not counted.
@@ -41,12 +41,12 @@ pub(super) fn measure(
     device_span: Ticks,
 ) -> Metrics {
     let (mut makespan, mut busy, mut recomputing) = (Ticks::ZERO, Ticks::ZERO, Ticks::ZERO);
-    for ((_, order), starts) in devices(schedule).zip(starts) {
+    for ((device, order), starts) in devices(schedule).zip(starts) {
         let Some((&pass, &last)) = order.last().zip(starts.last()) else { continue };
         makespan = makespan.max(end_of(model, pass, last));
-        let duration = |pass: &Pass| model.duration(pass.stage, pass.kind);
-        busy += order.iter().map(duration).sum();
-        recomputing += order.iter().filter(|pass| pass.kind == Kind::R).map(duration).sum();
+        busy += schedule.steps(device).map(|step| model.step_duration(step)).sum();
+        let recomputations = order.iter().filter(|pass| pass.kind == Kind::R);
+        recomputing += recomputations.map(|pass| model.duration(pass.stage, pass.kind)).sum();
     }
     // The share of a span that is not worked in.
     let rest = |worked: Ticks, span: Ticks| {

@@ -8,8 +8,9 @@
 //!   recomputation also `sF -> sR -> sI`.
 //! - A dependency between devices adds the latency of its boundary.
 //! - A device runs its passes in order, one at a time, each as early as it can.
-//! - An overlapped pair runs as one pass: it starts when all that either needs is there, takes the time of
-//!   both, and yields what both yield at its end. It acquires at its start and releases at its end.
+//! - An overlapped pair runs as one pass: it starts when all that either needs is there, takes the time that the model
+//!   gives the pair (that of both passes unless it says otherwise), and yields what both yield at its end. It acquires at
+//!   its start and releases at its end.
 //! - Where there are two directions, each is a pipeline of its own, and a microbatch goes through one.
 //! - The weights of a device's stages are there all the time.
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
@@ -69,8 +70,8 @@ pub struct Verdict {
 /// When everything runs, and what that amounts to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
-    /// The start of every pass, in the order of each device; the first start is 0. The second pass of an
-    /// overlapped pair starts where the first ends: together they take the time of both.
+    /// The start of every pass, in the order of each device; the first start is 0. Of an overlapped pair, the first pass
+    /// starts with the pair and the second one ends with it; between, they run side by side for as long as the pair saves.
     pub starts: Vec<Vec<Ticks>>,
     /// Makespan, span, busy time and rates.
     pub metrics: Metrics,

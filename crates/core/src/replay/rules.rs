@@ -11,15 +11,16 @@ use crate::tasks::{Task, TaskGraph, TaskGraphBuilder};
 /// 1. A device is a resource, which takes its passes in their order.
 /// 2. A pass takes its duration, and needs the passes that [`Layout::for_each_need`] lists.
 /// 3. What comes from another device arrives the latency of the boundary between the two stages later.
-/// 4. An overlapped pair is one task, in the place of its first pass: it takes as long as both, and needs what either
-///    needs. The task in the place of its second pass takes no time, and so ends with the pair.
+/// 4. An overlapped pair is one task, in the place of its first pass: it takes [the duration of the
+///    pair](Model::step_duration), and needs what either pass needs. The task in the place of its second pass takes no
+///    time, and so ends with the pair.
 pub(super) fn task_graph(model: &Model, schedule: &Schedule, layout: &Layout) -> TaskGraph {
     let mut graph = TaskGraphBuilder::with_capacity(layout.len(), layout.len());
     for (device, _) in super::devices(schedule) {
         let own = layout.range(device);
         let mut order = graph.resource();
         for step in schedule.steps(device) {
-            let mut task = order.task(step.iter().map(|pass| model.duration(pass.stage, pass.kind)).sum());
+            let mut task = order.task(model.step_duration(step));
             for &pass in step {
                 layout.for_each_need(pass, |need, slot| {
                     // What is on the device itself has ended before the device is free.

@@ -1,0 +1,67 @@
+//! **Overlapped pairs.** A model in which every pair takes as long as its passes, and no schedule is later.
+//!
+//! Let `s(f, b)` be what an F of stage f saves beside a backward of stage b of the same device, and shorten every F of
+//! stage f by `x_f` and every backward of stage b by `y_b`, such that `x_f + y_b >= s(f, b)` for all pairs.
+//!
+//! **Theorem.** For every schedule of the model there is one of the shortened model, without pairs, in which no pass ends
+//! later, no device begins later or earlier, and no device ever holds more.
+//!
+//! **Proof.** Keep all starts, and run every pass that is in no pair for its shortened duration. In place of a pair from t
+//! to t + P run its shortened F from t on, and its shortened backward up to t + P. They do not overlap, since their
+//! durations are at most `F + B - s(f, b) = P` together. What either needs is there at t; what they yield is there no later
+//! than t + P. The F acquires at t what the pair acquires then, and the backward releases at t + P what the pair releases
+//! then. If the pair ends with the F of the last pass of its device, that F ends earlier than it did.
+//!
+//! So every bound of the shortened model is one of the model. Of the two simplest choices, `x_f = max_b s(f, b)` with
+//! `y = 0`, and `x = 0` with `y_b = max_f s(f, b)`, each device takes that with the smaller sum: for equal stages it is what
+//! a device saves when all its forwards are in pairs. A shortened B is a shortened I and its W; I is as much shorter as
+//! pairs with an I save, and W bears the rest, as far as it is long enough.
+
+use std::borrow::Cow;
+
+use crate::model::{Device, Kind, Model, Stage, Ticks};
+
+/// The model without cheaper pairs, but with passes as much shorter as pairs can save: each of its lower bounds is one of
+/// the model. Where no pair saves time, it is the model.
+#[must_use]
+#[expect(clippy::missing_panics_doc, reason = "a pass is shortened by no more than it takes")]
+pub fn shortened(model: &Model) -> Cow<'_, Model> {
+    if !model.has_cheaper_pairs() {
+        return Cow::Borrowed(model);
+    }
+    let mut costs = model.costs().clone();
+    for device in Device::all(model.devices()) {
+        let stages = model.placement().stages_of(device);
+        let most = |saves: &dyn Fn(Stage) -> Ticks| {
+            stages.iter().map(|&other| saves(other)).max().unwrap_or_default()
+        };
+        let of_forward = |forward: Stage| {
+            most(&|backward| {
+                let saves = |kind| model.pair_saves(forward, backward, kind);
+                saves(Kind::B).max(saves(Kind::I))
+            })
+        };
+        let of_backward = |backward: Stage, kind| most(&|forward| model.pair_saves(forward, backward, kind));
+        let by_forwards: Ticks = stages.iter().map(|&stage| of_forward(stage)).sum();
+        let by_backwards: Ticks =
+            stages.iter().map(|&stage| of_backward(stage, Kind::B).max(of_backward(stage, Kind::I))).sum();
+        for &stage in stages {
+            let at = stage.index();
+            if by_forwards <= by_backwards {
+                costs.forward[at] -= of_forward(stage);
+                continue;
+            }
+            let weight = costs.backward_weight[at];
+            let (in_all, of_input) = (of_backward(stage, Kind::B), of_backward(stage, Kind::I));
+            let from_input = of_input.max(in_all - weight);
+            costs.backward_input[at] -= from_input;
+            costs.backward_weight[at] -= (in_all - from_input).max(Ticks::ZERO);
+        }
+    }
+    let (name, placement, memory) =
+        (model.name().to_owned(), model.placement().clone(), model.memory().clone());
+    let shortened = Model::new(name, None, placement, model.microbatches(), costs, memory);
+    Cow::Owned(
+        shortened.expect("a pass is shortened by no more than it takes, and not both of a pair to nothing"),
+    )
+}
