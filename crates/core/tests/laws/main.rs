@@ -15,6 +15,7 @@ mod edges;
 mod execution;
 #[path = "../../../../tests/library/laws/naive.rs"]
 mod naive;
+mod overlap;
 mod pair;
 mod pins;
 #[path = "../../../../fuzz/src/plans.rs"]
