@@ -237,7 +237,7 @@ fn all_bounds(model: &Model, objective: Objective) -> Vec<Bound> {
     let devices = || Device::all(model.devices());
     let of_subsets = devices().filter_map(|device| lower_bound_of(model, objective, &[device], STEPS));
     devices()
-        .flat_map(|device| bound::of_device(model, &paths, device, objective))
+        .flat_map(|device| bound::of_device(&paths, &paths, device, objective))
         .chain(of_subsets)
         .collect()
 }

@@ -255,7 +255,7 @@ fn a_pair_that_saves_time_shortens_the_schedule() {
     assert_eq!(optimum(&apart).0, Ticks(25));
     assert_eq!(optimum(&paired).0, Ticks(21));
     assert_eq!(lower_bound(&apart, Objective::Makespan).value, Ticks(25));
-    assert_eq!(lower_bound(&paired, Objective::Makespan).value, Ticks(17));
+    assert_eq!(lower_bound(&paired, Objective::Makespan).value, Ticks(21));
     assert_eq!(shortened(&paired).work(Device(1)), Ticks(8));
     assert!(!shortened(&paired).has_cheaper_pairs());
 }
