@@ -201,22 +201,37 @@ impl Paired {
         }
     }
 
-    /// Brings a pass together with the next one that it saves time with, and makes them a pair.
-    fn bring_together(&mut self, model: &Model, device: usize, position: usize) {
+    /// Brings a pass together with the next one that it saves time with, if that is within reach and passes by nothing of
+    /// its microbatch, and makes them a pair.
+    fn bring_together(&mut self, model: &Model, device: usize, position: usize, reach: usize) {
         let order = &self.orders[device];
         let first = order[position];
-        let behind = order.iter().enumerate().skip(position + 1).take(REACH);
-        let Some((from, &second)) = behind.into_iter().find(|(_, other)| can_pair(model, first, **other))
-        else {
+        let mut behind = order.iter().enumerate().skip(position + 1).take(reach);
+        let Some((from, &second)) = behind.find(|(_, other)| can_pair(model, first, **other)) else { return };
+        if order[position + 1..from].iter().any(|between| between.microbatch == second.microbatch) {
             return;
-        };
+        }
         // Its W comes along where it is right behind it.
-        let passes = 1 + usize::from(
-            order.get(from + 1) == Some(&second.with_kind(Kind::W)) && second.kind == Kind::I,
-        );
-        self.pull(model, device, position + 1, from, passes);
+        let with_weight = second.kind == Kind::I && order.get(from + 1) == Some(&second.with_kind(Kind::W));
+        self.pull(model, device, position + 1, from, 1 + usize::from(with_weight));
         if self.merges[device][position].is_some() && !self.chosen[device][position] {
             self.toggle(device, position);
+        }
+    }
+
+    /// Brings together whatever saves time within reach, first passes first, where these pairs begin with a forward, or
+    /// those where they do not.
+    fn bring_all_together(&mut self, model: &Model, reach: usize, begins_with_forward: bool) {
+        for device in 0..self.orders.len() {
+            self.chosen[device].fill(false);
+            let mut position = 0;
+            while position < self.orders[device].len() {
+                if (self.orders[device][position].kind == Kind::F) == begins_with_forward {
+                    self.bring_together(model, device, position, reach);
+                }
+                let merge = self.merges[device][position].filter(|_| self.chosen[device][position]);
+                position += merge.map_or(1, |merge| merge.passes);
+            }
         }
     }
 
@@ -230,7 +245,7 @@ impl Paired {
         let position = random.usize(..positions - 1);
         match (random.u8(..3), self.merges[device][position]) {
             (0, Some(_)) => self.toggle(device, position),
-            (1, _) => self.bring_together(model, device, position),
+            (1, _) => self.bring_together(model, device, position, REACH),
             _ => {
                 let from = random.usize(position + 1..positions.min(position + REACH));
                 self.pull(model, device, position, from, 1);
@@ -333,11 +348,18 @@ impl Climb<'_> {
     /// The best choice of pairs that is found for these orders; nothing if none is valid.
     fn improved(&mut self, pairs: Paired) -> Option<(Paired, ReplayedSchedule)> {
         self.best = None;
-        let (devices, merges) = (pairs.orders.len(), pairs.merges.clone());
+        let devices = pairs.orders.len();
         for begins_with_forward in [true, false] {
             let mut all = pairs.clone();
             (0..devices).for_each(|device| all.take_all(device, begins_with_forward));
             self.consider(all);
+        }
+        for reach in 2..=REACH {
+            for begins_with_forward in [true, false] {
+                let mut all = pairs.clone();
+                all.bring_all_together(self.model, reach, begins_with_forward);
+                self.consider(all);
+            }
         }
         self.consider(pairs);
         // Device by device, then pair by pair, for as long as something gets better.
@@ -349,7 +371,8 @@ impl Climb<'_> {
                 }
                 self.change(|pairs| pairs.chosen[device].fill(false));
             }
-            for (device, merges) in merges.iter().enumerate() {
+            for device in 0..devices {
+                let merges = self.best.as_ref()?.0.merges[device].clone();
                 for position in (0..merges.len()).filter(|&position| merges[position].is_some()) {
                     self.change(|pairs| pairs.toggle(device, position));
                 }
