@@ -1,0 +1,118 @@
+//! The search for better pairs.
+
+use super::paired::{Paired, REACH};
+use crate::certificate::Objective;
+use crate::model::{Model, Ticks};
+use crate::optimize::replayed::ReplayedSchedule;
+use crate::stop::Stop;
+
+/// A search that takes what is better.
+pub(super) struct Climb<'a> {
+    pub(super) model: &'a Model,
+    pub(super) objective: Objective,
+    /// What needs no improvement.
+    pub(super) bound: Ticks,
+    /// How many passes may still be replayed.
+    pub(super) passes_left: usize,
+    pub(super) stop: Stop,
+    pub(super) best: Option<(Paired, ReplayedSchedule)>,
+}
+
+impl Climb<'_> {
+    fn is_over(&self) -> bool {
+        let is_best = self.best.as_ref().is_some_and(|(_, best)| best.value == self.bound);
+        self.passes_left == 0 || is_best || self.stop.is_due()
+    }
+
+    /// These pairs replayed; nothing if they are not valid.
+    fn replayed(&mut self, pairs: &Paired) -> Option<ReplayedSchedule> {
+        let schedule = pairs.schedule()?;
+        self.passes_left = self.passes_left.saturating_sub(schedule.len());
+        let engine = match schedule.overlap_count() {
+            0 => pairs.engine.clone(),
+            _ => format!("{}, overlapped", pairs.engine),
+        };
+        ReplayedSchedule::new(self.model, self.objective, schedule, engine).ok()
+    }
+
+    /// Keeps these pairs if they are valid and better than the best.
+    fn consider(&mut self, pairs: Paired) {
+        let Some(replayed) = self.replayed(&pairs) else { return };
+        if self.best.as_ref().is_none_or(|(_, best)| replayed.rank() < best.rank()) {
+            self.best = Some((pairs, replayed));
+        }
+    }
+
+    /// Considers the best pairs with a change.
+    fn change(&mut self, change: impl FnOnce(&mut Paired)) {
+        if self.is_over() {
+            return;
+        }
+        let Some((best, _)) = &self.best else { return };
+        let mut changed = best.clone();
+        change(&mut changed);
+        if !changed.chooses_as(best) {
+            self.consider(changed);
+        }
+    }
+
+    /// The best choice of pairs that is found for these orders; nothing if none is valid.
+    pub(super) fn improved(&mut self, pairs: Paired) -> Option<(Paired, ReplayedSchedule)> {
+        self.best = None;
+        let devices = pairs.devices();
+        for begins_with_forward in [true, false] {
+            let mut all = pairs.clone();
+            (0..devices).for_each(|device| all.take_all(device, begins_with_forward));
+            self.consider(all);
+        }
+        for reach in 2..=REACH {
+            for begins_with_forward in [true, false] {
+                let mut all = pairs.clone();
+                all.bring_all_together(self.model, reach, begins_with_forward);
+                self.consider(all);
+            }
+        }
+        self.consider(pairs);
+        // Device by device, then pair by pair, for as long as something gets better.
+        loop {
+            let before = self.best.as_ref()?.1.rank();
+            for device in 0..devices {
+                for begins_with_forward in [true, false] {
+                    self.change(|pairs| pairs.take_all(device, begins_with_forward));
+                }
+                self.change(|pairs| pairs.drop_all(device));
+            }
+            for device in 0..devices {
+                for position in self.best.as_ref()?.0.candidates(device) {
+                    self.change(|pairs| pairs.toggle(device, position));
+                }
+            }
+            if self.is_over() || self.best.as_ref()?.1.rank() == before {
+                return self.best.take();
+            }
+        }
+    }
+
+    /// The best of what is met by a few random changes at a time, of pairs and of orders, each from the best so far or
+    /// from what is as good.
+    pub(super) fn wandered(&mut self, pairs: Paired, best: ReplayedSchedule, seed: u64) -> ReplayedSchedule {
+        let mut random = fastrand::Rng::with_seed(seed);
+        self.best = Some((pairs, best));
+        while !self.is_over() {
+            let (mut pairs, value) =
+                self.best.as_ref().map(|(pairs, best)| (pairs.clone(), best.rank())).expect("it is there");
+            for _ in 0..random.usize(1..=MOST_CHANGES) {
+                pairs.shake(self.model, &mut random);
+            }
+            if let Some(replayed) = self.replayed(&pairs)
+                && replayed.rank() <= value
+            {
+                self.best = Some((pairs, replayed));
+            }
+        }
+        self.best.take().expect("it is there").1
+    }
+}
+
+/// How many random changes are made at once at most.
+const MOST_CHANGES: usize = 4;
