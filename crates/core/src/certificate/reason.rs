@@ -14,11 +14,11 @@ use crate::replay::Metrics;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
-    /// The last end over all devices.
+    /// The last end over all devices, with the end of the step.
     #[default]
     Makespan,
-    /// The least time within which every device can run its passes, where a device may begin later than as soon as
-    /// possible.
+    /// The least time within which every device can run its passes and optimiser steps, where a device may begin later
+    /// than as soon as possible.
     DeviceSpan,
 }
 
