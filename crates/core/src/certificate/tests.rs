@@ -307,17 +307,69 @@ fn altered_figures(bound: &Bound, names: &[&str]) -> Vec<Bound> {
     found.into_iter().map(|value| serde_json::from_value(value).expect("a bound")).collect()
 }
 
+/// On three devices in a V. Device 0 has stages 0 and 5: the last of them needs 5 + 1 or 4 + 2, and both optimiser steps
+/// take 3. For device 1 this is 0 + 6 or 9 + 3, and 9; for device 2 it is 7 + 0 or 2 + 8, and 8.
+fn uneven_step() -> model::StepEnd {
+    model::StepEnd {
+        reduce: [5, 0, 7, 2, 9, 4].map(Ticks).to_vec(),
+        optimizer: [1, 6, 0, 8, 3, 2].map(Ticks).to_vec(),
+    }
+}
+
+#[test]
+fn every_bound_on_the_span_of_a_device_grows_by_its_tail() {
+    let v = model::Placement::v(3).expect("a placement");
+    let free = Model::equal_stages(v, 20, [3, 4, 2, 1]).expect("a model");
+    let mut areas = 0;
+    for capacity in [None, Some(3), Some(9)] {
+        let plain = free.with_uniform_activation_capacity(capacity.map(model::Units)).expect("a model");
+        let model = plain.with_step(Some(uneven_step())).expect("a step");
+        for (device, tail) in Device::all(3).zip([6, 9, 8].map(Ticks)) {
+            assert_eq!(step::tail(&model, device), tail);
+            assert_eq!(step::tail(&plain, device), Ticks::ZERO);
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
+                let [with, without] = [&model, &plain]
+                    .map(|model| bound::of_device(model, &path::Paths::new(model), device, objective));
+                assert_eq!(with.len(), without.len());
+                for (with, without) in with.iter().zip(&without) {
+                    let is_area = matches!(with.reason, BoundReason::Area { .. });
+                    areas += usize::from(is_area);
+                    if is_area || objective == Objective::DeviceSpan {
+                        assert_eq!(with.value, without.value + tail, "{with:?}");
+                    } else {
+                        assert!(with.value >= without.value + Ticks(6), "{with:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(areas, 2 * 2 * 3);
+}
+
+#[test]
+fn a_model_without_its_pairs_keeps_the_end_of_its_step() {
+    let v = model::Placement::v(3).expect("a placement");
+    let pairs = model::PairDurations::Uniform(Ticks(8));
+    let overlap = model::Overlap { forward_backward: pairs, ..model::Overlap::default() };
+    let paired = Model::equal_stages(v, 20, [3, 4, 2, 1]).and_then(|model| model.with_overlap(overlap));
+    let paired = paired.expect("at least 6 and at most 9");
+    let model = paired.with_step(Some(uneven_step())).expect("a step");
+    assert_eq!(pairs::shortened(&model).step(), model.step());
+    assert_eq!(pairs::shortened(&model).with_step(None).as_ref(), Ok(&*pairs::shortened(&paired)));
+    for objective in [Objective::Makespan, Objective::DeviceSpan] {
+        let bound = lower_bound(&model, objective);
+        assert!(bound.value >= lower_bound(&paired, objective).value + Ticks(6), "{bound:?}");
+        assert_eq!(holds(&model, objective, &bound), Ok(()));
+    }
+}
+
 #[test]
 fn no_figure_of_any_reason_can_be_changed() {
     let v = model::Placement::v(3).expect("a placement");
     let tight = Model::equal_stages(v, 20, [3, 4, 2, 1])
         .and_then(|model| model.with_uniform_activation_capacity(Some(crate::model::Units(3))))
         .expect("a model");
-    let step = model::StepEnd {
-        reduce: [5, 0, 7, 2, 9, 4].map(Ticks).to_vec(),
-        optimizer: [1, 6, 0, 8, 3, 2].map(Ticks).to_vec(),
-    };
-    let stepped = tight.with_step(Some(step)).expect("a step");
+    let stepped = tight.with_step(Some(uneven_step())).expect("a step");
     let mut seen = std::collections::BTreeSet::new();
     let objectives = [Objective::Makespan, Objective::DeviceSpan];
     for (tight, objective) in [&tight, &stepped].into_iter().flat_map(|it| objectives.map(|of| (it, of))) {

@@ -62,7 +62,8 @@ pub(super) fn with_end(chain: &Chain, times: &[Ticks], objective: Objective) -> 
     let end = times[first.device];
     let last_end = match objective {
         Objective::Makespan => end + first.tail,
-        Objective::DeviceSpan => end + chain.tails[first.device],
+        // What follows the last pass of the device comes after its backward.
+        Objective::DeviceSpan => end,
     };
     let mut times = times.to_vec();
     times.push(last_end);
