@@ -322,7 +322,7 @@ fn this_test_sees_every_form_of_import() {
     assert_eq!(seen, ["cli"], "what follows the declaration of a test module is seen, what is in one is not");
     assert!(has_word("x as f64;", "f64") && !has_word("let conf64 = 1;", "f64"));
     assert!(
-        sources("crates/core/src").iter().any(|source| source.path == "crates/core/src/replay/execute.rs")
+        sources("crates/core/src").iter().any(|source| source.path == "crates/core/src/tasks/execute.rs")
     );
 }
 

@@ -81,7 +81,7 @@ fn every_shipped_model_parses_prints_and_parses_again() {
         assert_eq!(parse(&print(&model)).as_ref(), Ok(&model), "{}", path.display());
         count += 1;
     }
-    assert_eq!(count, 2 * 12 + 5);
+    assert_eq!(count, 2 * 12 + 6);
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use bubbleproof::catalog;
-use bubbleproof::certificate::Objective;
-use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Units};
+use bubbleproof::certificate::{self, Objective};
+use bubbleproof::model::{
+    Device, Kind, Microbatch, Model, Overlap, PairDurations, Pass, Placement, Ticks, Units,
+};
 use bubbleproof::optimize::{OptimizeError, Options, optimize};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
@@ -50,8 +52,53 @@ fn one_after_the_other(model: &Model) -> Schedule {
     Schedule::new(model.placement().clone(), model.microbatches(), orders.collect()).expect("a schedule")
 }
 
+/// As the DualPipe of DeepSeek-V3: a pair takes two thirds of the time of its passes.
+#[test]
+fn pairs_that_save_time_are_made() {
+    let model = Model::equal_stages(Placement::v(3).expect("a placement"), 8, [2, 2, 2, 0]).expect("a model");
+    let options = Options { effort: 2_000_000, ..Options::default() };
+    let apart = optimize(&model, &options, &mut |_| ()).expect("a schedule");
+    let pair = Overlap { forward_backward: PairDurations::Uniform(Ticks(4)), ..Overlap::default() };
+    let model = model.with_overlap(pair).expect("4 is the longer one");
+    let together = optimize(&model, &options, &mut |_| ()).expect("a schedule");
+    assert!(together.schedule.overlap_count() > 0);
+    assert!(together.engine.ends_with(", overlapped"), "{}", together.engine);
+    // Work alone takes 96 ticks without pairs, 64 if every forward is in one.
+    assert!(
+        apart.value() >= Ticks(96) && together.value() < Ticks(90),
+        "{} {}",
+        apart.value(),
+        together.value()
+    );
+    assert!(
+        Ticks(64) <= together.bound.value && together.bound.value <= together.value(),
+        "{:?}",
+        together.bound
+    );
+    assert!(certificate::check(&together.schedule, Some(&model)).is_ok());
+    // Without `[overlap]` the same pairs take as long as their passes.
+    let certified =
+        certificate::check(&together.schedule, Some(&model.with_overlap(Overlap::default()).expect("sums")));
+    assert!(certified.is_err());
+    let dualpipe = catalog::find("dualpipe-v").expect("a name").generate(&model).expect("V placement");
+    let dualpipe = replay(&model, &dualpipe).timing.expect("it runs").metrics.makespan;
+    assert!(together.value() <= dualpipe, "{} {dualpipe}", together.value());
+}
+
 proptest! {
     #![proptest_config(crate::cases(48))]
+
+    #[test]
+    fn pairs_never_make_the_answer_worse(model in limited(), percent in 1..=100_i64, span: bool) {
+        let options = quick(if span { Objective::DeviceSpan } else { Objective::Makespan });
+        let apart = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
+        let model = random::with_cheaper_pairs(&model, percent);
+        let together = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
+        prop_assert!(together.value() <= apart.value());
+        prop_assert!(together.bound.value <= together.value());
+        prop_assert!(replay(&model, &together.schedule).is_valid());
+        prop_assert!(certificate::check(&together.schedule, Some(&model)).is_ok());
+    }
 
     #[test]
     fn feasible_capacities_give_a_valid_schedule_no_worse_than_the_catalogue(model in limited(), span: bool) {

@@ -8,7 +8,8 @@
 
 use bubbleproof::block::Block;
 use bubbleproof::model::{
-    Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Units,
+    Costs, Device, Kind, Memory, Microbatch, Model, Overlap, PairDurations, Pass, Placement, Stage, Ticks,
+    Units,
 };
 use bubbleproof::schedule::Schedule;
 use proptest::collection::vec;
@@ -161,6 +162,23 @@ fn random_topological_order(model: &Model, passes: &[Pass], choices: &mut Choice
         done.push(waiting.swap_remove(ready[choices.below(ready.len())]));
     }
     done
+}
+
+/// The model with pairs that save this share, in percent, of the shorter one of their passes.
+pub fn with_cheaper_pairs(model: &Model, percent: i64) -> Model {
+    let durations = |kind| {
+        let pairs = Device::all(model.devices()).flat_map(|device| {
+            let stages = model.placement().stages_of(device).iter();
+            stages.clone().flat_map(move |&forward| stages.clone().map(move |&backward| (forward, backward)))
+        });
+        let together = |(forward, backward)| {
+            let (one, other) = (model.duration(forward, Kind::F), model.duration(backward, kind));
+            ((forward, backward), one + other - Ticks(one.min(other).0 * percent / 100))
+        };
+        PairDurations::Listed(pairs.map(together).collect())
+    };
+    let overlap = Overlap { forward_backward: durations(Kind::B), forward_input: durations(Kind::I) };
+    model.with_overlap(overlap).expect("at least as long as the longer one")
 }
 
 /// A model and a schedule that can run under it.

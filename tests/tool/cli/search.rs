@@ -158,3 +158,46 @@ fn a_solver_in_floating_point_claims_and_what_is_exact_is_proved() {
         assert!(met || point["proven"] == Value::Bool(false), "{point}");
     }
 }
+
+#[test]
+fn pairs_that_save_time_are_made_verified_and_checked() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("pairs.json");
+    let file = file.to_str().expect("a plain name");
+    let problem = ["--devices", "3", "--microbatches", "9"];
+    let run = tool(&[&["optimize", PAIRS_MODEL, "-o", file, "--json"], problem.as_slice()].concat()).json();
+    let named = tool(&[&["compare", PAIRS_MODEL, "--json"], problem.as_slice()].concat()).json();
+    let dualpipe =
+        named["schedules"].as_array().expect("a list").iter().find(|row| row["name"] == "dualpipe-v");
+    let dualpipe = dualpipe.expect("V placement")["makespan"].as_i64();
+    assert!(run["makespan"].as_i64() <= dualpipe, "{run}");
+    let verified = tool(&["verify", file, "--model", PAIRS_MODEL]);
+    assert!(
+        verified.out.contains("each pair runs as one pass that takes the time that `[overlap]` gives it")
+    );
+    let checked =
+        tool(&[&["check", file, "--model", PAIRS_MODEL, "--json"], problem.as_slice()].concat()).json();
+    assert_eq!(checked["valid"], true, "{checked}");
+    assert_eq!(checked["makespan"], run["makespan"]);
+    // Times with pairs, in every form of picture.
+    for picture in ["pairs.svg", "pairs.html", "pairs.trace.json"] {
+        let picture = directory.path().join(picture);
+        let drawn =
+            tool(&["render", file, "--model", PAIRS_MODEL, "-o", picture.to_str().expect("a plain name")]);
+        assert_eq!(drawn.status, 0, "{}", drawn.err);
+    }
+}
+
+#[test]
+fn commands_that_run_passes_one_by_one_refuse_pairs_that_save_time() {
+    for command in ["block", "frontier", "explain", "certify"] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let folder = directory.path().to_str().expect("a plain name");
+        let output: &[&str] = if command == "certify" { &["-o", folder] } else { &[] };
+        let refused = tool(&[&[command, PAIRS_MODEL], output].concat());
+        assert_eq!(refused.status, 2, "{command}: {}", refused.err);
+        assert!(refused.err.contains("has overlapped pairs that save time"), "{command}: {}", refused.err);
+    }
+}
+
+const PAIRS_MODEL: &str = "models/profiles/deepseek-pair-v.toml";

@@ -38,11 +38,11 @@ pub fn lower_bound_until(
     if one_direction(model).is_err() {
         return alone;
     }
-    let model = &*pairs::shortened(model);
-    let paths = Paths::new(model);
+    let (shortened, real) = (pairs::shortened(model), Paths::new(model));
+    let paths = Paths::new(&shortened);
     Device::all(model.devices())
-        .flat_map(|device| of_device(model, &paths, device, objective))
-        .chain(subset::best_bound(model, &paths, objective, Steps(steps), is_over))
+        .flat_map(|device| of_device(&real, &paths, device, objective))
+        .chain(subset::best_bound(&shortened, &paths, objective, Steps(steps), is_over))
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
 
@@ -104,8 +104,7 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
         | BoundReason::Turnover { device, .. }
         | BoundReason::Area { device } => {
             there(model, *device)?;
-            let model = &*pairs::shortened(model);
-            of_device(model, &Paths::new(model), *device, objective)
+            of_device(&Paths::new(model), &Paths::new(&pairs::shortened(model)), *device, objective)
                 .into_iter()
                 .filter(|shown| shown.reason == bound.reason)
                 .map(|shown| shown.value)
@@ -169,14 +168,15 @@ fn alone(model: &Model, objective: Objective) -> Bound {
     Bound { value, reason: BoundReason::Alone }
 }
 
-/// The bounds that rest on one device.
+/// The bounds that rest on one device, from the paths of the model and of the [shortened](pairs::shortened) one.
 pub(super) fn of_device(
-    model: &Model,
+    real: &Paths<'_>,
     paths: &Paths<'_>,
     device: Device,
     objective: Objective,
 ) -> Vec<Bound> {
-    let mut bounds = window::bounds(model, paths, device, objective);
+    let model = paths.model();
+    let mut bounds = window::bounds(real, model, device, objective);
     bounds.extend(turnover::bounds(model, paths, device, objective));
     bounds.extend(area::bound(model, paths, device, objective));
     bounds

@@ -40,6 +40,10 @@ impl<'a> Paths<'a> {
         Self { model, forward, input, latest }
     }
 
+    pub(super) const fn model(&self) -> &'a Model {
+        self.model
+    }
+
     /// The earliest start of F of a stage.
     pub(super) fn forward_head(&self, stage: Stage) -> Ticks {
         self.forward[stage.index()]

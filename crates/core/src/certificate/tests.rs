@@ -138,10 +138,12 @@ fn no_search_vouches_for_tables_that_it_leaves_out() {
         model.with_step(Some(step)).expect("a step")
     };
     let with_both = |model: &Model| with_step(&with_pairs(model));
-    let changes: [(&str, &dyn Fn(&Model) -> Model); 3] =
-        [("[overlap]", &with_pairs), ("[step]", &with_step), ("[overlap] and [step]", &with_both)];
-    for (tables, change) in changes {
-        let Err(error) = check(&searched_under(change), None) else { panic!("accepted: {tables}") };
+    for (tables, searched) in [
+        ("[overlap]", searched_under(with_pairs)),
+        ("[step]", searched_under(with_step)),
+        ("[overlap] and [step]", searched_under(with_both)),
+    ] {
+        let Err(error) = check(&searched, None) else { panic!("accepted: {tables}") };
         assert!(matches!(error, CertificateError::LeavesOut { .. }), "{error}");
         assert_eq!(
             error.to_string(),
@@ -150,7 +152,7 @@ fn no_search_vouches_for_tables_that_it_leaves_out() {
             )
         );
         // What it claims beside that is true.
-        let open = stating(searched_under(change), |statement| statement.optimality = Optimality::Open);
+        let open = stating(searched, |statement| statement.optimality = Optimality::Open);
         check(&open, None).expect("nothing in it is false");
     }
     check(&searched_under(Model::clone), None).expect("the search knows all of this");
@@ -280,7 +282,7 @@ fn all_bounds(model: &Model, objective: Objective) -> Vec<Bound> {
     let devices = || Device::all(model.devices());
     let of_subsets = devices().filter_map(|device| lower_bound_of(model, objective, &[device], STEPS));
     devices()
-        .flat_map(|device| bound::of_device(model, &paths, device, objective))
+        .flat_map(|device| bound::of_device(&paths, &paths, device, objective))
         .chain(of_subsets)
         .collect()
 }
@@ -328,8 +330,10 @@ fn every_bound_on_the_span_of_a_device_grows_by_its_tail() {
             assert_eq!(step::tail(&model, device), tail);
             assert_eq!(step::tail(&plain, device), Ticks::ZERO);
             for objective in [Objective::Makespan, Objective::DeviceSpan] {
-                let [with, without] = [&model, &plain]
-                    .map(|model| bound::of_device(model, &path::Paths::new(model), device, objective));
+                let [with, without] = [&model, &plain].map(|model| {
+                    let paths = path::Paths::new(model);
+                    bound::of_device(&paths, &paths, device, objective)
+                });
                 assert_eq!(with.len(), without.len());
                 for (with, without) in with.iter().zip(&without) {
                     let is_area = matches!(with.reason, BoundReason::Area { .. });

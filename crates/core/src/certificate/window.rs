@@ -22,9 +22,9 @@ use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective, Window};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
-/// The window bounds of one device, one for each choice of windows that cannot overlap, and its chain
-/// bound.
-pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Vec<Bound> {
+/// The window bounds of one device, one for each choice of windows that cannot overlap, and its chain bound: from the
+/// paths of the model, and the work of the [shortened](super::shortened) one.
+pub(super) fn bounds(paths: &Paths<'_>, model: &Model, device: Device, objective: Objective) -> Vec<Bound> {
     let work = model.work(device) * i64::from(model.microbatches());
     let stages = model.placement().stages_of(device);
     let lowest = *stages.iter().min().expect("a device holds a stage");
@@ -48,7 +48,7 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
     let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
     let after_last_input = stages.iter().map(|&stage| match objective {
         Objective::Makespan => paths.input_tail(stage),
-        Objective::DeviceSpan => model.duration(stage, Kind::W) + device_tail,
+        Objective::DeviceSpan => paths.model().duration(stage, Kind::W) + device_tail,
     });
     let without_weights = work - weights * microbatches;
     let tail = after_last_input.min().unwrap_or_default();
@@ -56,7 +56,8 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
         value: head + without_weights + tail,
         reason: BoundReason::Chain { device, work: without_weights, head, tail },
     };
-    let forwards = forward_fill(model, device).min(to_first_input - head);
+    let forwards =
+        forward_fill(model, device).min(forwards_alone(paths.model(), model, device, to_first_input - head));
     let backwards = backward_fill(model, device).min(from_last_forward - device_tail);
     let firsts =
         [Window { length: head, work: Ticks::ZERO }, Window { length: to_first_input, work: forwards }];
@@ -74,6 +75,35 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
         })
         .chain([chain])
         .collect()
+}
+
+/// The most work of shortened forwards that a device can do in a time in which it meets no backward: none of its forwards
+/// is in a pair, so each takes its full time.
+fn forwards_alone(model: &Model, shortened: &Model, device: Device, time: Ticks) -> Ticks {
+    let stages = model.placement().stages_of(device).iter();
+    let durations: Vec<(Ticks, Ticks)> =
+        stages.map(|&stage| (model.duration(stage, Kind::F), shortened.duration(stage, Kind::F))).collect();
+    if durations.iter().all(|(full, short)| full == short) {
+        return time;
+    }
+    if let [(full, short), rest @ ..] = durations.as_slice()
+        && rest.iter().all(|other| other == &(*full, *short))
+    {
+        // As many as fit, and the beginning of another one.
+        return *short * (time.0 / full.0) + (*short).min(Ticks(time.0 % full.0));
+    }
+    // In all of those that end, no more than the largest share of the time; the last one may go on.
+    let share = |&(full, short): &(Ticks, Ticks)| match full {
+        Ticks::ZERO => Ticks::ZERO,
+        _ => Ticks(
+            Integer::div_ceil(&(i128::from(time.0) * i128::from(short.0)), &i128::from(full.0))
+                .try_into()
+                .unwrap_or(i64::MAX),
+        ),
+    };
+    let most = durations.iter().map(share).max().unwrap_or_default();
+    let last = durations.iter().map(|&(_, short)| short).max().unwrap_or_default();
+    time.min(most + last)
 }
 
 /// Something a device may do while it holds memory for it.

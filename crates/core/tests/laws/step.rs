@@ -12,9 +12,10 @@ use bubbleproof::model::{
 };
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
+use proptest::prelude::*;
 
 use crate::choices::Choices;
-use crate::{naive, problems, random};
+use crate::{naive, overlap, problems, random};
 
 /// Before everything that a schedule waits for.
 const LONG_AGO: i64 = i64::MIN / 2;
@@ -286,6 +287,22 @@ fn no_bound_is_above_the_best_of_all_orders_and_tails_are_reached() {
             let is_reached =
                 |key: &&(&str, String)| key.0 == shape && key.1.starts_with(&objective.to_string());
             assert!(reached.keys().any(|key| is_reached(&key)), "{shape}, {objective}: {reached:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bound_is_above_what_pairs_can_reach_with_a_step(model in overlap::models(), row in prop::collection::vec(any::<u8>(), 8)) {
+        let step = step(&model, &mut Choices::new(&row));
+        let model = model.with_step(Some(step)).expect("a step");
+        let (makespan, span, _) = overlap::optimum(&model);
+        for (objective, best) in [(Objective::Makespan, makespan), (Objective::DeviceSpan, span)] {
+            let bound = lower_bound(&model, objective);
+            prop_assert!(bound.value <= best, "{:?} but {}", bound, best);
+            prop_assert_eq!(holds(&model, objective, &bound), Ok(()));
         }
     }
 }
