@@ -12,7 +12,7 @@ use super::{
 };
 use crate::catalog;
 use crate::certificate::shortened;
-use crate::model::{Device, Kind, Model, Overlap, Pass};
+use crate::model::{Device, Kind, Model, Overlap, Pass, Ticks};
 use crate::schedule::{Provenance, Schedule};
 use crate::stop::Stop;
 
@@ -49,20 +49,42 @@ pub(super) fn optimize_with_pairs(
         (schedule.overlap_count() > 0).then(|| (schedule, entry.name.to_owned()))
     });
     sources.extend(named);
-    let mut left = Left { passes: options.effort / 4, stop: options.stop.clone() };
-    progress(&Progress { step: "overlapped pairs".to_owned(), best: Some(apart.value()), bound: best });
-    let mut found = given(model, options.objective, &options.known);
-    // Valid in the model as it is: a schedule without pairs takes as long in both.
-    found.push(ReplayedSchedule::new(model, options.objective, bare(&apart.schedule), apart.engine.clone())?);
-    for (schedule, engine) in sources {
-        found.extend(Paired::of(model, &schedule).improved(model, options.objective, &engine, &mut left));
-    }
-    is_cut_short |= options.stop.is_due();
     if !options.stop.is_due() {
         let steps = STEPS.min(options.effort as u64 / super::EFFORT_PER_STEP);
-        bound = lower_bound_until(model, options.objective, steps, &mut || options.stop.is_due());
+        let stop = options.stop.within(options.stop.remaining() / 4);
+        bound = lower_bound_until(model, options.objective, steps, &mut || stop.is_due());
     }
-    let best = found.into_iter().min_by_key(ReplayedSchedule::rank).expect("one without pairs is among them");
+    progress(&Progress {
+        step: "overlapped pairs".to_owned(),
+        best: Some(apart.value()),
+        bound: bound.value,
+    });
+    // Valid in the model as it is: a schedule without pairs takes as long in both.
+    let without =
+        ReplayedSchedule::new(model, options.objective, bare(&apart.schedule), apart.engine.clone())?;
+    let mut climb = Climb {
+        model,
+        objective: options.objective,
+        bound: bound.value,
+        passes_left: options.effort / 4,
+        stop: options.stop.clone(),
+        best: None,
+    };
+    let mut found: Vec<(ReplayedSchedule, Option<Paired>)> = Vec::new();
+    for (schedule, engine) in sources {
+        found.extend(
+            climb.improved(Paired::of(model, &schedule, &engine)).map(|(pairs, best)| (best, Some(pairs))),
+        );
+    }
+    found.push((without, None));
+    found.extend(given(model, options.objective, &options.known).into_iter().map(|known| (known, None)));
+    let (mut best, pairs) =
+        found.into_iter().min_by_key(|(found, _)| found.rank()).expect("one without pairs is among them");
+    if let Some(pairs) = pairs {
+        climb.passes_left = if options.use_all_time { usize::MAX } else { options.effort / 4 };
+        best = climb.wandered(pairs, best, options.seed);
+    }
+    is_cut_short |= options.stop.is_due();
     let ReplayedSchedule { mut schedule, verdict, value, engine } = best;
     not_refuted(value, bound.value, None)?;
     schedule.name = Some("optimized".to_owned());
@@ -86,19 +108,6 @@ fn bare(schedule: &Schedule) -> Schedule {
     bare
 }
 
-/// How much may still be tried.
-struct Left {
-    /// How many passes may still be replayed.
-    passes: usize,
-    stop: Stop,
-}
-
-impl Left {
-    fn is_over(&self) -> bool {
-        self.passes == 0 || self.stop.is_due()
-    }
-}
-
 /// What may become a pair: from a position on, so many passes in a row.
 #[derive(Debug, Clone, Copy)]
 struct Merge {
@@ -116,10 +125,11 @@ struct Paired {
     /// By device and position: whether it does.
     chosen: Vec<Vec<bool>>,
     like: Schedule,
+    engine: String,
 }
 
 impl Paired {
-    fn of(model: &Model, schedule: &Schedule) -> Self {
+    fn of(model: &Model, schedule: &Schedule, engine: &str) -> Self {
         let orders: Vec<Vec<Pass>> = schedule.orders().to_vec();
         let merges = orders
             .iter()
@@ -133,7 +143,7 @@ impl Paired {
                 chosen
             })
             .collect();
-        Self { orders, merges, chosen, like: bare(schedule) }
+        Self { orders, merges, chosen, like: bare(schedule), engine: engine.to_owned() }
     }
 
     /// The steps of a device.
@@ -180,44 +190,72 @@ impl Paired {
         }
     }
 
-    /// The best schedule with these or other pairs that is found; nothing if none is valid.
-    fn improved(
-        self,
-        model: &Model,
-        objective: Objective,
-        engine: &str,
-        left: &mut Left,
-    ) -> Option<ReplayedSchedule> {
-        let devices = self.orders.len();
-        let mut climb = Climb { model, objective, engine, left, best: None };
-        climb.consider(&self);
-        for begins_with_forward in [true, false] {
-            let mut all = self.clone();
-            (0..devices).for_each(|device| all.take_all(device, begins_with_forward));
-            climb.consider(&all);
+    /// Moves passes of a device forward in its order, so many from a position on, to just before another one. What they
+    /// come from and what they come to is in no pair then.
+    fn pull(&mut self, model: &Model, device: usize, to: usize, from: usize, passes: usize) {
+        let near = to.saturating_sub(MOST_MERGED - 1)..from + passes;
+        self.chosen[device][near.clone()].fill(false);
+        self.orders[device][to..from + passes].rotate_right(passes);
+        for position in near {
+            self.merges[device][position] = merge(model, &self.orders[device][position..]);
         }
-        // Device by device, then pair by pair, for as long as something gets better.
-        loop {
-            let before = climb.best.as_ref()?.1.rank();
-            for device in 0..devices {
-                for begins_with_forward in [true, false] {
-                    climb.change(|pairs| pairs.take_all(device, begins_with_forward));
+    }
+
+    /// Brings a pass together with the next one that it saves time with, if that is within reach and passes by nothing of
+    /// its microbatch, and makes them a pair.
+    fn bring_together(&mut self, model: &Model, device: usize, position: usize, reach: usize) {
+        let order = &self.orders[device];
+        let first = order[position];
+        let mut behind = order.iter().enumerate().skip(position + 1).take(reach);
+        let Some((from, &second)) = behind.find(|(_, other)| can_pair(model, first, **other)) else { return };
+        if order[position + 1..from].iter().any(|between| between.microbatch == second.microbatch) {
+            return;
+        }
+        // Its W comes along where it is right behind it.
+        let with_weight = second.kind == Kind::I && order.get(from + 1) == Some(&second.with_kind(Kind::W));
+        self.pull(model, device, position + 1, from, 1 + usize::from(with_weight));
+        if self.merges[device][position].is_some() && !self.chosen[device][position] {
+            self.toggle(device, position);
+        }
+    }
+
+    /// Brings together whatever saves time within reach, first passes first, where these pairs begin with a forward, or
+    /// those where they do not.
+    fn bring_all_together(&mut self, model: &Model, reach: usize, begins_with_forward: bool) {
+        for device in 0..self.orders.len() {
+            self.chosen[device].fill(false);
+            let mut position = 0;
+            while position < self.orders[device].len() {
+                if (self.orders[device][position].kind == Kind::F) == begins_with_forward {
+                    self.bring_together(model, device, position, reach);
                 }
-                climb.change(|pairs| pairs.chosen[device].fill(false));
+                let merge = self.merges[device][position].filter(|_| self.chosen[device][position]);
+                position += merge.map_or(1, |merge| merge.passes);
             }
-            for device in 0..devices {
-                for position in 0..self.orders[device].len() {
-                    if self.merges[device][position].is_some() {
-                        climb.change(|pairs| pairs.toggle(device, position));
-                    }
-                }
-            }
-            if climb.left.is_over() || climb.best.as_ref()?.1.rank() == before {
-                return climb.best.map(|(_, best)| best);
+        }
+    }
+
+    /// Changes something at random.
+    fn shake(&mut self, model: &Model, random: &mut fastrand::Rng) {
+        let device = random.usize(..self.orders.len());
+        let positions = self.orders[device].len();
+        if positions < 2 {
+            return;
+        }
+        let position = random.usize(..positions - 1);
+        match (random.u8(..3), self.merges[device][position]) {
+            (0, Some(_)) => self.toggle(device, position),
+            (1, _) => self.bring_together(model, device, position, REACH),
+            _ => {
+                let from = random.usize(position + 1..positions.min(position + REACH));
+                self.pull(model, device, position, from, 1);
             }
         }
     }
 }
+
+/// How far in an order passes are moved at most.
+const REACH: usize = 8;
 
 /// How many passes a pair takes the place of at most.
 const MOST_MERGED: usize = 3;
@@ -240,6 +278,12 @@ fn merge(model: &Model, passes: &[Pass]) -> Option<Merge> {
     three.into_iter().chain([two]).find(|merge| is_worth_it(model, merge.pair))
 }
 
+/// Whether two passes make a pair that saves time, if need be with the W of an I.
+fn can_pair(model: &Model, one: Pass, other: Pass) -> bool {
+    let full = |pass: Pass| if pass.kind == Kind::I { pass.with_kind(Kind::B) } else { pass };
+    is_worth_it(model, [one, other]) || is_worth_it(model, [full(one), full(other)])
+}
+
 /// Whether two passes make a pair that saves time.
 fn is_worth_it(model: &Model, pair: [Pass; 2]) -> bool {
     let (forward, backward) = match pair.map(|pass| pass.kind) {
@@ -255,38 +299,110 @@ fn is_worth_it(model: &Model, pair: [Pass; 2]) -> bool {
 struct Climb<'a> {
     model: &'a Model,
     objective: Objective,
-    engine: &'a str,
-    left: &'a mut Left,
+    /// What needs no improvement.
+    bound: Ticks,
+    /// How many passes may still be replayed.
+    passes_left: usize,
+    stop: Stop,
     best: Option<(Paired, ReplayedSchedule)>,
 }
 
 impl Climb<'_> {
-    /// Keeps these pairs if they are valid and better than the best.
-    fn consider(&mut self, pairs: &Paired) {
-        let Some(schedule) = pairs.schedule() else { return };
-        self.left.passes = self.left.passes.saturating_sub(schedule.len());
+    fn is_over(&self) -> bool {
+        let is_best = self.best.as_ref().is_some_and(|(_, best)| best.value == self.bound);
+        self.passes_left == 0 || is_best || self.stop.is_due()
+    }
+
+    /// These pairs replayed; nothing if they are not valid.
+    fn replayed(&mut self, pairs: &Paired) -> Option<ReplayedSchedule> {
+        let schedule = pairs.schedule()?;
+        self.passes_left = self.passes_left.saturating_sub(schedule.len());
         let engine = match schedule.overlap_count() {
-            0 => self.engine.to_owned(),
-            _ => format!("{}, overlapped", self.engine),
+            0 => pairs.engine.clone(),
+            _ => format!("{}, overlapped", pairs.engine),
         };
-        let Ok(replayed) = ReplayedSchedule::new(self.model, self.objective, schedule, engine) else {
-            return;
-        };
+        ReplayedSchedule::new(self.model, self.objective, schedule, engine).ok()
+    }
+
+    /// Keeps these pairs if they are valid and better than the best.
+    fn consider(&mut self, pairs: Paired) {
+        let Some(replayed) = self.replayed(&pairs) else { return };
         if self.best.as_ref().is_none_or(|(_, best)| replayed.rank() < best.rank()) {
-            self.best = Some((pairs.clone(), replayed));
+            self.best = Some((pairs, replayed));
         }
     }
 
     /// Considers the best pairs with a change.
     fn change(&mut self, change: impl FnOnce(&mut Paired)) {
-        if self.left.is_over() {
+        if self.is_over() {
             return;
         }
         let Some((best, _)) = &self.best else { return };
         let mut changed = best.clone();
         change(&mut changed);
         if changed.chosen != best.chosen {
-            self.consider(&changed);
+            self.consider(changed);
         }
     }
+
+    /// The best choice of pairs that is found for these orders; nothing if none is valid.
+    fn improved(&mut self, pairs: Paired) -> Option<(Paired, ReplayedSchedule)> {
+        self.best = None;
+        let devices = pairs.orders.len();
+        for begins_with_forward in [true, false] {
+            let mut all = pairs.clone();
+            (0..devices).for_each(|device| all.take_all(device, begins_with_forward));
+            self.consider(all);
+        }
+        for reach in 2..=REACH {
+            for begins_with_forward in [true, false] {
+                let mut all = pairs.clone();
+                all.bring_all_together(self.model, reach, begins_with_forward);
+                self.consider(all);
+            }
+        }
+        self.consider(pairs);
+        // Device by device, then pair by pair, for as long as something gets better.
+        loop {
+            let before = self.best.as_ref()?.1.rank();
+            for device in 0..devices {
+                for begins_with_forward in [true, false] {
+                    self.change(|pairs| pairs.take_all(device, begins_with_forward));
+                }
+                self.change(|pairs| pairs.chosen[device].fill(false));
+            }
+            for device in 0..devices {
+                let merges = self.best.as_ref()?.0.merges[device].clone();
+                for position in (0..merges.len()).filter(|&position| merges[position].is_some()) {
+                    self.change(|pairs| pairs.toggle(device, position));
+                }
+            }
+            if self.is_over() || self.best.as_ref()?.1.rank() == before {
+                return self.best.take();
+            }
+        }
+    }
+
+    /// The best of what is met by a few random changes at a time, of pairs and of orders, each from the best so far or
+    /// from what is as good.
+    fn wandered(&mut self, pairs: Paired, best: ReplayedSchedule, seed: u64) -> ReplayedSchedule {
+        let mut random = fastrand::Rng::with_seed(seed);
+        self.best = Some((pairs, best));
+        while !self.is_over() {
+            let (mut pairs, value) =
+                self.best.as_ref().map(|(pairs, best)| (pairs.clone(), best.rank())).expect("it is there");
+            for _ in 0..random.usize(1..=MOST_CHANGES) {
+                pairs.shake(self.model, &mut random);
+            }
+            if let Some(replayed) = self.replayed(&pairs)
+                && replayed.rank() <= value
+            {
+                self.best = Some((pairs, replayed));
+            }
+        }
+        self.best.take().expect("it is there").1
+    }
 }
+
+/// How many random changes are made at once at most.
+const MOST_CHANGES: usize = 4;
