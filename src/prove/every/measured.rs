@@ -16,7 +16,7 @@ pub(super) struct Measured {
 
 impl Measured {
     pub fn of(model: &Model, schedule: &Schedule, timing: Timing, peaks: Vec<Units>) -> Self {
-        let Timing { starts, metrics } = timing;
+        let Timing { starts, metrics, .. } = timing;
         let span = |device: Device| {
             let (order, starts) = (schedule.order(device), &starts[device.index()]);
             let ends = order.last().zip(starts.last()).map(|(&last, &start)| end_of(model, last, start));

@@ -1,5 +1,5 @@
 //! **Area bound.** What every microbatch holds, times the least time for which it holds it, summed, fits into the
-//! capacity times the span of the device.
+//! capacity times the span of the passes of the device. Its [end of the step](super::step) follows.
 
 use num_integer::Integer;
 use num_rational::Ratio;
@@ -9,7 +9,7 @@ use super::reason::{Bound, BoundReason, Objective};
 use super::{least_held, pairs};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
-/// The bound from the memory that a device fills: its span is at least all areas over its capacity.
+/// The bound from the memory that a device fills: its passes take at least all areas over its capacity.
 pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, objective: Objective) -> Option<Bound> {
     let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
     let lowest = *model.placement().stages_of(device).iter().min()?;
@@ -19,7 +19,8 @@ pub(super) fn bound(model: &Model, paths: &Paths<'_>, device: Device, objective:
     };
     let areas = area(model, paths, device).checked_mul(i128::from(model.microbatches()))?;
     let span = i64::try_from(Integer::div_ceil(&areas, &i128::from(capacity.0))).ok()?;
-    Some(Bound { value: head.checked_add(Ticks(span))?, reason: BoundReason::Area { device } })
+    let value = head.checked_add(Ticks(span))?.checked_add(paths.device_tail(device))?;
+    Some(Bound { value, reason: BoundReason::Area { device } })
 }
 
 /// The sum of what one microbatch holds on a device, times the least time for which it holds it.
@@ -46,7 +47,8 @@ fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
 ///
 /// The most work of any device; and the **area bound**: while one microbatch enters and one leaves
 /// per interval, the memory in use on a device averages `sum_s activation_s * lifespan_s / T`, and
-/// lifespans are at least the critical path from F to its backward. Returns 0 for models with two directions.
+/// lifespans are at least the critical path from F to its backward. The end of the step counts once and changes
+/// nothing here. Returns 0 for models with two directions.
 #[must_use]
 pub fn interval_bound(model: &Model) -> Ratio<i64> {
     if model.placement().directions() > 1 {

@@ -64,6 +64,8 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
 /// whether they repeat or not, and however many microbatches they repeat at a time: with m of them
 /// the makespan is at least m times this, less a constant.
 ///
+/// The end of the step counts once, not for every microbatch, and changes nothing here.
+///
 /// At least [`interval_bound`], and better where memory is short; it spends as many steps as it is
 /// allowed. Returns 0 for models with two directions.
 #[must_use]
@@ -157,7 +159,7 @@ fn of_subset(
     subset.value(microbatches, repetition, objective, &mut steps).ok_or(BoundError::TooLarge)
 }
 
-/// What one microbatch takes without waiting for any device.
+/// What one microbatch takes without waiting for any device, with the end of the step.
 fn alone(model: &Model, objective: Objective) -> Bound {
     let value = match objective {
         Objective::Makespan => critical_path(model),

@@ -5,7 +5,7 @@ use serde::Deserialize as _;
 use super::file::{CERTIFICATE_FORMAT, Figures, Statement, digest, digest_of_schedule, digest_of_statement};
 use super::{BoundError, Certificate, Objective, Optimality, SearchEngine, holds};
 use crate::model::reading::FileError;
-use crate::model::{self, Model, Ticks};
+use crate::model::{self, BeyondPasses, Model, Ticks};
 use crate::replay::{Verdict, Violation, replay};
 use crate::schedule::Schedule;
 use crate::text::{Shown, message};
@@ -100,13 +100,13 @@ pub enum CertificateError {
         /// What it is said to have minimised.
         objective: Objective,
     },
-    /// A search is claimed to have looked at all schedules, but it overlaps no passes, and here that saves time.
-    #[error(
-        "{engine} is claimed to have searched all schedules, but it makes no overlapped pairs, which save time here"
-    )]
-    NoPairs {
+    /// A search is claimed to have looked at all schedules, but it knows passes and latencies alone.
+    #[error("{engine} is claimed to have searched all schedules, but it leaves out {tables} of the problem")]
+    LeavesOut {
         /// What is said to have searched.
         engine: SearchEngine,
+        /// The tables of the problem that it does not know.
+        tables: BeyondPasses,
     },
     /// Optimality is claimed by the bound, which the schedule does not reach.
     #[error("the schedule is claimed to be optimal by its lower bound of {bound}, but takes {value}")]
@@ -273,10 +273,10 @@ fn optimality_follows(statement: &Statement, problem: &Model) -> Result<Vec<Clai
         &Optimality::Search { engine, .. } if !engine.minimises(statement.objective) => {
             return Err(CertificateError::Engine { engine, objective: statement.objective });
         }
-        &Optimality::Search { engine, .. } if problem.has_cheaper_pairs() => {
-            return Err(CertificateError::NoPairs { engine });
-        }
         &Optimality::Search { engine, none_below } => {
+            if let Some(tables) = problem.beyond_passes() {
+                return Err(CertificateError::LeavesOut { engine, tables });
+            }
             not_above(none_below)?;
             claims.push(Claim::Searched { engine, none_below });
         }

@@ -7,7 +7,8 @@
 //!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
 //! shrinks what F holds; so the bounds, which allow time between I and W and count the least that F holds, also hold
-//! for schedules with B and R.
+//! for schedules with B and R. Where the model has an end of the step, the bounds on makespan and device span count what
+//! must follow the last pass of a device.
 //!
 //! ```
 //! use bubbleproof_core::certificate::{Objective, holds, lower_bound};
@@ -30,6 +31,7 @@ mod file;
 mod pairs;
 mod path;
 mod reason;
+mod step;
 mod subset;
 mod turnover;
 mod window;

@@ -10,17 +10,18 @@
 //! to t + P run its shortened F from t on, and its shortened backward up to t + P. They do not overlap, since their
 //! durations are at most `F + B - s(f, b) = P` together. What either needs is there at t; what they yield is there no later
 //! than t + P. The F acquires at t what the pair acquires then, and the backward releases at t + P what the pair releases
-//! then. If the pair ends with the F of the last pass of its device, that F ends earlier than it did.
+//! then. If the pair ends with the F of the last pass of its device, that F ends earlier than it did. What follows the
+//! passes at the [end of the step](super::step) waits for their ends and keeps its order, so it ends no later either.
 //!
 //! So every bound of the shortened model is one of the model. Heads, tails and windows may even be those of the model, since
-//! passes in the shortened schedule start no earlier than in the schedule, and end no later. Of the two simplest choices, `x_f = max_b s(f, b)` with
-//! `y = 0`, and `x = 0` with `y_b = max_f s(f, b)`, each device takes that with the smaller sum: for equal stages it is what
-//! a device saves when all its forwards are in pairs. A shortened B is a shortened I and its W; I is as much shorter as
-//! pairs with an I save, and W bears the rest, as far as it is long enough.
+//! passes in the shortened schedule start no earlier than in the schedule, and end no later. Of the two simplest choices,
+//! `x_f = max_b s(f, b)` with `y = 0`, and `x = 0` with `y_b = max_f s(f, b)`, each device takes that with the smaller sum:
+//! for equal stages it is what a device saves when all its forwards are in pairs. A shortened B is a shortened I and its W;
+//! I is as much shorter as pairs with an I save, and W bears the rest, as far as it is long enough.
 
 use std::borrow::Cow;
 
-use crate::model::{Device, Kind, Model, Stage, Ticks};
+use crate::model::{Device, Kind, Model, Overlap, Stage, Ticks};
 
 /// The model without cheaper pairs, but with passes as much shorter as pairs can save: each of its lower bounds is one of
 /// the model. Where no pair saves time, it is the model.
@@ -59,9 +60,8 @@ pub fn shortened(model: &Model) -> Cow<'_, Model> {
             costs.backward_weight[at] -= (in_all - from_input).max(Ticks::ZERO);
         }
     }
-    let (name, placement, memory) =
-        (model.name().to_owned(), model.placement().clone(), model.memory().clone());
-    let shortened = Model::new(name, None, placement, model.microbatches(), costs, memory);
+    // All else stays, the end of the step included.
+    let shortened = model.with_overlap(Overlap::default()).and_then(|apart| apart.with_costs(costs));
     Cow::Owned(
         shortened.expect("a pass is shortened by no more than it takes, and not both of a pair to nothing"),
     )

@@ -1,6 +1,8 @@
-//! Heads and tails: what must happen before a pass and after it, for one microbatch alone.
+//! Heads and tails: what must happen before a pass and after it, for one microbatch alone. Tails to the end of the schedule
+//! include the [end of the step](super::step).
 
-use crate::model::{Kind, Model, Stage, Ticks};
+use super::step;
+use crate::model::{Device, Kind, Model, Stage, Ticks};
 
 /// Longest chains of the first microbatch through its pipeline without waiting for any device.
 pub(super) struct Paths<'a> {
@@ -9,7 +11,7 @@ pub(super) struct Paths<'a> {
     forward: Vec<Ticks>,
     /// By stage: the earliest start of I.
     input: Vec<Ticks>,
-    /// By stage: the last end of the Ws of this stage and of those before it.
+    /// By stage: the last end of the devices of this stage and of those before it, as the Ws of these stages force it.
     latest: Vec<Ticks>,
 }
 
@@ -30,7 +32,8 @@ impl<'a> Paths<'a> {
                 input[stage + 1] + model.duration(above, Kind::I) + model.latency_after(Stage::at(stage));
         }
         let latest = Stage::all(model.placement().depth()).scan(Ticks::ZERO, |latest, stage| {
-            *latest = (*latest).max(input[stage.index()] + model.duration(stage, Kind::B));
+            let weight = input[stage.index()] + model.duration(stage, Kind::B);
+            *latest = (*latest).max(weight + step::tail(model, model.placement().device_of(stage)));
             Some(*latest)
         });
         let latest = latest.collect();
@@ -57,6 +60,11 @@ impl<'a> Paths<'a> {
         self.input_head(to) + self.model.duration(to, Kind::B) - end_of_forward
     }
 
+    /// From the end of a pass of a device to the end of the device.
+    pub(super) fn device_tail(&self, device: Device) -> Ticks {
+        step::tail(self.model, device)
+    }
+
     /// From the end of I of a stage to the last end of all that follows it.
     pub(super) fn input_tail(&self, from: Stage) -> Ticks {
         let end = self.input_head(from) + self.model.duration(from, Kind::I);
@@ -70,7 +78,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// The least time that the first microbatch takes from the first start to the last end.
+/// The least time that the first microbatch takes from the first start to the last end, with the end of the step.
 #[must_use]
 pub fn critical_path(model: &Model) -> Ticks {
     model.duration(Stage(0), Kind::F) + Paths::new(model).forward_tail(Stage(0))

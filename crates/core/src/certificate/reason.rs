@@ -14,11 +14,11 @@ use crate::replay::Metrics;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
-    /// The last end over all devices.
+    /// The last end over all devices, with the end of the step.
     #[default]
     Makespan,
-    /// The least time within which every device can run its passes, where a device may begin later than as soon as
-    /// possible.
+    /// The least time within which every device can run its passes and optimiser steps, where a device may begin later
+    /// than as soon as possible.
     DeviceSpan,
 }
 
@@ -60,12 +60,12 @@ pub struct Bound {
 pub enum BoundReason {
     /// One microbatch alone takes this long (section *Alone*).
     Alone,
-    /// A device has this work, and must idle in a window at the beginning and in one at the end (section
-    /// *Windows*).
+    /// A device has this work, and runs no pass for a part of a window at the beginning and of one at the end (section
+    /// *Windows*). Its optimiser steps are part of that.
     Windows {
         /// The device.
         device: Device,
-        /// Its work over all microbatches, in ticks.
+        /// The work of its passes over all microbatches, in ticks.
         work: Ticks,
         /// The window at the beginning.
         first: Window,
@@ -134,8 +134,8 @@ impl BoundReason {
                 // A claimed reason may have any figures, and it must be possible to show what is claimed.
                 let [head, tail] = [first, last].map(|window| window.length.0.saturating_sub(window.work.0));
                 format!(
-                    "device {device} works {}, and must idle {head} at the beginning (its first {} have room for {} of \
-                     work) and {tail} at the end (its last {} for {})",
+                    "device {device} works {}, and must run no pass for {head} at the beginning (its first {} have room for {} \
+                     of work) and for {tail} at the end (its last {} for {})",
                     time(*work),
                     first.length,
                     first.work,
@@ -231,7 +231,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The least idle time in it.
+    /// The least time in it without a pass.
     #[must_use]
     pub fn idle(self) -> Ticks {
         self.length - self.work

@@ -113,6 +113,51 @@ fn an_engine_vouches_only_for_what_it_minimises() {
     }
 }
 
+/// The genuine schedule under a problem with other tables, with the claim that a search looked at all schedules.
+fn searched_under(change: impl FnOnce(&Model) -> Model) -> Schedule {
+    let mut schedule = genuine();
+    let problem = change(&check(&schedule, None).expect("it is genuine").problem);
+    let verdict = replay(&problem, &schedule);
+    let bound = lower_bound(&problem, Objective::Makespan);
+    let searched = Optimality::Search { engine: SearchEngine::ClauseGeneration, none_below: bound.value };
+    let certificate = Certificate::of(&problem, &schedule, &verdict, Objective::Makespan, &bound, searched);
+    schedule.certificate = certificate.map(|certificate| certificate.to_json());
+    schedule
+}
+
+#[test]
+fn no_search_vouches_for_tables_that_it_leaves_out() {
+    let with_pairs = |model: &Model| {
+        let pairs = model::PairDurations::Uniform(Ticks(8));
+        let overlap = model::Overlap { forward_backward: pairs, ..model::Overlap::default() };
+        model.with_overlap(overlap).expect("at least 6 and at most 9")
+    };
+    let with_step = |model: &Model| {
+        let stages = model.stages() as usize;
+        let step = model::StepEnd { reduce: vec![Ticks(0); stages], optimizer: vec![Ticks(1); stages] };
+        model.with_step(Some(step)).expect("a step")
+    };
+    let with_both = |model: &Model| with_step(&with_pairs(model));
+    for (tables, searched) in [
+        ("[overlap]", searched_under(with_pairs)),
+        ("[step]", searched_under(with_step)),
+        ("[overlap] and [step]", searched_under(with_both)),
+    ] {
+        let Err(error) = check(&searched, None) else { panic!("accepted: {tables}") };
+        assert!(matches!(error, CertificateError::LeavesOut { .. }), "{error}");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "lcg is claimed to have searched all schedules, but it leaves out {tables} of the problem"
+            )
+        );
+        // What it claims beside that is true.
+        let open = stating(searched, |statement| statement.optimality = Optimality::Open);
+        check(&open, None).expect("nothing in it is false");
+    }
+    check(&searched_under(Model::clone), None).expect("the search knows all of this");
+}
+
 type Tampered = (&'static str, Schedule);
 
 /// Altered without making the digests match.
@@ -264,21 +309,81 @@ fn altered_figures(bound: &Bound, names: &[&str]) -> Vec<Bound> {
     found.into_iter().map(|value| serde_json::from_value(value).expect("a bound")).collect()
 }
 
+/// On three devices in a V. Device 0 has stages 0 and 5: the last of them needs 5 + 1 or 4 + 2, and both optimiser steps
+/// take 3. For device 1 this is 0 + 6 or 9 + 3, and 9; for device 2 it is 7 + 0 or 2 + 8, and 8.
+fn uneven_step() -> model::StepEnd {
+    model::StepEnd {
+        reduce: [5, 0, 7, 2, 9, 4].map(Ticks).to_vec(),
+        optimizer: [1, 6, 0, 8, 3, 2].map(Ticks).to_vec(),
+    }
+}
+
+#[test]
+fn every_bound_on_the_span_of_a_device_grows_by_its_tail() {
+    let v = model::Placement::v(3).expect("a placement");
+    let free = Model::equal_stages(v, 20, [3, 4, 2, 1]).expect("a model");
+    let mut areas = 0;
+    for capacity in [None, Some(3), Some(9)] {
+        let plain = free.with_uniform_activation_capacity(capacity.map(model::Units)).expect("a model");
+        let model = plain.with_step(Some(uneven_step())).expect("a step");
+        for (device, tail) in Device::all(3).zip([6, 9, 8].map(Ticks)) {
+            assert_eq!(step::tail(&model, device), tail);
+            assert_eq!(step::tail(&plain, device), Ticks::ZERO);
+            for objective in [Objective::Makespan, Objective::DeviceSpan] {
+                let [with, without] = [&model, &plain].map(|model| {
+                    let paths = path::Paths::new(model);
+                    bound::of_device(&paths, &paths, device, objective)
+                });
+                assert_eq!(with.len(), without.len());
+                for (with, without) in with.iter().zip(&without) {
+                    let is_area = matches!(with.reason, BoundReason::Area { .. });
+                    areas += usize::from(is_area);
+                    if is_area || objective == Objective::DeviceSpan {
+                        assert_eq!(with.value, without.value + tail, "{with:?}");
+                    } else {
+                        assert!(with.value >= without.value + Ticks(6), "{with:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(areas, 2 * 2 * 3);
+}
+
+#[test]
+fn a_model_without_its_pairs_keeps_the_end_of_its_step() {
+    let v = model::Placement::v(3).expect("a placement");
+    let pairs = model::PairDurations::Uniform(Ticks(8));
+    let overlap = model::Overlap { forward_backward: pairs, ..model::Overlap::default() };
+    let paired = Model::equal_stages(v, 20, [3, 4, 2, 1]).and_then(|model| model.with_overlap(overlap));
+    let paired = paired.expect("at least 6 and at most 9");
+    let model = paired.with_step(Some(uneven_step())).expect("a step");
+    assert_eq!(pairs::shortened(&model).step(), model.step());
+    assert_eq!(pairs::shortened(&model).with_step(None).as_ref(), Ok(&*pairs::shortened(&paired)));
+    for objective in [Objective::Makespan, Objective::DeviceSpan] {
+        let bound = lower_bound(&model, objective);
+        assert!(bound.value >= lower_bound(&paired, objective).value + Ticks(6), "{bound:?}");
+        assert_eq!(holds(&model, objective, &bound), Ok(()));
+    }
+}
+
 #[test]
 fn no_figure_of_any_reason_can_be_changed() {
     let v = model::Placement::v(3).expect("a placement");
     let tight = Model::equal_stages(v, 20, [3, 4, 2, 1])
         .and_then(|model| model.with_uniform_activation_capacity(Some(crate::model::Units(3))))
         .expect("a model");
+    let stepped = tight.with_step(Some(uneven_step())).expect("a step");
     let mut seen = std::collections::BTreeSet::new();
-    for objective in [Objective::Makespan, Objective::DeviceSpan] {
-        for bound in all_bounds(&tight, objective) {
-            assert_eq!(holds(&tight, objective, &bound), Ok(()), "{bound:?}");
+    let objectives = [Objective::Makespan, Objective::DeviceSpan];
+    for (tight, objective) in [&tight, &stepped].into_iter().flat_map(|it| objectives.map(|of| (it, of))) {
+        for bound in all_bounds(tight, objective) {
+            assert_eq!(holds(tight, objective, &bound), Ok(()), "{bound:?}");
             let names = ["value", "work", "length", "head", "tail", "held", "turn", "growth"];
             let altered = altered_figures(&bound, &names);
             assert!(!altered.is_empty());
             for altered in altered {
-                assert!(holds(&tight, objective, &altered).is_err(), "{altered:?} in place of {bound:?}");
+                assert!(holds(tight, objective, &altered).is_err(), "{altered:?} in place of {bound:?}");
             }
             let reason = serde_json::to_value(&bound.reason).expect("a reason is JSON");
             seen.extend(reason.as_object().and_then(|reason| reason.keys().next().cloned()));

@@ -89,7 +89,8 @@ pub(super) fn bounds(model: &Model, paths: &Paths<'_>, device: Device, objective
         Objective::Makespan => (paths.forward_head(highest), paths.forward_tail(highest)),
         Objective::DeviceSpan => (
             paths.forward_head(highest) - paths.forward_head(lowest),
-            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
+            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default()
+                + paths.device_tail(device),
         ),
     };
     let later = i64::from(model.microbatches()) - 1;

@@ -9,7 +9,7 @@
 //! at least the shortest of what must follow an I of any of its stages.
 //!
 //! Each window is taken in two ways: up to the head (or from the tail) of the device, where it can do
-//! nothing; or up to the first backward (from the last forward) it can meet, where it can do nothing
+//! nothing (the tail is the [end of the step](super::step)); or up to the first backward (from the last forward) it can meet, where it can do nothing
 //! but forwards (backwards), as many as its memory holds. On the last device of a V placement with
 //! equal stages and no latency this is
 //! `m*work + (d-1)tF + [(d+1)tF + (d-1)tI - M*tF]+ + [(d-1)tF + 2d*tI + tW - M*(tI+tW)]+`, at unit
@@ -29,6 +29,7 @@ pub(super) fn bounds(paths: &Paths<'_>, model: &Model, device: Device, objective
     let stages = model.placement().stages_of(device);
     let lowest = *stages.iter().min().expect("a device holds a stage");
     let highest = *stages.iter().max().expect("a device holds a stage");
+    let device_tail = paths.device_tail(device);
     // The lowest stage's F is the first pass of every microbatch on the device; the highest stage's
     // I is the first backward. No F ends later than `from_last_forward` before the end.
     let (head, to_first_input, from_last_forward) = match objective {
@@ -38,28 +39,32 @@ pub(super) fn bounds(paths: &Paths<'_>, model: &Model, device: Device, objective
         Objective::DeviceSpan => (
             Ticks::ZERO,
             paths.input_head(highest) - paths.forward_head(lowest),
-            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default(),
+            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default()
+                + device_tail,
         ),
     };
     // The last of its Fs and Is is an I, and what follows that at the least comes after.
     let microbatches = i64::from(model.microbatches());
     let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
-    let after_last_input = match objective {
-        Objective::Makespan => stages.iter().map(|&stage| paths.input_tail(stage)).min(),
-        Objective::DeviceSpan => stages.iter().map(|&stage| paths.model().duration(stage, Kind::W)).min(),
-    };
+    let after_last_input = stages.iter().map(|&stage| match objective {
+        Objective::Makespan => paths.input_tail(stage),
+        Objective::DeviceSpan => paths.model().duration(stage, Kind::W) + device_tail,
+    });
     let without_weights = work - weights * microbatches;
-    let tail = after_last_input.unwrap_or_default();
+    let tail = after_last_input.min().unwrap_or_default();
     let chain = Bound {
         value: head + without_weights + tail,
         reason: BoundReason::Chain { device, work: without_weights, head, tail },
     };
     let forwards =
         forward_fill(model, device).min(forwards_alone(paths.model(), model, device, to_first_input - head));
-    let backwards = backward_fill(model, device).min(from_last_forward);
+    let backwards = backward_fill(model, device).min(from_last_forward - device_tail);
     let firsts =
         [Window { length: head, work: Ticks::ZERO }, Window { length: to_first_input, work: forwards }];
-    let lasts = [Window::default(), Window { length: from_last_forward, work: backwards }];
+    let lasts = [
+        Window { length: device_tail, work: Ticks::ZERO },
+        Window { length: from_last_forward, work: backwards },
+    ];
     firsts
         .into_iter()
         .flat_map(|first| lasts.into_iter().map(move |last| (first, last)))

@@ -1,6 +1,6 @@
 //! The conditions under which costs and memory make a model.
 
-use super::{Device, Model, PlacementError, Stage, Ticks, Units};
+use super::{Device, Model, PlacementError, Stage, StepEnd, Ticks, Units};
 
 /// Why costs and memory do not make a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -96,6 +96,12 @@ pub enum ModelError {
     /// All durations and latencies of all microbatches together do not fit.
     #[error("the times of all passes together exceed {max} ticks; choose a coarser unit", max = Model::MAX_TOTAL)]
     TimeOverflow,
+    /// All passes fit, but not together with what follows them.
+    #[error(
+        "the times of all passes and of the end of the step together exceed {max} ticks; choose a coarser unit",
+        max = Model::MAX_TOTAL
+    )]
+    StepOverflow,
     /// All activations together do not fit.
     #[error("the activations of all microbatches together exceed {max} units; choose a coarser unit", max = Model::MAX_TOTAL)]
     MemoryOverflow,
@@ -154,6 +160,11 @@ impl Model {
                 return Err(ModelError::Length { key, found, expected, of });
             }
         }
+        for (key, list) in self.step.iter().flat_map(StepEnd::lists) {
+            if list.len() != stages {
+                return Err(ModelError::Length { key, found: list.len(), expected: stages, of: "stages" });
+            }
+        }
         Ok(())
     }
 
@@ -164,7 +175,8 @@ impl Model {
             ("time.backward_weight", &self.costs.backward_weight),
             ("time.communication", &self.costs.communication),
         ];
-        let times = times.into_iter().flat_map(|(key, list)| list.iter().map(move |value| (key, value.0)));
+        let times = times.into_iter().chain(self.step.iter().flat_map(StepEnd::lists));
+        let times = times.flat_map(|(key, list)| list.iter().map(move |value| (key, value.0)));
         let memory = &self.memory;
         let amounts = [
             ("memory.activation", memory.activation.iter().map(|value| value.0).min()),
@@ -220,13 +232,13 @@ impl Model {
             &costs.communication,
         ];
         let times = times.into_iter().flatten().map(|ticks| ticks.0);
-        if !fits(times, microbatches) {
-            return Err(ModelError::TimeOverflow);
-        }
+        let passes = total(times, microbatches).ok_or(ModelError::TimeOverflow)?;
+        // The step ends once, however many microbatches there are.
+        let step = self.step.iter().flat_map(StepEnd::lists).flat_map(|(_, list)| list).map(|ticks| ticks.0);
+        total(step.chain([passes]), 1).ok_or(ModelError::StepOverflow)?;
         let memory = &self.memory;
-        if !fits(memory.activation.iter().chain(&memory.weights).map(|units| units.0), microbatches) {
-            return Err(ModelError::MemoryOverflow);
-        }
+        let activations = memory.activation.iter().chain(&memory.weights).map(|units| units.0);
+        total(activations, microbatches).ok_or(ModelError::MemoryOverflow)?;
         if let Some(&capacity) =
             self.memory.capacity.iter().flatten().find(|capacity| capacity.0 > Self::MAX_TOTAL)
         {
@@ -246,10 +258,10 @@ impl Model {
     }
 }
 
-/// Whether the sum, times a count, stays within [`Model::MAX_TOTAL`].
-fn fits(mut amounts: impl Iterator<Item = i64>, count: u32) -> bool {
+/// The sum, times a count; nothing when that exceeds [`Model::MAX_TOTAL`].
+fn total(mut amounts: impl Iterator<Item = i64>, count: u32) -> Option<i64> {
     amounts
         .try_fold(0_i64, i64::checked_add)
         .and_then(|sum| sum.checked_mul(i64::from(count)))
-        .is_some_and(|total| total <= Model::MAX_TOTAL)
+        .filter(|&total| total <= Model::MAX_TOTAL)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::reading::{FileError, Table, TomlProblem, Value, document, root};
-use super::{Costs, Memory, Model, Overlap, PairDurations, Placement, Shape, Stage, Ticks, Units};
+use super::{Costs, Memory, Model, Overlap, PairDurations, Placement, Shape, Stage, StepEnd, Ticks, Units};
 
 /// Reads a model file.
 ///
@@ -14,7 +14,7 @@ use super::{Costs, Memory, Model, Overlap, PairDurations, Placement, Shape, Stag
 pub fn parse(text: &str) -> Result<Model, FileError> {
     let document = document(text)?;
     let file = root(&document);
-    file.only(&["name", "source", "pipeline", "time", "memory", "recompute", "overlap"])?;
+    file.only(&["name", "source", "pipeline", "time", "memory", "recompute", "overlap", "step"])?;
     let name = file.require("name")?.text()?.to_owned();
     let source = file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?;
 
@@ -32,11 +32,13 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
         Some(value) => read_overlap(&value.table()?)?,
         None => Overlap::default(),
     };
-    let model = Model::new(name, source, placement, microbatches, costs, memory);
-    model.and_then(|model| model.with_overlap(overlap)).map_err(|error| FileError {
-        span: span_of(&error, &file, &pipeline_value),
-        problem: TomlProblem::Model(error),
-    })
+    let step = file.get("step").map(|value| read_step(&value.table()?, &placement)).transpose()?;
+    Model::new(name, source, placement, microbatches, costs, memory)
+        .and_then(|model| model.with_overlap(overlap)?.with_step(step))
+        .map_err(|error| FileError {
+            span: span_of(&error, &file, &pipeline_value),
+            problem: TomlProblem::Model(error),
+        })
 }
 
 /// Where in the file a complaint about the model as a whole belongs.
@@ -48,6 +50,7 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         E::NoWork(_) | E::TimeOverflow => {
             return file.get("time").map_or_else(|| pipeline.span(), |time| time.span());
         }
+        E::StepOverflow => return file.get("step").map_or_else(|| pipeline.span(), |step| step.span()),
         E::MemoryOverflow => ("memory", "activation"),
         E::CapacityOverflow(_) | E::NoRoomForWeights { .. } => ("memory", "capacity"),
         E::TooManyPasses { .. } => ("pipeline", "microbatches"),
@@ -231,6 +234,18 @@ fn span_of_pair(
     entries.iter().find(|entry| is_it(entry)).map(Value::span)
 }
 
+fn read_step(step: &Table<'_>, placement: &Placement) -> Result<StepEnd, FileError> {
+    step.only(&["reduce", "optimizer"])?;
+    let stages = placement.stages() as usize;
+    let read = |key| -> Result<Vec<Ticks>, FileError> {
+        match step.get(key) {
+            Some(value) => Ok(value.amounts(stages, "stages")?.into_iter().map(Ticks).collect()),
+            None => Ok(vec![Ticks::ZERO; stages]),
+        }
+    };
+    Ok(StepEnd { reduce: read("reduce")?, optimizer: read("optimizer")? })
+}
+
 fn read_unit(table: Option<&Table<'_>>, default: &str) -> Result<String, FileError> {
     let unit = table.and_then(|table| table.get("unit"));
     unit.map_or_else(|| Ok(default.to_owned()), |value| value.text().map(str::to_owned))
@@ -318,6 +333,13 @@ pub fn print(model: &Model) -> String {
                     line(format_args!("]"));
                 }
             }
+        }
+    }
+    if let Some(step) = model.step() {
+        line(format_args!("\n[step]"));
+        for (key, values) in step.lists() {
+            let key = key.strip_prefix("step.").unwrap_or(key);
+            line(format_args!("{key} = {}", one_or_list(values.iter().map(|ticks| ticks.0))));
         }
     }
     text

@@ -40,6 +40,7 @@ mod overlap;
 mod pass;
 mod placement;
 pub mod reading;
+mod step;
 mod variants;
 
 pub use amount::{Ticks, Units};
@@ -50,6 +51,7 @@ pub use index::{Device, Microbatch, Stage};
 pub use overlap::{Overlap, PairDurations};
 pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
+pub use step::{BeyondPasses, StepEnd};
 
 /// A pipeline to schedule: placement, microbatches, costs and memory, checked to be consistent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +63,7 @@ pub struct Model {
     costs: Costs,
     memory: Memory,
     overlap: Overlap,
+    step: Option<StepEnd>,
 }
 
 impl Model {
@@ -71,7 +74,8 @@ impl Model {
     /// bits too.
     pub const MAX_TOTAL: i64 = 1 << 58;
 
-    /// A model from its parts. Overlapped pairs take as long as their passes one after the other.
+    /// A model from its parts. Overlapped pairs take as long as their passes one after the other, and nothing follows the
+    /// passes.
     ///
     /// # Errors
     /// When a list has the wrong length, an amount is negative, or the whole could overflow.
@@ -84,7 +88,7 @@ impl Model {
         memory: Memory,
     ) -> Result<Self, ModelError> {
         let overlap = Overlap::default();
-        let model = Self { name, source, placement, microbatches, costs, memory, overlap };
+        let model = Self { name, source, placement, microbatches, costs, memory, overlap, step: None };
         check::check(&model)?;
         Ok(model)
     }

@@ -435,3 +435,146 @@ fn a_pipeline_in_two_directions_is_read_and_printed_back() {
     assert_eq!(model.placement(), &Placement::bidirectional(2).expect("a placement"));
     assert_eq!(parse(&print(&model)), Ok(model));
 }
+
+/// The complete file with an end of the step.
+fn with_step() -> String {
+    format!("{COMPLETE}\n[step]\nreduce = [7, 8, 9, 10]\noptimizer = 11\n")
+}
+
+#[test]
+fn the_end_of_a_step_is_read_and_printed_back() {
+    let model = parse(&with_step()).expect("a model");
+    let step = StepEnd { reduce: ticks(&[7, 8, 9, 10]), optimizer: ticks(&[11; 4]) };
+    assert_eq!(model.step(), Some(&step));
+    let plain = parse(COMPLETE).expect("a model");
+    assert_eq!(plain.step(), None);
+    assert_eq!(plain.with_step(Some(step)), Ok(model.clone()));
+    assert_eq!(model.with_step(None), Ok(plain.clone()));
+    assert!(!print(&plain).contains("step"));
+    let text = print(&model);
+    assert!(text.ends_with("\n[step]\nreduce = [7, 8, 9, 10]\noptimizer = 11\n"), "{text}");
+    assert_eq!(parse(&text), Ok(model));
+
+    // What is left out is zero, and a table that is stated is printed.
+    let stated = parse(&format!("{COMPLETE}\n[step]\n")).expect("a model");
+    assert_eq!(stated.step(), Some(&StepEnd { reduce: ticks(&[0; 4]), optimizer: ticks(&[0; 4]) }));
+    let text = print(&stated);
+    assert!(text.ends_with("\n[step]\nreduce = 0\noptimizer = 0\n"), "{text}");
+    assert_eq!(parse(&text), Ok(stated));
+}
+
+#[test]
+fn every_complaint_about_the_end_of_a_step_points_at_its_place() {
+    let passes_of = |most: i64| format!("[0, 0, 0, {}]", Model::MAX_TOTAL - 3 * 112 + most);
+    let [enough, too_much] = [0, 1].map(passes_of);
+    let cases = [
+        ("reduce = [7, 8, 9, 10]", "scatter = 1", "unknown key `step.scatter`", "scatter"),
+        ("[step]", "step = 3\n[other]", "unknown key `other`", "other"),
+        ("[7, 8, 9, 10]", "[7, 8, 9]", "`step.reduce` has 3 values, but there are 4 stages", "[7, 8, 9]"),
+        (
+            "optimizer = 11",
+            "optimizer = [11]",
+            "`step.optimizer` has 1 values, but there are 4 stages",
+            "[11]",
+        ),
+        ("[7, 8, 9, 10]", "[7, 8, -9, 10]", "`step.reduce[2]` must not be negative, but is -9", "-9"),
+        ("optimizer = 11", "optimizer = -1", "`step.optimizer` must not be negative, but is -1", "-1"),
+        (
+            "optimizer = 11",
+            "optimizer = 1.5",
+            "`step.optimizer` must be an integer, or a list of integers, but is float 1.5",
+            "1.5",
+        ),
+        (
+            "[7, 8, 9, 10]",
+            too_much.as_str(),
+            "the times of all passes and of the end of the step together exceed 288230376151711744 ticks; choose a \
+             coarser unit",
+            "[step]",
+        ),
+    ];
+    for (piece, replacement, message, place) in cases {
+        let text = with_step().replace(piece, replacement);
+        let error = parse(&text).expect_err(replacement);
+        assert_eq!((error.to_string(), &text[error.span.clone()]), (message.to_owned(), place));
+    }
+    // R doubles the forwards, and latencies count both ways: (2*10 + 20 + 24 + 2*24) * 3 microbatches. The step counts once.
+    let text = with_step().replace("[7, 8, 9, 10]", &enough).replace("optimizer = 11", "optimizer = 0");
+    let model = parse(&text).expect("it just fits");
+    assert_eq!(model.with_microbatches(4), Err(ModelError::StepOverflow));
+    let text = with_step().replace("[7, 8, 9, 10]", &too_much).replace("optimizer = 11", "optimizer = 0");
+    assert!(matches!(parse(&text), Err(error) if error.to_string().contains("end of the step")));
+}
+
+#[test]
+fn steps_that_are_none_are_refused() {
+    let model = parse(COMPLETE).expect("a model");
+    let with = |reduce: &[i64], optimizer: &[i64]| {
+        model.with_step(Some(StepEnd { reduce: ticks(reduce), optimizer: ticks(optimizer) }))
+    };
+    let short = |key, found| Err(ModelError::Length { key, found, expected: 4, of: "stages" });
+    assert_eq!(with(&[1; 3], &[1; 4]), short("step.reduce", 3));
+    assert_eq!(with(&[1; 4], &[1; 5]), short("step.optimizer", 5));
+    let negative = |key| Err(ModelError::Negative { key, value: -1 });
+    assert_eq!(with(&[1, 1, 1, -1], &[1; 4]), negative("step.reduce"));
+    assert_eq!(with(&[1; 4], &[-1, 1, 1, 1]), negative("step.optimizer"));
+    assert_eq!(with(&[i64::MAX; 4], &[1; 4]), Err(ModelError::StepOverflow));
+    assert_eq!(with(&[0; 4], &[0, 0, 0, Model::MAX_TOTAL]), Err(ModelError::StepOverflow));
+}
+
+#[test]
+fn every_variant_of_a_model_keeps_the_end_of_its_step() {
+    let model = parse(&with_step()).expect("a model");
+    let variants = [
+        model.with_microbatches(9),
+        model.with_activation_capacity(vec![None; 2]),
+        model.with_uniform_activation_capacity(Some(Units(7))),
+        model.with_uniform_capacity(Units(300)),
+        model.with_costs(model.costs().clone()),
+        model.with_overlap(Overlap::default()),
+        Ok(model.without_weights()),
+        model.resized(2),
+    ];
+    for variant in variants {
+        assert_eq!(variant.expect("a model").step(), model.step());
+    }
+    let text = "name = \"n\"\n[pipeline]\ndevices = 2\nplacement = \"v\"\nmicrobatches = 8\n\
+                [time]\nforward = 1\nbackward_input = 2\nbackward_weight = 3\n[step]\nreduce = 4\noptimizer = 5\n";
+    let resized = parse(text).expect("a model").resized(3).expect("all stages are alike");
+    assert_eq!(resized.step(), Some(&StepEnd { reduce: ticks(&[4; 6]), optimizer: ticks(&[5; 6]) }));
+    for (piece, replacement, key) in [
+        ("reduce = 4", "reduce = [4, 4, 4, 3]", "step.reduce"),
+        ("optimizer = 5", "optimizer = [5, 6, 5, 5]", "step.optimizer"),
+    ] {
+        let model = parse(&text.replace(piece, replacement)).expect("a model");
+        assert_eq!(model.resized(3), Err(ModelError::NotResizable { key }));
+    }
+}
+
+#[test]
+fn a_model_names_the_tables_that_go_beyond_passes() {
+    let plain = parse(COMPLETE).expect("a model");
+    let pairs = |duration| {
+        let overlap =
+            Overlap { forward_backward: PairDurations::Uniform(Ticks(duration)), ..Overlap::default() };
+        let mut costs = plain.costs().clone();
+        costs.forward = ticks(&[4; 4]);
+        plain.with_costs(costs).and_then(|model| model.with_overlap(overlap)).expect("a model")
+    };
+    let step = |model: &Model, reduce: i64, optimizer: i64| {
+        let step = StepEnd { reduce: ticks(&[0, 0, 0, reduce]), optimizer: ticks(&[0, 0, optimizer, 0]) };
+        model.with_step(Some(step)).expect("a model")
+    };
+    let beyond = |model: &Model| model.beyond_passes().map(|tables| tables.to_string());
+    assert_eq!(beyond(&plain), None);
+    assert_eq!(beyond(&pairs(15)), None, "as long as both");
+    assert_eq!(beyond(&step(&plain, 0, 0)), None);
+    assert_eq!(beyond(&pairs(14)).as_deref(), Some("[overlap]"));
+    assert_eq!(beyond(&step(&plain, 1, 0)).as_deref(), Some("[step]"));
+    assert_eq!(beyond(&step(&plain, 0, 1)).as_deref(), Some("[step]"));
+    let both = step(&pairs(14), 1, 1).beyond_passes().expect("both");
+    assert_eq!(
+        (both.to_string().as_str(), both.tables()),
+        ("[overlap] and [step]", &["[overlap]", "[step]"][..])
+    );
+}

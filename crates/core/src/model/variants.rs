@@ -1,7 +1,7 @@
 //! The same pipeline with something changed.
 
 use super::check::check;
-use super::{Costs, Device, Memory, Model, ModelError, Overlap, PairDurations, Units};
+use super::{Costs, Device, Memory, Model, ModelError, Overlap, PairDurations, StepEnd, Units};
 
 impl Model {
     /// The same pipeline with another number of microbatches.
@@ -60,7 +60,7 @@ impl Model {
         Self { costs, ..self.clone() }.checked()
     }
 
-    fn checked(self) -> Result<Self, ModelError> {
+    pub(super) fn checked(self) -> Result<Self, ModelError> {
         check(&self)?;
         Ok(self)
     }
@@ -113,7 +113,14 @@ impl Model {
             forward_backward: uniform("overlap.forward_backward", forward_backward)?,
             forward_input: uniform("overlap.forward_input", forward_input)?,
         };
-        Self { placement, costs, memory, overlap, ..self.clone() }.checked()
+        let step = match &self.step {
+            Some(StepEnd { reduce, optimizer }) => Some(StepEnd {
+                reduce: stretch("step.reduce", reduce, stages)?,
+                optimizer: stretch("step.optimizer", optimizer, stages)?,
+            }),
+            None => None,
+        };
+        Self { placement, costs, memory, overlap, step, ..self.clone() }.checked()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use num_rational::Ratio;
 
-use super::{devices, end_of};
+use super::{StepTimes, devices, end_of};
 use crate::model::{Kind, Model, Ticks};
 use crate::schedule::Schedule;
 
@@ -12,16 +12,18 @@ pub type Rate = Ratio<i128>;
 /// What the times of a schedule amount to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metrics {
-    /// The last end over all devices, the first start being time 0.
+    /// The last end over all devices, the first start being time 0. The optimiser steps count where the model has an
+    /// [end of the step](Model::step).
     pub makespan: Ticks,
-    /// The least time, in ticks, within which every device can run its passes if it may begin later than as soon as
-    /// possible: the papers' "cost", and the time of an iteration when the next one follows without a barrier. The
-    /// starts as soon as possible may have a larger span.
+    /// The least time, in ticks, within which every device can run its passes, and the optimiser steps of its stages, if
+    /// it may begin later than as soon as possible: the papers' "cost", and the time of an iteration when the next one
+    /// follows without a barrier. The starts as soon as possible may have a larger span.
     pub device_span: Ticks,
-    /// The time that all devices together are busy. An overlapped pair counts once.
+    /// The time that all devices together are busy, with passes and optimiser steps. An overlapped pair counts once.
+    /// Reductions do not count: they run on the collective streams, while the devices may work or wait.
     pub busy: Ticks,
-    /// The part of that in which they do what every schedule has to: forwards and backwards. Recomputation is
-    /// not counted.
+    /// The part of that in which they do what every schedule has to: forwards, backwards and optimiser steps.
+    /// Recomputation is not counted.
     pub useful: Ticks,
     /// `1 - busy / (d * device_span)`. With equal devices this is the papers'
     /// `1 - m*(F+B+W)/cost` (Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 5.3).
@@ -38,6 +40,7 @@ pub(super) fn measure(
     model: &Model,
     schedule: &Schedule,
     starts: &[Vec<Ticks>],
+    step: &[StepTimes],
     device_span: Ticks,
 ) -> Metrics {
     let (mut makespan, mut busy, mut recomputing) = (Ticks::ZERO, Ticks::ZERO, Ticks::ZERO);
@@ -47,6 +50,11 @@ pub(super) fn measure(
         busy += schedule.steps(device).map(|step| model.step_duration(step)).sum();
         let recomputations = order.iter().filter(|pass| pass.kind == Kind::R);
         recomputing += recomputations.map(|pass| model.duration(pass.stage, pass.kind)).sum();
+    }
+    // An optimiser step is the last task of its device, if there is one.
+    for StepTimes { optimizer, .. } in step {
+        makespan = makespan.max(optimizer.end);
+        busy += optimizer.end - optimizer.start;
     }
     // The share of a span that is not worked in.
     let rest = |worked: Ticks, span: Ticks| {

@@ -15,6 +15,10 @@
 //! - The weights of a device's stages are there all the time.
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
 //!   the rest); I releases all but what W needs at its end; W and B release what is left.
+//! - Where the model has an [end of the step](Model::step), the gradients of a stage are reduced after its last W or B, on
+//!   the collective stream of its device, one stage at a time, in the order of those passes. Behind all its passes, and in
+//!   the same order, the device runs the optimiser steps of its stages, each once its gradients are reduced. None of this
+//!   holds memory of its own.
 //!
 //! ```
 //! use bubbleproof_core::model::{Model, Placement};
@@ -39,15 +43,19 @@ mod deadlocks;
 mod layout;
 mod memory;
 mod metrics;
+mod numbering;
 mod rules;
 mod structure;
 mod violation;
+
+use std::ops::Range;
 
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 use crate::tasks::{Execution, TaskGraph};
 use deadlocks::Deadlocks;
 use layout::Layout;
+use numbering::Numbering;
 
 pub use memory::Held;
 pub use metrics::{Metrics, Rate};
@@ -73,8 +81,19 @@ pub struct Timing {
     /// The start of every pass, in the order of each device; the first start is 0. Of an overlapped pair, the first pass
     /// starts with the pair and the second one ends with it; between, they run side by side for as long as the pair saves.
     pub starts: Vec<Vec<Ticks>>,
+    /// By stage, when the step ends; empty for a model without an [end of the step](Model::step).
+    pub step: Vec<StepTimes>,
     /// Makespan, span, busy time and rates.
     pub metrics: Metrics,
+}
+
+/// When what follows the passes of a stage runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepTimes {
+    /// Start and end of the reduction of its gradients, on the collective stream of its device.
+    pub reduce: Range<Ticks>,
+    /// Start and end of its optimiser step, on its device.
+    pub optimizer: Range<Ticks>,
 }
 
 impl Verdict {
@@ -129,18 +148,30 @@ fn explained_by(
 
 /// The times of orders in which nothing is wrong; nothing when devices wait for each other for ever.
 fn time(model: &Model, schedule: &Schedule, layout: &Layout) -> Option<Timing> {
-    let graph = rules::task_graph(model, schedule, layout);
+    let numbering = Numbering::new(model, schedule, layout);
+    let graph = rules::task_graph(model, schedule, layout, &numbering);
     let execution = graph.execute().ok()?;
     let device_span = graph.span(&execution, schedule.orders().len());
-    let starts = starts(model, schedule, layout, &execution);
-    Some(Timing { metrics: metrics::measure(model, schedule, &starts, device_span), starts })
+    let starts = starts(model, schedule, layout, &numbering, &execution);
+    let during = |task| execution.start(task)..execution.end(&graph, task);
+    let ends = numbering.ends().iter();
+    let step: Vec<StepTimes> = ends
+        .map(|end| StepTimes { reduce: during(end.reduction), optimizer: during(end.optimizer) })
+        .collect();
+    let metrics = metrics::measure(model, schedule, &starts, &step, device_span);
+    Some(Timing { starts, step, metrics })
 }
 
 /// The starts of passes, in the order of each device. The second pass of a pair ends with the pair.
-fn starts(model: &Model, schedule: &Schedule, layout: &Layout, execution: &Execution) -> Vec<Vec<Ticks>> {
+fn starts(
+    model: &Model,
+    schedule: &Schedule,
+    layout: &Layout,
+    numbering: &Numbering,
+    execution: &Execution,
+) -> Vec<Vec<Ticks>> {
     let of_device = |(device, order): (Device, &[Pass])| {
-        let ranks = layout.range(device);
-        let mut starts = execution.starts()[ranks.start as usize..ranks.end as usize].to_vec();
+        let mut starts = execution.starts()[numbering.passes(layout, device)].to_vec();
         for second in schedule.overlaps(device).iter().map(|first| first + 1) {
             starts[second] -= model.duration(order[second].stage, order[second].kind);
         }
@@ -149,9 +180,14 @@ fn starts(model: &Model, schedule: &Schedule, layout: &Layout, execution: &Execu
     devices(schedule).map(of_device).collect()
 }
 
-/// The task graph that [`replay`] runs: the resources are the devices, and the task of a pass has the rank that the pass
-/// has in the orders of all devices, one after the other. The task of an overlapped pair is that of its first pass; that
-/// of its second pass takes no time and follows it.
+/// The task graph that [`replay`] runs. Its first resources are the devices, and the first tasks of a device are the passes
+/// of its order. The task of an overlapped pair is that of its first pass; that of its second pass takes no time and
+/// follows it.
+///
+/// For a model with an [end of the step](Model::step), the optimiser steps of a device follow its passes, and the
+/// collective stream of each device is a resource behind all devices, with the reductions as its tasks. For other models
+/// there is nothing else, and the task of a pass has the rank that the pass has in the orders of all devices, one after the
+/// other.
 ///
 /// Nothing where passes are missing, double or out of place, which [`replay`] reports.
 #[must_use]
@@ -161,7 +197,8 @@ pub fn task_graph(model: &Model, schedule: &Schedule) -> Option<TaskGraph> {
         let layout = Layout::new(schedule);
         structure::inspect(model, schedule, &layout, &mut violations);
         if violations.is_empty() {
-            return Some(rules::task_graph(model, schedule, &layout));
+            let numbering = Numbering::new(model, schedule, &layout);
+            return Some(rules::task_graph(model, schedule, &layout, &numbering));
         }
     }
     None

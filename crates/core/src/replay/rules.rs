@@ -1,12 +1,13 @@
 //! The rules of pipelines: a model and a schedule as a task graph.
 
 use super::layout::Layout;
+use super::numbering::Numbering;
 use crate::model::{Model, Pass, Ticks};
 use crate::schedule::Schedule;
-use crate::tasks::{Task, TaskGraph, TaskGraphBuilder};
+use crate::tasks::{TaskGraph, TaskGraphBuilder};
 
-/// The task graph of a schedule whose passes are all there once and in their place. The task of the pass with rank `r` is
-/// task `r`.
+/// The task graph of a schedule whose passes are all there once and in their place, with [numbers](Numbering) for its
+/// tasks.
 ///
 /// 1. A device is a resource, which takes its passes in their order.
 /// 2. A pass takes its duration, and needs the passes that [`Layout::for_each_need`] lists.
@@ -14,8 +15,21 @@ use crate::tasks::{Task, TaskGraph, TaskGraphBuilder};
 /// 4. An overlapped pair is one task, in the place of its first pass: it takes [the duration of the
 ///    pair](Model::step_duration), and needs what either pass needs. The task in the place of its second pass takes no
 ///    time, and so ends with the pair.
-pub(super) fn task_graph(model: &Model, schedule: &Schedule, layout: &Layout) -> TaskGraph {
-    let mut graph = TaskGraphBuilder::with_capacity(layout.len(), layout.len());
+///
+/// With an [end of the step](Model::step) also:
+///
+/// 5. The collective stream of a device is a resource, which reduces the gradients of the stages of the device, in the
+///    order of their last Ws or Bs. A reduction needs that pass, and takes the time of its stage.
+/// 6. Behind all its passes, a device runs the optimiser steps of its stages in the same order. An optimiser step needs
+///    the reduction of its stage, and takes the time of its stage.
+pub(super) fn task_graph(
+    model: &Model,
+    schedule: &Schedule,
+    layout: &Layout,
+    numbering: &Numbering,
+) -> TaskGraph {
+    let tasks = layout.len() + 2 * numbering.ends().len();
+    let mut graph = TaskGraphBuilder::with_capacity(tasks, tasks);
     for (device, _) in super::devices(schedule) {
         let own = layout.range(device);
         let mut order = graph.resource();
@@ -25,7 +39,8 @@ pub(super) fn task_graph(model: &Model, schedule: &Schedule, layout: &Layout) ->
                 layout.for_each_need(pass, |need, slot| {
                     // What is on the device itself has ended before the device is free.
                     if !own.contains(&slot.rank()) {
-                        task.need(Task(slot.rank()), latency(model, need, pass));
+                        let from = model.placement().device_of(need.stage);
+                        task.need(numbering.task(from, slot), latency(model, need, pass));
                     }
                 });
             }
@@ -33,8 +48,26 @@ pub(super) fn task_graph(model: &Model, schedule: &Schedule, layout: &Layout) ->
                 order.task(Ticks::ZERO);
             }
         }
+        if let Some(step) = model.step() {
+            for &stage in numbering.ends_of(device) {
+                let mut task = order.task(step.optimizer[stage.index()]);
+                task.need(numbering.end(stage).reduction, Ticks::ZERO);
+            }
+        }
     }
-    graph.finish().expect("every needed pass has a rank, and the model limits its totals")
+    if let Some(step) = model.step() {
+        for (device, _) in super::devices(schedule) {
+            let mut stream = graph.resource();
+            for &stage in numbering.ends_of(device) {
+                let mut task = stream.task(step.reduce[stage.index()]);
+                // Where no microbatch goes through a stage, its reduction waits for no pass.
+                if let Some(slot) = numbering.end(stage).last_backward {
+                    task.need(numbering.task(device, slot), Ticks::ZERO);
+                }
+            }
+        }
+    }
+    graph.finish().expect("every needed task has its number, and the model limits its totals")
 }
 
 /// The latency from one pass to another one of the same or a neighbouring stage, in ticks.

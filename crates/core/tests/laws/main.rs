@@ -25,6 +25,7 @@ mod problems;
 mod row;
 #[path = "../../../../tests/files/communication/runtime.rs"]
 mod runtime;
+mod step;
 
 /// A row of random choices (splitmix64), of which longer ones make larger problems.
 fn random(seed: u64, length: u64) -> Vec<u8> {

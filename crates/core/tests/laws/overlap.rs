@@ -12,7 +12,7 @@ use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
 
 /// A model with pairs of random durations on two devices; with V placement one microbatch, else two.
-fn models() -> impl Strategy<Value = Model> {
+pub fn models() -> impl Strategy<Value = Model> {
     let placements = prop_oneof![Just((Placement::linear(2), 2)), Just((Placement::v(2), 1))];
     (placements, prop::collection::vec(1..=6_i64, 16), prop::collection::vec(0..=100_i64, 32), any::<bool>())
         .prop_map(|((placement, microbatches), times, shares, both)| {
@@ -218,7 +218,7 @@ fn naive(model: &Model, steps: [&Steps; 2]) -> Option<BTreeMap<Pass, (i64, i64)>
 }
 
 /// The least makespan and device span over all orders and pairs; how many schedules with pairs were valid.
-fn optimum(model: &Model) -> (Ticks, Ticks, usize) {
+pub fn optimum(model: &Model) -> (Ticks, Ticks, usize) {
     let of =
         |device| -> Vec<Steps> { orders(model, device).iter().flat_map(|order| tilings(order)).collect() };
     let (first, second) = (of(Device(0)), of(Device(1)));

@@ -43,6 +43,8 @@ pub(super) struct Chain {
     pub stages: Vec<Held>,
     /// The capacities of the kept devices.
     pub capacity: Vec<Option<Units>>,
+    /// By kept device: from the end of a pass to the end of the device, at the least.
+    pub tails: Vec<Ticks>,
 }
 
 impl Chain {
@@ -90,6 +92,7 @@ impl Chain {
             links: links.collect(),
             stages: held.collect(),
             capacity: devices.iter().map(|&device| model.activation_capacity(device)).collect(),
+            tails: devices.iter().map(|&device| paths.device_tail(device)).collect(),
         }
     }
 }

@@ -15,7 +15,8 @@
 //! `(m-n)/K + 1`, rounded down, after that of layer `n-K + (m-n) mod K`; and in the long run a microbatch takes at
 //! least G/K in *every* schedule, whether it repeats or not.
 //!
-//! For the device span, the kept device that begins first is measured, without head and tails.
+//! For the device span, the kept device that begins first is measured, without head and without tails on other devices.
+//! The end of the step is part of the tails.
 //! `docs/bounds.md` has the proofs, and statements that are false although they look true.
 
 mod chain;

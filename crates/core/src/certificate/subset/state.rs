@@ -62,6 +62,7 @@ pub(super) fn with_end(chain: &Chain, times: &[Ticks], objective: Objective) -> 
     let end = times[first.device];
     let last_end = match objective {
         Objective::Makespan => end + first.tail,
+        // What follows the last pass of the device comes after its backward.
         Objective::DeviceSpan => end,
     };
     let mut times = times.to_vec();
@@ -222,11 +223,14 @@ impl<'a> State<'a> {
 
     /// How far the objective reaches at the least because of a pass that ends then.
     fn last_end(&self, choice: Choice, end: Ticks, objective: Objective) -> Ticks {
+        let device = self.device(choice);
         match (objective, choice) {
             (Objective::Makespan, Choice::Link(link)) => end + self.chain.links[link].tail,
-            (Objective::Makespan, Choice::Weight(_)) => end,
+            (Objective::Makespan, Choice::Weight(_)) => end + self.chain.tails[device],
             // The device that begins; of the others the first start is not known.
-            (Objective::DeviceSpan, _) if self.device(choice) == self.chain.links[0].device => end,
+            (Objective::DeviceSpan, _) if device == self.chain.links[0].device => {
+                end + self.chain.tails[device]
+            }
             (Objective::DeviceSpan, _) => Ticks::ZERO,
         }
     }

@@ -3,6 +3,7 @@
 mod directions;
 mod memory;
 mod pairs;
+mod step;
 mod times;
 mod violations;
 

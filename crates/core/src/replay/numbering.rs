@@ -1,0 +1,98 @@
+//! Which task is which: the one place that knows the numbers of tasks in the task graph of a schedule.
+
+use std::ops::Range;
+
+use super::devices;
+use super::layout::{Layout, Slot};
+use crate::model::{Device, Kind, Model, Stage};
+use crate::schedule::{Place, Schedule};
+use crate::tasks::Task;
+
+/// The numbers of the tasks of a schedule.
+///
+/// The resources are the devices, then, for a model with an end of the step, the collective streams of the devices. A
+/// device runs its passes, then the optimiser steps of its stages. Its stream runs the reductions of these stages, in the
+/// same order.
+pub(super) struct Numbering {
+    /// By device: how many optimiser steps of other devices come before its passes.
+    before: Vec<u32>,
+    /// By device: its stages in the order of their last backwards. Empty without an end of the step.
+    orders: Vec<Vec<Stage>>,
+    /// By stage. Empty without an end of the step.
+    ends: Vec<StageEnd>,
+}
+
+/// What follows the passes of a stage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StageEnd {
+    /// Its last backward; none where no microbatch goes through it.
+    pub last_backward: Option<Slot>,
+    pub reduction: Task,
+    pub optimizer: Task,
+}
+
+impl Numbering {
+    pub(super) fn new(model: &Model, schedule: &Schedule, layout: &Layout) -> Self {
+        if model.step().is_none() {
+            let before = vec![0; schedule.orders().len()];
+            return Self { before, orders: Vec::new(), ends: Vec::new() };
+        }
+        let mut last_backward: Vec<Option<Slot>> = vec![None; model.stages() as usize];
+        for (device, order) in devices(schedule) {
+            for (position, pass) in order.iter().enumerate() {
+                if matches!(pass.kind, Kind::W | Kind::B) {
+                    last_backward[pass.stage.index()] = Some(layout.slot(Place { device, position }));
+                }
+            }
+        }
+        let none = StageEnd { last_backward: None, reduction: Task(0), optimizer: Task(0) };
+        let mut ends = vec![none; last_backward.len()];
+        let (mut before, mut orders) = (Vec::new(), Vec::new());
+        let mut numbered = 0;
+        // The streams come behind all devices, each of which has an optimiser step for every stage.
+        let mut reduction = layout.range(Device::at(schedule.orders().len() - 1)).end + model.stages();
+        for (device, _) in devices(schedule) {
+            before.push(numbered);
+            let mut stages = model.placement().stages_of(device).to_vec();
+            stages.sort_by_key(|&stage| (last_backward[stage.index()], stage));
+            for &stage in &stages {
+                ends[stage.index()] = StageEnd {
+                    last_backward: last_backward[stage.index()],
+                    reduction: Task(reduction),
+                    optimizer: Task(layout.range(device).end + numbered),
+                };
+                numbered += 1;
+                reduction += 1;
+            }
+            orders.push(stages);
+        }
+        Self { before, orders, ends }
+    }
+
+    /// The task of a pass of a device.
+    pub(super) fn task(&self, device: Device, slot: Slot) -> Task {
+        Task(slot.rank() + self.before[device.index()])
+    }
+
+    /// The tasks of the passes of a device, by their ranks.
+    pub(super) fn passes(&self, layout: &Layout, device: Device) -> Range<usize> {
+        let (slots, before) = (layout.range(device), self.before[device.index()]);
+        (slots.start + before) as usize..(slots.end + before) as usize
+    }
+
+    /// The stages of a device, in the order in which their gradients are reduced and their optimiser steps run. Empty
+    /// without an end of the step.
+    pub(super) fn ends_of(&self, device: Device) -> &[Stage] {
+        self.orders.get(device.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// What follows the passes of a stage of a model with an end of the step.
+    pub(super) fn end(&self, stage: Stage) -> StageEnd {
+        self.ends[stage.index()]
+    }
+
+    /// What follows the passes of each stage. Empty without an end of the step.
+    pub(super) fn ends(&self) -> &[StageEnd] {
+        &self.ends
+    }
+}
