@@ -20,7 +20,7 @@ use super::memory_limit::MemoryLimit;
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::{Infeasible, seconds};
-use super::size::{activations_only, check_size, one_by_one, resized};
+use super::size::{activations_only, check_size, passes_alone, resized};
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
 use crate::draw::in_unit;
@@ -151,7 +151,7 @@ pub fn run(args: &BlockArgs, output: Output) -> Result<Status, Error> {
 }
 
 fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error> {
-    let mut model = one_by_one(input.model()?)?;
+    let mut model = passes_alone(input.model()?)?;
     if let Some(devices) = args.devices {
         model = resized(&model, devices)?;
     }

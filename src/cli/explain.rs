@@ -72,7 +72,7 @@ struct ExplanationReport<'a> {
 /// # Errors
 /// When a file or an option is wrong, or the search is defective.
 pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
-    let model = args.model.read_one_by_one()?;
+    let model = args.model.read_passes_alone()?;
     let progress = Progress::start("starting");
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
     let stop = args.search.stop(on_signals(), output);

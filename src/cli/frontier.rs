@@ -23,7 +23,7 @@ use super::number::Interval;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::seconds;
-use super::size::{Size, activations_only, check_size, one_by_one};
+use super::size::{Size, activations_only, check_size, passes_alone};
 use super::violations::count;
 use crate::block::Passes;
 use crate::draw::{Curve, Spot};
@@ -140,7 +140,7 @@ struct Named {
 /// When a file or an option is wrong, or no engine can take the model.
 pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
-    let whole = one_by_one(args.size.apply(read_model(&args.model)?)?)?;
+    let whole = passes_alone(args.size.apply(read_model(&args.model)?)?)?;
     let whole =
         whole.with_uniform_activation_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
     let model = activations_only(&whole);

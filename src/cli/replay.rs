@@ -1,6 +1,7 @@
 //! `replay`: when every pass of a schedule runs.
 
 use std::fmt;
+use std::ops::Range;
 
 use clap::Args;
 use serde::{Serialize, Serializer};
@@ -52,6 +53,27 @@ struct Timed {
     end: i64,
 }
 
+/// What follows the last backward of a stage: start and end of the reduction of its gradients, and of its optimiser step.
+#[derive(Serialize)]
+struct StageEnd {
+    stage: u32,
+    reduce: [i64; 2],
+    optimizer: [i64; 2],
+}
+
+/// What follows the passes of each stage.
+fn ends(timing: &Timing) -> Vec<StageEnd> {
+    let pair = |times: &Range<Ticks>| [times.start.0, times.end.0];
+    let stages = (0..).zip(&timing.step);
+    stages
+        .map(|(stage, times)| StageEnd {
+            stage,
+            reduce: pair(&times.reduce),
+            optimizer: pair(&times.optimizer),
+        })
+        .collect()
+}
+
 impl Replayed<'_> {
     fn timing(&self) -> Option<&Timing> {
         self.judgement.verdict.timing.as_ref()
@@ -95,11 +117,14 @@ impl Serialize for Replayed<'_> {
             /// Last end minus first start in `passes`, of the device for which that is the most, in ticks.
             largest_span: Option<i64>,
             passes: Option<Passes<'a>>,
+            /// By stage; empty without `[step]` in the model.
+            step: Vec<StageEnd>,
         }
 
         let largest_span = self.timing().map(|timing| self.largest_span(timing).0);
         let passes = self.timing().map(|timing| Passes(self, timing));
-        Object { judgement: &self.judgement, largest_span, passes }.serialize(serializer)
+        let step = self.timing().map_or_else(Vec::new, ends);
+        Object { judgement: &self.judgement, largest_span, passes, step }.serialize(serializer)
     }
 }
 
@@ -110,7 +135,12 @@ impl fmt::Display for Replayed<'_> {
         let ScheduleInput { schedule, model, .. } = self.subject;
         let mut table = Table::new(["device", "passes", "start", "end", "busy", "idle", "peak memory"]);
         for device in Device::all(schedule.devices()) {
-            let used = Utilisation::of(spans(model, schedule, timing, device));
+            let mut used = Utilisation::of(spans(model, schedule, timing, device));
+            let stages = model.placement().stages_of(device).iter();
+            for step in stages.filter_map(|stage| timing.step.get(stage.index())) {
+                used.busy += step.optimizer.end - step.optimizer.start;
+                used.last_end = used.last_end.max(step.optimizer.end);
+            }
             table.row([
                 device.to_string(),
                 used.passes.to_string(),
@@ -122,6 +152,14 @@ impl fmt::Display for Replayed<'_> {
             ]);
         }
         write!(out, "\n{table}")?;
+        if !timing.step.is_empty() {
+            let mut table = Table::new(["stage", "reduction", "optimiser step"]);
+            for StageEnd { stage, reduce, optimizer } in ends(timing) {
+                let shown = |[start, end]: [i64; 2]| format!("{start} to {end}");
+                table.row([stage.to_string(), shown(reduce), shown(optimizer)]);
+            }
+            write!(out, "\n{table}")?;
+        }
         let largest = self.largest_span(timing);
         if largest > timing.metrics.device_span {
             let largest = in_unit(largest, &model.costs().unit);

@@ -11,7 +11,7 @@ use super::memory_limit::MemoryLimit;
 use super::output::note;
 use crate::catalog;
 use crate::estimate::{self, Work};
-use crate::model::{Device, Model, Placement, Units};
+use crate::model::{Device, Model, Placement, StepEnd, Units};
 use crate::replay::replay;
 
 /// A model with the options that change its size and its capacities.
@@ -37,12 +37,12 @@ impl ModelArgs {
         self.memory_limit.apply(self.size.apply(read_model(&self.model)?)?)
     }
 
-    /// Reads the model as [`read`](Self::read) does, for what is done with passes [one by one](one_by_one) only.
+    /// Reads the model as [`read`](Self::read) does, for what is done with [passes alone](passes_alone) only.
     ///
     /// # Errors
-    /// As there, and when passes do not run one by one.
-    pub fn read_one_by_one(&self) -> Result<Model, Error> {
-        self.read().and_then(one_by_one)
+    /// As there, and when the model says more.
+    pub fn read_passes_alone(&self) -> Result<Model, Error> {
+        self.read().and_then(passes_alone)
     }
 
     /// Reads the model as [`read`](Self::read) does, for what is done with one direction only.
@@ -87,21 +87,32 @@ pub fn one_way(model: Model) -> Result<Model, Error> {
     ))
 }
 
-/// The model, if microbatches go in one direction and passes run one by one.
+/// The model, if microbatches go in one direction and it says no more than what passes take and when their results arrive.
 ///
 /// # Errors
-/// When they go in two, or overlapped pairs take less time than their passes.
-pub fn one_by_one(model: Model) -> Result<Model, Error> {
+/// When they go in two, or it [says more](Model::beyond_passes).
+pub fn passes_alone(model: Model) -> Result<Model, Error> {
     let model = one_way(model)?;
-    if !model.has_cheaper_pairs() {
-        return Ok(model);
+    match model.beyond_passes() {
+        None => Ok(model),
+        Some(tables) => Err(Error::usage(
+            format!("`{}` has {tables}, but this command knows passes and latencies alone", model.name()),
+            "optimize, compare, verify, replay and check support these tables; to go without, remove them",
+        )),
+    }
+}
+
+/// Refuses a model with an end of the step, for what shows passes alone.
+///
+/// # Errors
+/// When the end of the step takes time.
+pub fn refuse_step(model: &Model) -> Result<(), Error> {
+    if !model.step().is_some_and(StepEnd::takes_time) {
+        return Ok(());
     }
     Err(Error::usage(
-        format!(
-            "`{}` has overlapped pairs that save time, but this command runs passes one by one",
-            model.name()
-        ),
-        "optimize, compare, verify, replay, render and check support `[overlap]`; to go without, remove that table",
+        format!("`{}` has [step], which this command does not show", model.name()),
+        "optimize, compare, verify, replay and check support it; to go without, remove that table",
     ))
 }
 

@@ -21,6 +21,7 @@
 //! ```
 
 mod anneal;
+mod beyond;
 pub mod block;
 mod dispatch;
 pub mod exact;
@@ -30,7 +31,6 @@ pub mod frontier;
 mod justify;
 mod lengths;
 mod needless;
-mod pairs;
 mod parallel;
 pub mod periodic;
 mod proved_by;
@@ -256,8 +256,8 @@ pub fn optimize(
         return Err(OptimizeError::TwoDirections);
     }
     feasible::check(model)?;
-    if model.has_cheaper_pairs() {
-        return pairs::optimize_with_pairs(model, options, progress);
+    if model.beyond_passes().is_some() {
+        return beyond::optimize_beyond_passes(model, options, progress);
     }
     let stop = &with_time_to_check(model, &options.stop);
     let space = search::Space::new(model);
@@ -425,7 +425,7 @@ fn exhaust(
             exact::ExactError::NotBuilt(_)
             | exact::ExactError::NoDuration(_)
             | exact::ExactError::DeviceSpan
-            | exact::ExactError::Pairs
+            | exact::ExactError::BeyondPasses(_)
             | exact::ExactError::NeedsRecomputation(_)
             | exact::ExactError::TooLarge { .. },
         ) => return Ok(None),

@@ -122,8 +122,14 @@ impl Inputs {
 
     fn model_file(&mut self, directory: &Path, file: &str) -> Result<Model, InputError> {
         let text = self.text(directory, file)?;
-        model::parse(&text)
-            .map_err(|error| malformed(directory, file, text, FileKind::Model, error.to_string()))
+        let wrong = |text, message| malformed(directory, file, text, FileKind::Model, message);
+        match model::parse(&text) {
+            Ok(model) => match model.beyond_passes() {
+                None => Ok(model),
+                Some(tables) => Err(wrong(text, format!("records do not cover {tables}"))),
+            },
+            Err(error) => Err(wrong(text, error.to_string())),
+        }
     }
 }
 

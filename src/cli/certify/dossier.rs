@@ -38,7 +38,7 @@ struct CertifyReport {
 /// When a file or an option is wrong, the model cannot be stated in linear inequalities, a file cannot be
 /// written, or the search is defective.
 pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
-    let model = args.model.read_one_by_one()?;
+    let model = args.model.read_passes_alone()?;
     check_size(&model, Work::Search, Some(args.time_limit))?;
     let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit));
     let limit = Deadline::after(args.time_limit, output);

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use crate::draw::plural;
-use crate::model::{Model, Shape, Ticks, Units};
+use crate::model::{Model, Overlap, PairDurations, Shape, Ticks, Units};
 
 /// A problem, as it is printed.
 #[derive(Debug, Serialize)]
@@ -34,10 +34,84 @@ pub(super) struct ProblemReport<'a> {
     weights: Vec<i64>,
     /// By device, in units; null where there is no limit.
     capacity: Vec<Option<i64>>,
+    /// The durations of overlapped pairs, where some are stated.
+    overlap: Option<OverlapReport>,
+    /// What follows the last backward of each stage, if anything does.
+    step: Option<StepReport>,
     /// Whether it was found to be the problem that the reader asked about.
     compared_with_model: bool,
     #[serde(skip)]
     shape: Shape,
+}
+
+/// The durations of overlapped pairs, in ticks.
+#[derive(Debug, Serialize)]
+struct OverlapReport {
+    forward_backward: PairsReport,
+    forward_input: PairsReport,
+}
+
+/// The durations of the pairs of one sort.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum PairsReport {
+    /// As long as both passes: null.
+    Sum,
+    Uniform(i64),
+    Listed(Vec<PairReport>),
+}
+
+/// A pair, by its stages.
+#[derive(Debug, Serialize)]
+struct PairReport {
+    forward: u32,
+    backward: u32,
+    duration: i64,
+}
+
+impl PairsReport {
+    fn of(durations: &PairDurations) -> Self {
+        match durations {
+            PairDurations::Sum => Self::Sum,
+            PairDurations::Uniform(duration) => Self::Uniform(duration.0),
+            PairDurations::Listed(listed) => Self::Listed(
+                listed
+                    .iter()
+                    .map(|(&(forward, backward), duration)| PairReport {
+                        forward: forward.0,
+                        backward: backward.0,
+                        duration: duration.0,
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl Display for PairsReport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sum => out.write_str("as long as both"),
+            Self::Uniform(duration) => write!(out, "{duration}"),
+            Self::Listed(pairs) => {
+                let pair = |pair: &PairReport| {
+                    format!("{} by stages {} and {}", pair.duration, pair.forward, pair.backward)
+                };
+                let shown = pairs.iter().take(SHOWN).map(pair).join(", ");
+                match pairs.len().saturating_sub(SHOWN) {
+                    0 => write!(out, "{shown}"),
+                    left => write!(out, "{shown} and {left} more (--json gives them all)"),
+                }
+            }
+        }
+    }
+}
+
+/// By stage, in ticks.
+#[derive(Debug, Serialize)]
+struct StepReport {
+    reduce: Vec<i64>,
+    optimizer: Vec<i64>,
 }
 
 impl<'a> ProblemReport<'a> {
@@ -64,6 +138,13 @@ impl<'a> ProblemReport<'a> {
             checkpoint: memory.checkpoint.as_deref().map(units),
             weights: units(&memory.weights),
             capacity: memory.capacity.iter().map(|capacity| capacity.map(|units| units.0)).collect(),
+            overlap: (*model.overlap() != Overlap::default()).then(|| OverlapReport {
+                forward_backward: PairsReport::of(&model.overlap().forward_backward),
+                forward_input: PairsReport::of(&model.overlap().forward_input),
+            }),
+            step: model
+                .step()
+                .map(|step| StepReport { reduce: ticks(&step.reduce), optimizer: ticks(&step.optimizer) }),
             compared_with_model,
             shape: placement.shape(),
         }
@@ -96,6 +177,13 @@ impl fmt::Display for ProblemReport<'_> {
         } else {
             line("latencies", "none".to_owned())?;
         }
+        if let Some(OverlapReport { forward_backward, forward_input }) = &self.overlap {
+            line("pairs", format!("F beside B {forward_backward}; F beside I {forward_input}; in {time}"))?;
+        }
+        if let Some(StepReport { reduce, optimizer }) = &self.step {
+            let (reduce, optimizer) = (values(reduce), values(optimizer));
+            line("step", format!("reduction {reduce}; optimiser step {optimizer} {time}"))?;
+        }
         let mut held =
             format!("F holds {}, until W {}", values(&self.activation), values(&self.retained_for_weight));
         if let Some(checkpoint) = &self.checkpoint {
@@ -124,9 +212,11 @@ impl fmt::Display for ProblemReport<'_> {
     }
 }
 
+/// How many values are shown at most.
+const SHOWN: usize = 16;
+
 /// Values by stage or device: one where all are equal, and runs of equal ones in short.
 fn values<T: PartialEq + Display>(all: &[T]) -> String {
-    const SHOWN: usize = 16;
     let runs = all.iter().dedup_with_count().collect_vec();
     if let [(_, value)] = runs.as_slice() {
         return value.to_string();

@@ -33,7 +33,7 @@ use std::thread;
 use super::{Objective, Stop};
 use crate::certificate::lower_bound;
 use crate::kernel;
-use crate::model::{Device, Model, Pass, Ticks};
+use crate::model::{BeyondPasses, Device, Model, Pass, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
 use problem::{SequencingProblem, Starts};
@@ -113,9 +113,9 @@ pub enum ExactError {
         "only lazy clause generation minimises the device span exactly; the engine `lcg` was not asked, or not built in"
     )]
     DeviceSpan,
-    /// Overlapped pairs save time, and no engine makes pairs.
-    #[error("overlapped pairs save time in this model, and the exact search makes none")]
-    Pairs,
+    /// The model has tables that no engine knows.
+    #[error("the model has {0}, but the exact search knows passes and latencies alone")]
+    BeyondPasses(BeyondPasses),
     /// Without recomputation no schedule keeps to the capacities.
     #[error("device {0} keeps to its memory limit only by recomputation, which the exact search leaves out")]
     NeedsRecomputation(Device),
@@ -193,8 +193,8 @@ pub fn solve_with(
     if let Some(&absent) = engines.iter().find(|engine| !engine.is_available()) {
         return Err(ExactError::NotBuilt(absent));
     }
-    if model.has_cheaper_pairs() {
-        return Err(ExactError::Pairs);
+    if let Some(tables) = model.beyond_passes() {
+        return Err(ExactError::BeyondPasses(tables));
     }
     let verdict = replay(model, incumbent);
     let Some(timing) = verdict.timing.as_ref().filter(|_| verdict.is_valid()) else {

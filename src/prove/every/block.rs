@@ -9,7 +9,7 @@ use super::growing::{Growing, Tail};
 use super::survey::{Survey, affordable};
 use super::{EveryError, EveryM, UnknownReason};
 use crate::block::Block;
-use crate::model::{Device, Model};
+use crate::model::{Device, Model, StepEnd};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
@@ -27,6 +27,9 @@ const INTERVALS_PER_DEVICE: u32 = 4;
 pub fn every_m_of_block(block: &Block, model: &Model, stop: &Stop) -> Result<EveryM, EveryError> {
     if block.placement() != model.placement() {
         return Err(EveryError::Placement);
+    }
+    if model.step().is_some_and(StepEnd::takes_time) {
+        return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }
     let found = growing(block, model, stop)?;
     let extended = found.as_ref().ok();

@@ -9,7 +9,7 @@ use super::growing::{Growing, NotRepeatable, Tail};
 use super::recurring::Recurring as _;
 use super::survey::Survey;
 use super::{EveryError, EveryM, UnknownReason};
-use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, StepEnd};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
@@ -55,6 +55,9 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> R
     }
     if schedule.overlap_count() > 0 {
         return Ok(EveryM::Unknown(UnknownReason::Overlapped));
+    }
+    if model.step().is_some_and(StepEnd::takes_time) {
+        return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }
     let growing = match growing(schedule, stop) {
         Ok(growing) => growing,

@@ -187,6 +187,9 @@ pub enum UnknownReason {
     /// Passes that run as one, which the induction does not know.
     #[error("the schedule has overlapped pairs, which are not repeated with more microbatches here")]
     Overlapped,
+    /// An end of the step, which the induction does not know.
+    #[error("the model has [step], which is not repeated with more microbatches here")]
+    EndOfStep,
     /// Orders in which nothing repeats.
     #[error(
         "no steady phase found: on device {device} no piece of {} comes twice in a row", up_to(*most)

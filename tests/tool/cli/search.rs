@@ -189,15 +189,53 @@ fn pairs_that_save_time_are_made_verified_and_checked() {
 }
 
 #[test]
-fn commands_that_run_passes_one_by_one_refuse_pairs_that_save_time() {
-    for command in ["block", "frontier", "explain", "certify"] {
-        let directory = tempfile::tempdir().expect("a directory");
-        let folder = directory.path().to_str().expect("a plain name");
-        let output: &[&str] = if command == "certify" { &["-o", folder] } else { &[] };
-        let refused = tool(&[&[command, PAIRS_MODEL], output].concat());
-        assert_eq!(refused.status, 2, "{command}: {}", refused.err);
-        assert!(refused.err.contains("has overlapped pairs that save time"), "{command}: {}", refused.err);
+fn the_end_of_the_step_is_part_of_what_is_found_verified_and_checked() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("step.json");
+    let file = file.to_str().expect("a plain name");
+    let run = tool(&["optimize", STEP_MODEL, "-o", file, "--json"]).json();
+    let replayed = tool(&["replay", file, "--model", STEP_MODEL, "--json"]).json();
+    let ends = replayed["step"].as_array().expect("a list");
+    let last = ends.iter().map(|end| end["optimizer"][1].as_i64()).max().flatten();
+    assert_eq!((ends.len(), last), (6, run["makespan"].as_i64()), "{replayed}");
+    for end in ends {
+        assert!(end["reduce"][1].as_i64() <= end["optimizer"][0].as_i64(), "{end}");
     }
+    let checked = tool(&["check", file, "--model", STEP_MODEL]);
+    assert!(
+        checked.out.contains("step          reduction 5 times 2, 9; optimiser step 1 ticks"),
+        "{}",
+        checked.out
+    );
+    let named = tool(&["compare", STEP_MODEL, "--json"]).json();
+    let best = named["schedules"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|row| row["makespan"].as_i64())
+        .min();
+    assert!(run["makespan"].as_i64() <= best, "{run}");
+    let every = tool(&["verify", file, "--model", STEP_MODEL, "--every-m"]);
+    assert_eq!(every.status, 3, "{}", every.out);
+    assert!(every.out.contains("the model has [step]"), "{}", every.out);
+}
+
+#[test]
+fn commands_that_know_passes_alone_refuse_models_that_say_more() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let folder = directory.path().to_str().expect("a plain name");
+    for (model, tables) in [(PAIRS_MODEL, "has [overlap]"), (STEP_MODEL, "has [step]")] {
+        for command in ["block", "frontier", "explain", "certify"] {
+            let output: &[&str] = if command == "certify" { &["-o", folder] } else { &[] };
+            let refused = tool(&[&[command, model], output].concat());
+            assert_eq!(refused.status, 2, "{command}: {}", refused.err);
+            assert!(refused.err.contains(tables), "{command}: {}", refused.err);
+        }
+    }
+    let schedule = "tests/corpus/valid/split.json";
+    let refused = tool(&["render", schedule, "--model", "tests/corpus/valid/step.toml", "--devices", "2"]);
+    assert_eq!(refused.status, 2, "{}", refused.err);
 }
 
 const PAIRS_MODEL: &str = "models/profiles/deepseek-pair-v.toml";
+const STEP_MODEL: &str = "tests/corpus/valid/step.toml";

@@ -77,6 +77,11 @@ impl Paired {
         self.orders.len()
     }
 
+    /// The number of passes on all devices.
+    pub(super) fn passes(&self) -> usize {
+        self.orders.iter().map(Vec::len).sum()
+    }
+
     /// The positions of a device from which on passes may become a pair.
     pub(super) fn candidates(&self, device: usize) -> Vec<usize> {
         let merges = &self.merges[device];

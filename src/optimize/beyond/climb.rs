@@ -1,4 +1,4 @@
-//! The search for better pairs.
+//! The search for better pairs, and for better orders with them.
 
 use super::paired::{Paired, REACH};
 use crate::certificate::Objective;
@@ -26,8 +26,8 @@ impl Climb<'_> {
 
     /// These pairs replayed; nothing if they are not valid.
     fn replayed(&mut self, pairs: &Paired) -> Option<ReplayedSchedule> {
+        self.passes_left = self.passes_left.saturating_sub(pairs.passes());
         let schedule = pairs.schedule()?;
-        self.passes_left = self.passes_left.saturating_sub(schedule.len());
         let engine = match schedule.overlap_count() {
             0 => pairs.engine.clone(),
             _ => format!("{}, overlapped", pairs.engine),

@@ -1,9 +1,12 @@
-//! Overlapped pairs, where the model says that they take less time than their passes.
+//! Models that say more than what passes take and when their results arrive: overlapped pairs that save time, and the end of
+//! the step.
 //!
-//! The searches know passes that run one by one. So schedules are sought twice: for the passes as they are, and for
-//! passes as much [shorter](crate::certificate::shortened) as pairs can make them, which gives orders that are good once
-//! pairs are made. Named schedules with pairs are the third source. In each schedule forwards and backwards that follow
-//! each other become pairs wherever replay says that this helps.
+//! The searches know passes that run one by one, and nothing behind them. So schedules are sought for such passes, and
+//! replay measures them under the model itself. Where pairs save time, two more sources are those for passes as much
+//! [shorter](crate::certificate::shortened) as pairs can make them, which gives orders that are good once pairs are made;
+//! and named schedules with pairs. In each schedule forwards and backwards that follow each other become pairs wherever
+//! replay says that this helps. In the end the best one is changed at random: its pairs and its orders, which also decide
+//! when the gradients of a stage can be reduced.
 
 mod climb;
 mod list;
@@ -20,8 +23,8 @@ use crate::schedule::{Provenance, Schedule};
 use climb::Climb;
 use paired::Paired;
 
-/// [`optimize`] for a model in which pairs save time.
-pub(super) fn optimize_with_pairs(
+/// [`optimize`] for a model that says more than passes and latencies.
+pub(super) fn optimize_beyond_passes(
     model: &Model,
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
@@ -29,10 +32,11 @@ pub(super) fn optimize_with_pairs(
     let mut bound = lower_bound_until(model, options.objective, 0, &mut || false);
     let best = bound.value;
     let mut report = |told: &Progress| progress(&Progress { bound: best, ..told.clone() });
-    // Half of the time for what can be had without pairs, so that these cost little where they do not help.
+    let sums = model.with_overlap(Overlap::default()).expect("sums always suit");
+    let plain = sums.with_step(None).expect("what ends with its passes takes no longer");
+    // Half of the time for passes alone, so that more choices cost little where they do not help.
     let apart = Options { stop: options.stop.within(options.stop.remaining() / 2), ..options.clone() };
-    let apart =
-        optimize(&model.with_overlap(Overlap::default()).expect("sums always suit"), &apart, &mut report)?;
+    let apart = optimize(&plain, &apart, &mut report)?;
     let mut is_cut_short = apart.is_cut_short;
     let mut sources = vec![(apart.schedule.clone(), apart.engine.clone())];
     let shorter = Options {
@@ -43,30 +47,32 @@ pub(super) fn optimize_with_pairs(
         known: Vec::new(),
         ..options.clone()
     };
-    if !options.stop.is_due() {
-        let shorter = optimize(&shortened(model), &shorter, &mut report)?;
-        is_cut_short |= shorter.is_cut_short;
-        sources.push((shorter.schedule, shorter.engine));
+    if model.has_cheaper_pairs() {
+        if !options.stop.is_due() {
+            let model = shortened(model).with_step(None).expect("what ends with its passes takes no longer");
+            let shorter = optimize(&model, &shorter, &mut report)?;
+            is_cut_short |= shorter.is_cut_short;
+            sources.push((shorter.schedule, shorter.engine));
+        }
+        let named = catalog::entries().iter().filter_map(|entry| {
+            let schedule = entry.generate_until(model, &options.stop).ok()?;
+            (schedule.overlap_count() > 0).then(|| (schedule, entry.name.to_owned()))
+        });
+        sources.extend(named);
+        let listed = list::schedules(model).into_iter();
+        sources.extend(listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())));
     }
-    let named = catalog::entries().iter().filter_map(|entry| {
-        let schedule = entry.generate_until(model, &options.stop).ok()?;
-        (schedule.overlap_count() > 0).then(|| (schedule, entry.name.to_owned()))
-    });
-    sources.extend(named);
-    sources.extend(
-        list::schedules(model).into_iter().map(|schedule| (schedule, "list scheduling in pairs".to_owned())),
-    );
     if !options.stop.is_due() {
         let steps = STEPS.min(options.effort as u64 / super::EFFORT_PER_STEP);
         let stop = options.stop.within(options.stop.remaining() / 4);
         bound = lower_bound_until(model, options.objective, steps, &mut || stop.is_due());
     }
     progress(&Progress {
-        step: "overlapped pairs".to_owned(),
+        step: "improving under the whole model".to_owned(),
         best: Some(apart.value()),
         bound: bound.value,
     });
-    // Valid in the model as it is: a schedule without pairs takes as long in both.
+    // Memory is the same in both models.
     let without =
         ReplayedSchedule::new(model, options.objective, bare(&apart.schedule), apart.engine.clone())?;
     let mut climb = Climb {
