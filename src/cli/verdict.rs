@@ -100,9 +100,10 @@ impl fmt::Display for VerifyReport<'_> {
         write!(out, "{}", Lines { schedule, verdict: &self.verdict, model })?;
         if self.overlapped_pairs > 0 {
             let pairs = count(self.overlapped_pairs, "pair", "pairs");
-            let takes = match model.has_cheaper_pairs() {
-                true => "the time that `[overlap]` gives it",
-                false => "the sum of both durations",
+            let takes = if model.has_cheaper_pairs() {
+                "the time that `[overlap]` gives it"
+            } else {
+                "the sum of both durations"
             };
             writeln!(out, "  overlapped    {pairs}; each pair runs as one pass that takes {takes}")?;
         }

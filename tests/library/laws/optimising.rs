@@ -52,7 +52,7 @@ fn one_after_the_other(model: &Model) -> Schedule {
     Schedule::new(model.placement().clone(), model.microbatches(), orders.collect()).expect("a schedule")
 }
 
-/// As the DualPipe of DeepSeek-V3: a pair takes two thirds of the time of its passes.
+/// As the `DualPipe` of DeepSeek-V3: a pair takes two thirds of the time of its passes.
 #[test]
 fn pairs_that_save_time_are_made() {
     let model = Model::equal_stages(Placement::v(3).expect("a placement"), 8, [2, 2, 2, 0]).expect("a model");
