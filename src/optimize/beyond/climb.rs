@@ -37,6 +37,9 @@ impl Climb<'_> {
 
     /// Keeps these pairs if they are valid and better than the best.
     fn consider(&mut self, pairs: Paired) {
+        if self.stop.is_due() {
+            return;
+        }
         let Some(replayed) = self.replayed(&pairs) else { return };
         if self.best.as_ref().is_none_or(|(_, best)| replayed.rank() < best.rank()) {
             self.best = Some((pairs, replayed));
@@ -60,19 +63,19 @@ impl Climb<'_> {
     pub(super) fn improved(&mut self, pairs: Paired) -> Option<(Paired, ReplayedSchedule)> {
         self.best = None;
         let devices = pairs.devices();
+        self.consider(pairs.clone());
         for begins_with_forward in [true, false] {
             let mut all = pairs.clone();
             (0..devices).for_each(|device| all.take_all(device, begins_with_forward));
             self.consider(all);
         }
-        for reach in 2..=REACH {
+        for reach in (2..=REACH).filter(|_| pairs.passes() <= MANY) {
             for begins_with_forward in [true, false] {
                 let mut all = pairs.clone();
                 all.bring_all_together(self.model, reach, begins_with_forward);
                 self.consider(all);
             }
         }
-        self.consider(pairs);
         // Device by device, then pair by pair, for as long as something gets better.
         loop {
             let before = self.best.as_ref()?.1.rank();
@@ -113,6 +116,9 @@ impl Climb<'_> {
         self.best.take().expect("it is there").1
     }
 }
+
+/// Of schedules with more passes than this, fewer choices of pairs are looked at.
+const MANY: usize = 200_000;
 
 /// How many random changes are made at once at most.
 const MOST_CHANGES: usize = 4;

@@ -3,15 +3,16 @@
 
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 
-/// What list scheduling gives by each of its rules, as far as it does not get stuck; not replayed.
-pub(super) fn schedules(model: &Model) -> Vec<Schedule> {
+/// What list scheduling gives by each of its rules, as far as it does not get stuck and there is time; not replayed.
+pub(super) fn schedules(model: &Model, stop: &Stop) -> Vec<Schedule> {
     let longest =
         Stage::all(model.stages()).map(|stage| model.duration(stage, Kind::B)).max().unwrap_or_default();
     let mut found: Vec<Schedule> = Vec::new();
     for patience in [Ticks::ZERO, Ticks(longest.0 / 2), longest] {
         for deep_first in [true, false] {
-            let schedule = Simulation::new(model, Rule { patience, deep_first }).run();
+            let schedule = Simulation::new(model, Rule { patience, deep_first }).run(stop);
             found.extend(schedule.filter(|schedule| !found.contains(schedule)));
         }
     }
@@ -83,11 +84,14 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Commits what can start first, until nothing is left; nothing if it gets stuck.
-    fn run(mut self) -> Option<Schedule> {
+    /// Commits what can start first, until nothing is left; nothing if it gets stuck, or time is up.
+    fn run(mut self, stop: &Stop) -> Option<Schedule> {
         let passes = 2 * self.model.stages() as usize * self.model.microbatches() as usize;
         let mut done = 0;
         while done < passes {
+            if stop.is_due() {
+                return None;
+            }
             let choices = Device::all(self.model.devices()).filter_map(|device| {
                 let (start, step) = self.choice(device)?;
                 Some((start, device, step))

@@ -12,7 +12,7 @@ mod climb;
 mod list;
 mod paired;
 
-use super::replayed::{ReplayedSchedule, given};
+use super::replayed::{ReplayedSchedule, given, with_time_to_check};
 use super::{
     Optimality, OptimizeError, Options, Progress, STEPS, Solution, lower_bound_until, not_refuted, optimize,
 };
@@ -20,6 +20,7 @@ use crate::catalog;
 use crate::certificate::shortened;
 use crate::model::{Model, Overlap};
 use crate::schedule::{Provenance, Schedule};
+use crate::stop::Stop;
 use climb::Climb;
 use paired::Paired;
 
@@ -29,6 +30,7 @@ pub(super) fn optimize_beyond_passes(
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
+    let options = &Options { stop: with_time_to_check(model, &options.stop), ..options.clone() };
     let mut bound = lower_bound_until(model, options.objective, 0, &mut || false);
     let best = bound.value;
     let mut report = |told: &Progress| progress(&Progress { bound: best, ..told.clone() });
@@ -38,7 +40,9 @@ pub(super) fn optimize_beyond_passes(
     let apart = Options { stop: options.stop.within(options.stop.remaining() / 2), ..options.clone() };
     let apart = optimize(&plain, &apart, &mut report)?;
     let mut is_cut_short = apart.is_cut_short;
-    let mut sources = vec![(apart.schedule.clone(), apart.engine.clone())];
+    // What is there at once comes first.
+    let mut sources = if model.has_cheaper_pairs() { named(model, &options.stop) } else { Vec::new() };
+    sources.push((apart.schedule.clone(), apart.engine.clone()));
     let shorter = Options {
         stop: options.stop.within(options.stop.remaining() / 2),
         effort: options.effort / 2,
@@ -47,20 +51,11 @@ pub(super) fn optimize_beyond_passes(
         known: Vec::new(),
         ..options.clone()
     };
-    if model.has_cheaper_pairs() {
-        if !options.stop.is_due() {
-            let model = shortened(model).with_step(None).expect("what ends with its passes takes no longer");
-            let shorter = optimize(&model, &shorter, &mut report)?;
-            is_cut_short |= shorter.is_cut_short;
-            sources.push((shorter.schedule, shorter.engine));
-        }
-        let named = catalog::entries().iter().filter_map(|entry| {
-            let schedule = entry.generate_until(model, &options.stop).ok()?;
-            (schedule.overlap_count() > 0).then(|| (schedule, entry.name.to_owned()))
-        });
-        sources.extend(named);
-        let listed = list::schedules(model).into_iter();
-        sources.extend(listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())));
+    if model.has_cheaper_pairs() && !options.stop.is_due() {
+        let model = shortened(model).with_step(None).expect("what ends with its passes takes no longer");
+        let shorter = optimize(&model, &shorter, &mut report)?;
+        is_cut_short |= shorter.is_cut_short;
+        sources.push((shorter.schedule, shorter.engine));
     }
     if !options.stop.is_due() {
         let steps = STEPS.min(options.effort as u64 / super::EFFORT_PER_STEP);
@@ -84,19 +79,24 @@ pub(super) fn optimize_beyond_passes(
         best: None,
     };
     let mut found: Vec<(ReplayedSchedule, Option<Paired>)> = Vec::new();
-    let share = options.effort / 20 / sources.len();
-    for (schedule, engine) in sources {
-        climb.passes_left = share;
+    let effort = options.effort / EFFORT_PER_REPLAYED_PASS;
+    let mut improve = |(schedule, engine): (Schedule, String)| {
+        climb.passes_left = effort / 200;
         found.extend(
             climb.improved(Paired::of(model, &schedule, &engine)).map(|(pairs, best)| (best, Some(pairs))),
         );
+    };
+    sources.into_iter().for_each(&mut improve);
+    if model.has_cheaper_pairs() {
+        let listed = list::schedules(model, &options.stop).into_iter();
+        listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())).for_each(&mut improve);
     }
     found.push((without, None));
     found.extend(given(model, options.objective, &options.known).into_iter().map(|known| (known, None)));
     let (mut best, pairs) =
         found.into_iter().min_by_key(|(found, _)| found.rank()).expect("one without pairs is among them");
     if let Some(pairs) = pairs {
-        climb.passes_left = if options.use_all_time { usize::MAX } else { options.effort / 4 };
+        climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
         best = climb.wandered(pairs, best, options.seed);
     }
     is_cut_short |= options.stop.is_due();
@@ -115,6 +115,18 @@ pub(super) fn optimize_beyond_passes(
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
     Ok(solution.certified(model))
 }
+
+/// Named schedules with pairs, and their names.
+fn named(model: &Model, stop: &Stop) -> Vec<(Schedule, String)> {
+    let named = catalog::entries().iter().filter_map(|entry| {
+        let schedule = entry.generate_until(model, stop).ok()?;
+        (schedule.overlap_count() > 0).then(|| (schedule, entry.name.to_owned()))
+    });
+    named.collect()
+}
+
+/// To replay a pass takes about as long as to place so many.
+const EFFORT_PER_REPLAYED_PASS: usize = 10;
 
 /// The schedule without what was said of it under another model.
 fn bare(schedule: &Schedule) -> Schedule {
