@@ -37,8 +37,8 @@ pub struct Step {
     pub waits: Waits,
 }
 
-/// The critical path of a schedule that replay has timed, first pass first: it starts at 0 and ends
-/// at the makespan. Where a pass waits for several, a dependency goes before its device. An overlapped pair is
+/// The critical path of a schedule that replay has timed, first pass first: it starts at 0 and ends with the pass that ends
+/// last, which is at the makespan unless the model has an end of the step. Where a pass waits for several, a dependency goes before its device. An overlapped pair is
 /// on it with both its passes, and waits for what either needs.
 ///
 /// # Panics

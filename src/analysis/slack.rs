@@ -1,12 +1,14 @@
 //! How late passes may be.
 
-use super::{Places, latency};
+use super::{Places, latency, spans};
 use crate::model::{Device, Model, Pass, Ticks};
 use crate::replay::Timing;
 use crate::schedule::{Schedule, prerequisites};
 
 /// By device and position: the slack of every pass, which is how much later than replay starts it a pass could
 /// start without making the makespan longer, if the orders stay as they are and nothing else is late.
+///
+/// The end of the step is left out: the makespan meant is the last end of a pass.
 ///
 /// Passes of the critical path have no slack. The two passes of an overlapped pair run as one and have the same.
 /// Memory allows every such delay, since what devices hold follows from their orders alone.
@@ -15,7 +17,9 @@ use crate::schedule::{Schedule, prerequisites};
 /// When the times are not those that replay gives this schedule.
 #[must_use]
 pub fn slack(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec<Vec<Ticks>> {
-    let mut latest = LatestEnds::new(model, schedule, timing.metrics.makespan);
+    let last = Device::all(schedule.devices()).flat_map(|device| spans(model, schedule, timing, device));
+    let last_end = last.map(|span| span.end).max().unwrap_or_default();
+    let mut latest = LatestEnds::new(model, schedule, last_end);
     latest.settle();
     let mut ends = latest.ends.into_iter();
     let of_device = |(device, starts): (Device, &Vec<Ticks>)| {
@@ -46,7 +50,7 @@ struct LatestEnds<'a> {
 }
 
 impl<'a> LatestEnds<'a> {
-    fn new(model: &'a Model, schedule: &'a Schedule, makespan: Ticks) -> Self {
+    fn new(model: &'a Model, schedule: &'a Schedule, last_end: Ticks) -> Self {
         let steps: Vec<(Device, &[Pass])> = Device::all(schedule.devices())
             .flat_map(|device| schedule.steps(device).map(move |step| (device, step)))
             .collect();
@@ -55,7 +59,7 @@ impl<'a> LatestEnds<'a> {
             .enumerate()
             .flat_map(|(step, (_, passes))| std::iter::repeat_n(step, passes.len()))
             .collect();
-        let ends = vec![makespan; steps.len()];
+        let ends = vec![last_end; steps.len()];
         Self { model, schedule, places: Places::of(schedule), steps, step_of, ends }
     }
 

@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::table::Table;
 use super::verdict::VerifyReport;
-use crate::analysis::{Span, Utilisation, longest_span, spans};
+use crate::analysis::{Span, Utilisation, spans};
 use crate::draw::in_unit;
 use crate::model::{Device, Pass, Ticks};
 use crate::replay::Timing;
@@ -82,8 +82,21 @@ impl Replayed<'_> {
     /// The largest span of a device at the starts that are given, in ticks. The device span is less where a device
     /// has to begin later for it.
     fn largest_span(&self, timing: &Timing) -> Ticks {
+        let spans =
+            Device::all(self.subject.schedule.devices()).map(|device| self.used(timing, device).span());
+        spans.max().unwrap_or_default()
+    }
+
+    /// What a device does with its time: its passes, and the optimiser steps of its stages.
+    fn used(&self, timing: &Timing, device: Device) -> Utilisation {
         let ScheduleInput { schedule, model, .. } = self.subject;
-        longest_span(Device::all(schedule.devices()).map(|device| spans(model, schedule, timing, device)))
+        let mut used = Utilisation::of(spans(model, schedule, timing, device));
+        let stages = model.placement().stages_of(device).iter();
+        for step in stages.filter_map(|stage| timing.step.get(stage.index())) {
+            used.busy += step.optimizer.end - step.optimizer.start;
+            used.last_end = used.last_end.max(step.optimizer.end);
+        }
+        used
     }
 
     fn timed<'a>(&'a self, timing: &'a Timing) -> impl Iterator<Item = Timed> + 'a {
@@ -135,12 +148,7 @@ impl fmt::Display for Replayed<'_> {
         let ScheduleInput { schedule, model, .. } = self.subject;
         let mut table = Table::new(["device", "passes", "start", "end", "busy", "idle", "peak memory"]);
         for device in Device::all(schedule.devices()) {
-            let mut used = Utilisation::of(spans(model, schedule, timing, device));
-            let stages = model.placement().stages_of(device).iter();
-            for step in stages.filter_map(|stage| timing.step.get(stage.index())) {
-                used.busy += step.optimizer.end - step.optimizer.start;
-                used.last_end = used.last_end.max(step.optimizer.end);
-            }
+            let used = self.used(timing, device);
             table.row([
                 device.to_string(),
                 used.passes.to_string(),

@@ -97,7 +97,7 @@ struct Arguments {
     memory_after: i64,
 }
 
-/// Writes the times of a schedule as a trace.
+/// Writes the times of the passes of a schedule as a trace. An end of the step is left out, but its makespan is stated.
 ///
 /// # Errors
 /// When times or amounts are too large for the form, or `out` cannot be written.

@@ -244,6 +244,9 @@ fn not_refuted(
 /// the result is no longer than that of the schedule of least makespan that the same options give without using all
 /// time. What more time finds for the makespan may have a shorter one.
 ///
+/// Where the model [says more](Model::beyond_passes) than passes and latencies, all of this is true of the model without
+/// that; the schedules found there, and the named ones, are then changed and measured under the model itself.
+///
 /// # Errors
 /// When the capacities are too small for one microbatch alone, or replay rejects what the search proposes: a
 /// defect of this program.

@@ -8,7 +8,7 @@ use super::statistics::{Spread, quantile};
 use super::terms::{Terms, simulate_with};
 use super::{Iteration, Span, Trace};
 use crate::analysis::{bubble_rate, spans};
-use crate::model::{Device, Model, ModelError, Pass, Ticks, Units};
+use crate::model::{Device, Model, ModelError, Overlap, Pass, StepEnd, Ticks, Units};
 use crate::replay::{Rate, Violation, replay};
 use crate::schedule::Schedule;
 
@@ -52,9 +52,9 @@ pub enum PredictionError {
 pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, PredictionError> {
     let costs = model.costs();
     let factor = costs.nanoseconds_per_tick().ok_or_else(|| PredictionError::Unit(costs.unit.clone()))?;
+    let scaled = |ticks: Ticks| ticks.0.checked_mul(factor).map(Ticks).ok_or(ModelError::TimeOverflow);
     let longer = |list: &[Ticks]| -> Result<Vec<Ticks>, PredictionError> {
-        let scaled = |ticks: &Ticks| ticks.0.checked_mul(factor).map(Ticks).ok_or(ModelError::TimeOverflow);
-        Ok(list.iter().map(scaled).collect::<Result<_, _>>()?)
+        Ok(list.iter().copied().map(scaled).collect::<Result<_, _>>()?)
     };
     let costs = crate::model::Costs {
         unit: "ns".to_owned(),
@@ -63,10 +63,20 @@ pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, Predict
         backward_weight: longer(&costs.backward_weight)?,
         communication: longer(&costs.communication)?,
     };
-    let model = model.without_weights().with_uniform_activation_capacity(None)?;
-    let (name, source) = (model.name().to_owned(), model.source().map(str::to_owned));
-    let (placement, memory) = (model.placement().clone(), model.memory().clone());
-    Ok(Model::new(name, source, placement, microbatches, costs, memory)?)
+    let overlap = Overlap {
+        forward_backward: model.overlap().forward_backward.scaled(scaled)?,
+        forward_input: model.overlap().forward_input.scaled(scaled)?,
+    };
+    let step = match model.step() {
+        Some(StepEnd { reduce, optimizer }) => {
+            Some(StepEnd { reduce: longer(reduce)?, optimizer: longer(optimizer)? })
+        }
+        None => None,
+    };
+    let free = model.without_weights().with_uniform_activation_capacity(None)?;
+    // What the ticks of the old unit say does not suit the new costs.
+    let bare = free.with_overlap(Overlap::default())?.with_step(None)?;
+    Ok(bare.with_microbatches(microbatches)?.with_costs(costs)?.with_overlap(overlap)?.with_step(step)?)
 }
 
 /// What replay predicts under a model [in nanoseconds](in_nanoseconds).
@@ -284,4 +294,31 @@ pub fn compare(trace: &Trace, prediction: &Prediction) -> Option<Comparison> {
         durations: Errors::of(durations, |deviation| deviation.predicted)?,
         starts: Errors::of(starts, |_| prediction.makespan)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{PairDurations, Placement};
+
+    #[test]
+    fn everything_that_a_model_says_of_times_is_scaled() {
+        let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 4, [5, 6, 7, 1]);
+        let model = model.expect("a model");
+        let costs = crate::model::Costs { unit: "us".to_owned(), ..model.costs().clone() };
+        let forward_backward = PairDurations::Uniform(Ticks(14));
+        let step = StepEnd { reduce: vec![Ticks(3); 2], optimizer: vec![Ticks(2); 2] };
+        let model = model
+            .with_costs(costs)
+            .and_then(|model| model.with_overlap(Overlap { forward_backward, ..Overlap::default() }))
+            .and_then(|model| model.with_step(Some(step)))
+            .expect("a model");
+        let scaled = in_nanoseconds(&model, 8).expect("microseconds have a length");
+        assert_eq!((scaled.microbatches(), scaled.costs().unit.as_str()), (8, "ns"));
+        assert_eq!(scaled.costs().forward, [Ticks(5_000); 2]);
+        assert_eq!(scaled.overlap().forward_backward, PairDurations::Uniform(Ticks(14_000)));
+        assert_eq!(scaled.overlap().forward_input, PairDurations::Sum);
+        let step = StepEnd { reduce: vec![Ticks(3_000); 2], optimizer: vec![Ticks(2_000); 2] };
+        assert_eq!(scaled.step(), Some(&step));
+    }
 }

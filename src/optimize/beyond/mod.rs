@@ -36,12 +36,18 @@ pub(super) fn optimize_beyond_passes(
     let mut report = |told: &Progress| progress(&Progress { bound: best, ..told.clone() });
     let sums = model.with_overlap(Overlap::default()).expect("sums always suit");
     let plain = sums.with_step(None).expect("what ends with its passes takes no longer");
+    // What is there at once, whatever the time.
+    let named = if model.has_cheaper_pairs() { named(model, &options.stop) } else { Vec::new() };
+    let mut found: Vec<(ReplayedSchedule, Option<Paired>)> = Vec::new();
+    for (schedule, engine) in &named {
+        let replayed = ReplayedSchedule::new(model, options.objective, schedule.clone(), engine.clone());
+        found.extend(replayed.ok().map(|replayed| (replayed, None)));
+    }
     // Half of the time for passes alone, so that more choices cost little where they do not help.
     let apart = Options { stop: options.stop.within(options.stop.remaining() / 2), ..options.clone() };
     let apart = optimize(&plain, &apart, &mut report)?;
     let mut is_cut_short = apart.is_cut_short;
-    // What is there at once comes first.
-    let mut sources = if model.has_cheaper_pairs() { named(model, &options.stop) } else { Vec::new() };
+    let mut sources = named;
     sources.push((apart.schedule.clone(), apart.engine.clone()));
     let shorter = Options {
         stop: options.stop.within(options.stop.remaining() / 2),
@@ -78,7 +84,6 @@ pub(super) fn optimize_beyond_passes(
         stop: options.stop.clone(),
         best: None,
     };
-    let mut found: Vec<(ReplayedSchedule, Option<Paired>)> = Vec::new();
     let effort = options.effort / EFFORT_PER_REPLAYED_PASS;
     let mut improve = |(schedule, engine): (Schedule, String)| {
         climb.passes_left = effort / 200;
@@ -93,8 +98,10 @@ pub(super) fn optimize_beyond_passes(
     }
     found.push((without, None));
     found.extend(given(model, options.objective, &options.known).into_iter().map(|known| (known, None)));
-    let (mut best, pairs) =
-        found.into_iter().min_by_key(|(found, _)| found.rank()).expect("one without pairs is among them");
+    let (mut best, pairs) = found
+        .into_iter()
+        .min_by_key(|(found, pairs)| (found.rank(), pairs.is_none()))
+        .expect("one without pairs is among them");
     if let Some(pairs) = pairs {
         climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
         best = climb.wandered(pairs, best, options.seed);

@@ -49,9 +49,12 @@ const REPETITIONS: u32 = 8;
 const EFFORT: Effort = Effort { seed: 0, steps: 60_000 };
 
 /// What sets the interval of the best block found under the model's capacities; nothing when none was found
-/// in time.
+/// in time, or the model says more than passes and latencies, of which blocks know nothing.
 #[must_use]
 pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
+    if model.beyond_passes().is_some() {
+        return None;
+    }
     let (_, block) =
         starting_points::blocks(model, &starting_points::SHARES[..1], &stop.within(stop.remaining() / 2))
             .into_iter()

@@ -27,6 +27,32 @@ fn verify_gives_the_keys_that_programs_rely_on() {
     assert_recorded_object("verify_gives_the_keys_that_programs_rely_on-2", &invalid);
 }
 
+/// As the table shows device 1, it takes from 10 to 133; the device span is that of an execution in which it begins later.
+#[test]
+fn the_largest_span_that_is_shown_includes_optimiser_steps() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("a plain name").to_owned()
+    };
+    let model = write(
+        "model.toml",
+        "name = \"later\"\n[pipeline]\ndevices = 3\nplacement = \"linear\"\nmicrobatches = 2\n[time]\nforward = [10, 1, 2]\n\
+         backward_input = [1, 1, 2]\nbackward_weight = [1, 30, 1]\n[step]\noptimizer = [0, 50, 0]\n",
+    );
+    let schedule = write(
+        "schedule.json",
+        r#"{"format":"bubbleproof-schedule-1","microbatches":2,"placement":[[0],[1],[2]],"orders":[
+        ["0F0","0F1","0I0","0W0","0I1","0W1"],["1F0","1F1","1I0","1W0","1I1","1W1"],
+        ["2F0","2I0","2W0","2F1","2I1","2W1"]]}"#,
+    );
+    let run = tool(&["replay", &schedule, "--model", &model, "--json"]).json();
+    assert_eq!((run["largest_span"].as_i64(), run["device_span"].as_i64()), (Some(123), Some(117)), "{run}");
+    let shown = tool(&["replay", &schedule, "--model", &model]).out;
+    assert!(shown.contains("as shown, the largest span is 123 ticks"), "{shown}");
+}
+
 #[test]
 fn replay_gives_every_pass_its_time() {
     let run = tool(&["replay", SCHEDULE, "--model", MODEL, "--json"]).json();

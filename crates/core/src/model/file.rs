@@ -209,7 +209,7 @@ fn read_pairs(value: &Value<'_>) -> Result<PairDurations, FileError> {
             }));
         }
     }
-    Ok(PairDurations::Listed(durations))
+    Ok(if durations.is_empty() { PairDurations::Sum } else { PairDurations::Listed(durations) })
 }
 
 fn stages_of_pair(pair: &Table<'_>) -> Result<(Stage, Stage), FileError> {

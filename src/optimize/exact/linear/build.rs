@@ -66,9 +66,12 @@ impl LinearProgram {
     /// What the schedules of a model that end within the horizon satisfy.
     ///
     /// # Errors
-    /// When F or I of a stage takes no time, recomputation could save memory, the horizon is shorter than a
+    /// When the model says more than passes and latencies, F or I of a stage takes no time, recomputation could save memory, the horizon is shorter than a
     /// pass, or there is too much of it.
     pub fn new(model: &Model, horizon: Ticks) -> Result<Self, LinearError> {
+        if let Some(tables) = model.beyond_passes() {
+            return Err(LinearError::BeyondPasses(tables));
+        }
         let rows = rows(model)?;
         for row in &rows {
             if row.duration > horizon.0 {

@@ -38,7 +38,7 @@ mod tests;
 
 pub use binary::Binary;
 
-use crate::model::{Device, Pass, Stage, Ticks};
+use crate::model::{BeyondPasses, Device, Pass, Stage, Ticks};
 
 /// The meaning of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,6 +130,9 @@ pub enum LinearError {
     /// An F or an I that takes no time: orders that wait for each other in a cycle would have times.
     #[error("`{0}` takes no time: linear inequalities need a positive duration of every F and I")]
     NoDuration(Pass),
+    /// The model says more than what linear inequalities state here.
+    #[error("the model has {0}, but linear inequalities state passes and latencies alone")]
+    BeyondPasses(BeyondPasses),
     /// Recomputation could save memory there, but is left out.
     #[error("stage {stage} on device {device}, which has a memory limit, may recompute: that is left out")]
     MayRecompute {

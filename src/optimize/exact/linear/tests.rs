@@ -1,7 +1,7 @@
 use itertools::Itertools as _;
 
 use super::*;
-use crate::model::{Kind, Microbatch, Model, Placement, Units};
+use crate::model::{Kind, Microbatch, Model, Placement, StepEnd, Units};
 
 fn model(placement: Placement, microbatches: u32, times: [i64; 4], capacity: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
@@ -156,4 +156,17 @@ fn what_cannot_be_stated_is_refused() {
     assert_eq!(refuse(model(linear(2), 1, [0, 1, 1, 0], 2), 9), LinearError::NoDuration(first));
     assert!(matches!(refuse(model(linear(2), 1, [3, 1, 1, 0], 2), 2), LinearError::HorizonTooShort { .. }));
     assert_eq!(refuse(model(linear(2), 1, [1, 1, 1, 0], 2), 1 << 40), LinearError::TooLarge(6));
+}
+
+#[test]
+fn models_that_say_more_are_refused_by_name() {
+    let model = model(linear(2), 2, [2, 2, 2, 0], 2);
+    let ends = StepEnd { reduce: vec![Ticks(1); 2], optimizer: vec![Ticks(1); 2] };
+    let refused = LinearProgram::new(&model.with_step(Some(ends)).expect("a model"), Ticks(20));
+    let refused = refused.map(|_| ()).expect_err("it knows nothing of reductions");
+    assert!(
+        matches!(&refused, LinearError::BeyondPasses(tables) if tables.tables() == ["[step]"]),
+        "{refused}"
+    );
+    assert!(LinearProgram::new(&model, Ticks(20)).is_ok());
 }
