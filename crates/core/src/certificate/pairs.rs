@@ -67,3 +67,40 @@ pub fn shortened(model: &Model) -> Cow<'_, Model> {
         shortened.expect("a pass is shortened by no more than it takes, and not both of a pair to nothing"),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::model::{Overlap, PairDurations, Placement};
+
+    /// One device with two stages, F, I, W of 10, 6, 4 ticks, and these pairs of an F and a B.
+    fn model(pairs: &[(u32, u32, i64)]) -> Model {
+        let placement = Placement::new(vec![vec![Stage(0), Stage(1)]]).expect("a placement");
+        let model = Model::equal_stages(placement, 2, [10, 6, 4, 0]).expect("a model");
+        let listed = pairs
+            .iter()
+            .map(|&(forward, backward, duration)| ((Stage(forward), Stage(backward)), Ticks(duration)));
+        let forward_backward = PairDurations::Listed(listed.collect::<BTreeMap<_, _>>());
+        model.with_overlap(Overlap { forward_backward, ..Overlap::default() }).expect("durations that suit")
+    }
+
+    fn durations(pairs: &[(u32, u32, i64)]) -> [Vec<i64>; 3] {
+        let shortened = shortened(&model(pairs)).into_owned();
+        let costs = shortened.costs();
+        [&costs.forward, &costs.backward_input, &costs.backward_weight]
+            .map(|list| list.iter().map(|ticks| ticks.0).collect())
+    }
+
+    #[test]
+    fn the_side_is_shortened_that_loses_less() {
+        // F of stage 0 saves 7 beside either B: one F less 7, or two Bs.
+        assert_eq!(durations(&[(0, 0, 13), (0, 1, 13)]), [vec![3, 10], vec![6, 6], vec![4, 4]]);
+        // Either F saves 7 beside B of stage 0: W bears 4 of them, and I the rest.
+        assert_eq!(durations(&[(0, 0, 13), (1, 0, 13)]), [vec![10, 10], vec![3, 6], vec![0, 4]]);
+        // Of equals, forwards are shortened.
+        assert_eq!(durations(&[(0, 0, 13)]), [vec![3, 10], vec![6, 6], vec![4, 4]]);
+        assert_eq!(durations(&[(0, 0, 20)]), [vec![10, 10], vec![6, 6], vec![4, 4]]);
+    }
+}

@@ -169,6 +169,37 @@ mod tests {
     use crate::model::{Memory, Placement};
 
     #[test]
+    fn forwards_before_the_first_backward_take_their_full_time() {
+        let model = |forwards: &[i64]| {
+            let stages = forwards.len();
+            let placement =
+                Placement::new(vec![crate::model::Stage::all(u32::try_from(stages).expect("few")).collect()]);
+            let unit =
+                Model::equal_stages(placement.expect("a placement"), 9, [1, 1, 1, 0]).expect("a model");
+            let forward = forwards.iter().copied().map(Ticks).collect();
+            unit.with_costs(crate::model::Costs { forward, ..unit.costs().clone() }).expect("a model")
+        };
+        for (full, short, time, work) in [
+            // Two and the beginning of a third, which counts for no more than the time that is left.
+            (&[4][..], &[1][..], 10, 3),
+            (&[4], &[3], 9, 7),
+            (&[4], &[3], 11, 9),
+            (&[4], &[1], 8, 2),
+            (&[4, 4], &[1, 1], 10, 3),
+            (&[4, 4], &[4, 4], 10, 10),
+            // The largest share of the time, 10/2, and one more.
+            (&[4, 8], &[1, 4], 10, 9),
+            (&[8, 4], &[4, 1], 10, 9),
+            // No more than all of the time.
+            (&[8, 4], &[8, 1], 10, 10),
+            (&[0, 4], &[0, 1], 10, 4),
+        ] {
+            let found = forwards_alone(&model(full), &model(short), Device(0), Ticks(time));
+            assert_eq!(found, Ticks(work), "{full:?} {short:?} {time}");
+        }
+    }
+
+    #[test]
     fn what_a_device_can_do_at_once_is_whole_passes() {
         let placement = Placement::linear(2).expect("a placement");
         let unit = Model::equal_stages(placement.clone(), 9, [10, 1, 1, 0]).expect("a model");

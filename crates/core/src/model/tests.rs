@@ -578,3 +578,32 @@ fn a_model_names_the_tables_that_go_beyond_passes() {
         ("[overlap] and [step]", &["[overlap]", "[step]"][..])
     );
 }
+
+#[test]
+fn only_a_forward_beside_a_backward_saves_time() {
+    let model =
+        Model::equal_stages(Placement::linear(2).expect("a placement"), 2, [5, 5, 5, 0]).expect("a model");
+    let forward_input = PairDurations::Uniform(Ticks(6));
+    let model = model.with_overlap(Overlap { forward_input, ..Overlap::default() }).expect("a model");
+    let step = |passes: &[&str]| {
+        let passes: Vec<Pass> = passes.iter().map(|pass| pass.parse().expect("a pass")).collect();
+        model.step_duration(&passes)
+    };
+    assert_eq!([step(&["0F1", "0I0"]), step(&["0I0", "0F1"])], [Ticks(6); 2]);
+    assert_eq!(
+        [step(&["0I0", "0W0"]), step(&["0W0", "0I0"]), step(&["0F1", "0B0"])],
+        [Ticks(10), Ticks(10), Ticks(15)]
+    );
+    assert_eq!(step(&["0I0"]), Ticks(5));
+}
+
+#[test]
+fn pairs_are_of_stages_that_exist() {
+    let model = Model::unit(Placement::linear(2).expect("a placement"), 2).expect("a model");
+    for stages @ (forward, backward) in [(Stage(2), Stage(0)), (Stage(0), Stage(2)), (Stage(7), Stage(9))] {
+        let forward_backward = PairDurations::Listed([(stages, Ticks(2))].into());
+        let refused = model.with_overlap(Overlap { forward_backward, ..Overlap::default() });
+        let key = "overlap.forward_backward";
+        assert_eq!(refused, Err(ModelError::PairOfNoStage { key, forward, backward, stages: 2 }));
+    }
+}

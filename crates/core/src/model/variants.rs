@@ -1,7 +1,7 @@
 //! The same pipeline with something changed.
 
 use super::check::check;
-use super::{Costs, Device, Memory, Model, ModelError, Overlap, PairDurations, StepEnd, Units};
+use super::{Costs, Device, Memory, Model, ModelError, PairDurations, StepEnd, Units};
 
 impl Model {
     /// The same pipeline with another number of microbatches.
@@ -108,11 +108,11 @@ impl Model {
             weights: stretch("memory.weights", weights, stages)?,
             capacity: stretch("memory.capacity", capacity, devices)?,
         };
-        let Overlap { forward_backward, forward_input } = &self.overlap;
-        let overlap = Overlap {
-            forward_backward: uniform("overlap.forward_backward", forward_backward)?,
-            forward_input: uniform("overlap.forward_input", forward_input)?,
-        };
+        for (key, _, durations) in self.overlap.sorts() {
+            if matches!(durations, PairDurations::Listed(_)) {
+                return Err(ModelError::NotResizable { key });
+            }
+        }
         let step = match &self.step {
             Some(StepEnd { reduce, optimizer }) => Some(StepEnd {
                 reduce: stretch("step.reduce", reduce, stages)?,
@@ -120,7 +120,7 @@ impl Model {
             }),
             None => None,
         };
-        Self { placement, costs, memory, overlap, step, ..self.clone() }.checked()
+        Self { placement, costs, memory, step, ..self.clone() }.checked()
     }
 }
 
@@ -136,12 +136,4 @@ fn stretch<T: Clone + Default + PartialEq>(
         return Err(ModelError::NotResizable { key });
     }
     Ok(vec![value; length])
-}
-
-/// The durations of pairs, if they do not depend on their stages.
-fn uniform(key: &'static str, durations: &PairDurations) -> Result<PairDurations, ModelError> {
-    match durations {
-        PairDurations::Sum | PairDurations::Uniform(_) => Ok(durations.clone()),
-        PairDurations::Listed(_) => Err(ModelError::NotResizable { key }),
-    }
 }

@@ -71,7 +71,7 @@ impl TaskGraphBuilder {
     pub fn finish(mut self) -> Result<TaskGraph, GraphError> {
         for length in [self.first_task.len(), self.durations.len(), self.needs.len()] {
             // The greatest rank stands for what has none.
-            if u32::try_from(length).is_err() || length == u32::MAX as usize {
+            if length >= u32::MAX as usize {
                 return Err(GraphError::TooMany);
             }
         }
