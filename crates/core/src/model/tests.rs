@@ -607,3 +607,18 @@ fn pairs_are_of_stages_that_exist() {
         assert_eq!(refused, Err(ModelError::PairOfNoStage { key, forward, backward, stages: 2 }));
     }
 }
+
+#[test]
+fn pairs_of_certain_stages_have_no_other_size() {
+    let model = Model::unit(Placement::v(2).expect("a placement"), 2).expect("a model");
+    let with = |durations: PairDurations| {
+        model
+            .with_overlap(Overlap { forward_input: durations, ..Overlap::default() })
+            .expect("durations that suit")
+    };
+    let uniform = with(PairDurations::Uniform(Ticks(1)));
+    let larger = uniform.resized(3).expect("it is the same on every stage");
+    assert_eq!((larger.devices(), larger.overlap()), (3, uniform.overlap()));
+    let listed = with(PairDurations::Listed([((Stage(0), Stage(3)), Ticks(1))].into()));
+    assert_eq!(listed.resized(3), Err(ModelError::NotResizable { key: "overlap.forward_input" }));
+}

@@ -83,6 +83,20 @@ fn recipes() -> impl Strategy<Value = Recipe> {
 }
 
 #[test]
+fn resources_and_tasks_are_numbered_as_they_are_added() {
+    let mut graph = TaskGraphBuilder::with_capacity(3, 1);
+    let mut first = graph.resource();
+    assert_eq!(first.id(), Resource(0));
+    assert_eq!([first.task(Ticks(1)).id(), first.task(Ticks(1)).id()], [Task(0), Task(1)]);
+    let mut second = graph.resource();
+    assert_eq!(second.id(), Resource(1));
+    let last = second.task(Ticks(1)).needs(Task(1), Ticks(0)).id();
+    assert_eq!(last, Task(2));
+    let graph = graph.finish().expect("a graph");
+    assert_eq!((graph.len(), graph.needs(last).len()), (3, 1));
+}
+
+#[test]
 fn a_resource_serves_one_task_at_a_time() {
     let graph =
         build(&vec![vec![(3, vec![]), (2, vec![])], vec![(4, vec![(0, 1)]), (1, vec![])]]).expect("a graph");
