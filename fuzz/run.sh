@@ -32,7 +32,7 @@ for target in "${targets[@]}"; do
         "fuzz/corpus/$target" > "$logs/$target.log" 2>&1 || { status=1; tail -n 30 "$logs/$target.log"; }
     executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$logs/$target.log")
     last=$(grep -oE 'cov: [0-9]+ ft: [0-9]+ corp: [0-9]+' "$logs/$target.log" | tail -n 1)
-    finds=$(find "fuzz/artifacts/$target" -type f | wc -l)
+    finds=$(find "fuzz/artifacts/$target" -type f ! -name 'slow-unit-*' | wc -l)
     read -r _ edges _ features _ corpus <<< "${last:-- - - - - -}"
     printf '| %s | %s | %s | %s | %s | %s |\n' "$target" "${executions:-?}" "$edges" "$features" "$corpus" "$finds" \
         | tee -a "$logs/table.md"

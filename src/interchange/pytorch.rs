@@ -76,10 +76,15 @@ impl File {
     }
 
     /// The file as PyTorch writes it, in the current letters, blanks included: for a file that PyTorch wrote in
-    /// these letters, the same bytes.
+    /// these letters, the same bytes. Where a full backward has a W beside it, which is an error but can be written, the
+    /// full backward is BW as in 2024, since B would be read as the input gradient.
     #[must_use]
     pub fn print(&self) -> String {
         let mut text = String::new();
+        let dialect = match write::lone_inputs(self.schedule()) {
+            Ok(()) => Dialect::Current,
+            Err(_) => Dialect::Of2024,
+        };
         for (row, blanks) in self.plan.rows().iter().zip(&self.blanks) {
             let (mut actions, mut blanks) = (row.iter().copied(), blanks.iter().peekable());
             let columns = actions.len() + blanks.len();
@@ -88,6 +93,7 @@ impl File {
                     Some(_) => None,
                     None => actions.next(),
                 }),
+                dialect,
                 &mut text,
             );
         }

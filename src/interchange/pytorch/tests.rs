@@ -252,3 +252,12 @@ proptest! {
         let _ = parse(&text);
     }
 }
+
+/// Found by fuzzing.
+#[test]
+fn a_full_backward_beside_a_weight_gradient_is_printed_such_that_it_is_read_as_one() {
+    let file = parse("0F0,0W0,,0BW0").expect("it is a file of 2024");
+    assert_eq!(file.print(), "0F0,0W0,,0BW0\r\n");
+    let again = parse(&file.print()).expect("what is printed reads");
+    assert_eq!(again.schedule(), file.schedule());
+}

@@ -1,5 +1,6 @@
 //! Writing CSVs as PyTorch does: commas, no quotes, a carriage return before each line feed.
 
+use super::Dialect;
 use super::error::ExportError;
 use crate::comm::{Action, CommunicationPlan};
 use crate::model::{Device, Kind, Pass, Stage};
@@ -20,7 +21,7 @@ pub fn print(schedule: &Schedule) -> Result<String, ExportError> {
     });
     let mut text = String::new();
     for row in rows {
-        line(row.map(Some), &mut text);
+        line(row.map(Some), Dialect::Current, &mut text);
     }
     Ok(text)
 }
@@ -34,21 +35,27 @@ pub fn print_plan(plan: &CommunicationPlan) -> Result<String, ExportError> {
     check(plan.schedule())?;
     let mut text = String::new();
     for row in plan.rows() {
-        line(row.iter().copied().map(Some), &mut text);
+        line(row.iter().copied().map(Some), Dialect::Current, &mut text);
     }
     Ok(text)
 }
 
-/// Appends a row. A cell without an action is blank.
-pub(super) fn line(cells: impl Iterator<Item = Option<Action>>, text: &mut String) {
+/// Appends a row. A cell without an action is blank. In the dialect of 2024, only passes are written that mean the same
+/// there but for the full backward.
+pub(super) fn line(cells: impl Iterator<Item = Option<Action>>, dialect: Dialect, text: &mut String) {
     use std::fmt::Write as _;
     for (column, cell) in cells.enumerate() {
         if column > 0 {
             text.push(',');
         }
-        if let Some(action) = cell {
-            write!(text, "{action}").expect("writing to a string cannot fail");
-        }
+        let written = match cell {
+            None => Ok(()),
+            Some(Action::Run(Pass { stage, kind: Kind::B, microbatch })) if dialect == Dialect::Of2024 => {
+                write!(text, "{stage}BW{microbatch}")
+            }
+            Some(action) => write!(text, "{action}"),
+        };
+        written.expect("writing to a string cannot fail");
     }
     text.push_str("\r\n");
 }
@@ -84,7 +91,7 @@ fn check(schedule: &Schedule) -> Result<(), ExportError> {
 }
 
 /// Whether letters that mean something else in the dialect of 2024 could be taken for those.
-fn lone_inputs(schedule: &Schedule) -> Result<(), ExportError> {
+pub(super) fn lone_inputs(schedule: &Schedule) -> Result<(), ExportError> {
     let all = || schedule.orders().iter().flatten();
     let has = |kind| all().any(|pass| pass.kind == kind);
     let overlapped = schedule.overlap_count() > 0;
