@@ -60,7 +60,7 @@ impl Climb<'_> {
     }
 
     /// The best choice of pairs that is found for these orders; nothing if none is valid.
-    pub(super) fn improved(&mut self, pairs: Paired) -> Option<(Paired, ReplayedSchedule)> {
+    pub(super) fn improved(&mut self, pairs: &Paired) -> Option<(Paired, ReplayedSchedule)> {
         self.best = None;
         let devices = pairs.devices();
         self.consider(pairs.clone());

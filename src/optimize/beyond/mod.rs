@@ -88,7 +88,7 @@ pub(super) fn optimize_beyond_passes(
     let mut improve = |(schedule, engine): (Schedule, String)| {
         climb.passes_left = effort / 200;
         found.extend(
-            climb.improved(Paired::of(model, &schedule, &engine)).map(|(pairs, best)| (best, Some(pairs))),
+            climb.improved(&Paired::of(model, &schedule, &engine)).map(|(pairs, best)| (best, Some(pairs))),
         );
     };
     sources.into_iter().for_each(&mut improve);
