@@ -292,13 +292,7 @@ pub fn optimize(
     let Found { replayed: ReplayedSchedule { schedule, verdict, value, engine }, block } =
         best(found).expect("the serial schedule keeps to feasible capacities");
     not_refuted(value, bound.value, proved.map(|(engine, least)| (engine.name(), least)))?;
-    let mut schedule = schedule.named("optimized");
-    schedule.model = Some(model.name().to_owned());
-    schedule.provenance = Some(Provenance {
-        tool: concat!("bubbleproof ", env!("CARGO_PKG_VERSION")).to_owned(),
-        engine: engine.clone(),
-        ..Provenance::default()
-    });
+    let schedule = of_optimize(schedule, model, &engine);
     let optimality = match proved {
         _ if value == bound.value => Optimality::Bound,
         Some((engine, least)) if value == least => {
@@ -309,6 +303,18 @@ pub fn optimize(
     let objective = options.objective;
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
     Ok(solution.certified(model))
+}
+
+/// The schedule with what it says of itself: that it was found by this engine, for this model.
+fn of_optimize(schedule: Schedule, model: &Model, engine: &str) -> Schedule {
+    let mut schedule = schedule.named("optimized");
+    schedule.model = Some(model.name().to_owned());
+    schedule.provenance = Some(Provenance {
+        tool: concat!("bubbleproof ", env!("CARGO_PKG_VERSION")).to_owned(),
+        engine: engine.to_owned(),
+        ..Provenance::default()
+    });
+    schedule
 }
 
 /// A schedule that may be the answer.

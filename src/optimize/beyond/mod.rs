@@ -14,12 +14,13 @@ mod paired;
 
 use super::replayed::{ReplayedSchedule, given, with_time_to_check};
 use super::{
-    Optimality, OptimizeError, Options, Progress, STEPS, Solution, lower_bound_until, not_refuted, optimize,
+    Optimality, OptimizeError, Options, Progress, STEPS, Solution, lower_bound_until, not_refuted,
+    of_optimize, optimize,
 };
 use crate::catalog;
 use crate::certificate::shortened;
 use crate::model::{Model, Overlap};
-use crate::schedule::{Provenance, Schedule};
+use crate::schedule::Schedule;
 use crate::stop::Stop;
 use climb::Climb;
 use paired::Paired;
@@ -107,15 +108,11 @@ pub(super) fn optimize_beyond_passes(
         best = climb.wandered(pairs, best, options.seed);
     }
     is_cut_short |= options.stop.is_due();
-    let ReplayedSchedule { mut schedule, verdict, value, engine } = best;
+    // A change of orders or pairs may have made a recomputation needless.
+    let ReplayedSchedule { schedule, verdict, value, engine } =
+        best.without_needless(model, options.objective);
     not_refuted(value, bound.value, None)?;
-    schedule.name = Some("optimized".to_owned());
-    schedule.model = Some(model.name().to_owned());
-    schedule.provenance = Some(Provenance {
-        tool: concat!("bubbleproof ", env!("CARGO_PKG_VERSION")).to_owned(),
-        engine: engine.clone(),
-        ..Provenance::default()
-    });
+    let schedule = of_optimize(schedule, model, &engine);
     let optimality = if value == bound.value { Optimality::Bound } else { Optimality::Open };
     let block = apart.block.filter(|_| schedule.overlap_count() == 0 && engine == apart.engine);
     let objective = options.objective;

@@ -13,12 +13,13 @@
 //! then. If the pair ends with the F of the last pass of its device, that F ends earlier than it did. What follows the
 //! passes at the [end of the step](super::step) waits for their ends and keeps its order, so it ends no later either.
 //!
-//! So every bound of the shortened model is one of the model. Heads, tails and windows may even be those of the model, since
-//! passes in the shortened schedule start no earlier than in the schedule, and forwards end no later; what follows an I is
-//! used only for the last I of a device, which is in no pair, for the F beside it would be followed by an I of its own. Of the two simplest choices,
-//! `x_f = max_b s(f, b)` with `y = 0`, and `x = 0` with `y_b = max_f s(f, b)`, each device takes that with the smaller sum:
-//! for equal stages it is what a device saves when all its forwards are in pairs. A shortened B is a shortened I and its W;
-//! I is as much shorter as pairs with an I save, and W bears the rest, as far as it is long enough.
+//! So every bound of the shortened model is one of the model. Heads, tails and windows may even be those of the model: passes
+//! of the shortened schedule start no earlier than in the schedule, and its forwards end no later. Of what follows an I, only
+//! that of the last I of a device is used. That I is in no pair, for the F beside it would be followed by an I of its own.
+//!
+//! There are two simple choices: `x_f = max_b s(f, b)` with `y = 0`, and `x = 0` with `y_b = max_f s(f, b)`. Each device takes
+//! the one with the smaller sum. For equal stages that is what a device saves when all its forwards are in pairs. A shortened
+//! B is a shortened I and its W: I is shortened by what pairs with an I save, and W by the rest, as far as it is long enough.
 
 use std::borrow::Cow;
 

@@ -8,9 +8,9 @@
 //! **Chain bound.** Without its Ws a device has less work, but nothing fills its last window: its last I is followed by
 //! at least the shortest of what must follow an I of any of its stages.
 //!
-//! Each window is taken in two ways: up to the head (or from the tail) of the device, where it can do
-//! nothing (the tail is the [end of the step](super::step)); or up to the first backward (from the last forward) it can meet, where it can do nothing
-//! but forwards (backwards), as many as its memory holds. On the last device of a V placement with
+//! Each window is taken in two ways: up to the head (or from the tail, the [end of the step](super::step)) of the device,
+//! where it can do nothing; or up to the first backward (from the last forward) it can meet, where it can do nothing but
+//! forwards (backwards), as many as its memory holds. On the last device of a V placement with
 //! equal stages and no latency this is
 //! `m*work + (d-1)tF + [(d+1)tF + (d-1)tI - M*tF]+ + [(d-1)tF + 2d*tI + tW - M*(tI+tW)]+`, at unit
 //! times the `6n+6p-3k-1` of arXiv 2405.15362, Figure 13.
