@@ -1,10 +1,13 @@
 //! The critical path of a schedule: the chain of passes, each waiting for the one before, that is as
 //! long as the makespan.
 
+use std::collections::BTreeMap;
+
 use super::{Places, latency};
 use crate::model::{Device, Model, Pass, Ticks, Units};
-use crate::replay::{Held, Timing, end_of, memory_along};
+use crate::replay::{Held, LinkTimes, Timing, end_of, memory_along, task_graph};
 use crate::schedule::{Schedule, prerequisites};
+use crate::tasks::{Need, Task};
 
 /// What a pass on the critical path waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +19,30 @@ pub enum Waits {
         /// The time between devices, 0 on the same one.
         latency: Ticks,
     },
+    /// A pass whose message keeps a link busy, and then the messages on that link behind it; the last of them is the one
+    /// that it depends on.
+    Link {
+        /// How many messages these are, that of the pass included.
+        messages: u32,
+        /// The time from the end of the pass on: all these messages, and the latency of the last one.
+        ticks: Ticks,
+    },
     /// The pass before it on its device, which releases memory that it needs.
     Memory,
     /// The pass before it on its device.
     Device,
+}
+
+impl Waits {
+    /// How long the pass starts after the end of the pass before it in the path.
+    #[must_use]
+    pub const fn ticks(self) -> Ticks {
+        match self {
+            Self::Dependency { latency } => latency,
+            Self::Link { ticks, .. } => ticks,
+            Self::Nothing | Self::Memory | Self::Device => Ticks::ZERO,
+        }
+    }
 }
 
 /// A pass on the critical path.
@@ -37,9 +60,9 @@ pub struct Step {
     pub waits: Waits,
 }
 
-/// The critical path of a schedule that replay has timed, first pass first: it starts at 0 and ends with the pass that ends
-/// last, which is at the makespan unless the model has an end of the step. Where a pass waits for several, a dependency goes before its device. An overlapped pair is
-/// on it with both its passes, and waits for what either needs.
+/// The critical path of a schedule that replay has timed, first pass first. It starts at 0 and ends at the makespan, or with
+/// the pass for which the [end of the step](Timing::step) waits. Where a pass waits for several, a dependency goes before
+/// its device. An overlapped pair is on it with both its passes, and waits for what either needs.
 ///
 /// # Panics
 /// When the times are not those that replay gives this schedule.
@@ -49,11 +72,10 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
     let start_of = |(device, at): (Device, usize)| timing.starts[device.index()][at];
     let end = |pass: Pass, place| end_of(model, pass, start_of(place));
     let pass_at = |(device, at): (Device, usize)| schedule.order(device)[at];
-    // The first pass that ends last; of passes without duration at that instant, the last of its order.
-    let all = Device::all(schedule.devices())
-        .flat_map(|device| (0..schedule.order(device).len()).map(move |at| (device, at)));
-    let ends = all.map(|place| (end(pass_at(place), place), place.1, place.0));
-    let Some((_, at, device)) = ends.max() else { return Vec::new() };
+    let links = Links::of(timing);
+    let Some(last) = last_pass(model, schedule, timing, &|place| end(pass_at(place), place)) else {
+        return Vec::new();
+    };
     let held = memory_along(model, schedule);
     // The first and the last position of what a device runs at a time: a pass, or an overlapped pair.
     let run_at = |(device, at): (Device, usize)| {
@@ -66,7 +88,7 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
         }
     };
     let mut path = Vec::new();
-    let mut place = (device, at);
+    let mut place = last;
     loop {
         let (device, (first, last)) = (place.0, run_at(place));
         let start = start_of((device, first));
@@ -78,6 +100,17 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
                     let latency = latency(model, needs, pass);
                     // A pair yields at its end.
                     let from = (from.0, run_at(from).1);
+                    if from.0 != device
+                        && let Some(at) = links.find(needs)
+                    {
+                        let end_of = |by| places.find(by).map(|place| end(pass_at(place), place));
+                        return (links.end(at) + latency == start).then(|| {
+                            let (by, messages) = links.back(at, end_of);
+                            let from = places.find(by).expect("a message of a pass");
+                            let ticks = start - end(by, from);
+                            (from, Waits::Link { messages, ticks })
+                        });
+                    }
                     let is_tight = end(pass_at(from), from) + latency == start && from != (device, last);
                     is_tight.then_some((from, Waits::Dependency { latency }))
                 })
@@ -101,6 +134,77 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
     }
     path.reverse();
     path
+}
+
+/// The last pass of the path: the one for which the end of the step waits, or the first one that ends last; of those without
+/// duration at that instant, the last of its order.
+fn last_pass(
+    model: &Model,
+    schedule: &Schedule,
+    timing: &Timing,
+    end: &dyn Fn((Device, usize)) -> Ticks,
+) -> Option<(Device, usize)> {
+    let all = Device::all(schedule.devices())
+        .flat_map(|device| (0..schedule.order(device).len()).map(move |at| (device, at)));
+    let (ends, at, device) = all.map(|place| (end(place), place.1, place.0)).max()?;
+    let is_of_passes = timing.step.is_empty() || ends == timing.metrics.makespan;
+    if is_of_passes { Some((device, at)) } else { before_end_of_step(model, schedule).or(Some((device, at))) }
+}
+
+/// Back from the optimiser step that ends last to the pass that it waits for. Where a task waits for several, what it needs
+/// goes before its resource. Nothing where it waits for none, because no microbatch goes through its stage.
+fn before_end_of_step(model: &Model, schedule: &Schedule) -> Option<(Device, usize)> {
+    let graph = task_graph(model, schedule)?;
+    let execution = graph.execute().ok()?;
+    let mut task = execution.sequence().iter().copied().max_by_key(|&task| execution.end(&graph, task))?;
+    loop {
+        let resource = graph.resource_of(task);
+        let first = graph.order(resource).start;
+        let at = (task.0 - first) as usize;
+        if resource.0 < schedule.devices() && at < schedule.order(Device(resource.0)).len() {
+            return Some((Device(resource.0), at));
+        }
+        let is_tight =
+            |need: &&Need| execution.end(&graph, need.task) + need.latency == execution.start(task);
+        let needed = graph.needs(task).iter().find(is_tight).map(|need| need.task);
+        task = needed.or_else(|| task.0.checked_sub(1).filter(|_| at > 0).map(Task))?;
+    }
+}
+
+/// When messages keep links busy.
+struct Links<'a> {
+    links: &'a [LinkTimes],
+    /// By pass that makes it: the number of the link of a message, and its position there.
+    places: BTreeMap<Pass, (usize, usize)>,
+}
+
+impl<'a> Links<'a> {
+    fn of(timing: &'a Timing) -> Self {
+        let links = timing.links.as_slice();
+        let places = links.iter().enumerate().flat_map(|(link, times)| {
+            times.messages.iter().enumerate().map(move |(at, (by, _))| (*by, (link, at)))
+        });
+        Self { links, places: places.collect() }
+    }
+
+    fn find(&self, by: Pass) -> Option<(usize, usize)> {
+        self.places.get(&by).copied()
+    }
+
+    fn end(&self, (link, at): (usize, usize)) -> Ticks {
+        self.links[link].messages[at].1.end
+    }
+
+    /// Back along the messages for which one waits, to the first that waits for its pass alone: that pass, and how many
+    /// messages these are.
+    fn back(&self, (link, at): (usize, usize), end_of: impl Fn(Pass) -> Option<Ticks>) -> (Pass, u32) {
+        let messages = &self.links[link].messages;
+        let mut first = at;
+        while first > 0 && end_of(messages[first].0) < Some(messages[first].1.start) {
+            first -= 1;
+        }
+        (messages[first].0, u32::try_from(at - first + 1).expect("no more messages than passes"))
+    }
 }
 
 /// Whether what runs at a position would exceed the memory of its device if it ran before what ends right in front

@@ -2,8 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::catalog;
-use crate::model::{Costs, Device, Kind, Model, Placement, Ticks, Units};
-use crate::replay::{Rate, replay};
+use crate::model::{Costs, Device, Kind, Links, Messages, Model, Placement, StepEnd, Ticks, Units};
+use crate::replay::{Rate, replay, task_graph};
+use crate::tasks::{Execution, Resource, Task, TaskGraph, TaskGraphBuilder};
 
 /// The steps of a path, its repetitions written out.
 fn unrolled(path: &[Step]) -> usize {
@@ -40,12 +41,8 @@ proptest! {
         prop_assert_eq!(path[0].waits, Waits::Nothing);
         prop_assert_eq!(path[path.len() - 1].end, timing.metrics.makespan);
         for (before, step) in path.iter().zip(&path[1..]) {
-            let latency = match step.waits {
-                Waits::Dependency { latency } => latency,
-                _ => Ticks::ZERO,
-            };
             prop_assert_ne!(step.waits, Waits::Nothing);
-            prop_assert_eq!(before.end + latency, step.start);
+            prop_assert_eq!(before.end + step.waits.ticks(), step.start);
         }
         prop_assert_eq!(unrolled(&path), path.len());
     }
@@ -81,15 +78,116 @@ fn overlapped_pairs_are_on_the_critical_path_as_a_whole() {
             assert_eq!(path.first().map(|step| step.start), Some(Ticks::ZERO), "{name} {times:?}");
             assert_eq!(path.last().map(|step| step.end), Some(timing.metrics.makespan));
             for pair in path.windows(2) {
-                let latency = match pair[1].waits {
-                    Waits::Dependency { latency } => latency,
-                    Waits::Device | Waits::Memory => Ticks::ZERO,
-                    Waits::Nothing => panic!("only the first waits for nothing"),
-                };
-                assert_eq!(pair[0].end + latency, pair[1].start, "{name}: {} {}", pair[0].pass, pair[1].pass);
+                assert_ne!(pair[1].waits, Waits::Nothing, "only the first waits for nothing");
+                let start = pair[0].end + pair[1].waits.ticks();
+                assert_eq!(start, pair[1].start, "{name}: {} {}", pair[0].pass, pair[1].pass);
             }
         }
     }
+}
+
+/// The makespan if a task starts so much later than it could: it then also waits for a task of its own.
+fn makespan_with_a_late(task: Task, by: i64, graph: &TaskGraph, execution: &Execution) -> Ticks {
+    let mut late = TaskGraphBuilder::new();
+    let delay = Task(u32::try_from(graph.len()).expect("it is small"));
+    for resource in graph.resources() {
+        let mut order = late.resource();
+        for other in graph.order(resource).map(Task) {
+            let mut copy = order.task(graph.duration(other));
+            graph.needs(other).iter().for_each(|need| copy.need(need.task, need.latency));
+            if other == task {
+                copy.need(delay, Ticks::ZERO);
+            }
+        }
+    }
+    late.resource().task(execution.start(task) + Ticks(by));
+    let late = late.finish().expect("it is small");
+    let execution = late.execute().expect("nothing waits for what waits for it");
+    (0..delay.0).map(|task| execution.end(&late, Task(task))).max().expect("a task")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn path_and_slack_know_messages_and_the_end_of_the_step(
+        devices in 2..5_u32,
+        microbatches in 1..9_u32,
+        times in [1..5_i64, 1..5_i64, 1..5_i64, 0..4_i64],
+        occupancies in prop::collection::vec(0..9_i64, 9),
+        ends in prop::option::of(prop::collection::vec(0..12_i64, 20)),
+        chosen in 0..100_usize,
+    ) {
+        let placement = [Placement::linear(devices), Placement::v(devices), Placement::looped(devices, 2)];
+        let placement = placement[chosen % 3].clone().expect("a placement");
+        let plain = Model::equal_stages(placement, microbatches, times).expect("a model");
+        let stages = plain.stages() as usize;
+        let occupancy = occupancies.into_iter().take(stages - 1).map(Ticks).collect();
+        let links = match chosen % 2 {
+            0 => Links::Pair,
+            _ => Links::Nodes(vec![vec![Device(0)], Device::all(devices).skip(1).collect()]),
+        };
+        let step = ends.map(|ends| StepEnd {
+            reduce: ends.iter().take(stages).copied().map(Ticks).collect(),
+            optimizer: ends.iter().rev().take(stages).copied().map(Ticks).collect(),
+        });
+        let model = plain.with_messages(Some(Messages { occupancy, links }));
+        let model = model.and_then(|model| model.with_step(step)).expect("a model");
+        let entries = catalog::entries();
+        let Ok(schedule) = entries[chosen % entries.len()].generate(&model) else { return Ok(()) };
+        let timing = replay(&model, &schedule).timing.expect("the catalogue is valid");
+
+        let path = critical_path(&model, &schedule, &timing);
+        prop_assert_eq!((path[0].start, path[0].waits), (Ticks(0), Waits::Nothing));
+        let last = path[path.len() - 1].end;
+        if model.step().is_none() {
+            prop_assert_eq!(last, timing.metrics.makespan);
+        } else {
+            prop_assert!(last <= timing.metrics.makespan);
+        }
+        for (before, step) in path.iter().zip(&path[1..]) {
+            prop_assert_eq!(before.end + step.waits.ticks(), step.start, "{:?}", step);
+        }
+
+        let slack = slack(&model, &schedule, &timing);
+        for step in &path {
+            let at = schedule.order(step.device).iter().position(|&pass| pass == step.pass);
+            let of_pass = slack[step.device.index()][at.expect("it is there")];
+            prop_assert_eq!(of_pass, Ticks::ZERO, "{} is on the critical path", step.pass);
+        }
+        let graph = task_graph(&model, &schedule).expect("it is valid");
+        let execution = graph.execute().expect("it is valid");
+        for (device, slack) in Device::all(devices).zip(&slack) {
+            let first = graph.order(Resource(device.0)).start;
+            // The second pass of a pair has no task that it could be late with.
+            let passes = (0..).zip(slack).filter(|&(at, _)| {
+                at == 0 || schedule.overlaps(device).binary_search(&(at - 1)).is_err()
+            });
+            for (at, slack) in passes {
+                let task = Task(first + u32::try_from(at).expect("it is small"));
+                let late = |by| makespan_with_a_late(task, by, &graph, &execution);
+                prop_assert_eq!(late(slack.0), timing.metrics.makespan);
+                prop_assert_eq!(late(slack.0 + 1), timing.metrics.makespan + Ticks(1));
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_on_a_link_are_on_the_critical_path() {
+    // The second activation waits for the first one, which takes 5 ticks: 0F0, two messages, 1F1.
+    let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 2, [1, 1, 1, 2]);
+    let messages = Messages { occupancy: vec![Ticks(5)], links: Links::Pair };
+    let model = model.and_then(|model| model.with_messages(Some(messages))).expect("a model");
+    let schedule = catalog::find("gpipe").expect("a name").generate(&model).expect("a schedule");
+    let timing = replay(&model, &schedule).timing.expect("it runs");
+    let path = critical_path(&model, &schedule, &timing);
+    let shown: Vec<String> =
+        path.iter().map(|step| format!("{}@{} {:?}", step.pass, step.start, step.waits)).collect();
+    assert_eq!(
+        shown[..3],
+        ["0F0@0 Nothing", "1F1@13 Link { messages: 2, ticks: Ticks(12) }", "1B0@14 Device",]
+    );
 }
 
 #[test]

@@ -250,7 +250,7 @@ fn chain(steps: &[Step]) -> String {
     for (position, step) in steps.iter().enumerate() {
         text.push_str(match step.waits {
             Waits::Nothing => "",
-            Waits::Dependency { .. } => "> ",
+            Waits::Dependency { .. } | Waits::Link { .. } => "> ",
             Waits::Memory => "# ",
             Waits::Device => "| ",
         });

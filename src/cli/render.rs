@@ -12,7 +12,7 @@ use super::error::{Error, Status};
 use super::file_name::FileName;
 use super::output::{Output, Target};
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
-use super::size::refuse_step;
+use super::size::{refuse_messages, refuse_step};
 use super::verdict::VerifyReport;
 use crate::analysis::critical_path;
 use crate::draw::{PageError, Part, Picture, Svg, Terminal, page};
@@ -158,7 +158,12 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
     for schedule in &args.more {
         subjects.push(args.subject.beside(schedule, args.more_model.as_deref()).read()?);
     }
-    subjects.iter().try_for_each(|subject| refuse_step(&subject.model))?;
+    for subject in &subjects {
+        refuse_step(&subject.model)?;
+        if form == Form::Page {
+            refuse_messages(&subject.model)?;
+        }
+    }
     let judgements: Vec<VerifyReport<'_>> = subjects.iter().map(VerifyReport::of).collect();
     let mut pictures = Vec::new();
     for (subject, judgement) in subjects.iter().zip(&judgements) {

@@ -15,8 +15,8 @@ use super::table::Table;
 use super::verdict::VerifyReport;
 use crate::analysis::{Span, Utilisation, spans};
 use crate::draw::in_unit;
-use crate::model::{Device, Pass, Ticks};
-use crate::replay::Timing;
+use crate::model::{Device, Link, Pass, Ticks};
+use crate::replay::{LinkTimes, Rate, Timing};
 
 /// The options of `replay`.
 #[derive(Debug, Args)]
@@ -59,6 +59,37 @@ struct StageEnd {
     stage: u32,
     reduce: [i64; 2],
     optimizer: [i64; 2],
+}
+
+/// A link that messages keep busy, with the messages in its order.
+#[derive(Serialize)]
+struct LinkReport {
+    link: Link,
+    busy: i64,
+    messages: Vec<Sent>,
+}
+
+/// A message on a link: the pass that makes it, and when it keeps the link busy.
+#[derive(Serialize)]
+struct Sent {
+    pass: Pass,
+    start: i64,
+    end: i64,
+}
+
+/// The links that messages keep busy.
+fn links(timing: &Timing) -> Vec<LinkReport> {
+    let sent = |(pass, during): &(Pass, Range<Ticks>)| Sent {
+        pass: *pass,
+        start: during.start.0,
+        end: during.end.0,
+    };
+    let link = |times: &LinkTimes| LinkReport {
+        link: times.link,
+        busy: times.busy().0,
+        messages: times.messages.iter().map(sent).collect(),
+    };
+    timing.links.iter().map(link).collect()
 }
 
 /// What follows the passes of each stage.
@@ -130,14 +161,17 @@ impl Serialize for Replayed<'_> {
             /// Last end minus first start in `passes`, of the device for which that is the most, in ticks.
             largest_span: Option<i64>,
             passes: Option<Passes<'a>>,
+            /// Empty without `[messages]` in the model.
+            links: Vec<LinkReport>,
             /// By stage; empty without `[step]` in the model.
             step: Vec<StageEnd>,
         }
 
         let largest_span = self.timing().map(|timing| self.largest_span(timing).0);
         let passes = self.timing().map(|timing| Passes(self, timing));
+        let links = self.timing().map_or_else(Vec::new, links);
         let step = self.timing().map_or_else(Vec::new, ends);
-        Object { judgement: &self.judgement, largest_span, passes, step }.serialize(serializer)
+        Object { judgement: &self.judgement, largest_span, passes, links, step }.serialize(serializer)
     }
 }
 
@@ -160,6 +194,15 @@ impl fmt::Display for Replayed<'_> {
             ]);
         }
         write!(out, "\n{table}")?;
+        if !timing.links.is_empty() {
+            let mut table = Table::new(["link", "messages", "busy", "share of the makespan"]);
+            for times in &timing.links {
+                let (messages, busy) = (times.messages.len(), times.busy());
+                let share = percentage(Rate::new(busy.0.into(), timing.metrics.makespan.0.into()));
+                table.row([times.link.to_string(), messages.to_string(), busy.to_string(), share]);
+            }
+            write!(out, "\n{table}")?;
+        }
         if !timing.step.is_empty() {
             let mut table = Table::new(["stage", "reduction", "optimiser step"]);
             for StageEnd { stage, reduce, optimizer } in ends(timing) {

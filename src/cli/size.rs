@@ -116,6 +116,20 @@ pub fn refuse_step(model: &Model) -> Result<(), Error> {
     ))
 }
 
+/// Refuses a model with messages that keep links busy, for what says of each pass when its results arrive.
+///
+/// # Errors
+/// When a message keeps a link busy.
+pub fn refuse_messages(model: &Model) -> Result<(), Error> {
+    if !model.has_busy_links() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("`{}` has [messages], and a page does not show the messages on links", model.name()),
+        "write .json: a trace for Perfetto shows them; .svg and text show the passes",
+    ))
+}
+
 /// The model for commands that count activations alone; a note says that weights are left out.
 pub fn activations_only(model: &Model) -> Model {
     if Device::all(model.devices()).any(|device| model.resident(device) > Units::ZERO) {

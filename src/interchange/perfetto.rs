@@ -16,6 +16,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -97,7 +98,7 @@ struct Arguments {
     memory_after: i64,
 }
 
-/// Writes the times of the passes of a schedule as a trace. An end of the step is left out, but its makespan is stated.
+/// Writes the times of the passes of a schedule as a trace, and those of the messages that keep links busy. An end of the step is left out, but its makespan is stated.
 ///
 /// # Errors
 /// When times or amounts are too large for the form, or `out` cannot be written.
@@ -126,10 +127,16 @@ pub fn write(model: &Model, schedule: &Schedule, timing: &Timing, out: impl Writ
     for (device, held) in Device::all(schedule.devices()).zip(&memory) {
         trace.device(device, held)?;
     }
+    trace.links()?;
     trace.messages()?;
     writeln!(trace.out, "\n]}}")?;
     trace.out.flush()?;
     Ok(())
+}
+
+/// What a pass sends.
+const fn payload(sender: Pass) -> &'static str {
+    if sender.kind.yields_input_gradient() { "gradient" } else { "activation" }
 }
 
 /// The place of every pass.
@@ -266,6 +273,31 @@ impl<W: Write> Trace<'_, W> {
         Ok(())
     }
 
+    /// The links that are kept busy, behind the devices, with their messages.
+    fn links(&mut self) -> Result<(), TraceError> {
+        for (process, times) in (self.schedule.devices()..).zip(&self.timing.links) {
+            let name = serde_json::Value::from(format!("link: {}", times.link));
+            for (about, key, value) in
+                [("process_name", "name", name), ("process_sort_index", "sort_index", process.into())]
+            {
+                self.event(&format!(
+                    "{{\"ph\":\"M\",\"name\":\"{about}\",\"pid\":{process},\"tid\":0,\"args\":{{\"{key}\":{value}}}}}"
+                ))?;
+            }
+            for (by, during) in &times.messages {
+                let what = payload(*by);
+                let Range { start, end } = *during;
+                self.event(&format!(
+                    "{{\"ph\":\"X\",\"name\":\"{what} of {by}\",\"cat\":\"link\",\"pid\":{process},\"tid\":0,\"ts\":{},\
+                     \"dur\":{},\"args\":{{\"start_tick\":{start},\"end_tick\":{end}}}}}",
+                    self.clock.microseconds(start),
+                    self.clock.microseconds(end - start),
+                ))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The flows, after all passes: an event must follow the pass at the same instant that it binds to.
     fn messages(&mut self) -> Result<(), TraceError> {
         let placement = self.schedule.placement();
@@ -293,7 +325,7 @@ impl<W: Write> Trace<'_, W> {
         (to, receiver, received): (Device, Pass, Ticks),
         (sending, receiving): (u32, u32),
     ) -> Result<(), TraceError> {
-        let name = if sender.kind.yields_input_gradient() { "gradient" } else { "activation" };
+        let name = payload(sender);
         let (id, latency) = (self.flows, self.latency(sender.stage, receiver.stage));
         self.flows += 1;
         let last_tick = (end_of(self.model, sender, sent) - Ticks(1)).max(sent);

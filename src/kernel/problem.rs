@@ -350,7 +350,7 @@ fn described(model: &Model, stage: Stage, kind: Kind, variety: Variety) -> Class
     let link = |needs: Pass| Link {
         class: class(needs.stage.0, needs.kind),
         device: device_of(needs.stage),
-        latency: if needs.stage == stage { 0 } else { model.latency_after(needs.stage.min(stage)).0 },
+        latency: if needs.stage == stage { 0 } else { model.delay_after(needs.stage.min(stage)).0 },
         first_cell: 0,
     };
     // R itself waits for F.

@@ -8,7 +8,7 @@ use super::statistics::{Spread, quantile};
 use super::terms::{Terms, simulate_with};
 use super::{Iteration, Span, Trace};
 use crate::analysis::{bubble_rate, spans};
-use crate::model::{Device, Model, ModelError, Overlap, Pass, StepEnd, Ticks, Units};
+use crate::model::{Device, Messages, Model, ModelError, Overlap, Pass, StepEnd, Ticks, Units};
 use crate::replay::{Rate, Violation, replay};
 use crate::schedule::Schedule;
 
@@ -67,6 +67,12 @@ pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, Predict
         forward_backward: model.overlap().forward_backward.scaled(scaled)?,
         forward_input: model.overlap().forward_input.scaled(scaled)?,
     };
+    let messages = match model.messages() {
+        Some(Messages { occupancy, links }) => {
+            Some(Messages { occupancy: longer(occupancy)?, links: links.clone() })
+        }
+        None => None,
+    };
     let step = match model.step() {
         Some(StepEnd { reduce, optimizer }) => {
             Some(StepEnd { reduce: longer(reduce)?, optimizer: longer(optimizer)? })
@@ -75,8 +81,9 @@ pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, Predict
     };
     let free = model.without_weights().with_uniform_activation_capacity(None)?;
     // What the ticks of the old unit say does not suit the new costs.
-    let bare = free.with_overlap(Overlap::default())?.with_step(None)?;
-    Ok(bare.with_microbatches(microbatches)?.with_costs(costs)?.with_overlap(overlap)?.with_step(step)?)
+    let bare = free.with_overlap(Overlap::default())?.with_messages(None)?.with_step(None)?;
+    let scaled = bare.with_microbatches(microbatches)?.with_costs(costs)?.with_overlap(overlap)?;
+    Ok(scaled.with_messages(messages)?.with_step(step)?)
 }
 
 /// What replay predicts under a model [in nanoseconds](in_nanoseconds).
@@ -299,7 +306,7 @@ pub fn compare(trace: &Trace, prediction: &Prediction) -> Option<Comparison> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{PairDurations, Placement};
+    use crate::model::{Links, PairDurations, Placement};
 
     #[test]
     fn everything_that_a_model_says_of_times_is_scaled() {
@@ -312,6 +319,10 @@ mod tests {
             .with_costs(costs)
             .and_then(|model| model.with_overlap(Overlap { forward_backward, ..Overlap::default() }))
             .and_then(|model| model.with_step(Some(step)))
+            .and_then(|model| {
+                let occupancy = vec![Ticks(4)];
+                model.with_messages(Some(Messages { occupancy, links: Links::Pair }))
+            })
             .expect("a model");
         let scaled = in_nanoseconds(&model, 8).expect("microseconds have a length");
         assert_eq!((scaled.microbatches(), scaled.costs().unit.as_str()), (8, "ns"));
@@ -320,5 +331,7 @@ mod tests {
         assert_eq!(scaled.overlap().forward_input, PairDurations::Sum);
         let step = StepEnd { reduce: vec![Ticks(3_000); 2], optimizer: vec![Ticks(2_000); 2] };
         assert_eq!(scaled.step(), Some(&step));
+        let messages = Messages { occupancy: vec![Ticks(4_000)], links: Links::Pair };
+        assert_eq!(scaled.messages(), Some(&messages));
     }
 }

@@ -48,7 +48,12 @@ pub fn of(trace: &Trace, iteration: usize) -> Run {
     });
     Run {
         schedule,
-        timing: Timing { starts, step: Vec::new(), metrics: measured_metrics(&ran.passes) },
+        timing: Timing {
+            starts,
+            links: Vec::new(),
+            step: Vec::new(),
+            metrics: measured_metrics(&ran.passes),
+        },
         ends,
         held,
         peak_memory: ran.peak_memory(),

@@ -1,5 +1,8 @@
 //! Synthetic traces: the times of replay in the form of a trace, to test what reads traces.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use super::{Iteration, Machine, Message, Origin, Sample, Span, Trace};
 use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
 use crate::replay::{end_of, memory_along, replay};
@@ -11,6 +14,9 @@ use crate::schedule::Schedule;
 pub fn of_replay(model: &Model, schedule: &Schedule) -> Option<Trace> {
     let timing = replay(model, schedule).timing?;
     let memory = memory_along(model, schedule);
+    // Where messages keep links busy: when each leaves, and when its link is free again.
+    let on_links: BTreeMap<Pass, Range<Ticks>> =
+        timing.links.iter().flat_map(|times| times.messages.iter().cloned()).collect();
     let mut iteration = Iteration { memory: Some(Vec::new()), ..Iteration::default() };
     let mut messages = Vec::new();
     for device in Device::all(schedule.devices()) {
@@ -32,7 +38,7 @@ pub fn of_replay(model: &Model, schedule: &Schedule) -> Option<Trace> {
             note(span.end, held.after);
         }
         iteration.memory.get_or_insert_default().push(samples);
-        messages.extend(spans.iter().filter_map(|span| message(model, schedule, *span)));
+        messages.extend(spans.iter().filter_map(|span| message(model, schedule, &on_links, *span)));
         iteration.passes.push(spans);
     }
     messages.sort_by_key(|message| (message.start, message.pass));
@@ -49,10 +55,16 @@ pub fn of_replay(model: &Model, schedule: &Schedule) -> Option<Trace> {
 }
 
 /// What a pass sends to another device, if it does.
-fn message(model: &Model, schedule: &Schedule, span: Span) -> Option<Message> {
+fn message(
+    model: &Model,
+    schedule: &Schedule,
+    on_links: &BTreeMap<Pass, Range<Ticks>>,
+    span: Span,
+) -> Option<Message> {
     let (to, latency) = destination(schedule, span.pass)
         .map(|(stage, to)| (to, model.latency_after(stage.min(span.pass.stage))))?;
-    Some(Message { pass: span.pass, to, start: span.end, end: span.end + latency })
+    let sent = on_links.get(&span.pass).cloned().unwrap_or(span.end..span.end);
+    Some(Message { pass: span.pass, to, start: sent.start, end: sent.end + latency })
 }
 
 /// The stage that waits for what a pass sends, and its device, where that is another one.

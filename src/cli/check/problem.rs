@@ -6,7 +6,7 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use crate::draw::plural;
-use crate::model::{Model, Overlap, PairDurations, Shape, Ticks, Units};
+use crate::model::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Ticks, Units};
 
 /// A problem, as it is printed.
 #[derive(Debug, Serialize)]
@@ -36,12 +36,23 @@ pub(super) struct ProblemReport<'a> {
     capacity: Vec<Option<i64>>,
     /// The durations of overlapped pairs, where some are stated.
     overlap: Option<OverlapReport>,
+    /// What messages occupy, if that is stated.
+    messages: Option<MessagesReport>,
     /// What follows the last backward of each stage, if anything does.
     step: Option<StepReport>,
     /// Whether it was found to be the problem that the reader asked about.
     compared_with_model: bool,
     #[serde(skip)]
     shape: Shape,
+}
+
+/// What messages occupy.
+#[derive(Debug, Serialize)]
+struct MessagesReport {
+    /// By stage boundary, in ticks.
+    occupancy: Vec<i64>,
+    /// The devices of each node that has one network card; null where each pair of devices has its links.
+    nodes: Option<Vec<Vec<Device>>>,
 }
 
 /// The durations of overlapped pairs, in ticks.
@@ -142,6 +153,13 @@ impl<'a> ProblemReport<'a> {
                 forward_backward: PairsReport::of(&model.overlap().forward_backward),
                 forward_input: PairsReport::of(&model.overlap().forward_input),
             }),
+            messages: model.messages().map(|Messages { occupancy, links }| MessagesReport {
+                occupancy: ticks(occupancy),
+                nodes: match links {
+                    Links::Pair => None,
+                    Links::Nodes(nodes) => Some(nodes.clone()),
+                },
+            }),
             step: model
                 .step()
                 .map(|step| StepReport { reduce: ticks(&step.reduce), optimizer: ticks(&step.optimizer) }),
@@ -179,6 +197,16 @@ impl fmt::Display for ProblemReport<'_> {
         }
         if let Some(OverlapReport { forward_backward, forward_input }) = &self.overlap {
             line("pairs", format!("F beside B {forward_backward}; F beside I {forward_input}; in {time}"))?;
+        }
+        if let Some(MessagesReport { occupancy, nodes }) = &self.messages {
+            let links = nodes.as_ref().map_or_else(
+                || "a link from each device to each other one".to_owned(),
+                |nodes| {
+                    let nodes = nodes.iter().map(|devices| format!("[{}]", devices.iter().join(" ")));
+                    format!("one network card for each of the nodes {}", nodes.format(" "))
+                },
+            );
+            line("messages", format!("occupy {} {time}; {links}", values(occupancy)))?;
         }
         if let Some(StepReport { reduce, optimizer }) = &self.step {
             let (reduce, optimizer) = (values(reduce), values(optimizer));

@@ -171,7 +171,7 @@ impl<'a> Simulation<'a> {
                 worker.room -= activation;
                 self.forwards[stage.index()].next += 1;
                 if stage.0 + 1 < model.stages() {
-                    self.forwards[stage.index() + 1].arrivals.push(end + model.latency_after(stage));
+                    self.forwards[stage.index() + 1].arrivals.push(end + model.delay_after(stage));
                 } else {
                     self.backwards[stage.index()].arrivals.push(end);
                 }
@@ -181,7 +181,7 @@ impl<'a> Simulation<'a> {
                 if let Some(below) = stage.0.checked_sub(1).map(Stage) {
                     // Alone, an I sends before its W.
                     let sent = if step.len() == 1 { end - model.duration(stage, Kind::W) } else { end };
-                    self.backwards[below.index()].arrivals.push(sent + model.latency_after(below));
+                    self.backwards[below.index()].arrivals.push(sent + model.delay_after(below));
                 }
             }
         }

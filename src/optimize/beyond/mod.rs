@@ -1,8 +1,9 @@
-//! Models that say more than what passes take and when their results arrive: overlapped pairs that save time, and the end of
-//! the step.
+//! Models that say more than what passes take and when their results arrive: overlapped pairs that save time, messages that
+//! keep links busy, and the end of the step.
 //!
-//! The searches know passes that run one by one, and nothing behind them. So schedules are sought for such passes, and
-//! replay measures them under the model itself. Where pairs save time, two more sources are those for passes as much
+//! The searches know passes that run one by one, messages that each have a link of their own, and nothing behind the passes.
+//! So schedules are sought for such models, and replay measures them under the model itself. Where links are busy, one more
+//! source is a schedule for messages that take longer, which leaves them time to wait for each other; and all named ones. Where pairs save time, two more sources are those for passes as much
 //! [shorter](crate::certificate::shortened) as pairs can make them, which gives orders that are good once pairs are made;
 //! and named schedules with pairs. In each schedule forwards and backwards that follow each other become pairs wherever
 //! replay says that this helps. In the end the best one is changed at random: its pairs and its orders, which also decide
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::catalog;
 use crate::certificate::shortened;
-use crate::model::{Model, Overlap};
+use crate::model::{Model, Overlap, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 use climb::Climb;
@@ -36,9 +37,9 @@ pub(super) fn optimize_beyond_passes(
     let best = bound.value;
     let mut report = |told: &Progress| progress(&Progress { bound: best, ..told.clone() });
     let sums = model.with_overlap(Overlap::default()).expect("sums always suit");
-    let plain = sums.with_step(None).expect("what ends with its passes takes no longer");
+    let plain = sums.with_own_links().with_step(None).expect("what ends with its passes takes no longer");
     // What is there at once, whatever the time.
-    let named = if model.has_cheaper_pairs() { named(model, &options.stop) } else { Vec::new() };
+    let named = named(model, &options.stop);
     let mut found: Vec<(ReplayedSchedule, Option<Paired>)> = Vec::new();
     for (schedule, engine) in &named {
         let replayed = ReplayedSchedule::new(model, options.objective, schedule.clone(), engine.clone());
@@ -50,7 +51,7 @@ pub(super) fn optimize_beyond_passes(
     let mut is_cut_short = apart.is_cut_short;
     let mut sources = named;
     sources.push((apart.schedule.clone(), apart.engine.clone()));
-    let shorter = Options {
+    let aside = Options {
         stop: options.stop.within(options.stop.remaining() / 2),
         effort: options.effort / 2,
         exact_effort: 0,
@@ -59,10 +60,16 @@ pub(super) fn optimize_beyond_passes(
         ..options.clone()
     };
     if model.has_cheaper_pairs() && !options.stop.is_due() {
-        let model = shortened(model).with_step(None).expect("what ends with its passes takes no longer");
-        let shorter = optimize(&model, &shorter, &mut report)?;
+        let model = shortened(&model.with_own_links()).with_step(None);
+        let model = model.expect("what ends with its passes takes no longer");
+        let shorter = optimize(&model, &aside, &mut report)?;
         is_cut_short |= shorter.is_cut_short;
         sources.push((shorter.schedule, shorter.engine));
+    }
+    if model.has_busy_links() && !options.stop.is_due() {
+        let patient = optimize(&with_longer_messages(model, &plain), &aside, &mut report)?;
+        is_cut_short |= patient.is_cut_short;
+        sources.push((patient.schedule, patient.engine));
     }
     if !options.stop.is_due() {
         let steps = STEPS.min(options.effort as u64 / super::EFFORT_PER_STEP);
@@ -120,13 +127,27 @@ pub(super) fn optimize_beyond_passes(
     Ok(solution.certified(model))
 }
 
-/// Named schedules with pairs, and their names.
+/// Named schedules and their names, where those of passes alone are not all: where links are busy all, where pairs save time
+/// those with pairs.
 fn named(model: &Model, stop: &Stop) -> Vec<(Schedule, String)> {
+    if !model.has_busy_links() && !model.has_cheaper_pairs() {
+        return Vec::new();
+    }
     let named = catalog::entries().iter().filter_map(|entry| {
         let schedule = entry.generate_until(model, stop).ok()?;
-        (schedule.overlap_count() > 0).then(|| (schedule, entry.name.to_owned()))
+        (model.has_busy_links() || schedule.overlap_count() > 0).then(|| (schedule, entry.name.to_owned()))
     });
     named.collect()
+}
+
+/// The plain model of a model, with messages that wait for another one as long before they leave.
+fn with_longer_messages(model: &Model, plain: &Model) -> Model {
+    let mut costs = plain.costs().clone();
+    for (boundary, latency) in costs.communication.iter_mut().enumerate() {
+        *latency += model.occupancy_after(Stage::at(boundary));
+    }
+    // Where the times do not fit, the plain model is as good.
+    plain.with_costs(costs).unwrap_or_else(|_| plain.clone())
 }
 
 /// To replay a pass takes about as long as to place so many.

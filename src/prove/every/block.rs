@@ -28,6 +28,9 @@ pub fn every_m_of_block(block: &Block, model: &Model, stop: &Stop) -> Result<Eve
     if block.placement() != model.placement() {
         return Err(EveryError::Placement);
     }
+    if model.has_busy_links() {
+        return Ok(EveryM::Unknown(UnknownReason::Messages));
+    }
     if model.step().is_some_and(StepEnd::takes_time) {
         return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }

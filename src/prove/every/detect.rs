@@ -56,6 +56,9 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> R
     if schedule.overlap_count() > 0 {
         return Ok(EveryM::Unknown(UnknownReason::Overlapped));
     }
+    if model.has_busy_links() {
+        return Ok(EveryM::Unknown(UnknownReason::Messages));
+    }
     if model.step().is_some_and(StepEnd::takes_time) {
         return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }

@@ -187,6 +187,9 @@ pub enum UnknownReason {
     /// Passes that run as one, which the induction does not know.
     #[error("the schedule has overlapped pairs, which are not repeated with more microbatches here")]
     Overlapped,
+    /// Messages that keep links busy, which the induction does not know.
+    #[error("the model has [messages], and how links are shared is not repeated with more microbatches here")]
+    Messages,
     /// An end of the step, which the induction does not know.
     #[error("the model has [step], which is not repeated with more microbatches here")]
     EndOfStep,

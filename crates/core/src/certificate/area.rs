@@ -6,7 +6,7 @@ use num_rational::Ratio;
 
 use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective};
-use super::{least_held, pairs};
+use super::{least_held, link, pairs};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The bound from the memory that a device fills: its passes take at least all areas over its capacity.
@@ -45,7 +45,7 @@ fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
 
 /// A lower bound on the time per microbatch in the long run, over all schedules under the capacities.
 ///
-/// The most work of any device; and the **area bound**: while one microbatch enters and one leaves
+/// The most work of any device or link; and the **area bound**: while one microbatch enters and one leaves
 /// per interval, the memory in use on a device averages `sum_s activation_s * lifespan_s / T`, and
 /// lifespans are at least the critical path from F to its backward. The end of the step counts once and changes
 /// nothing here. Returns 0 for models with two directions.
@@ -54,12 +54,15 @@ pub fn interval_bound(model: &Model) -> Ratio<i64> {
     if model.placement().directions() > 1 {
         return Ratio::from_integer(0);
     }
-    let model = &*pairs::shortened(model);
+    let apart = model.with_own_links();
+    let by_links = link::loads(model, &Paths::new(&apart)).into_iter();
+    let by_links = by_links.map(|load| Ratio::from_integer(load.work.0));
+    let model = &*pairs::shortened(&apart);
     let paths = Paths::new(model);
     let by_area = Device::all(model.devices()).filter_map(|device| {
         let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;
         let least = Ratio::new(area(model, &paths, device), i128::from(capacity.0));
         Some(Ratio::new(i64::try_from(*least.numer()).ok()?, i64::try_from(*least.denom()).ok()?))
     });
-    by_area.fold(Ratio::from_integer(model.most_work().0), Ratio::max)
+    by_area.chain(by_links).fold(Ratio::from_integer(model.most_work().0), Ratio::max)
 }

@@ -5,7 +5,7 @@ use num_rational::Ratio;
 use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
 use super::subset::{self, Steps, Subset};
-use super::{area, interval_bound, pairs, turnover, window};
+use super::{area, interval_bound, link, pairs, turnover, window};
 use crate::model::{Device, Model, Ticks};
 
 /// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
@@ -38,10 +38,12 @@ pub fn lower_bound_until(
     if one_direction(model).is_err() {
         return alone;
     }
-    let (shortened, real) = (pairs::shortened(model), Paths::new(model));
+    let apart = model.with_own_links();
+    let (shortened, real) = (pairs::shortened(&apart), Paths::new(&apart));
     let paths = Paths::new(&shortened);
     Device::all(model.devices())
         .flat_map(|device| of_device(&real, &paths, device, objective))
+        .chain(link::bounds(model, &real, objective))
         .chain(subset::best_bound(&shortened, &paths, objective, Steps(steps), is_over))
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
@@ -55,7 +57,8 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
     one_direction(model).ok()?;
     devices.iter().try_for_each(|&device| there(model, device)).ok()?;
     let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
-    let model = &*pairs::shortened(model);
+    let apart = model.with_own_links();
+    let model = &*pairs::shortened(&apart);
     let paths = Paths::new(model);
     ascend.then(|| subset::bound_of(model, &paths, objective, devices, &mut Steps(steps)))?
 }
@@ -79,7 +82,8 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
         return Ratio::from_integer(0);
     }
     let least = interval_bound(model);
-    let model = &*pairs::shortened(model);
+    let apart = model.with_own_links();
+    let model = &*pairs::shortened(&apart);
     let paths = Paths::new(model);
     let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(model, &paths, device));
     turns
@@ -97,23 +101,27 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
     if bound.reason != BoundReason::Alone {
         one_direction(model)?;
     }
+    let apart = model.with_own_links();
     let shown = match &bound.reason {
         BoundReason::Alone => alone(model, objective).value,
+        BoundReason::Link { .. } => value_of(bound, link::bounds(model, &Paths::new(&apart), objective))?,
         BoundReason::Windows { device, .. }
         | BoundReason::Chain { device, .. }
         | BoundReason::Turnover { device, .. }
         | BoundReason::Area { device } => {
             there(model, *device)?;
-            of_device(&Paths::new(model), &Paths::new(&pairs::shortened(model)), *device, objective)
-                .into_iter()
-                .filter(|shown| shown.reason == bound.reason)
-                .map(|shown| shown.value)
-                .max()
-                .ok_or_else(|| BoundError::Figures(bound.reason.clone()))?
+            let (real, shortened) = (Paths::new(&apart), pairs::shortened(&apart));
+            value_of(bound, of_device(&real, &Paths::new(&shortened), *device, objective))?
         }
-        BoundReason::Subset { devices, repetition } => of_subset(model, objective, devices, *repetition)?,
+        BoundReason::Subset { devices, repetition } => of_subset(&apart, objective, devices, *repetition)?,
     };
     if shown == bound.value { Ok(()) } else { Err(BoundError::Value { claimed: bound.value, shown }) }
+}
+
+/// The value of the bounds that have the reason of a claimed one.
+fn value_of(claimed: &Bound, bounds: Vec<Bound>) -> Result<Ticks, BoundError> {
+    let shown = bounds.into_iter().filter(|shown| shown.reason == claimed.reason).map(|shown| shown.value);
+    shown.max().ok_or_else(|| BoundError::Figures(claimed.reason.clone()))
 }
 
 /// The bounds assume that every microbatch goes through every stage.

@@ -7,7 +7,8 @@
 //!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
 //! shrinks what F holds; so the bounds, which allow time between I and W and count the least that F holds, also hold
-//! for schedules with B and R. Where the model has an end of the step, the bounds on makespan and device span count what
+//! for schedules with B and R. Where messages keep links busy, every bound is one of the model in which each message has a link of
+//! its own, and links have a bound, too. Where the model has an end of the step, the bounds on makespan and device span count what
 //! must follow the last pass of a device.
 //!
 //! ```
@@ -28,6 +29,7 @@ mod area;
 mod bound;
 mod check;
 mod file;
+mod link;
 mod pairs;
 mod path;
 mod reason;

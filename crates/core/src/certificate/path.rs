@@ -1,5 +1,5 @@
 //! Heads and tails: what must happen before a pass and after it, for one microbatch alone. Tails to the end of the schedule
-//! include the [end of the step](super::step).
+//! include the [end of the step](super::step). The model is one in which every message has a link of its own.
 
 use super::step;
 use crate::model::{Device, Kind, Model, Stage, Ticks};
@@ -78,8 +78,10 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// The least time that the first microbatch takes from the first start to the last end, with the end of the step.
+/// The least time that the first microbatch takes from the first start to the last end, with its messages and the end of the
+/// step.
 #[must_use]
 pub fn critical_path(model: &Model) -> Ticks {
+    let model = &model.with_own_links();
     model.duration(Stage(0), Kind::F) + Paths::new(model).forward_tail(Stage(0))
 }

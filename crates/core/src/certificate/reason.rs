@@ -5,7 +5,7 @@ use std::fmt;
 use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Device, Ticks};
+use crate::model::{Device, Link, Ticks};
 use crate::replay::Metrics;
 
 /// What a schedule minimises, and what lower bounds are about.
@@ -101,6 +101,17 @@ pub enum BoundReason {
         /// The device.
         device: Device,
     },
+    /// A link carries nothing before `head`, is busy for `work`, and `tail` follows its last message (section *Links*).
+    Link {
+        /// The link.
+        link: Link,
+        /// How long all its messages keep it busy, over all microbatches, in ticks.
+        work: Ticks,
+        /// The earliest end of a pass that makes one of its messages, in ticks.
+        head: Ticks,
+        /// The least time that follows its last message, in ticks.
+        tail: Ticks,
+    },
     /// Some devices alone need this long, with all others reduced to delays between their passes (section
     /// *Some devices alone*).
     Subset {
@@ -116,7 +127,7 @@ impl BoundReason {
     #[must_use]
     pub fn devices(&self) -> &[Device] {
         match self {
-            Self::Alone => &[],
+            Self::Alone | Self::Link { .. } => &[],
             Self::Windows { device, .. }
             | Self::Chain { device, .. }
             | Self::Turnover { device, .. }
@@ -156,6 +167,11 @@ impl BoundReason {
             Self::Area { device } => format!(
                 "on device {device}, the memory of the microbatches times their minimum lifetime fills its memory for \
                  that long"
+            ),
+            Self::Link { link, work, head, tail } => format!(
+                "the link from {link} carries messages for {}; nothing reaches it before {head}, and at least {tail} \
+                 follow its last message",
+                time(*work)
             ),
             Self::Subset { devices, repetition } => {
                 let names: Vec<String> = devices.iter().map(ToString::to_string).collect();

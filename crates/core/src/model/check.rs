@@ -82,6 +82,20 @@ pub enum ModelError {
         /// How many stages there are.
         stages: u32,
     },
+    /// A node with a device that does not exist.
+    #[error("`messages.nodes` lists device {device}, but the devices are 0 to {last}", last = .devices - 1)]
+    NodeOfNoDevice {
+        /// The device.
+        device: Device,
+        /// How many devices there are.
+        devices: u32,
+    },
+    /// A device that is listed twice.
+    #[error("`messages.nodes` lists device {0} twice: a device is in one node")]
+    InTwoNodes(Device),
+    /// A device that is not listed.
+    #[error("`messages.nodes` does not list device {0}: every device is in a node")]
+    InNoNode(Device),
     /// No microbatch.
     #[error("a schedule needs at least one microbatch")]
     NoMicrobatch,
@@ -136,6 +150,7 @@ pub(super) fn check(model: &Model) -> Result<(), ModelError> {
     model.check_lengths()?;
     model.check_signs()?;
     model.check_parts()?;
+    model.check_messages()?;
     model.check_totals()?;
     model.check_pairs()
 }
@@ -221,7 +236,7 @@ impl Model {
         if u64::from(stages) * u64::from(microbatches) > Self::MAX_CELLS {
             return Err(ModelError::TooManyPasses { stages, microbatches });
         }
-        // R doubles the forward; a latency is met once on the way down and once on the way up.
+        // R doubles the forward; a message is sent once on the way down and once on the way up.
         let costs = &self.costs;
         let times = [
             &costs.forward,
@@ -231,7 +246,8 @@ impl Model {
             &costs.communication,
             &costs.communication,
         ];
-        let times = times.into_iter().flatten().map(|ticks| ticks.0);
+        let messages = self.messages.iter().flat_map(|messages| [&messages.occupancy; 2]);
+        let times = times.into_iter().chain(messages).flatten().map(|ticks| ticks.0);
         let passes = total(times, microbatches).ok_or(ModelError::TimeOverflow)?;
         // The step ends once, however many microbatches there are.
         let step = self.step.iter().flat_map(StepEnd::lists).flat_map(|(_, list)| list).map(|ticks| ticks.0);

@@ -1,10 +1,12 @@
-//! The model file (TOML): reading with located errors, and printing back.
+//! The model file (TOML): reading with located errors.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use super::reading::{FileError, Table, TomlProblem, Value, document, root};
-use super::{Costs, Memory, Model, Overlap, PairDurations, Placement, Shape, Stage, StepEnd, Ticks, Units};
+use super::{
+    Costs, Device, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd, Ticks,
+    Units,
+};
 
 /// Reads a model file.
 ///
@@ -14,7 +16,7 @@ use super::{Costs, Memory, Model, Overlap, PairDurations, Placement, Shape, Stag
 pub fn parse(text: &str) -> Result<Model, FileError> {
     let document = document(text)?;
     let file = root(&document);
-    file.only(&["name", "source", "pipeline", "time", "memory", "recompute", "overlap", "step"])?;
+    file.only(&["name", "source", "pipeline", "time", "memory", "recompute", "overlap", "messages", "step"])?;
     let name = file.require("name")?.text()?.to_owned();
     let source = file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?;
 
@@ -32,9 +34,11 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
         Some(value) => read_overlap(&value.table()?)?,
         None => Overlap::default(),
     };
+    let messages =
+        file.get("messages").map(|value| read_messages(&value.table()?, &placement)).transpose()?;
     let step = file.get("step").map(|value| read_step(&value.table()?, &placement)).transpose()?;
     Model::new(name, source, placement, microbatches, costs, memory)
-        .and_then(|model| model.with_overlap(overlap)?.with_step(step))
+        .and_then(|model| model.with_overlap(overlap)?.with_messages(messages)?.with_step(step))
         .map_err(|error| FileError {
             span: span_of(&error, &file, &pipeline_value),
             problem: TomlProblem::Model(error),
@@ -54,6 +58,7 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         E::MemoryOverflow => ("memory", "activation"),
         E::CapacityOverflow(_) | E::NoRoomForWeights { .. } => ("memory", "capacity"),
         E::TooManyPasses { .. } => ("pipeline", "microbatches"),
+        E::NodeOfNoDevice { .. } | E::InTwoNodes(_) | E::InNoNode(_) => ("messages", "nodes"),
         E::PairDuration { key, forward, backward, .. }
         | E::PairApart { key, forward, backward }
         | E::PairOfNoStage { key, forward, backward, .. } => {
@@ -234,6 +239,40 @@ fn span_of_pair(
     entries.iter().find(|entry| is_it(entry)).map(Value::span)
 }
 
+fn read_messages(messages: &Table<'_>, placement: &Placement) -> Result<Messages, FileError> {
+    messages.only(&["occupancy", "link", "nodes"])?;
+    let boundaries = placement.stages() as usize - 1;
+    let occupancy = messages.require("occupancy")?.amounts(boundaries, "stage boundaries")?;
+    let link = messages.get("link");
+    let links = match messages.get("nodes") {
+        Some(value) => {
+            if let Some(link) = link {
+                return Err(link.error(TomlProblem::Contradiction {
+                    key: link.key(),
+                    value: link.text()?.to_owned(),
+                    other: "`nodes` says which devices share a network card; state one of the two".to_owned(),
+                }));
+            }
+            let lists = value.list().ok_or_else(|| value.wrong_type("the list of each node's devices"))?;
+            let read_node = |list: &Value<'_>| -> Result<Vec<Device>, FileError> {
+                let devices = list.list().ok_or_else(|| list.wrong_type("the list of a node's devices"))?;
+                devices.iter().map(|device| device.count(0).map(Device)).collect()
+            };
+            Links::Nodes(lists.iter().map(read_node).collect::<Result<_, _>>()?)
+        }
+        None => match link.as_ref().map(|link| link.text()).transpose()? {
+            None | Some("pair") => Links::Pair,
+            Some(found) => {
+                let link = link.expect("it has a text");
+                let problem =
+                    TomlProblem::Name { key: link.key(), found: found.to_owned(), known: &["pair"] };
+                return Err(link.error(problem));
+            }
+        },
+    };
+    Ok(Messages { occupancy: occupancy.into_iter().map(Ticks).collect(), links })
+}
+
 fn read_step(step: &Table<'_>, placement: &Placement) -> Result<StepEnd, FileError> {
     step.only(&["reduce", "optimizer"])?;
     let stages = placement.stages() as usize;
@@ -249,111 +288,4 @@ fn read_step(step: &Table<'_>, placement: &Placement) -> Result<StepEnd, FileErr
 fn read_unit(table: Option<&Table<'_>>, default: &str) -> Result<String, FileError> {
     let unit = table.and_then(|table| table.get("unit"));
     unit.map_or_else(|| Ok(default.to_owned()), |value| value.text().map(str::to_owned))
-}
-
-/// The text of a model file that reads as this model. A list of equal values is written as one.
-#[must_use]
-pub fn print(model: &Model) -> String {
-    let mut text = String::new();
-    let quoted = |value: &str| toml::Value::String(value.to_owned()).to_string();
-    let mut line = |arguments: std::fmt::Arguments<'_>| {
-        text.write_fmt(arguments).expect("writing to a string cannot fail");
-        text.push('\n');
-    };
-    line(format_args!("name = {}", quoted(model.name())));
-    if let Some(source) = model.source() {
-        line(format_args!("source = {}", quoted(source)));
-    }
-    let placement = model.placement();
-    line(format_args!("\n[pipeline]\ndevices = {}", model.devices()));
-    if placement.shape() == Shape::Explicit {
-        let lists: Vec<String> = placement
-            .lists()
-            .iter()
-            .map(|stages| list(stages.iter().map(|stage| i64::from(stage.0))))
-            .collect();
-        line(format_args!("placement = [{}]", lists.join(", ")));
-    } else {
-        line(format_args!("placement = \"{}\"", placement.shape()));
-    }
-    if let (Shape::Looped, Some(chunks)) = (placement.shape(), placement.chunks()) {
-        line(format_args!("chunks = {chunks}"));
-    }
-    line(format_args!("microbatches = {}", model.microbatches()));
-
-    let costs = model.costs();
-    line(format_args!("\n[time]\nunit = {}", quoted(&costs.unit)));
-    for (key, values) in [
-        ("forward", &costs.forward),
-        ("backward_input", &costs.backward_input),
-        ("backward_weight", &costs.backward_weight),
-        ("communication", &costs.communication),
-    ] {
-        if !values.is_empty() {
-            line(format_args!("{key} = {}", one_or_list(values.iter().map(|ticks| ticks.0))));
-        }
-    }
-
-    let memory = model.memory();
-    line(format_args!("\n[memory]\nunit = {}", quoted(&memory.unit)));
-    let units = |values: &[Units]| one_or_list(values.iter().map(|units| units.0));
-    line(format_args!("activation = {}", units(&memory.activation)));
-    line(format_args!("retained_for_weight = {}", units(&memory.retained_for_weight)));
-    if memory.weights.iter().any(|&weights| weights > Units::ZERO) {
-        line(format_args!("weights = {}", units(&memory.weights)));
-    }
-    match memory.capacity.iter().copied().collect::<Option<Vec<_>>>() {
-        Some(capacity) => line(format_args!("capacity = {}", units(&capacity))),
-        None if memory.capacity.iter().any(Option::is_some) => {
-            let capacity = |capacity: &Option<Units>| {
-                capacity.map_or("\"none\"".to_owned(), |capacity| capacity.to_string())
-            };
-            let capacities: Vec<String> = memory.capacity.iter().map(capacity).collect();
-            line(format_args!("capacity = [{}]", capacities.join(", ")));
-        }
-        None => {}
-    }
-    if let Some(checkpoint) = &memory.checkpoint {
-        line(format_args!("\n[recompute]\ncheckpoint = {}", units(checkpoint)));
-    }
-    if *model.overlap() != Overlap::default() {
-        line(format_args!("\n[overlap]"));
-        for (key, _, durations) in model.overlap().sorts() {
-            let key = key.strip_prefix("overlap.").unwrap_or(key);
-            match durations {
-                PairDurations::Sum => {}
-                PairDurations::Uniform(duration) => line(format_args!("{key} = {duration}")),
-                PairDurations::Listed(durations) => {
-                    line(format_args!("{key} = ["));
-                    for ((forward, backward), duration) in durations {
-                        line(format_args!(
-                            "    {{ forward = {forward}, backward = {backward}, duration = {duration} }},"
-                        ));
-                    }
-                    line(format_args!("]"));
-                }
-            }
-        }
-    }
-    if let Some(step) = model.step() {
-        line(format_args!("\n[step]"));
-        for (key, values) in step.lists() {
-            let key = key.strip_prefix("step.").unwrap_or(key);
-            line(format_args!("{key} = {}", one_or_list(values.iter().map(|ticks| ticks.0))));
-        }
-    }
-    text
-}
-
-fn one_or_list(values: impl Iterator<Item = i64> + Clone) -> String {
-    let mut others = values.clone();
-    match others.next() {
-        Some(first) if others.all(|value| value == first) => first.to_string(),
-        _ => list(values),
-    }
-}
-
-fn list(values: impl Iterator<Item = i64>) -> String {
-    let values: Vec<String> = values.map(|value| value.to_string()).collect();
-    format!("[{}]", values.join(", "))
 }

@@ -36,9 +36,11 @@ mod check;
 mod costs;
 mod file;
 mod index;
+mod messages;
 mod overlap;
 mod pass;
 mod placement;
+mod print;
 pub mod reading;
 mod step;
 mod variants;
@@ -46,11 +48,13 @@ mod variants;
 pub use amount::{Ticks, Units};
 pub use check::ModelError;
 pub use costs::{Costs, Memory};
-pub use file::{parse, print};
+pub use file::parse;
 pub use index::{Device, Microbatch, Stage};
+pub use messages::{Link, Links, Messages};
 pub use overlap::{Overlap, PairDurations};
 pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
+pub use print::print;
 pub use step::{BeyondPasses, StepEnd};
 
 /// A pipeline to schedule: placement, microbatches, costs and memory, checked to be consistent.
@@ -63,6 +67,7 @@ pub struct Model {
     costs: Costs,
     memory: Memory,
     overlap: Overlap,
+    messages: Option<Messages>,
     step: Option<StepEnd>,
 }
 
@@ -74,8 +79,8 @@ impl Model {
     /// bits too.
     pub const MAX_TOTAL: i64 = 1 << 58;
 
-    /// A model from its parts. Overlapped pairs take as long as their passes one after the other, and nothing follows the
-    /// passes.
+    /// A model from its parts. Overlapped pairs take as long as their passes one after the other, messages keep no link
+    /// busy, and nothing follows the passes.
     ///
     /// # Errors
     /// When a list has the wrong length, an amount is negative, or the whole could overflow.
@@ -88,7 +93,8 @@ impl Model {
         memory: Memory,
     ) -> Result<Self, ModelError> {
         let overlap = Overlap::default();
-        let model = Self { name, source, placement, microbatches, costs, memory, overlap, step: None };
+        let (messages, step) = (None, None);
+        let model = Self { name, source, placement, microbatches, costs, memory, overlap, messages, step };
         check::check(&model)?;
         Ok(model)
     }

@@ -50,7 +50,11 @@ impl Model {
     #[must_use]
     pub fn beyond_passes(&self) -> Option<BeyondPasses> {
         let has_step = self.step().is_some_and(StepEnd::takes_time);
-        let all = [("[overlap]", self.has_cheaper_pairs()), ("[step]", has_step)];
+        let all = [
+            ("[overlap]", self.has_cheaper_pairs()),
+            ("[messages]", self.has_busy_links()),
+            ("[step]", has_step),
+        ];
         let tables: Vec<&str> =
             all.into_iter().filter_map(|(table, counts)| counts.then_some(table)).collect();
         (!tables.is_empty()).then_some(BeyondPasses(tables))
@@ -58,7 +62,7 @@ impl Model {
 }
 
 /// Tables of a model that say more than what passes take and when their results arrive. It is written as a list of their
-/// names: `[overlap]`, or `[overlap] and [step]`.
+/// names: `[overlap]`, or `[overlap] and [step]`, or `[overlap], [messages] and [step]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BeyondPasses(Vec<&'static str>);
 
@@ -72,6 +76,9 @@ impl BeyondPasses {
 
 impl fmt::Display for BeyondPasses {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0.join(" and "))
+        match self.0.split_last() {
+            Some((last, others)) if !others.is_empty() => write!(out, "{} and {last}", others.join(", ")),
+            _ => out.write_str(&self.0.concat()),
+        }
     }
 }

@@ -1,6 +1,8 @@
 use super::reading::FileError;
 use super::*;
 
+mod messages;
+
 const COMPLETE: &str = r#"name = "complete"
 source = "made up"
 

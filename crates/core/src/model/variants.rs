@@ -1,7 +1,7 @@
 //! The same pipeline with something changed.
 
 use super::check::check;
-use super::{Costs, Device, Memory, Model, ModelError, PairDurations, StepEnd, Units};
+use super::{Costs, Device, Links, Memory, Messages, Model, ModelError, PairDurations, StepEnd, Units};
 
 impl Model {
     /// The same pipeline with another number of microbatches.
@@ -113,6 +113,14 @@ impl Model {
                 return Err(ModelError::NotResizable { key });
             }
         }
+        let messages = match &self.messages {
+            Some(Messages { occupancy, links: Links::Pair }) => Some(Messages {
+                occupancy: stretch("messages.occupancy", occupancy, stages - 1)?,
+                links: Links::Pair,
+            }),
+            Some(_) => return Err(ModelError::NotResizable { key: "messages.nodes" }),
+            None => None,
+        };
         let step = match &self.step {
             Some(StepEnd { reduce, optimizer }) => Some(StepEnd {
                 reduce: stretch("step.reduce", reduce, stages)?,
@@ -120,7 +128,7 @@ impl Model {
             }),
             None => None,
         };
-        Self { placement, costs, memory, step, ..self.clone() }.checked()
+        Self { placement, costs, memory, messages, step, ..self.clone() }.checked()
     }
 }
 

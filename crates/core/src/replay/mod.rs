@@ -15,6 +15,8 @@
 //! - The weights of a device's stages are there all the time.
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
 //!   the rest); I releases all but what W needs at its end; W and B release what is left.
+//! - Where the model says that [messages keep links busy](Model::has_busy_links), a link sends one message at a time, in the
+//!   order in which they are made; the latency comes on top.
 //! - Where the model has an [end of the step](Model::step), the gradients of a stage are reduced after its last W or B, on
 //!   the collective stream of its device, one stage at a time, in the order of those passes. Behind all its passes, and in
 //!   the same order, the device runs the optimiser steps of its stages, each once its gradients are reduced. None of this
@@ -41,6 +43,7 @@
 
 mod deadlocks;
 mod layout;
+mod links;
 mod memory;
 mod metrics;
 mod numbering;
@@ -50,7 +53,7 @@ mod violation;
 
 use std::ops::Range;
 
-use crate::model::{Device, Model, Pass, Ticks, Units};
+use crate::model::{Device, Link, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
 use crate::tasks::{Execution, TaskGraph};
 use deadlocks::Deadlocks;
@@ -81,6 +84,8 @@ pub struct Timing {
     /// The start of every pass, in the order of each device; the first start is 0. Of an overlapped pair, the first pass
     /// starts with the pair and the second one ends with it; between, they run side by side for as long as the pair saves.
     pub starts: Vec<Vec<Ticks>>,
+    /// The links that messages keep busy, and when; empty for a model without [such messages](Model::has_busy_links).
+    pub links: Vec<LinkTimes>,
     /// By stage, when the step ends; empty for a model without an [end of the step](Model::step).
     pub step: Vec<StepTimes>,
     /// Makespan, span, busy time and rates.
@@ -94,6 +99,23 @@ pub struct StepTimes {
     pub reduce: Range<Ticks>,
     /// Start and end of its optimiser step, on its device.
     pub optimizer: Range<Ticks>,
+}
+
+/// When a link is busy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkTimes {
+    /// The link.
+    pub link: Link,
+    /// Its messages in order: the pass that makes each, and the start and the end of what it occupies the link for.
+    pub messages: Vec<(Pass, Range<Ticks>)>,
+}
+
+impl LinkTimes {
+    /// How long the link is busy in all, in ticks.
+    #[must_use]
+    pub fn busy(&self) -> Ticks {
+        self.messages.iter().map(|(_, during)| during.end - during.start).sum()
+    }
 }
 
 impl Verdict {
@@ -158,8 +180,17 @@ fn time(model: &Model, schedule: &Schedule, layout: &Layout) -> Option<Timing> {
     let step: Vec<StepTimes> = ends
         .map(|end| StepTimes { reduce: during(end.reduction), optimizer: during(end.optimizer) })
         .collect();
+    let of_link = |(link, messages): &(Link, Vec<links::Sent>)| {
+        let message = |sent: &links::Sent| {
+            let place = layout.place(sent.by);
+            let task = numbering.message(sent.by).expect("a message of a link has a task");
+            (schedule.order(place.device)[place.position], during(task))
+        };
+        LinkTimes { link: *link, messages: messages.iter().map(message).collect() }
+    };
+    let links = numbering.links().iter().map(of_link).collect();
     let metrics = metrics::measure(model, schedule, &starts, &step, device_span);
-    Some(Timing { starts, step, metrics })
+    Some(Timing { starts, links, step, metrics })
 }
 
 /// The starts of passes, in the order of each device. The second pass of a pair ends with the pair.
@@ -185,8 +216,9 @@ fn starts(
 /// follows it.
 ///
 /// For a model with an [end of the step](Model::step), the optimiser steps of a device follow its passes, and the
-/// collective stream of each device is a resource behind all devices, with the reductions as its tasks. For other models
-/// there is nothing else, and the task of a pass has the rank that the pass has in the orders of all devices, one after the
+/// collective stream of each device is a resource behind all devices, with the reductions as its tasks. For a model with
+/// [messages that keep links busy](Model::has_busy_links), the links are the last resources, with the messages as their
+/// tasks. For other models there is nothing else, and the task of a pass has the rank that the pass has in the orders of all devices, one after the
 /// other.
 ///
 /// Nothing where passes are missing, double or out of place, which [`replay`] reports.

@@ -4,15 +4,17 @@ use std::ops::Range;
 
 use super::devices;
 use super::layout::{Layout, Slot};
-use crate::model::{Device, Kind, Model, Stage};
+use super::links::{Sent, links};
+use crate::model::{Device, Kind, Link, Model, Stage};
 use crate::schedule::{Place, Schedule};
 use crate::tasks::Task;
 
 /// The numbers of the tasks of a schedule.
 ///
-/// The resources are the devices, then, for a model with an end of the step, the collective streams of the devices. A
-/// device runs its passes, then the optimiser steps of its stages. Its stream runs the reductions of these stages, in the
-/// same order.
+/// The resources are the devices, then, for a model with an end of the step, the collective streams of the devices, then the
+/// links that messages keep busy. A device runs its passes, then the optimiser steps of its stages. Its stream runs the
+/// reductions of these stages, in the same order.
+#[derive(Default)]
 pub(super) struct Numbering {
     /// By device: how many optimiser steps of other devices come before its passes.
     before: Vec<u32>,
@@ -20,6 +22,9 @@ pub(super) struct Numbering {
     orders: Vec<Vec<Stage>>,
     /// By stage. Empty without an end of the step.
     ends: Vec<StageEnd>,
+    links: Vec<(Link, Vec<Sent>)>,
+    /// By slot of the pass that makes it: the task of a message. Empty where no link is kept busy.
+    messages: Vec<Option<Task>>,
 }
 
 /// What follows the passes of a stage.
@@ -33,10 +38,26 @@ pub(super) struct StageEnd {
 
 impl Numbering {
     pub(super) fn new(model: &Model, schedule: &Schedule, layout: &Layout) -> Self {
-        if model.step().is_none() {
-            let before = vec![0; schedule.orders().len()];
-            return Self { before, orders: Vec::new(), ends: Vec::new() };
+        let mut numbering = match model.step() {
+            Some(_) => Self::with_ends(model, schedule, layout),
+            None => Self { before: vec![0; schedule.orders().len()], ..Self::default() },
+        };
+        numbering.links = links(model, schedule, layout);
+        if !numbering.links.is_empty() {
+            // The links come behind all devices and streams.
+            let ends = u32::try_from(2 * numbering.ends.len()).expect("two for each stage");
+            let mut next = layout.range(Device::at(schedule.orders().len() - 1)).end + ends;
+            numbering.messages = vec![None; layout.len()];
+            for sent in numbering.links.iter().flat_map(|(_, messages)| messages) {
+                numbering.messages[sent.by.index()] = Some(Task(next));
+                next += 1;
+            }
         }
+        numbering
+    }
+
+    /// The numbers of all tasks but messages, for a model with an end of the step.
+    fn with_ends(model: &Model, schedule: &Schedule, layout: &Layout) -> Self {
         let mut last_backward: Vec<Option<Slot>> = vec![None; model.stages() as usize];
         for (device, order) in devices(schedule) {
             for (position, pass) in order.iter().enumerate() {
@@ -66,7 +87,7 @@ impl Numbering {
             }
             orders.push(stages);
         }
-        Self { before, orders, ends }
+        Self { before, orders, ends, ..Self::default() }
     }
 
     /// The task of a pass of a device.
@@ -94,5 +115,15 @@ impl Numbering {
     /// What follows the passes of each stage. Empty without an end of the step.
     pub(super) fn ends(&self) -> &[StageEnd] {
         &self.ends
+    }
+
+    /// The links that are kept busy, each with its messages in order.
+    pub(super) fn links(&self) -> &[(Link, Vec<Sent>)] {
+        &self.links
+    }
+
+    /// The task of the message that a pass makes for another device; none where it keeps no link busy.
+    pub(super) fn message(&self, by: Slot) -> Option<Task> {
+        self.messages.get(by.index()).copied().flatten()
     }
 }

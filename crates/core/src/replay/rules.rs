@@ -16,11 +16,17 @@ use crate::tasks::{TaskGraph, TaskGraphBuilder};
 ///    pair](Model::step_duration), and needs what either pass needs. The task in the place of its second pass takes no
 ///    time, and so ends with the pair.
 ///
+/// With [messages that keep links busy](Model::has_busy_links) also:
+///
+/// 5. A [link](Model::link) is a resource, which carries its messages in [their order](super::links). A message needs the
+///    pass that makes it, and takes its [occupancy](Model::occupancy_after). What needs that pass on another device needs the
+///    message instead, which arrives the latency of the boundary after its end.
+///
 /// With an [end of the step](Model::step) also:
 ///
-/// 5. The collective stream of a device is a resource, which reduces the gradients of the stages of the device, in the
+/// 6. The collective stream of a device is a resource, which reduces the gradients of the stages of the device, in the
 ///    order of their last Ws or Bs. A reduction needs that pass, and takes the time of its stage.
-/// 6. Behind all its passes, a device runs the optimiser steps of its stages in the same order. An optimiser step needs
+/// 7. Behind all its passes, a device runs the optimiser steps of its stages in the same order. An optimiser step needs
 ///    the reduction of its stage, and takes the time of its stage.
 pub(super) fn task_graph(
     model: &Model,
@@ -28,7 +34,8 @@ pub(super) fn task_graph(
     layout: &Layout,
     numbering: &Numbering,
 ) -> TaskGraph {
-    let tasks = layout.len() + 2 * numbering.ends().len();
+    let messages: usize = numbering.links().iter().map(|(_, messages)| messages.len()).sum();
+    let tasks = layout.len() + 2 * numbering.ends().len() + messages;
     let mut graph = TaskGraphBuilder::with_capacity(tasks, tasks);
     for (device, _) in super::devices(schedule) {
         let own = layout.range(device);
@@ -40,7 +47,8 @@ pub(super) fn task_graph(
                     // What is on the device itself has ended before the device is free.
                     if !own.contains(&slot.rank()) {
                         let from = model.placement().device_of(need.stage);
-                        task.need(numbering.task(from, slot), latency(model, need, pass));
+                        let yields = numbering.message(slot).unwrap_or_else(|| numbering.task(from, slot));
+                        task.need(yields, latency(model, need, pass));
                     }
                 });
             }
@@ -65,6 +73,13 @@ pub(super) fn task_graph(
                     task.need(numbering.task(device, slot), Ticks::ZERO);
                 }
             }
+        }
+    }
+    for (_, messages) in numbering.links() {
+        let mut link = graph.resource();
+        for sent in messages {
+            let mut task = link.task(model.occupancy_after(sent.boundary));
+            task.need(numbering.task(sent.device, sent.by), Ticks::ZERO);
         }
     }
     graph.finish().expect("every needed task has its number, and the model limits its totals")

@@ -153,7 +153,7 @@ fn the_step_ends_as_the_times_of_the_passes_say() {
 }
 
 /// Two devices, linear with two microbatches, or in a V with one.
-fn tiny(seed: u64) -> Model {
+pub fn tiny(seed: u64) -> Model {
     let row = random(seed, 64);
     let choices = &mut Choices::new(&row);
     let (placement, microbatches) =
@@ -178,7 +178,7 @@ fn tiny(seed: u64) -> Model {
 }
 
 /// Every order of a device's passes in which no pass comes before one of the same stage and microbatch that it needs.
-fn orders(model: &Model, device: Device) -> Vec<Vec<Pass>> {
+pub fn orders(model: &Model, device: Device) -> Vec<Vec<Pass>> {
     fn extend(left: &mut Vec<Pass>, order: &mut Vec<Pass>, found: &mut Vec<Vec<Pass>>) {
         if left.is_empty() {
             found.push(order.clone());

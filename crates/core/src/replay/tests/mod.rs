@@ -2,6 +2,7 @@
 
 mod directions;
 mod memory;
+mod messages;
 mod pairs;
 mod step;
 mod times;
