@@ -67,6 +67,7 @@ tables_agree! {
     stages_that_all_differ: "drawn",
     several_microbatches_per_interval: "periods",
     whole_schedules: "whole",
+    messages_that_keep_links_busy: "messages",
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod common;
 #[path = "../common/index.rs"]
 mod index;
 
+mod calibrated;
 mod every_m;
 mod findings;
 mod gallery;

@@ -19,9 +19,9 @@ use bubbleproof::replay::{Metrics, Rate, replay};
 
 /// A row of a table, by column. Only the last quoted string of a row, its source, may contain
 /// commas, and tests use it only to tell rows apart.
-type Row = BTreeMap<String, String>;
+pub type Row = BTreeMap<String, String>;
 
-fn table(name: &str) -> Vec<Row> {
+pub fn table(name: &str) -> Vec<Row> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let text = fs::read_to_string(&path).expect("a copy of the table");
     let mut lines = text.lines();
@@ -33,25 +33,25 @@ fn table(name: &str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-fn number(row: &Row, column: &str) -> i64 {
+pub fn number(row: &Row, column: &str) -> i64 {
     row[column].parse().expect("an integer")
 }
 
 /// A decimal number of a table times a power of ten, exactly.
-fn scaled(text: &str, digits: usize) -> i64 {
+pub fn scaled(text: &str, digits: usize) -> i64 {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     assert!(part.len() <= digits, "{text} has more than {digits} decimals");
     format!("{whole}{part:0<digits$}").parse().expect("a decimal number")
 }
 
-fn profile(name: &str) -> Model {
+pub fn profile(name: &str) -> Model {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/profiles");
     let path = folder.join(format!("{name}.toml"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-fn profile_name(row: &Row) -> String {
+pub fn profile_name(row: &Row) -> String {
     format!("zb-{}-p{}-m{}", row["model"].to_lowercase(), row["p"], row["m"])
 }
 
@@ -162,7 +162,7 @@ fn memory_limited_schedules_keep_to_p_and_2p_forwards() {
 
 /// The profile on looped placement: v chunks a device, each with one v-th of a stage's times, counted
 /// in v-ths of a microsecond so that they stay integers.
-fn interleaved(row: &Row) -> Model {
+pub fn interleaved(row: &Row) -> Model {
     let linear = profile(&profile_name(row));
     let chunks = u32::try_from(number(row, "interleave_chunks_v")).expect("a few");
     let placement = Placement::looped(linear.devices(), chunks).expect("a placement");
@@ -226,7 +226,7 @@ fn published_interleaved_rates_are_a_closed_form() {
 }
 
 /// A share in percent with its sign and one decimal, rounded half up.
-fn percent(rate: Rate) -> String {
+pub fn percent(rate: Rate) -> String {
     let tenths = (rate * 1000 + Rate::new(1, 2)).floor().to_integer();
     let sign = if tenths < 0 { '-' } else { '+' };
     format!("{sign}{}.{}", tenths.abs() / 10, tenths.abs() % 10)

@@ -2,6 +2,7 @@
 
 pub mod document;
 pub mod memory;
+pub mod messages;
 pub mod periods;
 pub mod placements;
 pub mod profiles;
@@ -81,6 +82,7 @@ pub fn all() -> Vec<Table> {
         unequal::drawn_table(),
         periods::table(),
         whole::table(),
+        messages::table(),
     ]
 }
 

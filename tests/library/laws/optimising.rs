@@ -7,7 +7,8 @@ use std::time::Duration;
 use bubbleproof::catalog;
 use bubbleproof::certificate::{self, Objective};
 use bubbleproof::model::{
-    Device, Kind, Microbatch, Model, Overlap, PairDurations, Pass, Placement, Ticks, Units,
+    Device, Kind, Links, Messages, Microbatch, Model, Overlap, PairDurations, Pass, Placement, StepEnd,
+    Ticks, Units,
 };
 use bubbleproof::optimize::{OptimizeError, Options, optimize};
 use bubbleproof::replay::replay;
@@ -85,8 +86,59 @@ fn pairs_that_save_time_are_made() {
     assert!(together.value() <= dualpipe, "{} {dualpipe}", together.value());
 }
 
+/// Of the stages of the last device, one takes long to reduce: its last W has to come early.
+#[test]
+fn the_order_of_the_last_ws_is_chosen_for_the_end_of_the_step() {
+    let plain = Model::equal_stages(Placement::v(4).expect("a placement"), 8, [10, 12, 8, 1]);
+    let plain = plain.expect("a model");
+    let reduce = [30, 30, 30, 30, 30, 30, 30, 90].map(Ticks).to_vec();
+    let step = StepEnd { reduce, optimizer: vec![Ticks(6); 8] };
+    let model = plain.with_step(Some(step)).expect("a step");
+    let options = Options { effort: 20_000_000, ..Options::default() };
+    let [apart, together] =
+        [&plain, &model].map(|model| optimize(model, &options, &mut |_| ()).expect("a schedule"));
+    let without_choice = replay(&model, &apart.schedule).timing.expect("it runs").metrics.makespan;
+    assert!(together.value() < without_choice, "{} {without_choice}", together.value());
+    assert!(certificate::check(&together.schedule, Some(&model)).is_ok());
+}
+
+/// Three devices in a V share two network cards.
+#[test]
+fn orders_are_chosen_for_messages_that_share_a_link() {
+    let plain = Model::equal_stages(Placement::v(3).expect("a placement"), 8, [10, 12, 8, 1]);
+    let plain = plain.expect("a model");
+    let nodes = vec![vec![Device(0), Device(1)], vec![Device(2)]];
+    let messages = Messages { occupancy: vec![Ticks(7); 5], links: Links::Nodes(nodes) };
+    let model = plain.with_messages(Some(messages)).expect("messages");
+    let options = Options { effort: 2_000_000, ..Options::default() };
+    let [apart, together] =
+        [&plain, &model].map(|model| optimize(model, &options, &mut |_| ()).expect("a schedule"));
+    let without_choice = replay(&model, &apart.schedule).timing.expect("it runs").metrics.makespan;
+    assert!(together.value() < without_choice, "{} {without_choice}", together.value());
+    assert!(together.bound.value <= together.value());
+    assert!(certificate::check(&together.schedule, Some(&model)).is_ok());
+    assert!(certificate::check(&together.schedule, Some(&plain)).is_err());
+}
+
 proptest! {
     #![proptest_config(crate::cases(48))]
+
+    #[test]
+    fn messages_are_never_worse_than_with_the_best_orders_for_links_of_their_own(
+        model in limited(), occupancy in 1..9_i64, span: bool,
+    ) {
+        let options = quick(if span { Objective::DeviceSpan } else { Objective::Makespan });
+        let occupancy = vec![Ticks(occupancy); model.stages() as usize - 1];
+        let messages = Messages { occupancy, links: Links::Pair };
+        let model = model.with_messages(Some(messages)).expect("messages");
+        let apart = optimize(&model.with_own_links(), &options, &mut |_| ()).expect("one microbatch at a time fits");
+        let together = optimize(&model, &options, &mut |_| ()).expect("one microbatch at a time fits");
+        let metrics = replay(&model, &apart.schedule).timing.expect("it runs").metrics;
+        prop_assert!(together.value() <= options.objective.of(&metrics));
+        prop_assert!(together.value() >= apart.bound.value);
+        prop_assert!(together.bound.value <= together.value());
+        prop_assert!(certificate::check(&together.schedule, Some(&model)).is_ok());
+    }
 
     #[test]
     fn pairs_never_make_the_answer_worse(model in limited(), percent in 1..=100_i64, span: bool) {

@@ -221,10 +221,57 @@ fn the_end_of_the_step_is_part_of_what_is_found_verified_and_checked() {
 }
 
 #[test]
+fn messages_on_links_are_part_of_what_is_found_verified_and_checked() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let file = path("messages.json");
+    let run = tool(&["optimize", MESSAGES_MODEL, "-o", &file, "--json"]).json();
+    let named = tool(&["compare", MESSAGES_MODEL, "--json"]).json();
+    let rows = named["schedules"].as_array().expect("a list").iter();
+    let best = rows.filter_map(|row| row["makespan"].as_i64()).min();
+    assert!(run["makespan"].as_i64() <= best, "{run}");
+
+    // Each link sends one message at a time, and each message once.
+    let replayed = tool(&["replay", &file, "--model", MESSAGES_MODEL, "--json"]).json();
+    let links = replayed["links"].as_array().expect("a list");
+    let mut messages = 0;
+    for link in links {
+        let sent = link["messages"].as_array().expect("a list");
+        let times =
+            |key: &str| sent.iter().map(|message| message[key].as_i64().expect("ticks")).collect::<Vec<_>>();
+        let (starts, ends) = (times("start"), times("end"));
+        assert!(starts[1..].iter().zip(&ends).all(|(start, end)| start >= end), "{link}");
+        let busy: i64 = starts.iter().zip(&ends).map(|(start, end)| end - start).sum();
+        assert_eq!(link["busy"].as_i64(), Some(busy));
+        messages += sent.len();
+    }
+    assert_eq!(messages, 4 * 2 * 4, "4 microbatches, both ways, over the 4 boundaries between devices");
+    let shown = tool(&["replay", &file, "--model", MESSAGES_MODEL]);
+    assert!(shown.out.contains("network card of node 0"), "{}", shown.out);
+    assert!(shown.out.contains("device 0 to device 1"), "{}", shown.out);
+
+    let checked = tool(&["check", &file, "--model", MESSAGES_MODEL]);
+    let problem =
+        "messages      occupy 3 times 4, 6, 4 ticks; one network card for each of the nodes [0 1] [2]";
+    assert!(checked.out.contains(problem), "{}", checked.out);
+    let every = tool(&["verify", &file, "--model", MESSAGES_MODEL, "--every-m"]);
+    assert_eq!(every.status, 3, "{}", every.out);
+    assert!(every.out.contains("the model has [messages]"), "{}", every.out);
+    for (picture, status) in [("messages.svg", 0), ("messages.trace.json", 0), ("messages.html", 2)] {
+        let drawn = tool(&["render", &file, "--model", MESSAGES_MODEL, "-o", &path(picture)]);
+        assert_eq!(drawn.status, status, "{picture}: {}", drawn.err);
+    }
+    let trace = std::fs::read_to_string(path("messages.trace.json")).expect("a trace");
+    assert!(trace.contains("link: network card of node 0") && trace.contains("activation of 1F0"));
+}
+
+#[test]
 fn commands_that_know_passes_alone_refuse_models_that_say_more() {
     let directory = tempfile::tempdir().expect("a directory");
     let folder = directory.path().to_str().expect("a plain name");
-    for (model, tables) in [(PAIRS_MODEL, "has [overlap]"), (STEP_MODEL, "has [step]")] {
+    let models =
+        [(PAIRS_MODEL, "has [overlap]"), (MESSAGES_MODEL, "has [messages]"), (STEP_MODEL, "has [step]")];
+    for (model, tables) in models {
         for command in ["block", "frontier", "explain", "certify"] {
             let output: &[&str] = if command == "certify" { &["-o", folder] } else { &[] };
             let refused = tool(&[&[command, model], output].concat());
@@ -238,4 +285,5 @@ fn commands_that_know_passes_alone_refuse_models_that_say_more() {
 }
 
 const PAIRS_MODEL: &str = "models/profiles/deepseek-pair-v.toml";
+const MESSAGES_MODEL: &str = "tests/corpus/valid/messages.toml";
 const STEP_MODEL: &str = "tests/corpus/valid/step.toml";

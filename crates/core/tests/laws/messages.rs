@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use bubbleproof::certificate::{
-    Objective, critical_path, holds, interval_bound, lower_bound, lower_bound_within, steady_bound,
+    Bound, BoundReason, Objective, critical_path, holds, interval_bound, lower_bound, lower_bound_within,
+    steady_bound,
 };
 use bubbleproof::comm::Message;
-use bubbleproof::model::{Device, Link, Links, Messages, Model, Pass, Ticks};
+use bubbleproof::model::{Device, Link, Links, Messages, Model, Pass, Placement, Ticks};
 use bubbleproof::replay::{Timing, replay};
 use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
@@ -208,6 +209,37 @@ fn no_bound_is_above_the_best_of_all_orders_and_that_of_a_link_is_reached() {
         reached += usize::from(is_of_link && bound.value == best);
     }
     assert!(valid > 60 && of_links > 8 && reached > 8, "{valid}, {of_links}, {reached}");
+}
+
+#[test]
+fn a_bound_of_a_link_can_be_computed_by_hand() {
+    let placement = Placement::linear(2).expect("a placement");
+    let model = Model::equal_stages(placement, 2, [1, 1, 1, 0]).expect("a model");
+    let messages = Messages { occupancy: vec![Ticks(5)], links: Links::Pair };
+    let model = model.with_messages(Some(messages)).expect("messages");
+    let bound = lower_bound(&model, Objective::Makespan);
+    // F, two activations, then F, I, a gradient, I and W of the last microbatch.
+    assert_eq!(bound.value, Ticks(1 + 2 * 5 + 1 + 1 + 5 + 1 + 1));
+    let BoundReason::Link { link, work, head, tail } = &bound.reason else { panic!("{bound:?}") };
+    let down = Link::Pair { from: Device(0), to: Device(1) };
+    assert_eq!((*link, *work, *head, *tail), (down, Ticks(10), Ticks(1), Ticks(9)));
+    assert_eq!(
+        bound.reason.to_string(),
+        "the link from device 0 to device 1 carries messages for 10 ticks; nothing reaches it before 1, and at least 9 \
+         follow its last message"
+    );
+    assert_eq!(optimum(&model), Some(bound.value));
+    assert_eq!((interval_bound(&model), steady_bound(&model, 1000)), (5.into(), 5.into()));
+    // No figure of it can be changed.
+    for (work, head, tail, value) in [(11, 1, 9, 20), (10, 2, 9, 20), (10, 1, 10, 20), (10, 1, 9, 19)] {
+        let [work, head, tail, value] = [work, head, tail, value].map(Ticks);
+        let other = Bound { value, reason: BoundReason::Link { link: down, work, head, tail } };
+        assert!(holds(&model, Objective::Makespan, &other).is_err(), "{other:?}");
+    }
+    let other = Link::Pair { from: Device(0), to: Device(0) };
+    let claimed =
+        Bound { reason: BoundReason::Link { link: other, work: *work, head: *head, tail: *tail }, ..bound };
+    assert!(holds(&model, Objective::Makespan, &claimed).is_err());
 }
 
 proptest! {
