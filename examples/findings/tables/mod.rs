@@ -1,6 +1,7 @@
 //! What the tables of `docs/findings.md` say, row by row, computed by the library.
 
 pub mod document;
+pub mod jitter;
 pub mod memory;
 pub mod periods;
 pub mod placements;
@@ -81,6 +82,7 @@ pub fn all() -> Vec<Table> {
         unequal::drawn_table(),
         periods::table(),
         whole::table(),
+        jitter::table(),
     ]
 }
 
