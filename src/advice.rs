@@ -24,6 +24,9 @@ pub fn for_file(problem: &TomlProblem) -> Option<String> {
         TomlProblem::Type { found, .. } if found.starts_with("float") => {
             Some("times and memory are integers; choose a finer unit (us, ns, bytes)".to_owned())
         }
+        TomlProblem::Length { key, found: 2, .. } if key.starts_with("time.") => Some(
+            "give one number to use it for all of them; a range is `{ low = 300, high = 320 }`".to_owned(),
+        ),
         TomlProblem::Length { .. } => Some("give one number to use it for all of them".to_owned()),
         _ => None,
     }

@@ -211,7 +211,8 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     };
     let peak = peak.expect("there is a block");
     let unsplit = if args.passes.fused { None } else { caveats::unsplit(&model) };
-    let notes: Vec<String> = claimed.map(in_floating_point).into_iter().chain(unsplit).collect();
+    let notes = claimed.map(in_floating_point).into_iter().chain(caveats::worst_case(&model));
+    let notes: Vec<String> = notes.chain(unsplit).collect();
     for text in &notes {
         note(text);
     }

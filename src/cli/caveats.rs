@@ -2,7 +2,23 @@
 
 use crate::catalog::Entry;
 use crate::model::{Kind, Model, Stage, Ticks};
+use crate::replay::replay;
 use crate::schedule::Schedule;
+
+/// That durations are ranges, and which of their ends a figure is about.
+pub fn worst_case(model: &Model) -> Option<String> {
+    model.low_ends().map(|_| {
+        "durations are ranges: every time is that of the worst case, in which all are at their high ends, \
+         unless it is called the best case"
+            .to_owned()
+    })
+}
+
+/// The makespan of a schedule in the best case, in which all durations are at their low ends; `None` for a model without
+/// ranges, and where the schedule cannot run.
+pub fn best_makespan(model: &Model, schedule: &Schedule) -> Option<Ticks> {
+    replay(&model.best_case()?, schedule).timing.map(|timing| timing.metrics.makespan)
+}
 
 /// That the weight gradient of some stages takes no time, which is how a model has a backward that was measured in one
 /// piece: what it says of schedules that split the backward is then not what such a run would do.

@@ -97,7 +97,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
             valid: true,
             claims: checked.claims.iter().map(|claim| line(claim, checked)).collect(),
             reason: None,
-            figures: Figures::of(&schedule, &checked.verdict),
+            figures: Figures::of(&checked.problem, &schedule, &checked.verdict),
             problem: Some(ProblemReport::of(&checked.problem, model.is_some())),
             schedule: &schedule,
             checked: Some(checked),

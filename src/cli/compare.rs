@@ -111,6 +111,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
             named.filter(|entry| entry.needs.is_degenerate_on(model.placement())).collect();
         notes.extend(caveats::without_chunks(&chunkless));
     }
+    notes.extend(caveats::worst_case(&model));
     notes.extend(caveats::unsplit(&model));
     let made = rows(&args.search, &model, &contenders, &stop, &progress)?;
     drop((progress, limit));
@@ -273,7 +274,7 @@ impl Row {
         let verdict = schedule.as_ref().map(|schedule| replay(model, schedule));
         let figures = schedule.as_ref().zip(verdict.as_ref());
         let figures =
-            figures.map_or_else(Figures::none, |(schedule, verdict)| Figures::of(schedule, verdict));
+            figures.map_or_else(Figures::none, |(schedule, verdict)| Figures::of(model, schedule, verdict));
         let violation = verdict.as_ref().and_then(|verdict| verdict.violations.first());
         let error = error.or_else(|| violation.map(ToString::to_string));
         Some(Self { name: entry.name.to_owned(), valid: error.is_none(), figures, error, verdict })
@@ -286,7 +287,9 @@ impl Row {
         progress: &Progress,
     ) -> Result<Self, Error> {
         let (figures, verdict, error) = match search.run(model, stop, progress) {
-            Ok(Solution { schedule, verdict, .. }) => (Figures::of(&schedule, &verdict), Some(verdict), None),
+            Ok(Solution { schedule, verdict, .. }) => {
+                (Figures::of(model, &schedule, &verdict), Some(verdict), None)
+            }
             Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::TwoDirections)) => {
                 (Figures::none(), None, Some(reason.to_string()))
             }
@@ -295,7 +298,7 @@ impl Row {
         Ok(Self { name: OPTIMIZED.to_owned(), valid: error.is_none(), figures, error, verdict })
     }
 
-    fn cells(&self) -> [String; 6] {
+    fn cells(&self) -> [String; 7] {
         let figure = |figure: Option<i64>| figure.map_or_else(|| "-".to_owned(), |value| value.to_string());
         let timing = self.verdict.as_ref().and_then(|verdict| verdict.timing.as_ref());
         let rate = |of: fn(&Metrics) -> Rate| {
@@ -305,6 +308,7 @@ impl Row {
         [
             format!("{}{mark}", self.name),
             figure(self.figures.makespan),
+            figure(self.figures.best_case_makespan),
             figure(self.figures.device_span),
             rate(|metrics| metrics.bubble_rate),
             rate(|metrics| metrics.useful_rate),
@@ -324,14 +328,17 @@ impl fmt::Display for Comparison<'_> {
             plural(self.time_unit),
             self.memory_unit
         )?;
-        let headings = ["schedule", "makespan", "device span", "bubble rate", "useful rate", "peak memory"];
+        let headings =
+            ["schedule", "makespan", "best case", "device span", "bubble rate", "useful rate", "peak memory"];
         let mut table = Table::new(headings);
         for row in &self.schedules {
             table.row(row.cells());
         }
         // Where nothing is recomputed, it is what the bubble rate leaves of the whole.
         let recomputing = self.schedules.iter().any(|row| row.figures.recomputed_passes > 0);
-        let table = if recomputing { table } else { table.without(4) };
+        let table = if recomputing { table } else { table.without(5) };
+        let ranges = self.schedules.iter().any(|row| row.figures.best_case_makespan.is_some());
+        let table = if ranges { table } else { table.without(2) };
         write!(out, "{table}")?;
         let mut reasons = self.schedules.iter().filter_map(|row| row.error.as_ref()).peekable();
         if reasons.peek().is_some() {

@@ -1,6 +1,9 @@
 //! `explain`: why memory limits are infeasible, or what sets the interval, the bound and the makespan.
 
+mod durations;
+
 use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use num_rational::Ratio;
@@ -10,6 +13,7 @@ use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::percentage;
+use super::input::Input;
 use super::interrupt::on_signals;
 use super::number::Interval;
 use super::output::{Output, note};
@@ -17,13 +21,15 @@ use super::progress::Progress;
 use super::search::SearchArgs;
 use super::size::{ModelArgs, check_size};
 use super::violations::count;
-use crate::analysis::{Section, Step, Waits, critical_path, sections};
+use crate::analysis::{Section, Step, Waits, critical_path, sections, sensitivities};
 use crate::certificate::Optimality;
-use crate::draw::in_unit;
+use crate::draw::{in_unit, plural};
 use crate::estimate::Work;
 use crate::model::Model;
-use crate::optimize::explain::{Conflict, Limit, Steady, steady};
+use crate::optimize::explain::{Conflict, Limit, Steady, judged, steady};
 use crate::optimize::{OptimizeError, Solution};
+use crate::schedule::Schedule;
+use durations::{DurationReport, DurationTable};
 
 /// The options of `explain`.
 #[derive(Debug, Args)]
@@ -33,6 +39,12 @@ pub struct ExplainArgs {
 
     #[command(flatten)]
     search: SearchArgs,
+
+    /// A schedule file to explain, in place of the schedule that a search finds
+    ///
+    /// The number of microbatches is the schedule's.
+    #[arg(long, value_name = "SCHEDULE")]
+    schedule: Option<PathBuf>,
 }
 
 /// One thing that is so, and why.
@@ -55,6 +67,8 @@ struct Explained {
 struct ExplanationReport<'a> {
     feasible: bool,
     reasons: Vec<Explained>,
+    /// What each duration and latency means for the makespan.
+    durations: Vec<DurationReport>,
     /// What the model cannot tell.
     notes: Vec<String>,
     interval: Option<Interval>,
@@ -72,17 +86,24 @@ struct ExplanationReport<'a> {
 /// # Errors
 /// When a file or an option is wrong, or the search is defective.
 pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
-    let model = args.model.read_passes_alone()?;
+    let mut model = args.model.read_passes_alone()?;
+    let given = args.schedule.as_deref().map(|path| read_schedule(path, &mut model)).transpose()?;
     let progress = Progress::start("starting");
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
     let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
     // What sets the interval wants a part of the time, too.
-    let found = args.search.run(&model, &stop.within(stop.remaining() / 4 * 3), &progress);
+    let share = stop.within(stop.remaining() / 4 * 3);
+    let objective = args.search.objective().objective();
+    let found = match given {
+        Some(schedule) => judged(&model, schedule, objective, &share),
+        None => args.search.run(&model, &share, &progress),
+    };
     let mut report = ExplanationReport {
         feasible: true,
         reasons: Vec::new(),
-        notes: caveats::unsplit(&model).into_iter().collect(),
+        durations: Vec::new(),
+        notes: [caveats::worst_case(&model), caveats::unsplit(&model)].into_iter().flatten().collect(),
         interval: None,
         makespan: None,
         certified_bound: None,
@@ -102,6 +123,12 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
                 passes: vec![reason.at.to_string()],
             });
         }
+        Err(OptimizeError::Rejected { reason, .. }) if args.schedule.is_some() => {
+            return Err(Error::usage(
+                format!("the schedule is not valid under `{}`: {reason}", model.name()),
+                "`bubbleproof verify` with this --model lists everything that is wrong with it",
+            ));
+        }
         Err(error) => return Err(super::optimize::refused(&error)),
         Ok(solution) => {
             progress.step("what sets the interval");
@@ -113,12 +140,32 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
             report.certified_bound = Some(solution.bound.value.0);
             report.reasons.push(of_bound(&model, &solution));
             report.reasons.extend(of_path(&model, &solution));
+            progress.step("which durations matter");
+            let found = sensitivities(&model, &solution.schedule, &mut || stop.is_due());
+            report.durations = found.into_iter().flatten().map(DurationReport::from).collect();
+            if stop.is_due() {
+                report.notes.push("the time was too short to look at every duration".to_owned());
+            }
         }
     }
     drop((progress, limit));
     report.notes.iter().for_each(|text| note(text));
     output.print(&report)?;
     Ok(Status::of(report.feasible))
+}
+
+/// The schedule to explain. The model gets its number of microbatches.
+fn read_schedule(path: &Path, model: &mut Model) -> Result<Schedule, Error> {
+    let schedule = Input::read(path)?.schedule()?.schedule;
+    let (has, microbatches) = (model.microbatches(), schedule.microbatches());
+    if has != microbatches {
+        let counted = count(microbatches as usize, "microbatch", "microbatches");
+        note(&format!("using the schedule's {counted} instead of the model's {has}"));
+        *model = model
+            .with_microbatches(microbatches)
+            .map_err(|error| Error::Usage { message: error.to_string(), help: None })?;
+    }
+    Ok(schedule)
 }
 
 /// What sets the time per microbatch.
@@ -276,6 +323,20 @@ impl fmt::Display for ExplanationReport<'_> {
         }
         if self.feasible {
             writeln!(out, "\n> needs the pass before it   # waits for its memory   | waits for its device")?;
+            if !self.durations.is_empty() {
+                let ranges = self.durations.iter().any(DurationReport::is_range);
+                let what = if ranges {
+                    "the low end of a range saves"
+                } else {
+                    "1 % longer passes or messages cost"
+                };
+                write!(
+                    out,
+                    "\nwhat {what}, and how much longer each may be at no cost, in {}:\n\n{}",
+                    plural(self.time_unit),
+                    DurationTable(&self.durations)
+                )?;
+            }
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::caveats::best_makespan;
 use crate::analysis::Recomputation;
 use crate::draw::in_unit;
 use crate::model::{Model, Units};
@@ -16,6 +17,9 @@ use crate::schedule::Schedule;
 pub struct Figures {
     /// The last end over all devices, the first start being 0, in ticks.
     pub makespan: Option<i64>,
+    /// The same with every duration at the low end of its range; absent for a model without ranges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_case_makespan: Option<i64>,
     /// The least time within which every device can run its passes, where a device may begin later than as soon as
     /// possible, in ticks.
     pub device_span: Option<i64>,
@@ -56,6 +60,7 @@ impl Figures {
     pub const fn none() -> Self {
         Self {
             makespan: None,
+            best_case_makespan: None,
             device_span: None,
             bubble_rate: None,
             bubble_rate_exact: None,
@@ -71,13 +76,14 @@ impl Figures {
     }
 
     /// The figures of a schedule that replay has judged.
-    pub fn of(schedule: &Schedule, verdict: &Verdict) -> Self {
+    pub fn of(model: &Model, schedule: &Schedule, verdict: &Verdict) -> Self {
         let recomputed = Recomputation::of(schedule);
         let stages = recomputed.stages.iter();
         let metrics = verdict.timing.as_ref().map(|timing| &timing.metrics);
         let peaks = verdict.peak_memory.iter().map(|peak| peak.0);
         Self {
             makespan: metrics.map(|metrics| metrics.makespan.0),
+            best_case_makespan: best_makespan(model, schedule).map(|makespan| makespan.0),
             device_span: metrics.map(|metrics| metrics.device_span.0),
             bubble_rate: metrics.map(|metrics| decimal(metrics.bubble_rate)),
             bubble_rate_exact: metrics.map(|metrics| fraction(metrics.bubble_rate)),
@@ -131,7 +137,12 @@ impl fmt::Display for Lines<'_> {
         let mut line = |what: &str, figure: String| writeln!(out, "  {what:<12}  {figure}");
         if let Some(timing) = &self.verdict.timing {
             let (metrics, unit) = (&timing.metrics, &self.model.costs().unit);
-            line("makespan", in_unit(metrics.makespan, unit))?;
+            if let Some(best) = best_makespan(self.model, self.schedule) {
+                line("makespan", format!("{} in the worst case", in_unit(metrics.makespan, unit)))?;
+                line("best case", in_unit(best, unit))?;
+            } else {
+                line("makespan", in_unit(metrics.makespan, unit))?;
+            }
             line("device span", in_unit(metrics.device_span, unit))?;
             line("bubble rate", percentage(metrics.bubble_rate))?;
             line("idle rate", percentage(metrics.idle_rate))?;

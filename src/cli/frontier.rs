@@ -250,7 +250,10 @@ impl<'a> FrontierReport<'a> {
             complete: found.complete,
             claimed_by: found.claimed,
             engine: found.engine.name(),
-            notes: solver.map(note).into_iter().chain(late).chain(unsplit).collect(),
+            notes: [solver.map(note), late, caveats::worst_case(model), unsplit]
+                .into_iter()
+                .flatten()
+                .collect(),
             passes,
             model: model.name(),
             devices: model.devices(),

@@ -1,5 +1,7 @@
 //! `optimize`: a short schedule under the capacities, and how far from the shortest it can be at most.
 
+mod robust;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,7 @@ use crate::estimate::Work;
 use crate::model::{Device, Model};
 use crate::optimize::{OptimizeError, Solution};
 use crate::schedule::{self, Schedule};
+use robust::Robust;
 
 /// The options of `optimize`.
 #[derive(Debug, Args)]
@@ -34,6 +37,17 @@ pub struct OptimizeArgs {
 
     #[command(flatten)]
     search: SearchArgs,
+
+    /// What to minimise where times are not known exactly; without a value, `worst`
+    ///
+    /// A model with ranges is optimised for the worst case, with or without this option. A mean needs traces of the same
+    /// pipeline: their passes take what they took, latencies and memory are the model's.
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "worst")]
+    robust: Option<Robust>,
+
+    /// The measured runs of `--robust mean`: trace files, or the files of torch.profiler, one for each rank of one run
+    #[arg(long, value_name = "TRACE", num_args = 1.., requires = "robust")]
+    trace: Vec<PathBuf>,
 
     /// The schedule file to write; `-` writes standard output, in place of the figures
     #[arg(short, long, value_name = "FILE")]
@@ -80,6 +94,10 @@ struct SolutionReport<'a> {
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
     let model = args.model.read_one_way()?;
+    robust::check(args, &model)?;
+    if args.robust == Some(Robust::Mean) {
+        return robust::mean(args, &model, target.as_ref(), output);
+    }
     let progress = Progress::start("starting");
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
     let stop = args.search.stop(on_signals(), output);
@@ -142,7 +160,7 @@ impl<'a> SolutionReport<'a> {
     fn of(model: &'a Model, solution: &'a Solution, objective: ObjectiveName) -> Self {
         Self {
             feasible: true,
-            figures: Figures::of(&solution.schedule, &solution.verdict),
+            figures: Figures::of(model, &solution.schedule, &solution.verdict),
             objective: objective.name(),
             capacity: Device::all(model.devices())
                 .map(|device| model.capacity(device).map(|capacity| capacity.0))
@@ -160,7 +178,10 @@ impl<'a> SolutionReport<'a> {
             microbatches: model.microbatches(),
             time_unit: &model.costs().unit,
             memory_unit: &model.memory().unit,
-            notes: caveats::unsplit_in(model, &solution.schedule).into_iter().collect(),
+            notes: [caveats::worst_case(model), caveats::unsplit_in(model, &solution.schedule)]
+                .into_iter()
+                .flatten()
+                .collect(),
             schedule: &solution.schedule,
             described: model,
             solution,

@@ -96,6 +96,7 @@ impl ScheduleInputArgs {
         };
         let model = self.memory_limit.apply(model)?;
         notes.extend(self.note_on_capacity(&schedule, &model));
+        notes.extend(caveats::worst_case(&model));
         notes.extend(caveats::unsplit_in(&model, &schedule));
         for text in &notes {
             note(text);
@@ -142,6 +143,9 @@ impl ScheduleInputArgs {
             Some(path) => super::size::resized(&read_model(path)?, devices)?,
             None => family.model(devices, 1).map_err(wrong)?,
         };
+        if let Some(text) = caveats::worst_case(&model) {
+            note(&text);
+        }
         Ok((block, self.memory_limit.apply(model)?))
     }
 

@@ -61,7 +61,8 @@ impl ObjectiveName {
         }
     }
 
-    const fn objective(self) -> Objective {
+    /// What it means.
+    pub const fn objective(self) -> Objective {
         match self {
             Self::Makespan => Objective::Makespan,
             Self::Span => Objective::DeviceSpan,
@@ -106,18 +107,22 @@ impl SearchArgs {
         Stop::on(interrupt).within(output.left_of(self.time_limit()))
     }
 
-    /// Searches, and shows the progress.
-    ///
-    /// # Errors
-    /// When the capacities are too small, or the search is defective.
-    pub fn run(&self, model: &Model, stop: &Stop, progress: &Progress) -> Result<Solution, OptimizeError> {
+    /// How the library is to search.
+    pub fn options(&self, stop: &Stop) -> Options {
         let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = self.threads.unwrap_or_else(available);
         let (objective, stop, seed) = (self.objective.objective(), stop.clone(), self.seed);
         // Time that is asked for is used; without, the effort decides, and the answer does not depend on the clock.
         let use_all_time = self.is_limited();
-        let options = Options { objective, stop, seed, use_all_time, threads, ..Options::default() };
-        optimize::optimize(model, &options, &mut |state| {
+        Options { objective, stop, seed, use_all_time, threads, ..Options::default() }
+    }
+
+    /// Searches, and shows the progress.
+    ///
+    /// # Errors
+    /// When the capacities are too small, or the search is defective.
+    pub fn run(&self, model: &Model, stop: &Stop, progress: &Progress) -> Result<Solution, OptimizeError> {
+        optimize::optimize(model, &self.options(stop), &mut |state| {
             let best = state.best.map_or_else(String::new, |best| {
                 let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
                 format!(", best {best}, gap {}", percentage(gap))

@@ -67,7 +67,7 @@ impl<'a> VerifyReport<'a> {
             communication,
             nearest,
             violations,
-            figures: Figures::of(schedule, &verdict),
+            figures: Figures::of(model, schedule, &verdict),
             schedule: schedule.name.as_deref(),
             model: model.name(),
             devices: schedule.devices(),

@@ -30,6 +30,7 @@ mod feasible;
 pub mod frontier;
 mod justify;
 mod lengths;
+pub mod mean;
 mod needless;
 mod parallel;
 pub mod periodic;

@@ -125,8 +125,11 @@ impl Inputs {
         let wrong = |text, message| malformed(directory, file, text, FileKind::Model, message);
         match model::parse(&text) {
             Ok(model) => match model.beyond_passes() {
-                None => Ok(model),
                 Some(tables) => Err(wrong(text, format!("records do not cover {tables}"))),
+                None if model.low_ends().is_some() => {
+                    Err(wrong(text, "records do not cover ranges of durations in [time]".to_owned()))
+                }
+                None => Ok(model),
             },
             Err(error) => Err(wrong(text, error.to_string())),
         }

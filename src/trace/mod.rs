@@ -32,6 +32,7 @@ pub mod matching;
 pub mod profiler;
 pub mod recording;
 pub mod run;
+pub mod runs;
 pub mod statistics;
 pub mod synthetic;
 pub mod terms;

@@ -68,6 +68,7 @@ tables_agree! {
     several_microbatches_per_interval: "periods",
     whole_schedules: "whole",
     messages_that_keep_links_busy: "messages",
+    orders_under_measured_jitter: "jitter",
 }
 
 #[test]
@@ -152,6 +153,33 @@ fn the_text_counts_the_problems_of_several_microbatches_as_the_table_has_them() 
         format!("In {one} problems the best block of one microbatch meets the bound"),
         format!("in {more} the block of several does. {} problems are open", open_one + open_more),
         format!("The {} open rows of section 6", open_one + open_more),
+    ] {
+        assert!(text.contains(&sentence), "{sentence}");
+    }
+}
+
+#[test]
+fn the_text_counts_the_cases_of_jitter_as_the_table_has_them() {
+    let text = text().replace("\n  ", " ");
+    let (_, lines, _) = document::around(&text, "jitter").expect("a place in the document");
+    let rows: Vec<Vec<&str>> =
+        lines[2..].iter().map(|line| line.split('|').map(str::trim).collect()).collect();
+    let micros = |row: &[&str], column: usize| row[column].parse::<i64>().expect("microseconds");
+    let hundredths = |row: &[&str], column: usize| {
+        row[column].replace([' ', '%', '.'], "").parse::<i64>().expect("a percentage")
+    };
+    let percent = |hundredths: i64| format!("{}.{:02} %", hundredths / 100, hundredths % 100);
+    let all = rows.len();
+    let most = |column, sign| rows.iter().map(|row| sign * hundredths(row, column)).max().expect("a row");
+    let gains = rows.iter().filter(|row| hundredths(row, 10) > 0).count();
+    let regular = rows.iter().filter(|row| micros(row, 6) < micros(row, 7).min(micros(row, 8))).count();
+    let longer = rows.iter().filter(|row| micros(row, 5) > micros(row, 7)).count();
+    for sentence in [
+        format!("the order for the mean gains up to {}**", percent(most(9, 1))),
+        format!("On those held out it gains in {gains} of {all} cases**, {} at most", percent(most(10, 1))),
+        format!("and loses in {}, {} at most", all - gains, percent(most(10, -1))),
+        format!("shorter than both on the runs held out in {regular} of {all} cases"),
+        format!("take longer than the order for the medians in {longer} of {all} cases"),
     ] {
         assert!(text.contains(&sentence), "{sentence}");
     }

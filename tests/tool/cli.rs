@@ -7,6 +7,7 @@ mod convert;
 mod forged;
 mod mistakes;
 mod prove;
+mod ranges;
 mod render;
 mod search;
 mod trace;

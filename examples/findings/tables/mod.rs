@@ -1,6 +1,7 @@
 //! What the tables of `docs/findings.md` say, row by row, computed by the library.
 
 pub mod document;
+pub mod jitter;
 pub mod memory;
 pub mod messages;
 pub mod periods;
@@ -83,6 +84,7 @@ pub fn all() -> Vec<Table> {
         periods::table(),
         whole::table(),
         messages::table(),
+        jitter::table(),
     ]
 }
 

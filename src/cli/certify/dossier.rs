@@ -6,11 +6,12 @@ use std::fs;
 use serde::Serialize;
 
 use super::CertifyArgs;
+use crate::cli::caveats;
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
 use crate::cli::file_name::FileName;
 use crate::cli::interrupt::on_signals;
-use crate::cli::output::{Output, Target};
+use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::search::Infeasible;
 use crate::cli::size::check_size;
@@ -39,6 +40,9 @@ struct CertifyReport {
 /// written, or the search is defective.
 pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
     let model = args.model.read_passes_alone()?;
+    if let Some(text) = caveats::worst_case(&model) {
+        note(&text);
+    }
     check_size(&model, Work::Search, Some(args.time_limit))?;
     let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit));
     let limit = Deadline::after(args.time_limit, output);

@@ -32,6 +32,9 @@ pub(super) struct ProblemReport<'a> {
     retained_for_weight: Vec<i64>,
     checkpoint: Option<Vec<i64>>,
     weights: Vec<i64>,
+    /// The low ends of the durations and latencies above; absent where none is a range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    low_ends: Option<LowEnds>,
     /// By device, in units; null where there is no limit.
     capacity: Vec<Option<i64>>,
     /// The durations of overlapped pairs, where some are stated.
@@ -44,6 +47,15 @@ pub(super) struct ProblemReport<'a> {
     compared_with_model: bool,
     #[serde(skip)]
     shape: Shape,
+}
+
+/// What durations and latencies take at least, in ticks.
+#[derive(Debug, Serialize)]
+struct LowEnds {
+    forward: Vec<i64>,
+    backward_input: Vec<i64>,
+    backward_weight: Vec<i64>,
+    communication: Vec<i64>,
 }
 
 /// What messages occupy.
@@ -148,6 +160,12 @@ impl<'a> ProblemReport<'a> {
             retained_for_weight: units(&memory.retained_for_weight),
             checkpoint: memory.checkpoint.as_deref().map(units),
             weights: units(&memory.weights),
+            low_ends: model.low_ends().map(|low| LowEnds {
+                forward: ticks(&low.forward),
+                backward_input: ticks(&low.backward_input),
+                backward_weight: ticks(&low.backward_weight),
+                communication: ticks(&low.communication),
+            }),
             capacity: memory.capacity.iter().map(|capacity| capacity.map(|units| units.0)).collect(),
             overlap: (*model.overlap() != Overlap::default()).then(|| OverlapReport {
                 forward_backward: PairsReport::of(&model.overlap().forward_backward),
@@ -194,6 +212,15 @@ impl fmt::Display for ProblemReport<'_> {
             line("latencies", format!("{} {time}", values(&self.communication)))?;
         } else {
             line("latencies", "none".to_owned())?;
+        }
+        if let Some(LowEnds { forward, backward_input, backward_weight, communication }) = &self.low_ends {
+            let [forward, input, weight] =
+                [forward, backward_input, backward_weight].map(|durations| values(durations));
+            let latencies = match communication.as_slice() {
+                [] => String::new(),
+                communication => format!("; latencies {}", values(communication)),
+            };
+            line("low ends", format!("F {forward}; I {input}; W {weight}{latencies} {time}"))?;
         }
         if let Some(OverlapReport { forward_backward, forward_input }) = &self.overlap {
             line("pairs", format!("F beside B {forward_backward}; F beside I {forward_input}; in {time}"))?;

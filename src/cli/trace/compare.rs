@@ -94,6 +94,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let named = args.source.read()?;
     let given = args.model.as_deref().map(read_model).transpose()?;
     given.iter().try_for_each(refuse_step)?;
+    given.iter().filter_map(caveats::worst_case).for_each(|text| note(&text));
     let others: Vec<Trace> =
         args.source.read_others(&args.fit)?.into_iter().map(|named| named.trace).collect();
     let mut reports = Vec::new();

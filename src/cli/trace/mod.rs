@@ -6,10 +6,17 @@ mod report;
 mod shown;
 mod source;
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::error::{Error, Status};
 use super::output::Output;
+use crate::model::Model;
+use crate::trace::Trace;
+use crate::trace::fit;
+
+pub use source::Named;
 
 /// The options of `trace`.
 #[derive(Debug, Args)]
@@ -60,6 +67,22 @@ Examples:
       also with devices that slow each other down and with launch gaps
   bubbleproof trace compare rank0.json rank1.json --schedule schedule.csv
       files of torch.profiler, compared with the schedule that should have run";
+
+/// Reads traces, as `trace profile` does without options.
+///
+/// # Errors
+/// When a file is wrong, or files do not belong together.
+pub fn read_traces(paths: &[PathBuf]) -> Result<Vec<Named>, Error> {
+    source::read(paths, None, None)
+}
+
+/// The model that is fitted to traces, in nanoseconds.
+///
+/// # Errors
+/// When they make none.
+pub fn profile(traces: &[Trace]) -> Result<Model, Error> {
+    fit::profile("measured", traces).map(|profile| profile.model).map_err(|error| profile::mended(&error))
+}
 
 /// Reads traces and answers about them.
 ///

@@ -118,7 +118,11 @@ fn read_schedule(path: &Path) -> Result<Schedule, Error> {
     Ok(Input::read(path)?.schedule()?.schedule)
 }
 
-fn read(
+/// Reads traces, or the recordings of one run.
+///
+/// # Errors
+/// When a file is wrong, or files do not belong together.
+pub fn read(
     paths: &[PathBuf],
     schedule: Option<Schedule>,
     choice: Option<OffsetChoice>,

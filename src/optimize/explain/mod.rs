@@ -1,10 +1,12 @@
 //! Explanations: what sets the interval and the makespan, and which limits prevent a better schedule.
 
 mod conflict;
+mod given;
 
 use num_rational::Ratio;
 
 pub use conflict::{Conflict, Limit};
+pub use given::judged;
 
 use super::block::{self, BlockEngine, BlockRequest};
 use super::periodic::{self, Effort};

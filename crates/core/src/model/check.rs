@@ -107,6 +107,25 @@ pub enum ModelError {
         /// The number of microbatches.
         microbatches: u32,
     },
+    /// A range whose ends are swapped.
+    #[error("`{key}` has a range from {low} to {high}: the low end must not exceed the high end")]
+    LowAboveHigh {
+        /// The key of the model file.
+        key: &'static str,
+        /// The low end.
+        low: Ticks,
+        /// The high end.
+        high: Ticks,
+    },
+    /// Ranges where times decide in which order messages are sent.
+    #[error(
+        "`messages.nodes` does not go with ranges in `[time]`: a network card sends messages in the order in which they are \
+         made, so that longer passes may even make a schedule shorter"
+    )]
+    RangesWithNodes,
+    /// Passes as short as their ranges allow that are no model.
+    #[error("at the low ends of the ranges of `[time]`: {0}")]
+    LowEnds(Box<Self>),
     /// All durations and latencies of all microbatches together do not fit.
     #[error("the times of all passes together exceed {max} ticks; choose a coarser unit", max = Model::MAX_TOTAL)]
     TimeOverflow,
@@ -152,7 +171,8 @@ pub(super) fn check(model: &Model) -> Result<(), ModelError> {
     model.check_parts()?;
     model.check_messages()?;
     model.check_totals()?;
-    model.check_pairs()
+    model.check_pairs()?;
+    model.check_low_ends()
 }
 
 impl Model {

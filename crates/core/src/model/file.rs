@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::reading::{FileError, Table, TomlProblem, Value, document, root};
 use super::{
     Costs, Device, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd, Ticks,
-    Units,
+    Units, ranges,
 };
 
 /// Reads a model file.
@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
     let placement = read_placement(&pipeline)?;
     let microbatches = pipeline.require("microbatches")?.count(1)?;
 
-    let costs = read_costs(&file.require("time")?.table()?, &placement)?;
+    let [low, costs] = read_costs(&file.require("time")?.table()?, &placement)?;
     let memory_table = file.get("memory").map(|value| value.table()).transpose()?;
     let recompute_table = file.get("recompute").map(|value| value.table()).transpose()?;
     let memory = read_memory(memory_table.as_ref(), recompute_table.as_ref(), &placement)?;
@@ -38,7 +38,9 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
         file.get("messages").map(|value| read_messages(&value.table()?, &placement)).transpose()?;
     let step = file.get("step").map(|value| read_step(&value.table()?, &placement)).transpose()?;
     Model::new(name, source, placement, microbatches, costs, memory)
-        .and_then(|model| model.with_overlap(overlap)?.with_messages(messages)?.with_step(step))
+        .and_then(|model| {
+            model.with_low_ends(low)?.with_overlap(overlap)?.with_messages(messages)?.with_step(step)
+        })
         .map_err(|error| FileError {
             span: span_of(&error, &file, &pipeline_value),
             problem: TomlProblem::Model(error),
@@ -49,6 +51,7 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
 fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) -> std::ops::Range<usize> {
     use super::ModelError as E;
     let (table, key) = match error {
+        E::LowEnds(error) => return span_of(error, file, pipeline),
         E::PartExceedsActivation { key, .. } => key.split_once('.').unwrap_or(("memory", "activation")),
         // These are about all durations together.
         E::NoWork(_) | E::TimeOverflow => {
@@ -58,7 +61,9 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         E::MemoryOverflow => ("memory", "activation"),
         E::CapacityOverflow(_) | E::NoRoomForWeights { .. } => ("memory", "capacity"),
         E::TooManyPasses { .. } => ("pipeline", "microbatches"),
-        E::NodeOfNoDevice { .. } | E::InTwoNodes(_) | E::InNoNode(_) => ("messages", "nodes"),
+        E::RangesWithNodes | E::NodeOfNoDevice { .. } | E::InTwoNodes(_) | E::InNoNode(_) => {
+            ("messages", "nodes")
+        }
         E::PairDuration { key, forward, backward, .. }
         | E::PairApart { key, forward, backward }
         | E::PairOfNoStage { key, forward, backward, .. } => {
@@ -136,22 +141,25 @@ fn read_lists(value: &Value<'_>, lists: &[Value<'_>]) -> Result<Placement, FileE
     Placement::new(stages_of).map_err(|error| value.error(TomlProblem::Placement { key: value.key(), error }))
 }
 
-fn read_costs(time: &Table<'_>, placement: &Placement) -> Result<Costs, FileError> {
+/// The low and the high ends.
+fn read_costs(time: &Table<'_>, placement: &Placement) -> Result<[Costs; 2], FileError> {
     time.only(&["unit", "forward", "backward_input", "backward_weight", "communication"])?;
     let stages = placement.stages() as usize;
-    let ticks = |key| -> Result<Vec<Ticks>, FileError> {
-        Ok(time.require(key)?.amounts(stages, "stages")?.into_iter().map(Ticks).collect())
+    let ticks = |key| ranges::read(&time.require(key)?, stages, "stages");
+    let unit = read_unit(Some(time), "tick")?;
+    let [forward, backward_input, backward_weight] =
+        [ticks("forward")?, ticks("backward_input")?, ticks("backward_weight")?];
+    let communication = match time.get("communication") {
+        Some(value) => ranges::read(&value, stages - 1, "stage boundaries")?,
+        None => [vec![Ticks::ZERO; stages - 1], vec![Ticks::ZERO; stages - 1]],
     };
-    Ok(Costs {
-        unit: read_unit(Some(time), "tick")?,
-        forward: ticks("forward")?,
-        backward_input: ticks("backward_input")?,
-        backward_weight: ticks("backward_weight")?,
-        communication: match time.get("communication") {
-            Some(value) => value.amounts(stages - 1, "stage boundaries")?.into_iter().map(Ticks).collect(),
-            None => vec![Ticks::ZERO; stages - 1],
-        },
-    })
+    Ok([0, 1].map(|end| Costs {
+        unit: unit.clone(),
+        forward: forward[end].clone(),
+        backward_input: backward_input[end].clone(),
+        backward_weight: backward_weight[end].clone(),
+        communication: communication[end].clone(),
+    }))
 }
 
 fn read_memory(
@@ -260,7 +268,7 @@ fn read_messages(messages: &Table<'_>, placement: &Placement) -> Result<Messages
             };
             Links::Nodes(lists.iter().map(read_node).collect::<Result<_, _>>()?)
         }
-        None => match link.as_ref().map(|link| link.text()).transpose()? {
+        None => match link.as_ref().map(Value::text).transpose()? {
             None | Some("pair") => Links::Pair,
             Some(found) => {
                 let link = link.expect("it has a text");

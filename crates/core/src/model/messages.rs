@@ -115,7 +115,7 @@ impl Model {
     }
 
     /// The model in which every message has a link of its own: what messages occupy is part of their latency. No schedule is
-    /// later under it, since a message arrives at the earliest its occupancy and its latency after it is made.
+    /// later under it, since a message arrives at the earliest its occupancy and its latency after it is made. It has no ranges.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "a model counts both among its totals")]
     pub fn with_own_links(&self) -> Self {
@@ -126,7 +126,7 @@ impl Model {
         for (boundary, latency) in costs.communication.iter_mut().enumerate() {
             *latency += self.occupancy_after(Stage::at(boundary));
         }
-        Self { costs, messages: None, ..self.clone() }.checked().expect("it has the same totals")
+        Self { costs, low: None, messages: None, ..self.clone() }.checked().expect("it has the same totals")
     }
 
     /// Checks that there is one occupancy for each boundary, and that the nodes are all devices, once each.

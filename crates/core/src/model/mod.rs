@@ -41,6 +41,7 @@ mod overlap;
 mod pass;
 mod placement;
 mod print;
+mod ranges;
 pub mod reading;
 mod step;
 mod variants;
@@ -65,6 +66,7 @@ pub struct Model {
     placement: Placement,
     microbatches: u32,
     costs: Costs,
+    low: Option<Box<Costs>>,
     memory: Memory,
     overlap: Overlap,
     messages: Option<Messages>,
@@ -93,8 +95,9 @@ impl Model {
         memory: Memory,
     ) -> Result<Self, ModelError> {
         let overlap = Overlap::default();
-        let (messages, step) = (None, None);
-        let model = Self { name, source, placement, microbatches, costs, memory, overlap, messages, step };
+        let (messages, step, low) = (None, None, None);
+        let model =
+            Self { name, source, placement, microbatches, costs, low, memory, overlap, messages, step };
         check::check(&model)?;
         Ok(model)
     }
@@ -178,7 +181,7 @@ impl Model {
         self.microbatches
     }
 
-    /// Durations and latencies.
+    /// Durations and latencies; where they are [ranges](Self::low_ends), their high ends.
     #[must_use]
     pub const fn costs(&self) -> &Costs {
         &self.costs

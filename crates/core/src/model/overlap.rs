@@ -76,10 +76,12 @@ impl Model {
     /// The same pipeline with these durations of overlapped pairs.
     ///
     /// # Errors
-    /// When a pair is shorter than its longer pass, longer than both of its passes, or of stages of different devices.
+    /// When a pair is shorter than its longer pass, longer than both of its passes, or of stages of different devices; also
+    /// for passes at the [low ends](Self::low_ends) of their ranges.
     pub fn with_overlap(&self, overlap: Overlap) -> Result<Self, ModelError> {
         let model = Self { overlap, ..self.clone() };
         model.check_pairs()?;
+        model.check_low_ends()?;
         Ok(model)
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units};
+use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units, ranges};
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
 #[must_use]
@@ -36,14 +36,11 @@ pub fn print(model: &Model) -> String {
 
     let costs = model.costs();
     line(format_args!("\n[time]\nunit = {}", quoted(&costs.unit)));
-    for (key, values) in [
-        ("forward", &costs.forward),
-        ("backward_input", &costs.backward_input),
-        ("backward_weight", &costs.backward_weight),
-        ("communication", &costs.communication),
-    ] {
+    let low = model.low_ends().unwrap_or(costs);
+    for ((key, values), (_, low)) in costs.lists().into_iter().zip(low.lists()) {
+        let key = key.strip_prefix("time.").unwrap_or(key);
         if !values.is_empty() {
-            line(format_args!("{key} = {}", one_or_list(values.iter().map(|ticks| ticks.0))));
+            line(format_args!("{key} = {}", one_or_list(low.iter().zip(values).map(ranges::print))));
         }
     }
 
@@ -107,7 +104,7 @@ pub fn print(model: &Model) -> String {
     text
 }
 
-fn one_or_list(values: impl Iterator<Item = i64> + Clone) -> String {
+fn one_or_list<T: ToString + PartialEq>(values: impl Iterator<Item = T> + Clone) -> String {
     let mut others = values.clone();
     match others.next() {
         Some(first) if others.all(|value| value == first) => first.to_string(),
@@ -115,7 +112,7 @@ fn one_or_list(values: impl Iterator<Item = i64> + Clone) -> String {
     }
 }
 
-fn list(values: impl Iterator<Item = i64>) -> String {
+fn list<T: ToString>(values: impl Iterator<Item = T>) -> String {
     let values: Vec<String> = values.map(|value| value.to_string()).collect();
     format!("[{}]", values.join(", "))
 }

@@ -319,7 +319,7 @@ impl<'doc> Value<'doc> {
         self.amount_or("an integer")
     }
 
-    fn amount_or(&self, expected: &'static str) -> Result<i64, FileError> {
+    pub(super) fn amount_or(&self, expected: &'static str) -> Result<i64, FileError> {
         let DeValue::Integer(number) = self.value.get_ref() else {
             return Err(self.wrong_type(expected));
         };
@@ -377,7 +377,7 @@ impl<'doc> Value<'doc> {
         }
     }
 
-    fn listed<'a>(
+    pub(super) fn listed<'a>(
         &self,
         values: &'a [Value<'doc>],
         expected: usize,

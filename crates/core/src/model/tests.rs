@@ -187,13 +187,13 @@ fn every_complaint_names_its_key_and_points_at_its_place() {
         (
             "forward = [1, 2, 3, 4]",
             "forward = [1, 2, 3.5, 4]",
-            "`time.forward[2]` must be an integer, but is float 3.5",
+            "`time.forward[2]` must be an integer, or a range such as `{ low = 300, high = 320 }`, but is float 3.5",
             "3.5",
         ),
         (
             "forward = [1, 2, 3, 4]",
             "forward = 1.5",
-            "`time.forward` must be an integer, or a list of integers, but is float 1.5",
+            "`time.forward` must be an integer, a range such as `{ low = 300, high = 320 }`, or a list of these, but is float 1.5",
             "1.5",
         ),
         (

@@ -52,12 +52,12 @@ impl Model {
         Self { memory, ..self.clone() }.checked()
     }
 
-    /// The same pipeline with other durations and latencies.
+    /// The same pipeline with other durations and latencies, without ranges.
     ///
     /// # Errors
     /// As for [`new`](Self::new), and when a duration of a pair does not suit them.
     pub fn with_costs(&self, costs: Costs) -> Result<Self, ModelError> {
-        Self { costs, ..self.clone() }.checked()
+        Self { costs, low: None, ..self.clone() }.checked()
     }
 
     pub(super) fn checked(self) -> Result<Self, ModelError> {
@@ -88,14 +88,8 @@ impl Model {
             .resized(devices)
             .ok_or(ModelError::NotResizable { key: "pipeline.placement" })??;
         let (stages, devices) = (placement.stages() as usize, placement.devices() as usize);
-        let Costs { unit, forward, backward_input, backward_weight, communication } = &self.costs;
-        let costs = Costs {
-            unit: unit.clone(),
-            forward: stretch("time.forward", forward, stages)?,
-            backward_input: stretch("time.backward_input", backward_input, stages)?,
-            backward_weight: stretch("time.backward_weight", backward_weight, stages)?,
-            communication: stretch("time.communication", communication, stages - 1)?,
-        };
+        let costs = stretch_costs(&self.costs, stages)?;
+        let low = self.low_ends().map(|low| stretch_costs(low, stages).map(Box::new)).transpose()?;
         let Memory { unit, activation, retained_for_weight, checkpoint, weights, capacity } = &self.memory;
         let memory = Memory {
             unit: unit.clone(),
@@ -128,8 +122,19 @@ impl Model {
             }),
             None => None,
         };
-        Self { placement, costs, memory, messages, step, ..self.clone() }.checked()
+        Self { placement, costs, low, memory, messages, step, ..self.clone() }.checked()
     }
+}
+
+fn stretch_costs(costs: &Costs, stages: usize) -> Result<Costs, ModelError> {
+    let Costs { unit, forward, backward_input, backward_weight, communication } = costs;
+    Ok(Costs {
+        unit: unit.clone(),
+        forward: stretch("time.forward", forward, stages)?,
+        backward_input: stretch("time.backward_input", backward_input, stages)?,
+        backward_weight: stretch("time.backward_weight", backward_weight, stages)?,
+        communication: stretch("time.communication", communication, stages - 1)?,
+    })
 }
 
 /// A list of equal values at another length. A list without values stretches to defaults: with one

@@ -48,6 +48,7 @@ mod memory;
 mod metrics;
 mod numbering;
 mod rules;
+mod runs;
 mod structure;
 mod violation;
 
@@ -62,6 +63,7 @@ use numbering::Numbering;
 
 pub use memory::Held;
 pub use metrics::{Metrics, Rate};
+pub use runs::{PassDurations, RunError, makespans};
 pub use violation::{Mismatch, Violation, Wait};
 
 /// What replay found.

@@ -46,11 +46,11 @@ impl Numbering {
         if !numbering.links.is_empty() {
             // The links come behind all devices and streams.
             let ends = u32::try_from(2 * numbering.ends.len()).expect("two for each stage");
-            let mut next = layout.range(Device::at(schedule.orders().len() - 1)).end + ends;
+            let first = layout.range(Device::at(schedule.orders().len() - 1)).end + ends;
             numbering.messages = vec![None; layout.len()];
-            for sent in numbering.links.iter().flat_map(|(_, messages)| messages) {
-                numbering.messages[sent.by.index()] = Some(Task(next));
-                next += 1;
+            let messages = numbering.links.iter().flat_map(|(_, messages)| messages);
+            for (task, sent) in (first..).map(Task).zip(messages) {
+                numbering.messages[sent.by.index()] = Some(task);
             }
         }
         numbering

@@ -78,14 +78,31 @@ impl TaskGraphBuilder {
         self.first_task.push(rank(self.durations.len()));
         self.first_need.push(rank(self.needs.len()));
         let Self { first_task, durations, first_need, needs } = self;
-        let graph = TaskGraph { first_task, durations, first_need, needs };
+        TaskGraph { first_task, durations, first_need, needs }.checked()
+    }
+}
+
+impl TaskGraph {
+    /// The same tasks with other durations, by task, in ticks.
+    ///
+    /// # Errors
+    /// When a duration is negative, or the sum of all exceeds [`MAX_TOTAL`](Self::MAX_TOTAL).
+    ///
+    /// # Panics
+    /// When there is not one duration for each task.
+    pub fn with_durations(self, durations: Vec<Ticks>) -> Result<Self, GraphError> {
+        assert_eq!(durations.len(), self.len(), "one duration for each task");
+        Self { durations, ..self }.checked()
+    }
+
+    fn checked(self) -> Result<Self, GraphError> {
         let mut total = Some(0_i64);
-        for task in (0..rank(graph.len())).map(Task) {
-            let duration = graph.duration(task);
+        for task in (0..rank(self.len())).map(Task) {
+            let duration = self.duration(task);
             let mut least = duration;
             total = total.and_then(|total| total.checked_add(duration.0));
-            for need in graph.needs(task) {
-                if need.task.index() >= graph.len() {
+            for need in self.needs(task) {
+                if need.task.index() >= self.len() {
                     return Err(GraphError::UnknownTask { task, needed: need.task });
                 }
                 least = least.min(need.latency);
@@ -96,7 +113,7 @@ impl TaskGraphBuilder {
             }
         }
         match total {
-            Some(total) if total <= TaskGraph::MAX_TOTAL => Ok(graph),
+            Some(total) if total <= Self::MAX_TOTAL => Ok(self),
             _ => Err(GraphError::Overflow),
         }
     }

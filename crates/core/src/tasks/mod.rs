@@ -126,6 +126,12 @@ impl TaskGraph {
         Resource(u32::try_from(behind - 1).expect("no more than the builder allows"))
     }
 
+    /// How long every task takes, by rank, in ticks.
+    #[must_use]
+    pub fn durations(&self) -> &[Ticks] {
+        &self.durations
+    }
+
     /// How long a task takes, in ticks.
     ///
     /// # Panics

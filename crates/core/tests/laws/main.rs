@@ -23,6 +23,7 @@ mod pins;
 mod plans;
 #[path = "../../../../fuzz/src/problems.rs"]
 mod problems;
+mod ranges;
 mod row;
 #[path = "../../../../tests/files/communication/runtime.rs"]
 mod runtime;

@@ -1,0 +1,88 @@
+//! Which durations matter, as a table: stages for which all figures are the same share a row.
+
+use std::fmt;
+
+use itertools::Itertools as _;
+use serde::Serialize;
+
+use crate::analysis::{Part, Sensitivity};
+use crate::cli::table::Table;
+
+/// What a part means for the makespan, in ticks.
+#[derive(Debug, Serialize)]
+pub struct DurationReport {
+    /// The stage; of a latency, that before the boundary.
+    stage: u32,
+    /// `F`, `I`, `W` or `latency`.
+    kind: String,
+    /// How long it is, in ranges at most.
+    ticks: i64,
+    /// The low end of its range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    low: Option<i64>,
+    /// How much shorter the makespan is when it is at its low end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saves_at_low: Option<i64>,
+    /// How much longer the makespan is when it is 1 % longer.
+    costs_at_one_percent: i64,
+    /// How much longer it may be until the makespan is longer.
+    free: i64,
+}
+
+impl From<Sensitivity> for DurationReport {
+    fn from(found: Sensitivity) -> Self {
+        let (stage, kind) = match found.part {
+            Part::Duration(stage, kind) => (stage, kind.letter().to_string()),
+            Part::Latency(stage) => (stage, "latency".to_owned()),
+        };
+        Self {
+            stage: stage.0,
+            kind,
+            ticks: found.ticks.0,
+            low: found.low.map(|ticks| ticks.0),
+            saves_at_low: found.saves.map(|ticks| ticks.0),
+            costs_at_one_percent: found.costs.0,
+            free: found.free.0,
+        }
+    }
+}
+
+impl DurationReport {
+    pub const fn is_range(&self) -> bool {
+        self.low.is_some()
+    }
+}
+
+/// The rows, in the order in which they are found.
+pub struct DurationTable<'a>(pub &'a [DurationReport]);
+
+impl fmt::Display for DurationTable<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dash = || "-".to_owned();
+        let figures = |row: &DurationReport| {
+            [
+                row.kind.clone(),
+                row.low.map_or_else(|| row.ticks.to_string(), |low| format!("{low} to {}", row.ticks)),
+                row.saves_at_low.map_or_else(dash, |ticks| ticks.to_string()),
+                row.costs_at_one_percent.to_string(),
+                row.free.to_string(),
+            ]
+        };
+        let headings = ["stage", "pass", "takes", "low end saves", "1 % more costs", "free"];
+        let mut table = Table::new(headings);
+        for (cells, rows) in &self.0.iter().chunk_by(|row| figures(row)) {
+            let stages: Vec<u32> = rows.map(|row| row.stage).collect();
+            let stages = match stages.as_slice() {
+                [first, .., last] => format!("{first} to {last}"),
+                [only] => only.to_string(),
+                [] => String::new(),
+            };
+            let mut row = vec![stages];
+            row.extend(cells);
+            table.row(<[String; 6]>::try_from(row).expect("a stage and its five figures"));
+        }
+        let ranges = self.0.iter().any(|row| row.low.is_some());
+        // What a per cent costs says little where ranges say what can happen.
+        write!(out, "{}", table.without(if ranges { 4 } else { 3 }))
+    }
+}
