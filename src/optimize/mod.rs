@@ -258,7 +258,11 @@ pub fn optimize(
     if model.placement().directions() > 1 {
         return Err(OptimizeError::TwoDirections);
     }
-    feasible::check(model)?;
+    if model.has_plain_memory() {
+        feasible::check(model)?;
+    } else {
+        beyond::least(model)?;
+    }
     if model.beyond_passes().is_some() {
         return beyond::optimize_beyond_passes(model, options, progress);
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::transient_file;
 use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units};
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
@@ -66,6 +67,7 @@ pub fn print(model: &Model) -> String {
         }
         None => {}
     }
+    transient_file::lines(model.transient()).into_iter().for_each(|text| line(format_args!("{text}")));
     if let Some(checkpoint) = &memory.checkpoint {
         line(format_args!("\n[recompute]\ncheckpoint = {}", units(checkpoint)));
     }
@@ -107,7 +109,7 @@ pub fn print(model: &Model) -> String {
     text
 }
 
-fn one_or_list(values: impl Iterator<Item = i64> + Clone) -> String {
+pub(super) fn one_or_list(values: impl Iterator<Item = i64> + Clone) -> String {
     let mut others = values.clone();
     match others.next() {
         Some(first) if others.all(|value| value == first) => first.to_string(),
