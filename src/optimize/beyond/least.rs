@@ -41,27 +41,38 @@ impl Mode {
     }
 }
 
-/// One microbatch after the other, with what needs the least memory.
+/// Whether a microbatch fits by what its own passes need.
 ///
 /// # Errors
 /// When no schedule keeps to the capacities.
-pub(in crate::optimize) fn least(model: &Model) -> Result<Schedule, Infeasible> {
-    let mut orders = Vec::new();
-    for device in Device::all(model.devices()) {
-        let modes = fitting(model, device)?;
-        let of_microbatch = |microbatch: Microbatch| {
-            let pass = move |stage, kind| Pass::new(stage, kind, microbatch);
-            let forwards = modes.iter().map(move |&(stage, _)| pass(stage, Kind::F));
-            let backwards = modes
-                .iter()
-                .rev()
-                .flat_map(move |&(stage, mode)| mode.backwards().iter().map(move |&kind| pass(stage, kind)));
-            forwards.chain(backwards)
+pub(in crate::optimize) fn check(model: &Model) -> Result<(), Infeasible> {
+    Device::all(model.devices()).try_for_each(|device| fitting(model, device).map(|_| ()))
+}
+
+/// One microbatch after the other, with what needs the least memory, and with B on all stages.
+///
+/// # Errors
+/// When no schedule keeps to the capacities.
+pub(super) fn least(model: &Model) -> Result<[Schedule; 2], Infeasible> {
+    let modes: Vec<Vec<(Stage, Mode)>> =
+        Device::all(model.devices()).map(|device| fitting(model, device)).collect::<Result<_, _>>()?;
+    Ok([false, true].map(|is_fused| {
+        let of_device = |modes: &Vec<(Stage, Mode)>| {
+            let of_microbatch = |microbatch: Microbatch| {
+                let pass = move |stage, kind| Pass::new(stage, kind, microbatch);
+                let forwards = modes.iter().map(move |&(stage, _)| pass(stage, Kind::F));
+                let backwards = modes.iter().rev().flat_map(move |&(stage, mode)| {
+                    let mode = Mode { is_split: mode.is_split && !is_fused, ..mode };
+                    mode.backwards().iter().map(move |&kind| pass(stage, kind))
+                });
+                forwards.chain(backwards)
+            };
+            Microbatch::all(model.microbatches()).flat_map(of_microbatch).collect()
         };
-        orders.push(Microbatch::all(model.microbatches()).flat_map(of_microbatch).collect());
-    }
-    Ok(Schedule::new(model.placement().clone(), model.microbatches(), orders)
-        .expect("a model has as many orders as devices and no more passes than a schedule may"))
+        let orders = modes.iter().map(of_device).collect();
+        Schedule::new(model.placement().clone(), model.microbatches(), orders)
+            .expect("a model has as many orders as devices and no more passes than a schedule may")
+    }))
 }
 
 /// By stage of a device, from the lowest up: what fits into its capacity.

@@ -3,7 +3,8 @@
 //! The searches know plain memory. They first work in the model of the [floor](Model::memory_floor): what fits there under the
 //! model itself as well is as good as without workspaces and buffers. Where it does not fit, they work in floors with
 //! less room, by as much as replay says that a device was over its capacity; and if none of these fits, in the
-//! [ceiling](Model::memory_ceiling), where everything that is found fits. Last, there is one microbatch after the other.
+//! [ceiling](Model::memory_ceiling), where everything that is found fits. Last, there is one microbatch after the other, and the
+//! named schedules.
 
 use super::super::feasible::Infeasible;
 use super::least::least;
@@ -119,7 +120,7 @@ pub(super) fn others(
             found.extend(made.map(|schedule| (bare(&schedule), entry.name.to_owned())));
         }
     }
-    found.push((least(model)?, "one microbatch at a time".to_owned()));
+    found.extend(least(model)?.map(|least| (least, "one microbatch at a time".to_owned())));
     Ok(found)
 }
 

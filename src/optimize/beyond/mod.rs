@@ -26,7 +26,7 @@ use crate::model::{Model, Overlap, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 use climb::Climb;
-pub(super) use least::least;
+pub(super) use least::check;
 use paired::Paired;
 
 /// [`optimize`] for a model that says more than passes and latencies.
@@ -127,7 +127,7 @@ pub(super) fn optimize_beyond_passes(
     let (mut best, pairs) = found
         .into_iter()
         .min_by_key(|(found, pairs)| (found.rank(), pairs.is_none()))
-        .expect("what was found for passes alone is among them, or what needs the least memory");
+        .ok_or_else(|| OptimizeError::NoneFound(model.beyond_passes().expect("memory is not plain")))?;
     if let Some(pairs) = pairs {
         climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
         best = climb.wandered(pairs, best, options.seed);
