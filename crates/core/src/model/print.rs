@@ -67,7 +67,9 @@ pub fn print(model: &Model) -> String {
         }
         None => {}
     }
-    transient_file::lines(model.transient()).into_iter().for_each(|text| line(format_args!("{text}")));
+    for text in transient_file::lines(model.transient()) {
+        line(format_args!("{text}"));
+    }
     if let Some(checkpoint) = &memory.checkpoint {
         line(format_args!("\n[recompute]\ncheckpoint = {}", units(checkpoint)));
     }
