@@ -50,13 +50,13 @@ fn what_is_found_keeps_to_all_memory_and_is_drawn_and_checked() {
 
 #[test]
 fn a_capacity_that_passes_exceed_while_they_run_is_reported_where_they_do() {
-    let run = tool(&["verify", SCHEDULE, "--model", MODEL, "--memory", "100"]);
+    let run = tool(&["verify", SCHEDULE, "--model", MODEL, "--memory", "90"]);
     assert_recorded("over_capacity_while_passes_run", &run.transcript());
 }
 
 #[test]
 fn a_model_in_which_not_one_microbatch_fits_is_infeasible() {
-    let run = tool(&["optimize", MODEL, "--memory", "50", "-o", "-"]);
+    let run = tool(&["optimize", MODEL, "--memory", "49", "-o", "-"]);
     assert_recorded("infeasible_while_passes_run", &run.transcript());
 }
 
