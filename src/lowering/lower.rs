@@ -32,9 +32,8 @@ fn spell_out(stuck: &[(Place, Pass, Pass)]) -> String {
 
 /// The plan of a schedule.
 ///
-/// Device after device takes one step in turn, a pass or an overlapped pair, as long as any can. Right after a pass whose
-/// output goes to another device, its send is appended to the row of its own device and its receive to that of the other:
-/// the order that [replay](crate::replay::Buffer) counts buffers by.
+/// Device after device takes one step in turn, as long as any can. Right after a pass whose output goes to
+/// another device, its send is appended to the row of its own device and its receive to that of the other.
 /// So the actions are appended in one order that keeps the order of every row, in which a receive follows its send at
 /// once and everything that an action waits for comes before it. That order is a run of the plan even if every send and
 /// receive holds up its device until both ends are there: no plan made here can deadlock, under any of
@@ -121,10 +120,6 @@ fn with_messages(schedule: &Schedule, rows: &[Vec<Action>]) -> Result<Vec<Vec<Ac
     let mut lowered: Vec<Vec<Action>> = rows.iter().map(|row| Vec::with_capacity(2 * row.len())).collect();
     let mut next = vec![0; rows.len()];
     let mut run: BTreeSet<Pass> = BTreeSet::new();
-    // What comes before the first step takes no turn, nor does what comes after a step.
-    for device in Device::all(schedule.devices()).map(Device::index) {
-        next[device] = append_others(&rows[device], 0, &mut lowered[device]);
-    }
     // The devices that may be able to go on, in this round and in the next. Who waits is left out until something
     // has run that it may need.
     let mut round: BTreeSet<Device> = Device::all(schedule.devices()).collect();
@@ -153,8 +148,6 @@ fn with_messages(schedule: &Schedule, rows: &[Vec<Action>]) -> Result<Vec<Vec<Ac
                     lowered[placement.device_of(message.to()).index()].push(Action::Receive(message));
                 }
             }
-            next[device.index()] =
-                append_others(&rows[device.index()], next[device.index()], &mut lowered[device.index()]);
         }
         round = std::mem::take(&mut later);
     }
@@ -162,13 +155,6 @@ fn with_messages(schedule: &Schedule, rows: &[Vec<Action>]) -> Result<Vec<Vec<Ac
         return Ok(lowered);
     }
     Err(stuck(schedule, rows, &next, &known, &run))
-}
-
-/// Appends the actions of a row from a position on that run no pass: the position of the next one that does.
-fn append_others(row: &[Action], from: usize, lowered: &mut Vec<Action>) -> usize {
-    let others = row[from..].iter().take_while(|action| action.passes().is_empty());
-    lowered.extend(others.clone());
-    from + others.count()
 }
 
 /// The devices with passes that may need this one.

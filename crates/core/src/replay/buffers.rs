@@ -1,7 +1,8 @@
 //! Buffers of received messages: from where the receive is posted to the end of the pass that uses it.
 //!
 //! Where a receive is posted follows from the orders alone: see [`Buffer`]. `lowering` of the whole library writes the rows of
-//! a plan in the same order, in which a receive follows its send at once.
+//! a plan in the same order where each device holds one stage. With more, gathering weights and reducing gradients take turns of
+//! their own there, as in PyTorch, and a receive may stand a few passes earlier or later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
