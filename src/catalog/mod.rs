@@ -234,7 +234,8 @@ impl Entry {
     ///
     /// # Errors
     /// When it is made for another placement, does not fit the capacities of the model, or recomputes
-    /// under a model that knows no checkpoints.
+    /// under a model that knows no checkpoints. Workspaces and buffers of the model play no part: whether it fits with them,
+    /// replay tells.
     pub fn generate(&self, model: &Model) -> Result<Schedule, CatalogError> {
         self.generate_until(model, &Stop::default())
     }
@@ -245,6 +246,7 @@ impl Entry {
     /// # Errors
     /// As [`generate`](Self::generate).
     pub fn generate_until(&self, model: &Model, stop: &Stop) -> Result<Schedule, CatalogError> {
+        let model = &*model.memory_floor();
         let mut schedule = match self.propose(model, None, stop)? {
             Proposal::Written(schedule) => schedule,
             Proposal::Improved(indexed) => indexed.schedule(model),
@@ -265,6 +267,7 @@ impl Entry {
     /// # Errors
     /// As [`generate`](Self::generate).
     pub(crate) fn unimproved(&self, model: &Model) -> Result<Proposal, CatalogError> {
+        let model = &*model.memory_floor();
         let now = Stop::after(Duration::ZERO);
         self.check_placement(model)?;
         let proposal = match self.build {

@@ -22,6 +22,7 @@ use super::file_name::FileName;
 use super::input::Input;
 use super::interrupt::on_signals;
 use super::output::{Output, Target, note};
+use super::pool::Pools;
 use super::schedule_input::{how_read, model_for};
 use super::search::seconds;
 use super::size::{Size, check_size};
@@ -110,6 +111,9 @@ struct Converted {
     nearest: Option<Offer>,
     /// How the messages behave that were added.
     communication: Option<Communication>,
+    /// By device: the smallest pool of buffers for them, where the model says what they take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receive_pools: Option<Pools>,
 }
 
 impl fmt::Display for Converted {
@@ -118,7 +122,10 @@ impl fmt::Display for Converted {
             Some(beside) => writeln!(out, "wrote {} and {beside}", self.written)?,
             None => writeln!(out, "wrote {}", self.written)?,
         }
-        self.communication.as_ref().map_or(Ok(()), |communication| write!(out, "{communication}"))
+        if let Some(communication) = &self.communication {
+            write!(out, "{communication}")?;
+        }
+        self.receive_pools.as_ref().map_or(Ok(()), |pools| write!(out, "{pools}"))
     }
 }
 
@@ -181,7 +188,11 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
     if target != Target::Stdout {
         let mut written = files.iter().map(|file| FileName::of(&file.path));
         if let (Some(written), beside) = (written.next(), written.next()) {
-            output.print(&Converted { written, beside, format, nearest, communication })?;
+            let receive_pools = match (format, &given.model) {
+                (Form::PytorchComms, Some(model)) => Pools::of(model, schedule),
+                _ => None,
+            };
+            output.print(&Converted { written, beside, format, nearest, communication, receive_pools })?;
         }
     }
     Ok(Status::Yes)

@@ -35,6 +35,7 @@ mod memory_limit;
 mod number;
 mod optimize;
 mod output;
+mod pool;
 mod progress;
 mod prove;
 mod regress;

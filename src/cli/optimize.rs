@@ -249,6 +249,10 @@ pub fn refused(error: &OptimizeError) -> Error {
         OptimizeError::TwoDirections => {
             Error::usage(error.to_string(), "`compare` knows the named schedules of two directions")
         }
+        OptimizeError::NoneFound(_) => Error::NoAnswer {
+            message: error.to_string(),
+            help: Some("a longer --time-limit, or more memory, may give one".to_owned()),
+        },
         OptimizeError::Infeasible(_) => Error::Usage { message: error.to_string(), help: None },
         OptimizeError::Rejected { .. } | OptimizeError::Refuted { .. } => Error::Defect(error.to_string()),
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::communication::{Communication, Offer};
 use super::figures::{Figures, Lines};
+use super::pool::{Pools, posts_as_counted};
 use super::schedule_input::ScheduleInput;
 use super::violations::{Complaint, count, list};
 use crate::comm;
@@ -26,6 +27,12 @@ pub struct VerifyReport<'a> {
     pub overlapped_pairs: usize,
     /// How the sends and receives of the file behave, where it has any.
     pub communication: Option<Communication>,
+    /// By device: the smallest pool of buffers for received messages, where the model says what they take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_pools: Option<Pools>,
+    /// Whether the file posts its receives elsewhere than where their buffers are counted from.
+    #[serde(skip)]
+    pub posts_elsewhere: bool,
     /// The nearest orders that can run, where these cannot and others of the same passes can.
     pub nearest: Option<Offer>,
     /// The name of the schedule.
@@ -60,11 +67,15 @@ impl<'a> VerifyReport<'a> {
             violations.extend(comm::verify(plan).iter().map(Complaint::from));
             Communication::of(plan, verdict.timing.is_some())
         });
+        let plan = csv.as_ref().and_then(pytorch::File::plan);
+        let posts_elsewhere = model.has_buffers() && plan.is_some_and(|plan| !posts_as_counted(model, plan));
         let nearest = if verdict.is_valid() { None } else { Offer::of(model, schedule) };
         Self {
             valid: verdict.is_valid() && violations.is_empty(),
             overlapped_pairs: schedule.overlap_count(),
             communication,
+            receive_pools: Pools::of(model, schedule),
+            posts_elsewhere,
             nearest,
             violations,
             figures: Figures::of(model, schedule, &verdict),
@@ -106,6 +117,15 @@ impl fmt::Display for VerifyReport<'_> {
                 "the sum of both durations"
             };
             writeln!(out, "  overlapped    {pairs}; each pair runs as one pass that takes {takes}")?;
+        }
+        if let Some(pools) = &self.receive_pools {
+            write!(out, "{pools}")?;
+        }
+        if self.posts_elsewhere {
+            writeln!(
+                out,
+                "  receives      posted elsewhere in this file than where memory counts their buffers from"
+            )?;
         }
         if let Some(communication) = &self.communication {
             write!(out, "{communication}")?;

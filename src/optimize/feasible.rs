@@ -35,8 +35,10 @@ fn chain(held: &[(Stage, Units)], at: Pass) -> String {
     if !passes.contains(&at) {
         passes.push(at);
     }
-    let last = held.iter().map(|&(stage, _)| stage).max().unwrap_or(at.stage);
-    passes.push(Pass::new(last, Kind::I, at.microbatch));
+    if matches!(at.kind, Kind::F | Kind::R) {
+        let last = held.iter().map(|&(stage, _)| stage).max().unwrap_or(at.stage);
+        passes.push(Pass::new(last, Kind::I, at.microbatch));
+    }
     let passes: Vec<String> = passes.iter().map(|pass| format!("`{pass}`")).collect();
     passes.join(" -> ")
 }

@@ -51,7 +51,7 @@ use replayed::{ReplayedSchedule, given, is_quickly_replayed, with_time_to_check}
 use crate::analysis::steady_interval;
 use crate::block::Block;
 use crate::certificate::{Bound, Certificate, Objective, Optimality, STEPS, lower_bound_until};
-use crate::model::{Model, Ticks};
+use crate::model::{BeyondPasses, Model, Ticks};
 use crate::replay::Verdict;
 use crate::schedule::{Provenance, Schedule};
 use crate::stop::Stop;
@@ -195,6 +195,11 @@ pub enum OptimizeError {
     /// No schedule keeps to the capacities.
     #[error(transparent)]
     Infeasible(#[from] Infeasible),
+    /// Nothing that was found keeps to the capacities with all that the model counts.
+    #[error(
+        "no schedule was found that keeps to the memory limits with {0}; whether there is one is not known"
+    )]
+    NoneFound(BeyondPasses),
     /// Two directions: the search is for pipelines of one.
     #[error("microbatches go in two directions, and only schedules of one direction are searched for")]
     TwoDirections,
@@ -259,7 +264,11 @@ pub fn optimize(
     if model.placement().directions() > 1 {
         return Err(OptimizeError::TwoDirections);
     }
-    feasible::check(model)?;
+    if model.has_plain_memory() {
+        feasible::check(model)?;
+    } else {
+        beyond::check(model)?;
+    }
     if model.beyond_passes().is_some() {
         return beyond::optimize_beyond_passes(model, options, progress);
     }

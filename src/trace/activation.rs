@@ -5,13 +5,30 @@ use std::collections::BTreeMap;
 use super::{Sample, Span};
 use crate::model::{Pass, Ticks, Units};
 
-/// By pass of a device: what is live after it less what was before.
+/// What is live around a pass, less what was live before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    /// After it.
+    pub after: Units,
+    /// At most, while it runs or until the next one starts.
+    pub most: Units,
+}
+
+impl Change {
+    /// What the pass needs besides what it starts with and what it leaves.
+    pub fn workspace(self) -> Units {
+        self.most - self.after.max(Units::ZERO)
+    }
+}
+
+/// By pass of a device: what is live after it, and at most, less what was before.
 ///
 /// A change belongs to the pass that runs when it happens, or else to the last one before. At an instant at
 /// which one pass ends and the next starts, a release is the first one's and an acquisition the second's, as
 /// in replay. What is live when the first pass starts belongs to none.
-pub(super) fn changes(spans: &[Span], samples: &[Sample]) -> BTreeMap<Pass, Units> {
-    let mut changes: BTreeMap<Pass, Units> = spans.iter().map(|span| (span.pass, Units::ZERO)).collect();
+pub(super) fn changes(spans: &[Span], samples: &[Sample]) -> BTreeMap<Pass, Change> {
+    let mut changes: BTreeMap<Pass, Change> =
+        spans.iter().map(|span| (span.pass, Change::default())).collect();
     // What is there from the beginning is nobody's.
     let mut live = before(samples);
     for sample in samples {
@@ -21,7 +38,9 @@ pub(super) fn changes(spans: &[Span], samples: &[Sample]) -> BTreeMap<Pass, Unit
             if change < Units::ZERO { span.start < sample.at } else { span.start <= sample.at }
         });
         if let Some(span) = started.checked_sub(1).map(|at| spans[at]) {
-            *changes.entry(span.pass).or_default() += change;
+            let of = changes.entry(span.pass).or_default();
+            of.after += change;
+            of.most = of.most.max(of.after);
         }
     }
     changes

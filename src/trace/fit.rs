@@ -121,7 +121,7 @@ pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
         communication[latency.after_stage.index()] = latency.latency;
     }
     let costs = Costs { unit: "ns".to_owned(), forward, backward_input, backward_weight, communication };
-    let (held, memory) = memory(traces, placement, &mut notes);
+    let (held, memory, transient) = memory(traces, placement, &mut notes);
     let source = source(traces);
     let model = Model::new(
         name.to_owned(),
@@ -130,7 +130,8 @@ pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
         first.schedule.microbatches(),
         costs,
         memory,
-    )?;
+    )?
+    .with_transient(transient)?;
     Ok(Profile { model, durations, latencies, memory: held, notes })
 }
 

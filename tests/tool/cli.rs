@@ -5,6 +5,7 @@
 
 mod convert;
 mod forged;
+mod memory;
 mod mistakes;
 mod prove;
 mod ranges;

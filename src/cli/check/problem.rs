@@ -37,6 +37,12 @@ pub(super) struct ProblemReport<'a> {
     low_ends: Option<LowEnds>,
     /// By device, in units; null where there is no limit.
     capacity: Vec<Option<i64>>,
+    /// What passes need while they run, where that is stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<WorkspaceReport>,
+    /// By stage boundary, in units: the buffer of a message, where that is stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receive: Option<Vec<i64>>,
     /// The durations of overlapped pairs, where some are stated.
     overlap: Option<OverlapReport>,
     /// What messages occupy, if that is stated.
@@ -130,6 +136,16 @@ impl Display for PairsReport {
     }
 }
 
+/// By stage, in units.
+#[derive(Debug, Serialize)]
+struct WorkspaceReport {
+    forward: Vec<i64>,
+    backward_input: Vec<i64>,
+    backward_weight: Vec<i64>,
+    backward: Vec<i64>,
+    recompute: Vec<i64>,
+}
+
 /// By stage, in ticks.
 #[derive(Debug, Serialize)]
 struct StepReport {
@@ -167,6 +183,14 @@ impl<'a> ProblemReport<'a> {
                 communication: ticks(&low.communication),
             }),
             capacity: memory.capacity.iter().map(|capacity| capacity.map(|units| units.0)).collect(),
+            workspace: model.transient().workspace.as_ref().map(|workspace| WorkspaceReport {
+                forward: units(&workspace.forward),
+                backward_input: units(&workspace.backward_input),
+                backward_weight: units(&workspace.backward_weight),
+                backward: units(&workspace.backward),
+                recompute: units(&workspace.recompute),
+            }),
+            receive: model.transient().receive.as_deref().map(units),
             overlap: (*model.overlap() != Overlap::default()).then(|| OverlapReport {
                 forward_backward: PairsReport::of(&model.overlap().forward_backward),
                 forward_input: PairsReport::of(&model.overlap().forward_input),
@@ -248,6 +272,16 @@ impl fmt::Display for ProblemReport<'_> {
             held.extend([", weights ", &values(&self.weights)]);
         }
         line("memory", format!("{held} {unit}"))?;
+        if let Some(workspace) = &self.workspace {
+            let WorkspaceReport { forward, backward_input, backward_weight, backward, recompute } = workspace;
+            let [forward, input, weight, full, again] =
+                [forward, backward_input, backward_weight, backward, recompute].map(|list| values(list));
+            let again = if self.checkpoint.is_some() { format!("; R {again}") } else { String::new() };
+            line("workspace", format!("F {forward}; I {input}; W {weight}; B {full}{again} {unit}"))?;
+        }
+        if let Some(receive) = &self.receive {
+            line("buffers", format!("{} {unit} for each received message", values(receive)))?;
+        }
         let capacities = self
             .capacity
             .iter()

@@ -160,7 +160,7 @@ impl fmt::Display for Fitted<'_> {
         if !self.memory.is_empty() {
             let mut table =
                 Table::new(["stage", "samples", "F acquires bytes", "deviation", "W releases", "deviation"]);
-            for FittedMemory { stage, acquired, retained } in self.memory {
+            for FittedMemory { stage, acquired, retained, .. } in self.memory {
                 let of = |value: fn(i64) -> String, of: Option<i64>| of.map_or_else(|| "-".to_owned(), value);
                 table.row([
                     stage.to_string(),
@@ -170,6 +170,15 @@ impl fmt::Display for Fitted<'_> {
                     of(|value| value.to_string(), retained.map(|retained| retained.median)),
                     of(|value| value.to_string(), retained.map(|retained| retained.deviation)),
                 ]);
+            }
+            write!(out, "\n{table}")?;
+        }
+        if self.memory.iter().any(|of| !of.workspace.is_empty()) {
+            let mut table = Table::new(["stage", "pass", "needs bytes while it runs"]);
+            for FittedMemory { stage, workspace, .. } in self.memory {
+                for (kind, bytes) in workspace {
+                    table.row([stage.to_string(), kind.to_string(), bytes.to_string()]);
+                }
             }
             write!(out, "\n{table}")?;
         }

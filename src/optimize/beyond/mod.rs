@@ -1,5 +1,5 @@
 //! Models that say more than what passes take and when their results arrive: overlapped pairs that save time, messages that
-//! keep links busy, and the end of the step.
+//! keep links busy, the end of the step, and memory beyond what F keeps.
 //!
 //! The searches know passes that run one by one, messages that each have a link of their own, and nothing behind the passes.
 //! So schedules are sought for such models, and replay measures them under the model itself. Where links are busy, one more
@@ -7,10 +7,12 @@
 //! [shorter](crate::certificate::shortened) as pairs can make them, which gives orders that are good once pairs are made;
 //! and named schedules with pairs. In each schedule forwards and backwards that follow each other become pairs wherever
 //! replay says that this helps. In the end the best one is changed at random: its pairs and its orders, which also decide
-//! when the gradients of a stage can be reduced.
+//! when the gradients of a stage can be reduced. What to do about memory, [`memory`] says.
 
 mod climb;
+mod least;
 mod list;
+mod memory;
 mod paired;
 
 use super::replayed::{ReplayedSchedule, given, with_time_to_check};
@@ -24,6 +26,7 @@ use crate::model::{Model, Overlap, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 use climb::Climb;
+pub(super) use least::check;
 use paired::Paired;
 
 /// [`optimize`] for a model that says more than passes and latencies.
@@ -45,12 +48,10 @@ pub(super) fn optimize_beyond_passes(
         let replayed = ReplayedSchedule::new(model, options.objective, schedule.clone(), engine.clone());
         found.extend(replayed.ok().map(|replayed| (replayed, None)));
     }
-    // Half of the time for passes alone, so that more choices cost little where they do not help.
-    let apart = Options { stop: options.stop.within(options.stop.remaining() / 2), ..options.clone() };
-    let apart = optimize(&plain, &apart, &mut report)?;
-    let mut is_cut_short = apart.is_cut_short;
+    let apart = memory::solutions(&plain, options, &mut report)?;
+    let mut is_cut_short = apart.solutions.iter().any(|apart| apart.is_cut_short);
     let mut sources = named;
-    sources.push((apart.schedule.clone(), apart.engine.clone()));
+    sources.extend(apart.solutions.iter().map(|apart| (apart.schedule.clone(), apart.engine.clone())));
     let aside = Options {
         stop: options.stop.within(options.stop.remaining() / 2),
         effort: options.effort / 2,
@@ -60,14 +61,18 @@ pub(super) fn optimize_beyond_passes(
         ..options.clone()
     };
     if model.has_cheaper_pairs() && !options.stop.is_due() {
-        let model = shortened(&model.with_own_links()).with_step(None);
-        let model = model.expect("what ends with its passes takes no longer");
+        // Memory is that in which something was found.
+        let memory = apart.room.memory().clone();
+        let model = shortened(&model.with_own_links())
+            .with_step(None)
+            .and_then(|model| model.with_plain_memory(memory));
+        let model = model.expect("what ends with its passes takes no longer, and memory is that of a model");
         let shorter = optimize(&model, &aside, &mut report)?;
         is_cut_short |= shorter.is_cut_short;
         sources.push((shorter.schedule, shorter.engine));
     }
     if model.has_busy_links() && !options.stop.is_due() {
-        let patient = optimize(&with_longer_messages(model, &plain), &aside, &mut report)?;
+        let patient = optimize(&with_longer_messages(model, &apart.room), &aside, &mut report)?;
         is_cut_short |= patient.is_cut_short;
         sources.push((patient.schedule, patient.engine));
     }
@@ -78,12 +83,25 @@ pub(super) fn optimize_beyond_passes(
     }
     progress(&Progress {
         step: "improving under the whole model".to_owned(),
-        best: Some(apart.value()),
+        best: apart.solutions.iter().map(Solution::value).max(),
         bound: bound.value,
     });
-    // Memory is the same in both models.
-    let without =
-        ReplayedSchedule::new(model, options.objective, bare(&apart.schedule), apart.engine.clone())?;
+    let mut without = Vec::new();
+    if model.has_plain_memory() {
+        // Memory is the same in both models.
+        let apart = &apart.solutions[0];
+        let engine = apart.engine.clone();
+        without.push(ReplayedSchedule::new(model, options.objective, bare(&apart.schedule), engine)?);
+    } else {
+        let solutions = apart.solutions.iter().map(|apart| (bare(&apart.schedule), apart.engine.clone()));
+        let others = memory::others(&plain, &apart, &options.stop)?;
+        for (schedule, engine) in solutions.chain(others.iter().cloned()) {
+            without.extend(ReplayedSchedule::new(model, options.objective, schedule, engine).ok());
+        }
+        // The best of the others is worth a search around it.
+        without.sort_by_key(ReplayedSchedule::rank);
+        sources.extend(without.first().map(|best| (best.schedule.clone(), best.engine.clone())));
+    }
     let mut climb = Climb {
         model,
         objective: options.objective,
@@ -104,12 +122,12 @@ pub(super) fn optimize_beyond_passes(
         let listed = list::schedules(model, &options.stop).into_iter();
         listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())).for_each(&mut improve);
     }
-    found.push((without, None));
+    found.extend(without.into_iter().map(|without| (without, None)));
     found.extend(given(model, options.objective, &options.known).into_iter().map(|known| (known, None)));
     let (mut best, pairs) = found
         .into_iter()
         .min_by_key(|(found, pairs)| (found.rank(), pairs.is_none()))
-        .expect("one without pairs is among them");
+        .ok_or_else(|| OptimizeError::NoneFound(model.beyond_passes().expect("memory is not plain")))?;
     if let Some(pairs) = pairs {
         climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
         best = climb.wandered(pairs, best, options.seed);
@@ -121,7 +139,9 @@ pub(super) fn optimize_beyond_passes(
     not_refuted(value, bound.value, None)?;
     let schedule = of_optimize(schedule, model, &engine);
     let optimality = if value == bound.value { Optimality::Bound } else { Optimality::Open };
-    let block = apart.block.filter(|_| schedule.overlap_count() == 0 && engine == apart.engine);
+    let alike =
+        apart.solutions.into_iter().find(|apart| schedule.overlap_count() == 0 && engine == apart.engine);
+    let block = alike.and_then(|apart| apart.block);
     let objective = options.objective;
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
     Ok(solution.certified(model))

@@ -34,6 +34,9 @@ pub fn every_m_of_block(block: &Block, model: &Model, stop: &Stop) -> Result<Eve
     if model.step().is_some_and(StepEnd::takes_time) {
         return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }
+    if let Some(beyond) = model.beyond_passes().filter(|_| !model.has_plain_memory()) {
+        return Ok(EveryM::Unknown(UnknownReason::Memory(beyond)));
+    }
     let found = growing(block, model, stop)?;
     let extended = found.as_ref().ok();
     let make = Box::new(|microbatches: u32| {

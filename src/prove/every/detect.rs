@@ -62,6 +62,9 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> R
     if model.step().is_some_and(StepEnd::takes_time) {
         return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }
+    if let Some(beyond) = model.beyond_passes().filter(|_| !model.has_plain_memory()) {
+        return Ok(EveryM::Unknown(UnknownReason::Memory(beyond)));
+    }
     let growing = match growing(schedule, stop) {
         Ok(growing) => growing,
         Err(reason) => return Ok(EveryM::Unknown(reason)),

@@ -98,7 +98,7 @@ mod measured;
 mod recurring;
 mod survey;
 
-use crate::model::{Device, Model, ModelError, Pass, Ticks, Units};
+use crate::model::{BeyondPasses, Device, Model, ModelError, Pass, Ticks, Units};
 use crate::replay::Verdict;
 use crate::schedule::ScheduleError;
 use crate::stop::Stop;
@@ -193,6 +193,9 @@ pub enum UnknownReason {
     /// An end of the step, which the induction does not know.
     #[error("the model has [step], which is not repeated with more microbatches here")]
     EndOfStep,
+    /// Workspaces, buffers of messages, or an I that leaves more than F kept.
+    #[error("the model has {0}, which is not counted with more microbatches here")]
+    Memory(BeyondPasses),
     /// Orders in which nothing repeats.
     #[error(
         "no steady phase found: on device {device} no piece of {} comes twice in a row", up_to(*most)

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::note::Note;
-use crate::model::{Kind, Memory, Placement, Stage, Units};
+use super::paired;
+use crate::model::{Kind, Memory, Placement, Stage, Transient, Units, Workspace};
+use crate::trace::activation::Change;
 use crate::trace::statistics::Spread;
 use crate::trace::{Trace, activation};
 
 /// What the passes of a stage acquire and release, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FittedMemory {
     /// The stage.
     pub stage: Stage,
@@ -18,6 +20,9 @@ pub struct FittedMemory {
     pub acquired: Spread,
     /// What I leaves for W to release, where the backward is split.
     pub retained: Option<Spread>,
+    /// The most that a pass of each kind, by its letter, needs while it runs, where that is more than nothing.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub workspace: BTreeMap<char, i64>,
 }
 
 /// What passes hold. Where a stage is recomputed, its checkpoint too.
@@ -25,11 +30,12 @@ pub(super) fn memory(
     traces: &[Trace],
     placement: &Placement,
     notes: &mut Vec<Note>,
-) -> (Vec<FittedMemory>, Memory) {
+) -> (Vec<FittedMemory>, Memory, Transient) {
     let stages = placement.stages() as usize;
     let changes = changes(traces);
     let median = |stage: Stage, kind: Kind| {
-        changes.get(&(stage, kind)).and_then(|values| Spread::of(values.iter().copied()))
+        let changes = changes.get(&(stage, kind))?;
+        Spread::of(changes.iter().map(|change| change.after.0))
     };
     let mut memory = Memory {
         unit: "stage-activation".to_owned(),
@@ -43,7 +49,7 @@ pub(super) fn memory(
         Stage::all(placement.stages()).map(|stage| median(stage, Kind::F)).collect();
     let Some(acquired) = acquired else {
         notes.push(Note::NoMemory);
-        return (Vec::new(), memory);
+        return (Vec::new(), memory, Transient::default());
     };
     "byte".clone_into(&mut memory.unit);
     let mut held = Vec::new();
@@ -55,38 +61,64 @@ pub(super) fn memory(
         checkpoints.push(Units(if again > 0 { spread.median.clamp(0, whole) } else { whole }));
         let released = |kind| {
             let values = changes.get(&(stage, kind))?;
-            Spread::of(values.iter().map(|change| -change))
+            Spread::of(values.iter().map(|change| -change.after.0))
         };
         let retained = released(Kind::W);
         memory.activation[at] = Units(whole);
-        memory.retained_for_weight[at] =
-            Units(retained.map_or(whole, |spread| spread.median.clamp(0, whole)));
+        memory.retained_for_weight[at] = Units(retained.map_or(whole, |spread| spread.median.max(0)));
         let given_back = match (released(Kind::I), retained, released(Kind::B)) {
             (Some(input), Some(weight), _) => Some(input.median + weight.median),
             (_, _, both) => both.map(|both| both.median),
         };
-        if let Some(retained) = retained.filter(|retained| retained.median > whole) {
-            notes.push(Note::Grown { stage, by: Units(retained.median - whole) });
-        }
         if let Some(given_back) = given_back.filter(|&given_back| given_back != whole) {
             let (acquired, released) = (Units(whole), Units(given_back));
             notes.push(Note::Unbalanced { stage, acquired, released });
         }
-        held.push(FittedMemory { stage, acquired: spread, retained });
+        let needs = Kind::ALL.into_iter().filter_map(|kind| {
+            let most = changes.get(&(stage, kind))?.iter().map(|change| change.workspace().0).max()?;
+            (most > 0).then_some((kind.letter(), most))
+        });
+        held.push(FittedMemory { stage, acquired: spread, retained, workspace: needs.collect() });
     }
     if checkpoints != memory.activation {
         memory.checkpoint = Some(checkpoints);
     }
-    (held, memory)
+    let workspace = workspace(&held, memory.checkpoint.is_some());
+    (held, memory, Transient { workspace, receive: None })
 }
 
-/// By stage and kind: what is live after a pass less what was before.
-fn changes(traces: &[Trace]) -> BTreeMap<(Stage, Kind), Vec<i64>> {
-    let mut found: BTreeMap<(Stage, Kind), Vec<i64>> = BTreeMap::new();
-    for iteration in traces.iter().flat_map(|trace| &trace.iterations) {
+/// What passes need while they run, if any needs something. A B that was not seen needs the larger of what I and W do.
+fn workspace(held: &[FittedMemory], recomputes: bool) -> Option<Workspace> {
+    if held.iter().all(|of| of.workspace.is_empty()) {
+        return None;
+    }
+    let of = |kind: Kind| -> Vec<Units> {
+        held.iter()
+            .map(|held| Units(held.workspace.get(&kind.letter()).copied().unwrap_or_default()))
+            .collect()
+    };
+    let [forward, backward_input, backward_weight] = [Kind::F, Kind::I, Kind::W].map(of);
+    let split = Workspace::larger_of_split(&backward_input, &backward_weight);
+    let backward = of(Kind::B).into_iter().zip(split).map(|(full, split)| full.max(split)).collect();
+    let recompute = if recomputes { of(Kind::R) } else { forward.clone() };
+    Some(Workspace { forward, backward_input, backward_weight, backward, recompute })
+}
+
+/// By stage and kind: what is live around a pass, less what was before.
+fn changes(traces: &[Trace]) -> BTreeMap<(Stage, Kind), Vec<Change>> {
+    let mut found: BTreeMap<(Stage, Kind), Vec<Change>> = BTreeMap::new();
+    let iterations = traces.iter().flat_map(|trace| {
+        let paired = paired(trace);
+        trace.iterations.iter().map(move |iteration| (iteration, paired.clone()))
+    });
+    for (iteration, paired) in iterations {
         for (spans, samples) in iteration.passes.iter().zip(iteration.memory.iter().flatten()) {
-            for (pass, change) in activation::changes(spans, samples) {
-                found.entry((pass.stage, pass.kind)).or_default().push(change.0);
+            for (pass, mut change) in activation::changes(spans, samples) {
+                // Of two passes at a time, nothing tells which one needed more.
+                if paired.contains(&pass) {
+                    change.most = change.after.max(Units::ZERO);
+                }
+                found.entry((pass.stage, pass.kind)).or_default().push(change);
             }
         }
     }

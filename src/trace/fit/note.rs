@@ -25,16 +25,6 @@ pub enum Note {
         /// The median of what its backward releases.
         released: Units,
     },
-    /// An input gradient that acquires more than it releases.
-    #[error(
-        "stage {stage} holds {by} bytes more after I than after F, which a model cannot express: its peaks are too low"
-    )]
-    Grown {
-        /// The stage.
-        stage: Stage,
-        /// By how much.
-        by: Units,
-    },
     /// Nothing that shows a latency.
     #[error("no measured latency after stage {0}; the model assumes none")]
     NoLatency(Stage),

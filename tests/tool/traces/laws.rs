@@ -1,5 +1,7 @@
 //! What holds of every trace that runs as replay says, and of traces that were tampered with.
 
+use std::collections::BTreeSet;
+
 use bubbleproof::analysis::Span;
 use bubbleproof::model::{Device, Kind, Model, Stage, Ticks};
 use bubbleproof::trace::compare::{compare, predict};
@@ -10,7 +12,7 @@ use bubbleproof::trace::terms::{Terms, simulate};
 use bubbleproof::trace::{Trace, file};
 use proptest::prelude::*;
 
-use crate::traces::support::{pipeline, traced};
+use crate::traces::support::{pipeline, traced, with_workspace};
 
 fn written(trace: &Trace) -> String {
     let mut text = Vec::new();
@@ -40,6 +42,23 @@ proptest! {
     fn reading_what_was_written_gives_the_same_trace((model, schedule) in pipeline()) {
         let trace = traced(&model, &schedule);
         prop_assert_eq!(file::parse(&written(&trace)).expect("what was written reads"), trace);
+    }
+
+    #[test]
+    fn a_profile_has_what_passes_need_while_they_run((model, schedule) in pipeline(), seed: u64) {
+        let model = with_workspace(&model, seed);
+        let trace = traced(&model, &schedule);
+        let found = profile("again", std::slice::from_ref(&trace)).expect("a model").model;
+        let ran: BTreeSet<(Stage, Kind)> =
+            schedule.orders().iter().flatten().map(|pass| (pass.stage, pass.kind)).collect();
+        for (stage, kind) in ran {
+            prop_assert_eq!(found.workspace(stage, kind), model.workspace(stage, kind), "{}{}", stage, kind);
+            if kind == Kind::W {
+                prop_assert_eq!(found.retained_for_weight(stage), model.retained_for_weight(stage));
+            }
+        }
+        let peaks = predict(&model, &schedule).expect("it runs").peak_memory;
+        prop_assert_eq!(predict(&found, &schedule).expect("it runs").peak_memory, peaks);
     }
 
     #[test]

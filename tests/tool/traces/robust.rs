@@ -5,7 +5,7 @@ use std::fs;
 use assert_cmd::Command;
 use bubbleproof::model::{Kind, Model, Placement, Ticks, Units};
 use bubbleproof::trace::compare::{compare, predict};
-use bubbleproof::trace::fit::{FitError, Note, profile};
+use bubbleproof::trace::fit::{FitError, profile};
 use bubbleproof::trace::terms::{Terms, TermsError, fit_contention, scaled, simulate};
 use bubbleproof::trace::{Sizes, Trace, TraceError, file};
 
@@ -111,7 +111,7 @@ fn what_was_there_before_is_in_no_peak() {
 }
 
 #[test]
-fn a_stage_that_holds_more_after_its_input_gradient_is_named() {
+fn a_stage_that_holds_more_after_its_input_gradient_is_fitted() {
     let model = uneven(Placement::linear(2).expect("a placement"), 3, 1);
     let mut trace = traced(&model, &named("zb-h1", &model));
     let ran = &mut trace.iterations[0];
@@ -130,8 +130,15 @@ fn a_stage_that_holds_more_after_its_input_gradient_is_named() {
     grown.sort_by_key(|sample| sample.at);
     *samples = grown;
     let fitted = profile("a", std::slice::from_ref(&trace)).expect("a model");
-    let named = fitted.notes.iter().any(|note| matches!(note, Note::Grown { by: Units(25), .. }));
-    assert!(named, "{:?}", fitted.notes);
+    let memory = fitted.model.memory();
+    assert_eq!((memory.activation[1], memory.retained_for_weight[1]), (Units(100), Units(125)));
+    let predicted = predict(&fitted.model, &trace.schedule).expect("it runs");
+    let most = trace.iterations[0]
+        .memory
+        .iter()
+        .flatten()
+        .map(|samples| samples.iter().map(|sample| sample.live).max().unwrap_or_default());
+    assert_eq!(predicted.peak_memory, Some(most.collect()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Pipelines, and traces of them that nobody measured.
 
 use bubbleproof::catalog;
-use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Units};
+use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Transient, Units, Workspace};
 use bubbleproof::schedule::Schedule;
 use bubbleproof::trace::Trace;
 use bubbleproof::trace::synthetic::of_replay;
@@ -62,6 +62,26 @@ pub fn uneven(placement: Placement, microbatches: u32, seed: u64) -> Model {
         capacity: vec![None; placement.devices() as usize],
     };
     Model::new("uneven".to_owned(), None, placement, microbatches, costs, memory).expect("a model")
+}
+
+/// The model with workspaces, and some Is that leave more than F kept.
+pub fn with_workspace(model: &Model, seed: u64) -> Model {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let stages = model.stages() as usize;
+    let mut list = |most: i64| -> Vec<Units> { (0..stages).map(|_| Units(random.i64(0..most))).collect() };
+    let forward = list(1 << 20);
+    let workspace = Workspace {
+        recompute: forward.clone(),
+        forward,
+        backward_input: list(1 << 20),
+        backward_weight: list(1 << 20),
+        backward: list(1 << 20),
+    };
+    let more = list(1 << 30);
+    let retained = model.memory().retained_for_weight.iter().zip(more).map(|(&part, more)| part + more);
+    let memory = Memory { retained_for_weight: retained.collect(), ..model.memory().clone() };
+    let transient = Transient { workspace: Some(workspace), receive: None };
+    model.with_plain_memory(memory).and_then(|model| model.with_transient(transient)).expect("a model")
 }
 
 /// The trace of a schedule that runs as replay says.

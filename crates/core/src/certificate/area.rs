@@ -6,7 +6,7 @@ use num_rational::Ratio;
 
 use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective};
-use super::{least_held, link, pairs};
+use super::{least_held, link, relaxed::relaxed};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The bound from the memory that a device fills: its passes take at least all areas over its capacity.
@@ -57,7 +57,7 @@ pub fn interval_bound(model: &Model) -> Ratio<i64> {
     let apart = model.with_own_links();
     let by_links = link::loads(model, &Paths::new(&apart)).into_iter();
     let by_links = by_links.map(|load| Ratio::from_integer(load.work.0));
-    let model = &*pairs::shortened(&apart);
+    let model = &*relaxed(&apart);
     let paths = Paths::new(model);
     let by_area = Device::all(model.devices()).filter_map(|device| {
         let capacity = model.activation_capacity(device).filter(|&capacity| capacity > Units::ZERO)?;

@@ -4,8 +4,9 @@ use num_rational::Ratio;
 
 use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
+use super::relaxed::relaxed;
 use super::subset::{self, Steps, Subset};
-use super::{area, interval_bound, link, pairs, turnover, window};
+use super::{area, interval_bound, link, turnover, window};
 use crate::model::{Device, Model, Ticks};
 
 /// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
@@ -39,12 +40,12 @@ pub fn lower_bound_until(
         return alone;
     }
     let apart = model.with_own_links();
-    let (shortened, real) = (pairs::shortened(&apart), Paths::new(&apart));
-    let paths = Paths::new(&shortened);
+    let (relaxed, real) = (relaxed(&apart), Paths::new(&apart));
+    let paths = Paths::new(&relaxed);
     Device::all(model.devices())
         .flat_map(|device| of_device(&real, &paths, device, objective))
         .chain(link::bounds(model, &real, objective))
-        .chain(subset::best_bound(&shortened, &paths, objective, Steps(steps), is_over))
+        .chain(subset::best_bound(&relaxed, &paths, objective, Steps(steps), is_over))
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
 
@@ -58,7 +59,7 @@ pub fn lower_bound_of(model: &Model, objective: Objective, devices: &[Device], s
     devices.iter().try_for_each(|&device| there(model, device)).ok()?;
     let ascend = !devices.is_empty() && devices.is_sorted_by(|one, other| one < other);
     let apart = model.with_own_links();
-    let model = &*pairs::shortened(&apart);
+    let model = &*relaxed(&apart);
     let paths = Paths::new(model);
     ascend.then(|| subset::bound_of(model, &paths, objective, devices, &mut Steps(steps)))?
 }
@@ -83,7 +84,7 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
     }
     let least = interval_bound(model);
     let apart = model.with_own_links();
-    let model = &*pairs::shortened(&apart);
+    let model = &*relaxed(&apart);
     let paths = Paths::new(model);
     let turns = Device::all(model.devices()).flat_map(|device| turnover::turns(model, &paths, device));
     turns
@@ -110,8 +111,8 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
         | BoundReason::Turnover { device, .. }
         | BoundReason::Area { device } => {
             there(model, *device)?;
-            let (real, shortened) = (Paths::new(&apart), pairs::shortened(&apart));
-            value_of(bound, of_device(&real, &Paths::new(&shortened), *device, objective))?
+            let (real, relaxed) = (Paths::new(&apart), relaxed(&apart));
+            value_of(bound, of_device(&real, &Paths::new(&relaxed), *device, objective))?
         }
         BoundReason::Subset { devices, repetition } => of_subset(&apart, objective, devices, *repetition)?,
     };
@@ -158,7 +159,7 @@ fn of_subset(
         return Err(figures());
     }
     let mut steps = Steps(CHECK_STEPS);
-    let model = &*pairs::shortened(model);
+    let model = &*relaxed(model);
     let mut subset = Subset::new(model, &Paths::new(model), devices);
     subset.begin(followed, &mut steps).ok_or(BoundError::TooLarge)?;
     if repetition.is_some_and(|claim| !subset.repeats(claim)) {
@@ -176,7 +177,7 @@ fn alone(model: &Model, objective: Objective) -> Bound {
     Bound { value, reason: BoundReason::Alone }
 }
 
-/// The bounds that rest on one device, from the paths of the model and of the [shortened](pairs::shortened) one.
+/// The bounds that rest on one device, from the paths of the model and of the [relaxed] one.
 pub(super) fn of_device(
     real: &Paths<'_>,
     paths: &Paths<'_>,

@@ -33,6 +33,7 @@ mod link;
 mod pairs;
 mod path;
 mod reason;
+mod relaxed;
 mod step;
 mod subset;
 mod turnover;

@@ -38,6 +38,7 @@ mod flow;
 mod index;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 pub use fault::{ActionWait, PlanViolation};
@@ -241,6 +242,20 @@ impl CommunicationPlan {
     #[must_use]
     pub fn rows(&self) -> &[Vec<Action>] {
         &self.actions
+    }
+
+    /// The messages that a device receives, each with the number of passes that come before its receive: the first one
+    /// where there are several.
+    #[must_use]
+    pub fn receives(&self, device: Device) -> BTreeMap<Message, usize> {
+        let (mut found, mut passes) = (BTreeMap::new(), 0);
+        for action in self.row(device) {
+            passes += action.passes().len();
+            if let Action::Receive(message) = action {
+                found.entry(*message).or_insert(passes);
+            }
+        }
+        found
     }
 
     /// Every action with its place, by device and position.

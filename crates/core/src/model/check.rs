@@ -26,7 +26,7 @@ pub enum ModelError {
         /// The value.
         value: i64,
     },
-    /// More is left of an activation than there was.
+    /// More is kept of an activation than there is.
     #[error("`{key}` of stage {stage} is {part}, more than its activation of {activation}")]
     PartExceedsActivation {
         /// The key of the model file.
@@ -138,6 +138,16 @@ pub enum ModelError {
     /// All activations together do not fit.
     #[error("the activations of all microbatches together exceed {max} units; choose a coarser unit", max = Model::MAX_TOTAL)]
     MemoryOverflow,
+    /// All activations fit, but not with what W needs besides, workspaces and buffers.
+    #[error(
+        "the activations of all microbatches, what W needs, workspaces and buffers together exceed {max} units; choose a \
+         coarser unit",
+        max = Model::MAX_TOTAL
+    )]
+    TransientOverflow,
+    /// An R that needs something of its own, in a model without recomputation.
+    #[error("`memory.workspace` says what a recomputation needs, but there is no `[recompute]`")]
+    WorkspaceWithoutRecompute,
     /// A capacity beyond everything that could be live.
     #[error("`memory.capacity` of {0} units exceeds {max}; choose a coarser unit", max = Model::MAX_TOTAL)]
     CapacityOverflow(Units),
@@ -169,6 +179,7 @@ pub(super) fn check(model: &Model) -> Result<(), ModelError> {
     model.check_lengths()?;
     model.check_signs()?;
     model.check_parts()?;
+    model.transient().check(model)?;
     model.check_messages()?;
     model.check_totals()?;
     model.check_pairs()?;
@@ -228,21 +239,11 @@ impl Model {
     }
 
     fn check_parts(&self) -> Result<(), ModelError> {
-        let parts = [
-            ("memory.retained_for_weight", Some(&self.memory.retained_for_weight)),
-            ("recompute.checkpoint", self.memory.checkpoint.as_ref()),
-        ];
-        for (key, list) in parts {
-            for (position, &part) in list.into_iter().flatten().enumerate() {
-                let activation = self.memory.activation[position];
-                if part > activation {
-                    return Err(ModelError::PartExceedsActivation {
-                        key,
-                        stage: Stage::at(position),
-                        part,
-                        activation,
-                    });
-                }
+        for (position, &part) in self.memory.checkpoint.iter().flatten().enumerate() {
+            let activation = self.memory.activation[position];
+            if part > activation {
+                let (key, stage) = ("recompute.checkpoint", Stage::at(position));
+                return Err(ModelError::PartExceedsActivation { key, stage, part, activation });
             }
         }
         Ok(())
@@ -275,6 +276,13 @@ impl Model {
         let memory = &self.memory;
         let activations = memory.activation.iter().chain(&memory.weights).map(|units| units.0);
         total(activations, microbatches).ok_or(ModelError::MemoryOverflow)?;
+        let most_kept =
+            memory.activation.iter().zip(&memory.retained_for_weight).map(|(whole, rest)| *whole.max(rest));
+        let most_kept = most_kept.chain(memory.weights.iter().copied()).map(|units| units.0);
+        // On one stage a microbatch has the buffers of its activation and of its gradient at most.
+        let transient = self.transient.lists().chain(self.transient.lists());
+        let transient = transient.flat_map(|(_, list)| list).map(|units| units.0);
+        total(most_kept.chain(transient), microbatches).ok_or(ModelError::TransientOverflow)?;
         if let Some(&capacity) =
             self.memory.capacity.iter().flatten().find(|capacity| capacity.0 > Self::MAX_TOTAL)
         {

@@ -40,7 +40,8 @@ pub struct Memory {
     /// The memory that one microbatch occupies on a stage from the start of its F to the end of its backward,
     /// one per stage.
     pub activation: Vec<Units>,
-    /// The part of `activation` that is freed only at the end of W, one per stage.
+    /// What I leaves for its W and is freed only at the end of W, one per stage. Up to `activation` it is a part of that; more
+    /// is what I acquires at its start.
     pub retained_for_weight: Vec<Units>,
     /// What remains of the activation after F if R recomputes it, one per stage; `None` if the model has no
     /// `[recompute]` table.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::reading::{FileError, Table, TomlProblem, Value, document, root};
+use super::transient_file;
 use super::{
     Costs, Device, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd, Ticks,
     Units, ranges,
@@ -30,6 +31,7 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
     let memory_table = file.get("memory").map(|value| value.table()).transpose()?;
     let recompute_table = file.get("recompute").map(|value| value.table()).transpose()?;
     let memory = read_memory(memory_table.as_ref(), recompute_table.as_ref(), &placement)?;
+    let transient = transient_file::read(memory_table.as_ref(), &placement)?;
     let overlap = match file.get("overlap") {
         Some(value) => read_overlap(&value.table()?)?,
         None => Overlap::default(),
@@ -39,7 +41,8 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
     let step = file.get("step").map(|value| read_step(&value.table()?, &placement)).transpose()?;
     Model::new(name, source, placement, microbatches, costs, memory)
         .and_then(|model| {
-            model.with_low_ends(low)?.with_overlap(overlap)?.with_messages(messages)?.with_step(step)
+            let model = model.with_low_ends(low)?.with_overlap(overlap)?;
+            model.with_messages(messages)?.with_step(step)?.with_transient(transient)
         })
         .map_err(|error| FileError {
             span: span_of(&error, &file, &pipeline_value),
@@ -59,6 +62,10 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         }
         E::StepOverflow => return file.get("step").map_or_else(|| pipeline.span(), |step| step.span()),
         E::MemoryOverflow => ("memory", "activation"),
+        E::WorkspaceWithoutRecompute => ("memory", "workspace"),
+        E::TransientOverflow => {
+            return file.get("memory").map_or_else(|| pipeline.span(), |memory| memory.span());
+        }
         E::CapacityOverflow(_) | E::NoRoomForWeights { .. } => ("memory", "capacity"),
         E::TooManyPasses { .. } => ("pipeline", "microbatches"),
         E::RangesWithNodes | E::NodeOfNoDevice { .. } | E::InTwoNodes(_) | E::InNoNode(_) => {
@@ -168,7 +175,15 @@ fn read_memory(
     placement: &Placement,
 ) -> Result<Memory, FileError> {
     if let Some(memory) = memory {
-        memory.only(&["unit", "activation", "retained_for_weight", "weights", "capacity"])?;
+        memory.only(&[
+            "unit",
+            "activation",
+            "retained_for_weight",
+            "weights",
+            "capacity",
+            "workspace",
+            "receive",
+        ])?;
     }
     if let Some(recompute) = recompute {
         recompute.only(&["checkpoint"])?;

@@ -40,10 +40,13 @@ mod messages;
 mod overlap;
 mod pass;
 mod placement;
+mod plain;
 mod print;
 mod ranges;
 pub mod reading;
 mod step;
+mod transient;
+mod transient_file;
 mod variants;
 
 pub use amount::{Ticks, Units};
@@ -57,6 +60,7 @@ pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
 pub use print::print;
 pub use step::{BeyondPasses, StepEnd};
+pub use transient::{Transient, Workspace};
 
 /// A pipeline to schedule: placement, microbatches, costs and memory, checked to be consistent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +75,7 @@ pub struct Model {
     overlap: Overlap,
     messages: Option<Messages>,
     step: Option<StepEnd>,
+    transient: Transient,
 }
 
 impl Model {
@@ -82,7 +87,7 @@ impl Model {
     pub const MAX_TOTAL: i64 = 1 << 58;
 
     /// A model from its parts. Overlapped pairs take as long as their passes one after the other, messages keep no link
-    /// busy, and nothing follows the passes.
+    /// busy, nothing follows the passes, and they need no more memory than what is kept.
     ///
     /// # Errors
     /// When a list has the wrong length, an amount is negative, or the whole could overflow.
@@ -94,10 +99,21 @@ impl Model {
         costs: Costs,
         memory: Memory,
     ) -> Result<Self, ModelError> {
-        let overlap = Overlap::default();
+        let (overlap, transient) = (Overlap::default(), Transient::default());
         let (messages, step, low) = (None, None, None);
-        let model =
-            Self { name, source, placement, microbatches, costs, low, memory, overlap, messages, step };
+        let model = Self {
+            name,
+            source,
+            placement,
+            microbatches,
+            costs,
+            low,
+            memory,
+            overlap,
+            messages,
+            step,
+            transient,
+        };
         check::check(&model)?;
         Ok(model)
     }
@@ -252,7 +268,8 @@ impl Model {
         self.memory.activation[stage.index()]
     }
 
-    /// The part of [`activation`](Self::activation), in units, that is freed only at the end of W.
+    /// What I leaves for its W, in units, which is freed only at the end of W: a part of [`activation`](Self::activation), or
+    /// more than that.
     ///
     /// # Panics
     /// When there is no such stage.

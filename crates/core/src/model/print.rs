@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::transient_file;
 use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units, ranges};
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
@@ -63,6 +64,9 @@ pub fn print(model: &Model) -> String {
         }
         None => {}
     }
+    for text in transient_file::lines(model.transient()) {
+        line(format_args!("{text}"));
+    }
     if let Some(checkpoint) = &memory.checkpoint {
         line(format_args!("\n[recompute]\ncheckpoint = {}", units(checkpoint)));
     }
@@ -104,7 +108,7 @@ pub fn print(model: &Model) -> String {
     text
 }
 
-fn one_or_list<T: ToString + PartialEq>(values: impl Iterator<Item = T> + Clone) -> String {
+pub(super) fn one_or_list<T: ToString + PartialEq>(values: impl Iterator<Item = T> + Clone) -> String {
     let mut others = values.clone();
     match others.next() {
         Some(first) if others.all(|value| value == first) => first.to_string(),

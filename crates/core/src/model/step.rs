@@ -54,6 +54,9 @@ impl Model {
             ("[overlap]", self.has_cheaper_pairs()),
             ("[messages]", self.has_busy_links()),
             ("[step]", has_step),
+            ("`memory.workspace`", self.has_workspace()),
+            ("`memory.receive`", self.has_buffers()),
+            ("`memory.retained_for_weight` above `memory.activation`", self.has_growth()),
         ];
         let tables: Vec<&str> =
             all.into_iter().filter_map(|(table, counts)| counts.then_some(table)).collect();

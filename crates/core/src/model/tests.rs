@@ -2,6 +2,7 @@ use super::reading::FileError;
 use super::*;
 
 mod messages;
+mod transient;
 
 const COMPLETE: &str = r#"name = "complete"
 source = "made up"
@@ -233,10 +234,10 @@ fn every_complaint_names_its_key_and_points_at_its_place() {
             "\"1 GiB\"",
         ),
         (
-            "activation = 1_000",
-            "activation = 39",
-            "`memory.retained_for_weight` of stage 3 is 40, more than its activation of 39",
-            "[10, 20, 30, 40]",
+            "checkpoint = 1",
+            "checkpoint = [1, 2, 3, 1001]",
+            "`recompute.checkpoint` of stage 3 is 1001, more than its activation of 1000",
+            "[1, 2, 3, 1001]",
         ),
         (
             "activation = 1_000",

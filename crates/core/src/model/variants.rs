@@ -1,7 +1,10 @@
 //! The same pipeline with something changed.
 
 use super::check::check;
-use super::{Costs, Device, Links, Memory, Messages, Model, ModelError, PairDurations, StepEnd, Units};
+use super::{
+    Costs, Device, Links, Memory, Messages, Model, ModelError, PairDurations, StepEnd, Transient, Units,
+    Workspace,
+};
 
 impl Model {
     /// The same pipeline with another number of microbatches.
@@ -122,7 +125,27 @@ impl Model {
             }),
             None => None,
         };
-        Self { placement, costs, low, memory, messages, step, ..self.clone() }.checked()
+        let transient = Transient {
+            workspace: match &self.transient.workspace {
+                Some(workspace) => {
+                    let [forward, backward_input, backward_weight, backward, recompute] =
+                        workspace.lists().map(|(key, _, list)| stretch(key, list, stages));
+                    Some(Workspace {
+                        forward: forward?,
+                        backward_input: backward_input?,
+                        backward_weight: backward_weight?,
+                        backward: backward?,
+                        recompute: recompute?,
+                    })
+                }
+                None => None,
+            },
+            receive: match &self.transient.receive {
+                Some(list) => Some(stretch("memory.receive", list, stages - 1)?),
+                None => None,
+            },
+        };
+        Self { placement, costs, low, memory, messages, step, transient, ..self.clone() }.checked()
     }
 }
 

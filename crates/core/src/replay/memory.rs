@@ -1,8 +1,9 @@
 //! Memory along each device's order. A device runs one pass at a time, so what is live depends on
-//! the order alone.
+//! the order alone; for buffers of messages, on the orders of all devices.
 
 use std::collections::BTreeSet;
 
+use super::buffers::buffers;
 use super::layout::{Layout, Slot};
 use super::violation::Violation;
 use crate::model::{Device, Kind, Model, Pass, Units};
@@ -18,27 +19,32 @@ pub(super) fn inspect(
     layout: &Layout,
     violations: &mut Vec<Violation>,
 ) -> Vec<Units> {
+    let received = Received::new(model, schedule, layout);
     super::devices(schedule)
         .map(|(device, order)| {
             let capacity = model.memory().capacity[device.index()];
             let resident = model.resident(device);
             let (mut live, mut peak, mut over) = (resident, resident, false);
             let mut crossings = Vec::new();
-            // What the first pass of an overlapped pair releases, which it does with the second.
-            let mut withheld = Units::ZERO;
+            // What the first pass of an overlapped pair releases, which it does with the second, and what it needs until then.
+            let (mut withheld, mut beside) = (Units::ZERO, Units::ZERO);
             for (place, _, pass) in effective(layout, device, order) {
-                live += acquired(model, layout, pass);
-                peak = peak.max(live);
-                if let Some(capacity) = capacity.filter(|&capacity| live > capacity && !over) {
-                    crossings.push(Crossing { at: place, pass, live, capacity });
+                let (posted, used) = received.at(place);
+                live += acquired(model, layout, pass) + posted;
+                let during = live + beside + model.workspace(pass.stage, pass.kind);
+                peak = peak.max(during);
+                if let Some(capacity) = capacity.filter(|&capacity| during > capacity && !over) {
+                    crossings.push(Crossing { at: place, pass, live: during, capacity });
                 }
                 if schedule.overlaps(device).binary_search(&place.position).is_ok() {
-                    withheld = released(model, pass);
+                    (withheld, beside) =
+                        (released(model, pass) + used, model.workspace(pass.stage, pass.kind));
                     // Both acquire at once: the excursion goes on into the second pass.
-                    over |= capacity.is_some_and(|capacity| live > capacity);
+                    over |= capacity.is_some_and(|capacity| during > capacity);
                     continue;
                 }
-                live -= released(model, pass) + std::mem::take(&mut withheld);
+                live -= released(model, pass) + used + std::mem::take(&mut withheld);
+                beside = Units::ZERO;
                 // What a pass releases at its end may end the excursion before the next pass starts.
                 over = capacity.is_some_and(|capacity| live > capacity);
             }
@@ -63,11 +69,17 @@ pub struct Held {
 /// changes nothing. An overlapped pair acquires the memory of both when the first starts, and releases that
 /// of both after the second.
 pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
+    let received = Received::new(model, schedule, layout);
     super::devices(schedule)
         .map(|(device, order)| {
             let mut change = vec![(Units::ZERO, Units::ZERO); order.len()];
             for (place, _, pass) in effective(layout, device, order) {
-                change[place.position] = (acquired(model, layout, pass), released(model, pass));
+                let (posted, used) = received.at(place);
+                let workspace = model.workspace(pass.stage, pass.kind);
+                change[place.position] = (
+                    acquired(model, layout, pass) + posted + workspace,
+                    released(model, pass) + used + workspace,
+                );
             }
             for &first in schedule.overlaps(device) {
                 let (takes, gives) = (change[first + 1].0, change[first].1);
@@ -82,6 +94,45 @@ pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<
             held.collect()
         })
         .collect()
+}
+
+/// What buffers of messages add to passes. Nothing is laid out where messages need none.
+struct Received {
+    /// By device and position: the buffers that are posted before a pass, and those that are free once it has ended.
+    changes: Option<Vec<Vec<(Units, Units)>>>,
+}
+
+impl Received {
+    fn new(model: &Model, schedule: &Schedule, layout: &Layout) -> Self {
+        if !model.has_buffers() {
+            return Self { changes: None };
+        }
+        let of_device = |((device, order), buffers): ((Device, &[Pass]), Vec<_>)| {
+            let mut changes = vec![(Units::ZERO, Units::ZERO); order.len()];
+            // A buffer that is posted before a pass that does not count is there from the next one that does.
+            let mut counted = vec![order.len(); order.len()];
+            let mut from = 0;
+            for (place, ..) in effective(layout, device, order) {
+                counted[from..=place.position].fill(place.position);
+                from = place.position + 1;
+            }
+            for super::Buffer { posted, used, boundary, .. } in buffers {
+                let size = model.receive_after(boundary);
+                changes[counted[posted]].0 += size;
+                changes[used].1 += size;
+            }
+            changes
+        };
+        let buffers = buffers(schedule, layout);
+        Self { changes: Some(super::devices(schedule).zip(buffers).map(of_device).collect()) }
+    }
+
+    fn at(&self, place: Place) -> (Units, Units) {
+        match &self.changes {
+            Some(changes) => changes[place.device.index()][place.position],
+            None => (Units::ZERO, Units::ZERO),
+        }
+    }
 }
 
 /// The known passes of an order, each at the place that counts.
@@ -116,25 +167,26 @@ fn report(
 ) {
     let order = schedule.order(device);
     let mut held: BTreeSet<Slot> = BTreeSet::new();
-    // What the first pass of an overlapped pair gives back when the second ends.
-    let mut withheld = None;
+    // Forwards whose memory is free again behind a position. A pair gives back what both of its passes hold when it ends.
+    let mut ending: Vec<(usize, Slot)> = Vec::new();
     let mut walk = effective(layout, device, order);
     for Crossing { at, pass, live, capacity } in crossings {
         for (place, slot, pass) in walk.by_ref() {
-            if let Some(forward) = withheld.take_if(|(at, _)| place.position > *at + 1) {
-                held.remove(&forward.1);
-            }
+            ending.retain(|(end, forward)| {
+                let is_over = *end < place.position;
+                if is_over {
+                    held.remove(forward);
+                }
+                !is_over
+            });
             match pass.kind {
                 Kind::F => {
                     held.insert(slot);
                 }
                 Kind::W | Kind::B => {
+                    let is_first = schedule.overlaps(device).binary_search(&place.position).is_ok();
                     let forward = layout.find(pass.with_kind(Kind::F));
-                    if schedule.overlaps(device).binary_search(&place.position).is_ok() {
-                        withheld = forward.map(|forward| (place.position, forward));
-                    } else if let Some(forward) = forward {
-                        held.remove(&forward);
-                    }
+                    ending.extend(forward.map(|forward| (place.position + usize::from(is_first), forward)));
                 }
                 Kind::R | Kind::I => {}
             }
@@ -157,7 +209,9 @@ fn acquired(model: &Model, layout: &Layout, pass: Pass) -> Units {
         Kind::F if layout.has(pass.with_kind(Kind::R)) => checkpoint,
         Kind::F => whole,
         Kind::R => whole - checkpoint,
-        Kind::I | Kind::W | Kind::B => Units::ZERO,
+        // It writes what W needs while all that F kept is still there.
+        Kind::I => (model.retained_for_weight(pass.stage) - whole).max(Units::ZERO),
+        Kind::W | Kind::B => Units::ZERO,
     }
 }
 
@@ -167,7 +221,7 @@ fn released(model: &Model, pass: Pass) -> Units {
     let retained = model.retained_for_weight(pass.stage);
     match pass.kind {
         Kind::F | Kind::R => Units::ZERO,
-        Kind::I => whole - retained,
+        Kind::I => (whole - retained).max(Units::ZERO),
         Kind::W => retained,
         Kind::B => whole,
     }

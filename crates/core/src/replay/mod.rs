@@ -14,7 +14,11 @@
 //! - Where there are two directions, each is a pipeline of its own, and a microbatch goes through one.
 //! - The weights of a device's stages are there all the time.
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
-//!   the rest); I releases all but what W needs at its end; W and B release what is left.
+//!   the rest); I releases all but what W needs at its end; W and B release what is left. Where W needs more than F kept, I
+//!   acquires the difference at its start.
+//! - While a pass runs it holds its [workspace](Model::workspace); while an overlapped pair runs, those of both passes.
+//! - A received message holds its [buffer](Buffer) from the pass before which its receive is posted to the end of the pass
+//!   that uses it.
 //! - Where the model says that [messages keep links busy](Model::has_busy_links), a link sends one message at a time, in the
 //!   order in which they are made; the latency comes on top.
 //! - Where the model has an [end of the step](Model::step), the gradients of a stage are reduced after its last W or B, on
@@ -41,12 +45,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod buffers;
 mod deadlocks;
 mod layout;
 mod links;
 mod memory;
 mod metrics;
 mod numbering;
+mod pool;
 mod rules;
 mod runs;
 mod structure;
@@ -61,8 +67,10 @@ use deadlocks::Deadlocks;
 use layout::Layout;
 use numbering::Numbering;
 
+pub use buffers::Buffer;
 pub use memory::Held;
 pub use metrics::{Metrics, Rate};
+pub use pool::{BufferPool, buffer_pool};
 pub use runs::{PassDurations, RunError, makespans};
 pub use violation::{Mismatch, Violation, Wait};
 
@@ -246,6 +254,17 @@ pub fn memory_along(model: &Model, schedule: &Schedule) -> Vec<Vec<Held>> {
         return Vec::new();
     }
     memory::along(model, schedule, &Layout::new(schedule))
+}
+
+/// The buffers of the messages that every device receives, in the order of the passes that use them; a plan of sends and
+/// receives that posts receives in the order that is stated for [`Buffer`] has these. Empty where model and schedule do not
+/// match, or far too few passes are there.
+#[must_use]
+pub fn receive_buffers(model: &Model, schedule: &Schedule) -> Vec<Vec<Buffer>> {
+    if !structure::obstacles(model, schedule).is_empty() {
+        return Vec::new();
+    }
+    buffers::buffers(schedule, &Layout::new(schedule))
 }
 
 /// The end of a pass that starts at `start`.

@@ -13,6 +13,7 @@ mod corpus;
 mod edges;
 #[path = "../../../../fuzz/src/execution.rs"]
 mod execution;
+mod memory;
 mod messages;
 #[path = "../../../../tests/library/laws/naive.rs"]
 mod naive;

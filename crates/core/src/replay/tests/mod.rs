@@ -6,6 +6,7 @@ mod messages;
 mod pairs;
 mod step;
 mod times;
+mod transient;
 mod violations;
 
 use super::*;

@@ -1,0 +1,68 @@
+//! Models of plain memory below and above one that says more: what F keeps, of which I releases some part and W the rest.
+
+use std::borrow::Cow;
+
+use super::{Device, Memory, Model, ModelError, Transient, Units};
+
+impl Model {
+    /// The model without workspaces and buffers, in which no I leaves more than F kept: its devices never hold more than
+    /// those of the model, whatever the orders. So what no schedule can do here, none can do there, and every lower bound
+    /// holds. Where [memory is plain](Self::has_plain_memory), it is the model.
+    #[must_use]
+    pub fn memory_floor(&self) -> Cow<'_, Self> {
+        if self.has_plain_memory() && self.transient == Transient::default() {
+            return Cow::Borrowed(self);
+        }
+        let both = self.memory.retained_for_weight.iter().zip(&self.memory.activation);
+        let retained_for_weight = both.map(|(&retained, &whole)| retained.min(whole)).collect();
+        let memory = Memory { retained_for_weight, ..self.memory.clone() };
+        Cow::Owned(Self { memory, transient: Transient::default(), ..self.clone() })
+    }
+
+    /// A model of plain memory that leaves as much room as anything beyond it can take: F keeps at once what its I leaves, and
+    /// every capacity is lower by the [most](Self::memory_headroom) that workspaces and buffers take. So orders that keep to
+    /// its capacities keep to those of the model. Nothing where a capacity has no such room.
+    #[must_use]
+    pub fn memory_ceiling(&self) -> Option<Cow<'_, Self>> {
+        if self.has_plain_memory() && self.transient == Transient::default() {
+            return Some(Cow::Borrowed(self));
+        }
+        let both = self.memory.retained_for_weight.iter().zip(&self.memory.activation);
+        let activation = both.map(|(&retained, &whole)| retained.max(whole)).collect();
+        let memory = Memory { activation, ..self.memory.clone() };
+        let raised = Self { memory, transient: Transient::default(), ..self.clone() };
+        raised.with_less_room(&self.memory_headroom()).map(Cow::Owned)
+    }
+
+    /// By device: the most that workspaces and buffers take at a time, in units.
+    #[must_use]
+    pub fn memory_headroom(&self) -> Vec<Units> {
+        Device::all(self.devices())
+            .map(|device| self.most_workspace(device) + self.most_buffers(device))
+            .collect()
+    }
+
+    /// The model with this memory, and no workspaces and buffers.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn with_plain_memory(&self, memory: Memory) -> Result<Self, ModelError> {
+        Self { memory, transient: Transient::default(), ..self.clone() }.checked()
+    }
+
+    /// The model with capacities that are lower by so much, one value per device. Nothing where one is lower than that and the
+    /// weights.
+    ///
+    /// # Panics
+    /// When there is not one value for each device.
+    #[must_use]
+    pub fn with_less_room(&self, less: &[Units]) -> Option<Self> {
+        let devices = Device::all(self.devices());
+        let capacity = devices.map(|device| match self.activation_capacity(device) {
+            None => Some(None),
+            Some(room) if room >= less[device.index()] => Some(Some(room - less[device.index()])),
+            Some(_) => None,
+        });
+        self.with_activation_capacity(capacity.collect::<Option<_>>()?).ok()
+    }
+}
