@@ -103,11 +103,14 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
                     if from.0 != device
                         && let Some(at) = links.find(needs)
                     {
-                        let end_of = |by| places.find(by).map(|place| end(pass_at(place), place));
+                        let yields = |by| {
+                            let (device, at) = places.find(by).expect("a message of a pass");
+                            (device, run_at((device, at)).1)
+                        };
                         return (links.end(at) + latency == start).then(|| {
-                            let (by, messages) = links.back(at, end_of);
-                            let from = places.find(by).expect("a message of a pass");
-                            let ticks = start - end(by, from);
+                            let (by, messages) = links.back(at, |by| end(pass_at(yields(by)), yields(by)));
+                            let from = yields(by);
+                            let ticks = start - end(pass_at(from), from);
                             (from, Waits::Link { messages, ticks })
                         });
                     }
@@ -197,10 +200,10 @@ impl<'a> Links<'a> {
 
     /// Back along the messages for which one waits, to the first that waits for its pass alone: that pass, and how many
     /// messages these are.
-    fn back(&self, (link, at): (usize, usize), end_of: impl Fn(Pass) -> Option<Ticks>) -> (Pass, u32) {
+    fn back(&self, (link, at): (usize, usize), end_of: impl Fn(Pass) -> Ticks) -> (Pass, u32) {
         let messages = &self.links[link].messages;
         let mut first = at;
-        while first > 0 && end_of(messages[first].0) < Some(messages[first].1.start) {
+        while first > 0 && end_of(messages[first].0) < messages[first].1.start {
             first -= 1;
         }
         (messages[first].0, u32::try_from(at - first + 1).expect("no more messages than passes"))

@@ -174,6 +174,37 @@ proptest! {
 }
 
 #[test]
+fn messages_of_overlapped_pairs_wait_for_the_end_of_the_pair() {
+    for (name, placement) in [("dualpipe-v", Placement::v(3)), ("dualpipe", Placement::bidirectional(4))] {
+        let model = Model::equal_stages(placement.expect("a placement"), 8, [10, 12, 8, 1]).expect("a model");
+        for occupancy in [2, 9, 30] {
+            let occupancy = vec![Ticks(occupancy); model.stages() as usize - 1];
+            let messages = Messages { occupancy, links: Links::Pair };
+            let model = model.with_messages(Some(messages)).expect("messages");
+            let schedule = catalog::find(name).expect("a name").generate(&model).expect("a schedule");
+            let timing = replay(&model, &schedule).timing.expect("it runs");
+            let path = critical_path(&model, &schedule, &timing);
+            assert_eq!(path.first().map(|step| step.start), Some(Ticks::ZERO), "{name}");
+            assert_eq!(path.last().map(|step| step.end), Some(timing.metrics.makespan));
+            for pair in path.windows(2) {
+                let start = pair[0].end + pair[1].waits.ticks();
+                assert_eq!(start, pair[1].start, "{name}: {} {}", pair[0].pass, pair[1].pass);
+            }
+            let slack = slack(&model, &schedule, &timing);
+            for step in path {
+                let at = schedule.order(step.device).iter().position(|&pass| pass == step.pass);
+                assert_eq!(
+                    slack[step.device.index()][at.expect("it is there")],
+                    Ticks::ZERO,
+                    "{}",
+                    step.pass
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn messages_on_a_link_are_on_the_critical_path() {
     // The second activation waits for the first one, which takes 5 ticks: 0F0, two messages, 1F1.
     let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 2, [1, 1, 1, 2]);

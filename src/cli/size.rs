@@ -125,8 +125,8 @@ pub fn refuse_messages(model: &Model) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::usage(
-        format!("`{}` has [messages], and a page does not show the messages on links", model.name()),
-        "write .json: a trace for Perfetto shows them; .svg and text show the passes",
+        format!("`{}` has [messages], which are not shown here", model.name()),
+        "optimize, compare, verify, replay and check support them, and `render` but for pages",
     ))
 }
 

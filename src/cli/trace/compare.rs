@@ -16,7 +16,7 @@ use crate::cli::input::read_model;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::render::Colour;
-use crate::cli::size::refuse_step;
+use crate::cli::size::{refuse_messages, refuse_step};
 use crate::model::Model;
 use crate::replay::{Rate, Violation};
 use crate::trace::compare::{
@@ -93,7 +93,10 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the traces");
     let named = args.source.read()?;
     let given = args.model.as_deref().map(read_model).transpose()?;
-    given.iter().try_for_each(refuse_step)?;
+    for model in &given {
+        refuse_step(model)?;
+        refuse_messages(model)?;
+    }
     given.iter().filter_map(caveats::worst_case).for_each(|text| note(&text));
     let others: Vec<Trace> =
         args.source.read_others(&args.fit)?.into_iter().map(|named| named.trace).collect();

@@ -13,6 +13,8 @@
 //! Heads and tails are those of the model in which every message has [a link of its own](Model::with_own_links): no pass
 //! starts later in it. All other bounds are those of that model, too.
 
+use std::collections::BTreeMap;
+
 use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective};
 use crate::model::{Kind, Link, Model, Stage, Ticks};
@@ -30,10 +32,11 @@ pub(super) struct Load {
 /// The loads of all links that are kept busy, in their order. `paths` are those of the model in which every message has a
 /// link of its own, or of one in which no pass starts later.
 pub(super) fn loads(model: &Model, paths: &Paths<'_>) -> Vec<Load> {
-    let mut loads: Vec<Load> = Vec::new();
+    let mut loads: BTreeMap<Link, Load> = BTreeMap::new();
     if !model.has_busy_links() {
-        return loads;
+        return Vec::new();
     }
+    let link = model.links_between();
     for boundary in Stage::all(model.stages() - 1) {
         let work = model.occupancy_after(boundary);
         if work == Ticks::ZERO {
@@ -45,30 +48,27 @@ pub(super) fn loads(model: &Model, paths: &Paths<'_>) -> Vec<Load> {
         let (below_device, above_device) =
             (model.placement().device_of(boundary), model.placement().device_of(above));
         let activation = Load {
-            link: model.link(below_device, above_device),
+            link: link(below_device, above_device),
             work,
             head: paths.forward_head(boundary) + duration(boundary, Kind::F),
             tail: latency + duration(above, Kind::F) + paths.forward_tail(above),
         };
         let gradient = Load {
-            link: model.link(above_device, below_device),
+            link: link(above_device, below_device),
             work,
             head: paths.input_head(above) + duration(above, Kind::I),
             tail: latency + duration(boundary, Kind::I) + paths.input_tail(boundary),
         };
         for of_message in [activation, gradient] {
-            match loads.iter_mut().find(|load| load.link == of_message.link) {
-                Some(load) => {
-                    load.work += of_message.work;
-                    load.head = load.head.min(of_message.head);
-                    load.tail = load.tail.min(of_message.tail);
-                }
-                None => loads.push(of_message),
-            }
+            let of_link = |load: &mut Load| {
+                load.work += of_message.work;
+                load.head = load.head.min(of_message.head);
+                load.tail = load.tail.min(of_message.tail);
+            };
+            loads.entry(of_message.link).and_modify(of_link).or_insert(of_message);
         }
     }
-    loads.sort_by_key(|load| load.link);
-    loads
+    loads.into_values().collect()
 }
 
 /// The bounds of all links on the makespan. None is known on the device span.

@@ -96,15 +96,21 @@ impl Model {
     /// has its own.
     #[must_use]
     pub fn link(&self, from: Device, to: Device) -> Link {
+        self.links_between()(from, to)
+    }
+
+    /// [`link`](Self::link) for many pairs of devices.
+    pub(crate) fn links_between(&self) -> impl Fn(Device, Device) -> Link + use<> {
+        let mut node_of = vec![None; self.devices() as usize];
         if let Some(Messages { links: Links::Nodes(nodes), .. }) = &self.messages {
-            let node = |device| nodes.iter().position(|node| node.contains(&device));
-            if let (Some(node), Some(other)) = (node(from), node(to))
-                && node != other
-            {
-                return Link::Card { node };
+            for (node, devices) in nodes.iter().enumerate() {
+                devices.iter().for_each(|device| node_of[device.index()] = Some(node));
             }
         }
-        Link::Pair { from, to }
+        move |from, to| match (node_of[from.index()], node_of[to.index()]) {
+            (Some(node), other) if other != Some(node) => Link::Card { node },
+            _ => Link::Pair { from, to },
+        }
     }
 
     /// Whether some message keeps a link busy.

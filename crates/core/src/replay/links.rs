@@ -4,9 +4,10 @@
 //! the sender. That is also the order in which communication plans post them ([`comm`](crate::comm)).
 //!
 //! The network card of a node sends messages of several devices. It takes them in the order in which they would be made if
-//! every message had a [link of its own](Model::with_own_links): those that are made at the same instant as one run of the
-//! schedule makes them. So no order depends on what it decides. And since no pass ends later in that run than one that
-//! waits for it, sharing a card never makes passes wait for each other in a cycle.
+//! every message had a [link of its own](Model::with_own_links); of those that are made at the same instant, that of the
+//! lower device first, and on one device that of the earlier pass. So no order depends on what it decides. Nor does sharing a
+//! card make passes wait for each other in a cycle: with links of their own, no message of a card is made before one that the
+//! card sends earlier, and what waits for a message ends later than the message is made, for it occupies its link.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use super::numbering::Numbering;
 use super::{devices, rules};
 use crate::model::{Device, Kind, Link, Model, Pass, Stage, Ticks};
 use crate::schedule::{Place, Schedule};
+use crate::tasks::Task;
 
 /// A message.
 #[derive(Debug, Clone, Copy)]
@@ -33,19 +35,21 @@ pub(super) fn links(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<
     if !model.has_busy_links() {
         return Vec::new();
     }
+    let link = model.links_between();
     for (device, order) in devices(schedule) {
         for (position, &pass) in order.iter().enumerate() {
             let Some((boundary, to)) = receiver(model, pass) else { continue };
             if model.occupancy_after(boundary) > Ticks::ZERO {
                 let to = model.placement().device_of(to);
                 let by = layout.slot(Place { device, position });
-                links.entry(model.link(device, to)).or_default().push(Sent { device, by, boundary });
+                links.entry(link(device, to)).or_default().push(Sent { device, by, boundary });
             }
         }
     }
     if links.keys().any(|link| matches!(link, Link::Card { .. })) {
         let made = made_with_own_links(model, schedule, layout);
         for messages in links.values_mut() {
+            // They are in the order of devices and passes, and stay so where they are made at once.
             messages.sort_by_key(|sent| made[sent.by.index()]);
         }
     }
@@ -61,17 +65,14 @@ fn receiver(model: &Model, pass: Pass) -> Option<(Stage, Stage)> {
     }
 }
 
-/// By rank of a pass: when it ends if every message has a link of its own, and its turn among those of the same instant.
-/// All are alike if the passes wait for each other in a cycle, which they then do in any order of messages.
-fn made_with_own_links(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<(Ticks, usize)> {
+/// By rank of a pass: when it ends if every message has a link of its own. Zero for all if the passes wait for each other in
+/// a cycle, which they then do in any order of messages.
+fn made_with_own_links(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Ticks> {
     let free = model.with_own_links().with_step(None).expect("what ends with its passes takes no longer");
     let graph = rules::task_graph(&free, schedule, layout, &Numbering::new(&free, schedule, layout));
-    let mut made = vec![(Ticks::ZERO, 0); layout.len()];
-    if let Ok(execution) = graph.execute() {
-        // There are no tasks but passes, which have the ranks of their slots.
-        for (turn, &task) in execution.sequence().iter().enumerate() {
-            made[task.index()] = (execution.end(&graph, task), turn);
-        }
+    // There are no tasks but passes, which have the ranks of their slots.
+    match graph.execute() {
+        Ok(execution) => (0..).map(Task).take(graph.len()).map(|task| execution.end(&graph, task)).collect(),
+        Err(_) => vec![Ticks::ZERO; layout.len()],
     }
-    made
 }
