@@ -154,3 +154,53 @@ impl Copies<'_> {
         self.block.passes_of(device).map(|(_, offset)| offset.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::family::shipped;
+    use crate::model::{Kind, Microbatch, Pass, Stage};
+
+    /// The block of 1F1B on two devices, written for so many microbatches; the second device starts so many intervals late.
+    fn late(copies: u32, intervals: i64) -> (Block, Model) {
+        let family = shipped("1f1b").expect("it is shipped");
+        let (one, model) = (family.block(2).expect("a block"), family.model(2, 1).expect("a model"));
+        let interval = one.interval_parts();
+        let passes = one.passes().flat_map(|(pass, at)| {
+            let is_late = pass.stage == Stage(1) || pass.kind != Kind::F;
+            let at = if is_late { at + interval * intervals } else { at };
+            Microbatch::all(copies)
+                .map(move |microbatch| (Pass { microbatch, ..pass }, at + interval * i64::from(microbatch.0)))
+        });
+        let interval = interval * i64::from(copies);
+        (Block::periodic(model.placement().clone(), copies, 1, interval, passes).expect("a block"), model)
+    }
+
+    #[test]
+    fn a_block_written_for_more_microbatches_has_the_same_formula() {
+        let makespan = |copies: u32| {
+            let (block, model) = late(copies, 0);
+            match every_m_of_block(&block, &model, &Stop::default()) {
+                Ok(EveryM::Proved(proof)) => proof.makespan,
+                other => panic!("{copies}: {other:?}"),
+            }
+        };
+        assert_eq!(makespan(64), makespan(1));
+    }
+
+    #[test]
+    fn what_is_too_large_does_not_depend_on_how_many_microbatches_a_block_has() {
+        // Two stages of F, I and W.
+        let most = i64::from(affordable((1, 1), 6));
+        for copies in [1, 2, 64] {
+            let cut = |intervals: i64| {
+                let (block, model) = late(copies, intervals);
+                Copies { block: block.from_zero(), model: &model }.cut(&Stop::default()).expect("an answer")
+            };
+            let room = 3 * i64::from(copies);
+            assert!(cut(most - room).is_ok(), "{copies}");
+            let large = cut(most + room);
+            assert!(matches!(large, Err((UnknownReason::TooLarge { .. }, _))), "{copies}: {large:?}");
+        }
+    }
+}

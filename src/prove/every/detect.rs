@@ -154,7 +154,8 @@ fn runs(schedule: &Schedule, places: &Places, device: Device, period: u32) -> Ve
     let mut begin = 0;
     for end in 1..=order.len() {
         let length = distance(begin);
-        if end < order.len() && distance(end) == length {
+        // Behind the last position nothing comes again.
+        if distance(end) == length {
             continue;
         }
         if let Some(length) = length

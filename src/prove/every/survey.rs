@@ -202,3 +202,25 @@ impl<'a> Survey<'a> {
         Ok((last.clone(), earlier.collect()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn as_many_numbers_are_affordable_as_have_no_more_passes_together(
+            first in 1..1_500_u32, step in 1..400_u32, passes in 1..2_000_u64,
+        ) {
+            let most = affordable((first, step), passes);
+            prop_assert!(most >= first && (most - first).is_multiple_of(step));
+            // So many numbers of microbatches, and one or two more, in halves of a pass.
+            let sum = |numbers: u64| passes * numbers * (2 * u64::from(first) + (numbers - 1) * u64::from(step));
+            let numbers = u64::from((most - first) / step) + 1;
+            prop_assert!(numbers == 1 || sum(numbers) <= 2 * MOST_PASSES);
+            prop_assert!(sum(numbers + 2) > 2 * MOST_PASSES, "{} of {} to {}", numbers, first, most);
+        }
+    }
+}

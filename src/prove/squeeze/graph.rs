@@ -293,3 +293,29 @@ fn first_room(ready: i128, length: i128, taken: &[(i128, i128)], interval: i128)
     let ends = taken.iter().map(|&(at, other)| ready + (at + other - ready).rem_euclid(interval));
     ends.chain([ready]).filter(|&start| free(start)).min()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Every instant of the interval is tried.
+        #[test]
+        fn a_pass_goes_where_it_first_overlaps_no_other(
+            ready in -12..12_i128,
+            length in 0..5_i128,
+            taken in prop::collection::vec((-12..12_i128, 0..4_i128), 0..4),
+            interval in 1..12_i128,
+        ) {
+            let during = |at: i128, length: i128| (at..at + length).map(|tick| tick.rem_euclid(interval));
+            let is_free = |start: &i128| {
+                let mut others = taken.iter().flat_map(|&(at, other)| during(at, other));
+                length <= interval && !others.any(|tick| during(*start, length).any(|own| own == tick))
+            };
+            let expected = (ready..ready + interval).find(is_free);
+            prop_assert_eq!(first_room(ready, length, &taken, interval), expected);
+        }
+    }
+}

@@ -32,9 +32,9 @@ use crate::stop::Stop;
 ///
 /// *Lower side.* A rotor is a cycle of passes in which each comes after the one before in the order of
 /// its device, or needs it, that comes back one microbatch later, never goes to an earlier one, and takes
-/// the whole interval. The path from the first F through all F and I of microbatch 0 up to the rotor, `m - 1`
-/// times around it, and on through the rest to the end of the last W takes the bound, as the straight path
-/// through one microbatch takes the constant part.
+/// the whole interval. The path from the first F through all F and I or B of microbatch 0 up to the rotor, `m - 1`
+/// times around it, and on through the rest to the end of the last W, where the first stage has one, takes the bound, as
+/// the straight path through one microbatch takes the constant part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Makespan {
@@ -97,14 +97,16 @@ impl Makespan {
     /// Whether the bound for one microbatch is the length of its path through all stages.
     pub(super) fn is_straight(&self, family: &Family, classes: &Classes) -> bool {
         let Durations { forward, backward_input, backward_weight } = family.durations;
-        let fused = classes.passes.iter().any(|pass| pass.kind == Kind::B);
         let [forward, input, weight] =
             [forward, backward_input, backward_weight].map(|ticks| i128::from(ticks.0) * self.starts.scale);
-        let stage = forward + input + if fused { weight } else { 0 };
-        let last = if fused { 0 } else { weight };
-        let stages = i128::from(family.layout.chunks());
-        self.per_devices == stages * classes.residues * stage
-            && self.constant == stages * self.residue * stage + last
+        // Of two chunks, one may split its backward and the other not.
+        let fused =
+            |chunk: u32| classes.passes.iter().any(|pass| (pass.kind, pass.chunk) == (Kind::B, chunk));
+        let stage = |chunk: u32| forward + input + if fused(chunk) { weight } else { 0 };
+        let stages: i128 = (0..family.layout.chunks()).map(stage).sum();
+        // The way back ends on stage 0, which is of chunk 0.
+        let last = if fused(0) { 0 } else { weight };
+        self.per_devices == classes.residues * stages && self.constant == self.residue * stages + last
     }
 }
 
@@ -216,11 +218,11 @@ impl Ends<'_> {
     }
 }
 
-/// A cycle through an F or an I that takes the whole interval and advances by one microbatch.
+/// A cycle through an F, I or B that takes the whole interval and advances by one microbatch.
 fn rotor(classes: &Classes, s: i128, point: Point, lambda: Ratio<i128>) -> Option<Attained> {
     let fewest = 1 + (s - 1).mod_floor(&classes.residues);
-    let straight =
-        (0..classes.passes.len()).filter(|&pass| classes.passes[pass].kind != Kind::W).collect_vec();
+    let kinds = classes.passes.iter().map(|pass| pass.kind);
+    let straight = kinds.positions(|kind| matches!(kind, Kind::F | Kind::I | Kind::B)).collect_vec();
     let numbers = (0..3).map(|more| fewest + more * classes.residues);
     numbers.cartesian_product(End::BOTH).find_map(|(devices, end)| {
         let there = microbatch_steps(classes, s, devices, end).ok()?;

@@ -43,8 +43,8 @@ pub struct Witness {
     /// The peak, likewise.
     peak: Quasi,
     #[serde(rename = "periods")]
-    intervals: Vec<SqueezedIntervals>,
-    makespans: Vec<Makespan>,
+    pub(super) intervals: Vec<SqueezedIntervals>,
+    pub(super) makespans: Vec<Makespan>,
 }
 
 /// A statement that a witness proves.
@@ -252,10 +252,7 @@ fn check_interval(
             return Err(WitnessRejection::Rays { rate, residue, residues });
         }
         for starts in &term.starts {
-            if starts.point.iter().any(|value| *value > MOST_SCALED) {
-                return Err(WitnessRejection::Large);
-            }
-            check_size(starts)?;
+            check_size(starts, starts.point.into_iter().chain([starts.scale]))?;
             if starts.scale <= 0 || rate.at(starts.point) * starts.scale != starts.lambda.into() {
                 return Err(WitnessRejection::Lambda { rate, residue, residues });
             }
@@ -271,10 +268,11 @@ fn check_interval(
     Ok(())
 }
 
-fn check_size(starts: &Starts) -> Result<(), WitnessRejection> {
-    let Starts { scale, lambda, tilt, by_pass, .. } = starts;
+fn check_size(starts: &Starts, factors: impl IntoIterator<Item = i128>) -> Result<(), WitnessRejection> {
+    let Starts { lambda, tilt, by_pass, .. } = starts;
     let mut ticks = by_pass.iter().flatten().chain([lambda, tilt]);
-    let small = *scale <= MOST_SCALED && ticks.all(|value| value.abs() <= MOST_TICKS);
+    let small = factors.into_iter().all(|factor| factor <= MOST_SCALED)
+        && ticks.all(|value| value.abs() <= MOST_TICKS);
     if small { Ok(()) } else { Err(WitnessRejection::Large) }
 }
 
@@ -314,7 +312,8 @@ fn check_makespan(family: &Family, classes: &Classes, makespan: &Makespan) -> Re
     if starts.scale <= 0 || starts.point != makespan::point(family.durations) {
         return Err(wrong());
     }
-    check_size(starts)?;
+    // The point is that of the family, which limits its durations.
+    check_size(starts, [starts.scale])?;
     check_starts(classes, residue, &constraints, starts)?;
     let Makespan { per_devices, constant, fewest, .. } = *makespan;
     if LastEnd::of(classes, residue, starts)? != (LastEnd { per_devices, constant, fewest }) {
@@ -324,7 +323,7 @@ fn check_makespan(family: &Family, classes: &Classes, makespan: &Makespan) -> Re
     let steps = rotor_steps(classes, residue, rotor).unwrap_or_default();
     let copies: i128 = steps.iter().map(|step| step.rounds).sum();
     let ticks: i128 = steps.iter().map(|step| step.ticks.at(starts.point)).sum();
-    let straight = rotor.cycle.iter().any(|(pass, _)| !pass.starts_with('W'));
+    let straight = rotor.cycle.iter().any(|(pass, _)| !pass.starts_with(['R', 'W']));
     let whole = copies == 1 && makespan.interval() == ticks.into();
     if straight && whole && makespan.is_straight(family, classes) {
         Ok(())
