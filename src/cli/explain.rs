@@ -328,7 +328,7 @@ impl fmt::Display for ExplanationReport<'_> {
                 let what = if ranges {
                     "the low end of a range saves"
                 } else {
-                    "1 % longer passes or messages cost"
+                    "passes and latencies cost that are 1 % longer, rounded up to a tick"
                 };
                 write!(
                     out,

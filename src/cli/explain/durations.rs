@@ -23,7 +23,7 @@ pub struct DurationReport {
     /// How much shorter the makespan is when it is at its low end.
     #[serde(skip_serializing_if = "Option::is_none")]
     saves_at_low: Option<i64>,
-    /// How much longer the makespan is when it is 1 % longer.
+    /// How much longer the makespan is when it is 1 % longer, rounded up to a tick.
     costs_at_one_percent: i64,
     /// How much longer it may be until the makespan is longer.
     free: i64,
@@ -68,7 +68,7 @@ impl fmt::Display for DurationTable<'_> {
                 row.free.to_string(),
             ]
         };
-        let headings = ["stage", "pass", "takes", "low end saves", "1 % more costs", "free"];
+        let headings = ["stage", "pass", "takes", "low end saves", "longer costs", "free"];
         let mut table = Table::new(headings);
         for (cells, rows) in &self.0.iter().chunk_by(|row| figures(row)) {
             let stages: Vec<u32> = rows.map(|row| row.stage).collect();

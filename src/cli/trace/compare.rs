@@ -93,7 +93,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the traces");
     let named = args.source.read()?;
     let given = args.model.as_deref().map(read_model).transpose()?;
-    for model in &given {
+    if let Some(model) = &given {
         refuse_step(model)?;
         refuse_messages(model)?;
     }

@@ -104,7 +104,9 @@ impl Model {
         let mut node_of = vec![None; self.devices() as usize];
         if let Some(Messages { links: Links::Nodes(nodes), .. }) = &self.messages {
             for (node, devices) in nodes.iter().enumerate() {
-                devices.iter().for_each(|device| node_of[device.index()] = Some(node));
+                for device in devices {
+                    node_of[device.index()] = Some(node);
+                }
             }
         }
         move |from, to| match (node_of[from.index()], node_of[to.index()]) {

@@ -10,16 +10,19 @@ fn with_messages(model: &Model, occupancy: &[i64], links: Links) -> Model {
     model.with_messages(Some(Messages { occupancy, links })).expect("messages")
 }
 
+/// A message by the pass that makes it, and when it keeps its link busy.
+type Busy<Name> = (Name, Range<i64>);
+
 /// By link, when each message keeps it busy.
-fn busy(timing: &Timing) -> Vec<(String, Vec<(String, Range<i64>)>)> {
+fn busy(timing: &Timing) -> Vec<(String, Vec<Busy<String>>)> {
     let message = |(by, during): &(Pass, Range<Ticks>)| (by.to_string(), during.start.0..during.end.0);
     let link = |times: &LinkTimes| (times.link.to_string(), times.messages.iter().map(message).collect());
     timing.links.iter().map(link).collect()
 }
 
 /// What [`busy`] gives for these links.
-fn times(links: &[(&str, &[(&str, Range<i64>)])]) -> Vec<(String, Vec<(String, Range<i64>)>)> {
-    let message = |(by, during): &(&str, Range<i64>)| ((*by).to_owned(), during.clone());
+fn times(links: &[(&str, &[Busy<&str>])]) -> Vec<(String, Vec<Busy<String>>)> {
+    let message = |(by, during): &Busy<&str>| ((*by).to_owned(), during.clone());
     links
         .iter()
         .map(|(link, messages)| ((*link).to_owned(), messages.iter().map(message).collect()))
