@@ -138,9 +138,8 @@ impl Model {
     /// Whether some message needs a buffer.
     #[must_use]
     pub fn has_buffers(&self) -> bool {
-        let boundaries = Stage::all(self.stages() - 1);
         self.transient.receive.is_some()
-            && boundaries
+            && Stage::all(self.stages())
                 .filter(|&stage| self.placement().stage_after(stage).is_some())
                 .any(|stage| self.receive_after(stage) > Units::ZERO)
     }

@@ -34,8 +34,7 @@ pub(super) fn task_graph(
     layout: &Layout,
     numbering: &Numbering,
 ) -> TaskGraph {
-    let messages: usize = numbering.links().iter().map(|(_, messages)| messages.len()).sum();
-    let tasks = layout.len() + 2 * numbering.ends().len() + messages;
+    let tasks = layout.len() + 2 * numbering.ends().len();
     let mut graph = TaskGraphBuilder::with_capacity(tasks, tasks);
     for (device, _) in super::devices(schedule) {
         let own = layout.range(device);
