@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Kind;
 
+/// More than any form counts: what rays and start times are made of could overflow beyond.
+const MOST_COUNTED: i128 = 1_000;
+
 /// The numbers that a form multiplies: `tF`, `tI`, `tW`, and the latency `c` between devices.
 pub(super) const QUANTITIES: [&str; 4] = ["tF", "tI", "tW", "c"];
 
@@ -77,6 +80,11 @@ impl Rate {
     pub fn first(self, quantities: usize) -> Self {
         let kept = |position: usize| if position < quantities { self.ticks.0[position] } else { 0 };
         Self { ticks: LinearForm(std::array::from_fn(kept)), ..self }
+    }
+
+    /// Whether it counts so little that nothing made of it can overflow.
+    pub(super) fn is_small(self) -> bool {
+        self.ticks.0.into_iter().chain([self.copies]).all(|count| count.abs() <= MOST_COUNTED)
     }
 
     /// Its value at a point.

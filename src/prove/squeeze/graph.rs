@@ -6,12 +6,17 @@
 //! `lambda*(j + o div T) + start + tilt*i`, where `lambda` is the interval, and the number `start` depends on the pass
 //! and on the residue of `i` alone. What must wait is then a difference of two such numbers.
 
+use num_integer::Integer as _;
+
 use super::Irregular;
 use super::form::{LinearForm, Point};
 use super::quasi::Quasi;
 use crate::block::family::{Family, Layout};
 use crate::model::Kind;
 use crate::prove::linear::Linear;
+
+/// More intervals than a microbatch takes: times, which are multiples of them, could overflow beyond.
+const MOST_ROUNDS: u128 = 1 << 16;
 
 /// A pass of every device, with its offset.
 #[derive(Debug, Clone)]
@@ -94,10 +99,15 @@ impl Classes {
         for offset in &family.passes {
             passes.push((offset.kind, offset.chunk, Quasi::of(&offset.at)?.refined_for(interval)?));
         }
-        let residues =
-            passes.iter().fold(1, |residues, (_, _, offset)| num_integer::lcm(residues, offset.period()));
+        let residues = passes.iter().try_fold(1_i128, |residues, (_, _, offset)| {
+            let period = offset.period();
+            (residues / residues.gcd(&period)).checked_mul(period).ok_or(Irregular::Overflow)
+        })?;
         for (_, _, offset) in &mut passes {
             *offset = offset.refined(residues)?;
+            if offset.quotient(interval)?.largest() > MOST_ROUNDS {
+                return Err(Irregular::Overflow);
+            }
         }
         let lengths = |kind: Kind| -> i128 {
             let durations = family.durations;

@@ -151,7 +151,11 @@ fn of_residue(
             Err(Obstacle::Stuck) => return Err(Irregular::Stuck),
             Err(Obstacle::Stopped) => return Err(Irregular::of(stop)),
             Err(Obstacle::Forbidden(rate)) => {
-                rates.push(rate.first(quantities).reduced());
+                let rate = rate.first(quantities).reduced();
+                if !rate.is_small() {
+                    return Err(Irregular::Overflow);
+                }
+                rates.push(rate);
                 rates[1..].sort_unstable_by(|one, other| other.cmp(one));
             }
         }

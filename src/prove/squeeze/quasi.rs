@@ -89,6 +89,12 @@ impl Quasi {
         self.period
     }
 
+    /// The largest size of its numbers.
+    pub fn largest(&self) -> u128 {
+        let slopes = [&self.per_device, &self.per_devices];
+        self.constants.iter().chain(slopes).map(|value| value.unsigned_abs()).max().unwrap_or(0)
+    }
+
     /// The same function over the residues of a multiple of its period.
     pub fn refined(&self, period: i128) -> Result<Self, Irregular> {
         if period > MOST_RESIDUES {

@@ -24,8 +24,7 @@ use crate::text::{Shown, message};
 /// The value of `format` in witnesses of this version.
 pub const WITNESS_FORMAT: &str = "bubbleproof-witness-1";
 
-/// More than any form counts, any ray has, and any start time needs: what is larger could overflow.
-const MOST_COUNTED: i128 = 1_000;
+/// More than any ray has, and any start time needs: what is larger could overflow.
 const MOST_SCALED: i128 = 1_000_000_000;
 const MOST_TICKS: i128 = 1 << 60;
 
@@ -237,12 +236,10 @@ fn check_interval(
     let (residue, residues) = (case.residue, classes.residues);
     let constraints = classes.constraints(residue)?;
     let rates = case.rates();
-    let counted =
-        |rate: &Rate| rate.ticks.0.into_iter().chain([rate.copies]).all(|count| count.abs() <= MOST_COUNTED);
     if rates.is_empty() {
         return Err(WitnessRejection::NoTerm { residue, residues });
     }
-    if !rates.iter().all(counted) {
+    if !rates.iter().all(|rate| rate.is_small()) {
         return Err(WitnessRejection::Large);
     }
     for term in &case.terms {

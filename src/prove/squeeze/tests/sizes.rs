@@ -1,6 +1,9 @@
 //! Witnesses whose times are counted otherwise than they are derived.
 
 use super::*;
+use crate::block::family::parse;
+use crate::prove::squeeze::form::LinearForm;
+use crate::prove::squeeze::graph::Classes;
 use crate::prove::squeeze::potential::Starts;
 
 /// The witness of a family with a makespan that is exact for some numbers of devices.
@@ -69,6 +72,72 @@ fn times_without_a_scale_prove_nothing() {
     let mut altered = original;
     refine_bound(&mut altered.makespans[0], 0);
     assert!(matches!(altered.check(), Err(WitnessRejection::Bound { residue: 0, .. })));
+}
+
+/// 1F1B on one stage per device, where the backward comes so many intervals later for each device.
+fn stretched(rounds: i128) -> Family {
+    let text = format!(
+        r#"
+            name = "stretched"
+            placement = "linear"
+            interval = 3
+            durations = {{ F = 1, I = 1, W = 1 }}
+            pass = [{{ kind = "F", at = "0" }}, {{ kind = "B", at = "3*({rounds}*(d - i)) + 1" }}]
+        "#
+    );
+    parse(&text).expect("a family")
+}
+
+#[test]
+fn passes_are_at_most_so_many_intervals_apart() {
+    let classes = |rounds: i128| Classes::of(&stretched(rounds)).map(|classes| classes.residues);
+    assert_eq!(
+        [65_536, 65_537, -65_536, -65_537].map(classes),
+        [Ok(1), Err(Irregular::Overflow), Ok(1), Err(Irregular::Overflow)]
+    );
+    // The product fits 128 bits; its multiples, and differences of two, do not.
+    let large = "9223372036854775806*(9223372036854775806*";
+    for [forward, input] in [
+        ["i)".to_owned(), "0".to_owned()],
+        ["d)".to_owned(), "0".to_owned()],
+        ["2)".to_owned(), format!("-{large}2)")],
+    ] {
+        let text = format!(
+            r#"
+                name = "large"
+                placement = "linear"
+                interval = 3
+                durations = {{ F = 1, I = 1, W = 1 }}
+                pass = [{{ kind = "F", at = "{large}{forward}" }}, {{ kind = "I", at = "{input} + 1" }}]
+            "#
+        );
+        assert_eq!(Witness::of(&parse(&text).expect("a family"), &Stop::default()), Err(Irregular::Overflow));
+    }
+}
+
+/// Each formula repeats after a prime number of devices, and all of them together only after more than 128 bits count.
+#[test]
+fn formulas_that_repeat_together_too_late_are_refused() {
+    let primes = (257..=359).filter(|&number| (2..20).all(|divisor| number % divisor != 0));
+    let mut text = "name = \"late\"\nplacement = \"looped\"\nchunks = 8\ninterval = 1\n\
+        [durations]\nF = 1\nI = 1\nW = 1\n"
+        .to_owned();
+    for (position, prime) in (0..16).zip(primes) {
+        let (kind, chunk) = (["F", "B"][position % 2], position / 2);
+        writeln!(text, "[[pass]]\nkind = \"{kind}\"\nchunk = {chunk}\nat = \"i mod {prime}\"")
+            .expect("texts grow");
+    }
+    let found = Classes::of(&parse(&text).expect("a family")).map(|classes| classes.residues);
+    assert_eq!(found, Err(Irregular::Overflow));
+}
+
+/// With latency the interval of 1F1B is that of a round trip between two devices, divided by the intervals that it has time for.
+#[test]
+fn forms_that_count_too_much_are_not_derived() {
+    let intervals = |rounds: i128| squeezed_intervals(&stretched(rounds), true, &Stop::default());
+    let forms = intervals(999).expect("regular").cases[0].rates();
+    assert_eq!(forms[1], Rate { ticks: LinearForm([1, 1, 1, 2]), copies: 999 });
+    assert_eq!(intervals(1_001), Err(Irregular::Overflow));
 }
 
 #[test]
