@@ -159,7 +159,7 @@ impl Copies<'_> {
 mod tests {
     use super::*;
     use crate::block::family::shipped;
-    use crate::model::{Kind, Microbatch, Pass, Stage};
+    use crate::model::{self, Kind, Microbatch, Pass, Stage};
 
     /// The block of 1F1B on two devices, written for so many microbatches; the second device starts so many intervals late.
     fn late(copies: u32, intervals: i64) -> (Block, Model) {
@@ -186,6 +186,16 @@ mod tests {
             }
         };
         assert_eq!(makespan(64), makespan(1));
+    }
+
+    #[test]
+    fn memory_beyond_what_f_keeps_is_left_undecided() {
+        let (block, plain) = late(1, 0);
+        let text = model::print(&plain).replace("[memory]\n", "[memory]\nworkspace = { forward = 1 }\n");
+        let more = model::parse(&text).expect("a model");
+        let found = |model| every_m_of_block(&block, model, &Stop::default()).expect("no overflow");
+        assert!(matches!(found(&plain), EveryM::Proved(_)));
+        assert!(matches!(found(&more), EveryM::Unknown(UnknownReason::Memory(_))));
     }
 
     #[test]

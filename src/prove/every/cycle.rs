@@ -93,3 +93,50 @@ fn find_within(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Costs, Kind, Placement, Stage};
+    use crate::prove::every::growing::Tail;
+
+    /// 1F1B on two devices, two microbatches at a time, of which the first device is four ahead.
+    fn far_ahead(placement: Placement) -> Growing {
+        use Kind::{B, F};
+        let passes = |stage, passes: &[(Kind, u32)]| -> Vec<Pass> {
+            passes.iter().map(|&(kind, at)| Pass::new(Stage(stage), kind, Microbatch(at))).collect()
+        };
+        let heads = vec![passes(0, &[(F, 0), (F, 1), (F, 2), (F, 3)]), passes(1, &[(F, 0)])];
+        let bodies =
+            vec![passes(0, &[(B, 0), (F, 4), (B, 1), (F, 5)]), passes(1, &[(B, 0), (F, 1), (B, 1), (F, 2)])];
+        let rest = [(B, 0), (F, 1), (B, 1), (F, 2), (B, 2), (F, 3), (B, 3)];
+        let ahead = [(B, 0), (B, 1), (B, 2), (B, 3)];
+        let even = Tail { microbatches: 4, orders: vec![passes(0, &ahead), passes(1, &rest)] };
+        let odd = Tail {
+            microbatches: 5,
+            orders: vec![
+                passes(0, &[&[(B, 0), (F, 4)][..], &ahead[1..], &[(B, 4)]].concat()),
+                passes(1, &[&rest[..], &[(F, 4), (B, 4)]].concat()),
+            ],
+        };
+        Growing::new(placement, 2, heads, bodies, vec![even, odd]).expect("it grows")
+    }
+
+    /// What is on its way decides when the state first comes again.
+    #[test]
+    fn a_state_has_what_arrives_after_the_cut() {
+        let placement = Placement::linear(2).expect("a placement");
+        let growing = far_ahead(placement.clone());
+        let unit = Model::equal_stages(placement, 4, [1, 1, 0, 9]).expect("a model");
+        let (forward, backward_input) = (vec![Ticks(1), Ticks(4)], vec![Ticks(1), Ticks(3)]);
+        let costs = Costs { forward, backward_input, ..unit.costs().clone() };
+        let model = unit.with_costs(costs).expect("a model");
+        let pending: Vec<_> = growing.pending(&model).iter().map(|sent| sent.pass.microbatch.0).collect();
+        assert_eq!(pending, [2, 3, 1], "the forwards that device 1 has not run");
+        // A microbatch comes back to device 0 five later ones, and so three repetitions, after it left.
+        assert_eq!(growing.apart(), 3);
+        let found = find(&growing, &model, 4..=16, &Stop::default(), &mut |_, _| {});
+        let Cycle { from, copies, ticks } = found.expect("no overflow").expect("it repeats");
+        assert_eq!((from, copies, ticks), (2, 1, Ticks(14)));
+    }
+}

@@ -217,3 +217,45 @@ fn extend(schedule: &Schedule, runs: &[Run], period: u32) -> Result<Growing, Unk
     let tails = vec![Tail { microbatches: schedule.microbatches() - less, orders: tails }];
     Ok(Growing::new(schedule.placement().clone(), period, heads, bodies, tails)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model;
+
+    #[test]
+    fn a_stretch_is_part_of_one_where_another_is_elsewhere() {
+        let run = |begin, end| Run { device: Device(0), begin, end, length: 2 };
+        let whole = run(4, 10);
+        for (runs, is_it) in [
+            (vec![run(4, 10)], false),
+            (vec![run(4, 10), run(10, 14)], true),
+            (vec![run(0, 4), run(4, 10)], true),
+            (vec![run(0, 3), run(3, 12)], true),
+            // Elsewhere is not where both overlap.
+            (vec![run(4, 10), run(9, 14)], false),
+            (vec![run(0, 5), run(4, 10)], false),
+            // Part of none.
+            (vec![run(4, 9), run(10, 14)], false),
+            (vec![run(5, 10), run(0, 4)], false),
+            (vec![run(0, 4), run(10, 14)], false),
+        ] {
+            assert_eq!(is_part(whole, &runs), is_it, "{runs:?}");
+        }
+    }
+
+    #[test]
+    fn memory_beyond_what_f_keeps_is_left_undecided() {
+        let text = "[pipeline]\ndevices = 1\nplacement = \"linear\"\nmicrobatches = 4\n\
+             [time]\nforward = 1\nbackward_input = 1\nbackward_weight = 1\n";
+        let plain = format!("name = \"plain\"\n{text}");
+        let more = format!("{plain}[memory]\nworkspace = {{ forward = 1 }}\n");
+        let order = |at: u32| [Kind::F, Kind::B].map(|kind| Pass::new(Stage(0), kind, Microbatch(at)));
+        let orders = vec![(0..4).flat_map(order).collect()];
+        let [plain, more] = [plain, more].map(|text| model::parse(&text).expect("a model"));
+        let schedule = Schedule::new(plain.placement().clone(), 4, orders).expect("a schedule");
+        let found = |model| every_m_of_schedule(&schedule, model, &Stop::default()).expect("no overflow");
+        assert!(matches!(found(&plain), EveryM::Proved(_)));
+        assert!(matches!(found(&more), EveryM::Unknown(UnknownReason::Memory(_))));
+    }
+}

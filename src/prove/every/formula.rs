@@ -186,8 +186,8 @@ impl fmt::Display for Line {
         let factor = if numerator == 1 { "m".to_owned() } else { format!("{numerator} m") };
         let sum = match self.offset {
             0 => factor,
-            offset if offset < 0 => format!("{factor} - {}", -offset),
-            offset => format!("{factor} + {offset}"),
+            offset @ 1.. => format!("{factor} + {offset}"),
+            offset => format!("{factor} - {}", -offset),
         };
         match denominator {
             1 => write!(out, "{sum}"),
@@ -274,6 +274,11 @@ mod tests {
                 "6 m - 7 for m = 3, 5, 7, ..., 6 m - 12 for m = 4, 6, 8, ...; 9, 5 for m = 1, 2",
             ),
             (formula(1, 1, &[6, 13], 2, 12), "6 m for m = 1, 3, 5, ..., 6 m + 1 for m = 2, 4, 6, ..."),
+            // A cycle that is twice a shorter one.
+            (
+                formula(1, 1, &[6, 13, 18, 25], 4, 24),
+                "6 m for m = 1, 3, 5, ..., 6 m + 1 for m = 2, 4, 6, ...",
+            ),
             (formula(3, 2, &[6, 13], 2, 12), "3 m - 3 for m = 3, 7, 11, ..., 3 m - 2 for m = 5, 9, 13, ..."),
             (
                 formula(1, 1, &[1, 5, 3, 9, 5, 13], 6, 6),
@@ -288,6 +293,12 @@ mod tests {
         ] {
             assert_eq!(formula.to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_formula_has_the_values_before_its_rule() {
+        let late = formula(1, 1, &[13, 21, 27, 33], 1, 6);
+        assert_eq!((late.before(), late.from()), (&[Ticks(13)][..], 2));
     }
 
     #[test]

@@ -313,3 +313,47 @@ impl Growing {
         (pass.stage.index() * SLOTS + of_stage) * self.period as usize + copy
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One device, one microbatch at a time.
+    fn grown(head: &[&str], body: &[&str], tail: &[&str]) -> Result<Growing, NotRepeatable> {
+        let orders =
+            |passes: &[&str]| vec![passes.iter().map(|pass| pass.parse().expect("a pass")).collect()];
+        let tails = vec![Tail { microbatches: 1, orders: orders(tail) }];
+        Growing::new(Placement::linear(1).expect("a placement"), 1, orders(head), orders(body), tails)
+    }
+
+    #[test]
+    fn warm_up_and_cool_down_have_what_the_repetition_leaves() {
+        assert!(grown(&["0F0"], &["0F1", "0B0"], &["0B0"]).is_ok());
+        let unlike = |pass: &str, part| {
+            Some(NotRepeatable::Unlike { device: Device(0), pass: pass.parse().expect("a pass"), part })
+        };
+        assert_eq!(grown(&["0F0"], &["0F0", "0B0"], &["0B0"]).err(), unlike("0F0", "warm-up"));
+        assert_eq!(grown(&["0F0"], &["0F1", "0B0"], &["0F0", "0B0"]).err(), unlike("0F0", "cool-down"));
+    }
+
+    #[test]
+    fn a_repetition_needs_nothing_of_later_ones() {
+        let pass = |text: &str| text.parse().expect("a pass");
+        let open = NotRepeatable::Open { pass: pass("0B1"), needs: pass("0F1") };
+        assert_eq!(grown(&[], &["0F0", "0B1"], &["0F0", "0B1"]).err(), Some(open));
+    }
+
+    #[test]
+    fn a_warm_up_is_there_or_not() {
+        assert!(grown(&["0F0"], &["0F1", "0B0"], &["0B0"]).expect("it grows").has_heads());
+        assert!(!grown(&[], &["0F0", "0B0"], &["0F0", "0B0"]).expect("it grows").has_heads());
+    }
+
+    #[test]
+    fn a_stage_recomputes_every_microbatch_or_none() {
+        let recomputed = Some(NotRepeatable::Recomputed { device: Device(0), stage: Stage(0) });
+        assert!(grown(&["0F0"], &["0R0", "0F1", "0B0"], &["0R0", "0B0"]).is_ok());
+        assert_eq!(grown(&["0F0"], &["0R0", "0F1", "0B0"], &["0B0"]).err(), recomputed);
+        assert!(grown(&["0F0"], &["0F1", "0B0"], &["0R0", "0B0"]).is_err());
+    }
+}

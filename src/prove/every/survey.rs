@@ -208,6 +208,102 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::{Kind, Microbatch, Pass, Placement, Stage};
+    use crate::prove::every::growing::Tail;
+
+    #[test]
+    fn what_would_take_too_many_passes_is_not_begun() {
+        // A repetition has two microbatches, and none of them is both in a warm-up and a cool-down with three.
+        const BEFORE: u32 = 20_000;
+        let placement = Placement::linear(1).expect("a placement");
+        let model = Model::unit(placement.clone(), 1).expect("a model");
+        let pass = |kind, more| Pass::new(Stage(0), kind, Microbatch(BEFORE + more));
+        let body = vec![pass(Kind::F, 4), pass(Kind::B, 0), pass(Kind::F, 5), pass(Kind::B, 1)];
+        let tail = |more| Tail { microbatches: BEFORE + more, orders: vec![Vec::new()] };
+        let growing = Growing::new(placement, 2, vec![Vec::new()], vec![body], vec![tail(0), tail(1)]);
+        let growing = growing.expect("they can grow");
+        let needed = |first| {
+            let make: Make<'_> = Box::new(|microbatches| panic!("{microbatches} microbatches are asked for"));
+            match Survey::new(&model, (first, 1), make, &Stop::default()).conclude(&growing) {
+                Ok(EveryM::Unknown(UnknownReason::TooLarge { microbatches })) => microbatches,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(needed(1), BEFORE + 3 * 2 + 2 - 1);
+        // The least of them alone is too large.
+        assert_eq!(needed(200_000_000), 200_000_000);
+    }
+
+    /// One microbatch after the other on one device: from `begin` on, one more for every repetition.
+    fn serial(begin: u32) -> (Model, Growing, impl Fn(u32) -> Vec<Pass>) {
+        let placement = Placement::linear(1).expect("a placement");
+        let model = Model::unit(placement.clone(), 1).expect("a model");
+        let passes = |microbatches: u32| -> Vec<Pass> {
+            let kinds = [Kind::F, Kind::B];
+            let of = |at| kinds.map(|kind| Pass::new(Stage(0), kind, Microbatch(at)));
+            (0..microbatches).flat_map(of).collect()
+        };
+        let tail = Tail { microbatches: begin, orders: vec![passes(begin)] };
+        let growing = Growing::new(placement, 1, vec![Vec::new()], vec![passes(1)], vec![tail]);
+        (model, growing.expect("it grows"), passes)
+    }
+
+    /// What is concluded where one schedule is changed, and the most microbatches that a schedule was asked for.
+    fn concluded(begin: u32, change: impl Fn(u32, &mut Vec<Pass>)) -> (Result<EveryM, EveryError>, u32) {
+        let (model, growing, passes) = serial(begin);
+        let largest = std::rc::Rc::new(std::cell::Cell::new(0));
+        let seen = largest.clone();
+        let make: Make<'_> = Box::new(move |microbatches| {
+            seen.set(seen.get().max(microbatches));
+            let mut order = passes(microbatches);
+            change(microbatches, &mut order);
+            Ok(Schedule::new(Placement::linear(1).expect("a placement"), microbatches, vec![order])?)
+        });
+        let found = Survey::new(&model, (1, 1), make, &Stop::default()).conclude(&growing);
+        (found, largest.get())
+    }
+
+    #[test]
+    fn peaks_may_change_until_the_first_repetition_and_not_after() {
+        // The schedule of two microbatches is what is repeated from, and three are a repetition more.
+        let at_once = |number: u32| {
+            move |microbatches, order: &mut Vec<Pass>| {
+                if microbatches == number {
+                    order.sort_by_key(|pass| (pass.kind, pass.microbatch));
+                }
+            }
+        };
+        let (found, largest) = concluded(2, at_once(2));
+        let Ok(EveryM::Proved(proof)) = found else { panic!("{found:?}") };
+        assert_eq!((proof.peak_from, proof.replayed_to), (3, largest));
+        assert_eq!(proof.peaks_before, [vec![Units(1)], vec![Units(2)]]);
+        let (found, _) = concluded(2, at_once(5));
+        let unlike = matches!(
+            found,
+            Err(EveryError::Unconfirmed {
+                what: "the peak memory",
+                microbatches: 5,
+                formula: 1,
+                replayed: 5
+            })
+        );
+        assert!(unlike, "{found:?}");
+    }
+
+    #[test]
+    fn every_replay_has_the_makespan_of_the_formula() {
+        let recompute = |microbatches, order: &mut Vec<Pass>| {
+            if microbatches == 5 {
+                order.insert(1, Pass::new(Stage(0), Kind::R, Microbatch(0)));
+            }
+        };
+        let (found, _) = concluded(2, recompute);
+        let unlike = matches!(
+            found,
+            Err(EveryError::Unconfirmed { what: "the makespan", microbatches: 5, formula: 15, replayed: 16 })
+        );
+        assert!(unlike, "{found:?}");
+    }
 
     proptest! {
         #[test]

@@ -149,3 +149,53 @@ impl Slow {
         Ok(timing.map(|timing| timing.metrics.makespan))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::family::{Promise, parse_promise, shipped};
+    use crate::prove::squeeze::squeezed_intervals;
+    use crate::stop::Stop;
+
+    #[test]
+    fn an_interval_is_that_of_cycles_that_are_there() {
+        let family = shipped("1f1b").expect("it is shipped");
+        let intervals = squeezed_intervals(&family, false, &Stop::default()).expect("regular");
+        let case = &intervals.cases[0];
+        let fewest = case.terms.iter().filter_map(|term| Some(term.attained.as_ref()?.devices)).min();
+        let fewest = u32::try_from(fewest.expect("it is reached")).expect("few");
+        let interval = |devices| {
+            let slow = Slow::at([1, 1, 1, 0], devices, case, work(&family)).expect("it fits");
+            slow.interval
+        };
+        assert_eq!([fewest - 1, fewest].map(interval), [0, 3].map(Ratio::from_integer));
+    }
+
+    #[test]
+    fn what_a_device_works_is_no_bubble() {
+        let family = shipped("1f1b").expect("it is shipped");
+        let Ok(Promise::BubbleFree(promise)) = parse_promise("bubble = 0 when tF >= 0") else {
+            panic!("a promise")
+        };
+        let confirmed = |work| {
+            let slow = Slow { durations: [1, 1, 1], devices: 2, interval: Ratio::default(), work };
+            slow.confirmed(&family, &promise)
+        };
+        // A microbatch takes three ticks in the long run.
+        assert!(matches!(confirmed(Ratio::from_integer(3)), Err(ProveError::Unconfirmed { devices: 2, .. })));
+        assert!(confirmed(Ratio::new(29, 10)).is_ok());
+    }
+
+    #[test]
+    fn a_counterexample_is_replayed_with_its_own_durations() {
+        let family = shipped("1f1b").expect("it is shipped");
+        let makespan = |durations| {
+            let slow = Slow { durations, devices: 1, interval: Ratio::default(), work: Ratio::default() };
+            slow.makespan(&family, 4).expect("within the domain")
+        };
+        // One device runs one pass after the other.
+        for (durations, ticks) in [([1, 1, 1], 12), ([5, 1, 1], 28), ([1, 5, 1], 28), ([1, 1, 5], 28)] {
+            assert_eq!(makespan(durations), Some(Ticks(ticks)), "{durations:?}");
+        }
+    }
+}

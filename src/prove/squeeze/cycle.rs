@@ -155,3 +155,25 @@ pub(super) fn microbatch_steps(
     }
     Ok(steps)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_at_one_end_lasts_where_devices_are_counted_from_it() {
+        for (place, from_first, from_last) in [
+            (Where::Anywhere, true, true),
+            (Where::First, true, false),
+            (Where::Last, false, true),
+            (Where::Around { from_last: true }, false, false),
+            (Where::Around { from_last: false }, false, false),
+        ] {
+            assert_eq!(
+                [End::First, End::Last].map(|end| end.lasts(place)),
+                [from_first, from_last],
+                "{place:?}"
+            );
+        }
+    }
+}

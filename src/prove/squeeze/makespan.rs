@@ -84,8 +84,7 @@ impl Makespan {
     /// The bound for one microbatch where `d` is the residue, if that is more than the line says.
     #[must_use]
     pub fn exception(&self) -> Option<Ratio<i128>> {
-        let more = self.residue > 0 && self.fewest > self.constant;
-        more.then(|| Ratio::new(self.fewest, self.starts.scale))
+        (self.fewest > self.constant).then(|| Ratio::new(self.fewest, self.starts.scale))
     }
 
     /// How much every further microbatch takes.
@@ -123,7 +122,7 @@ pub(super) struct LastEnd {
     pub per_devices: i128,
     /// With it, where `b >= 1`.
     pub constant: i128,
-    /// Where `b = 0`.
+    /// Where `b = 0`, or the same where no device is there then.
     pub fewest: i128,
 }
 

@@ -91,9 +91,8 @@ pub(super) fn solve(
 ) -> Result<Starts, Obstacle> {
     let around = constraints.iter().any(|constraint| matches!(constraint.place, Where::Around { .. }));
     let mut tilt = Ratio::from_integer(0);
-    // The least and the greatest tilt so far, with the cycles that set them.
-    let mut least: Option<(Ratio<i128>, Sum)> = None;
-    let mut greatest: Option<(Ratio<i128>, Sum)> = None;
+    // The last cycles that asked for a tilt: one for no less than that, one for no more.
+    let (mut least, mut greatest): (Option<Sum>, Option<Sum>) = (None, None);
     loop {
         if stop.is_due() {
             return Err(Obstacle::Stopped);
@@ -113,13 +112,12 @@ pub(super) fn solve(
         let excess = Ratio::from_integer(sum.rate.ticks.at(point)) - lambda * sum.rate.copies;
         tilt = excess / sum.shift;
         if sum.shift > 0 {
-            least = Some((tilt, sum));
+            least = Some(sum);
         } else {
-            greatest = Some((tilt, sum));
+            greatest = Some(sum);
         }
-        if let (Some((low, up)), Some((high, down))) = (least, greatest)
-            && low > high
-        {
+        // The cycle of the other kind set the tilt that this one forbids, so no tilt suits both.
+        if let (Some(up), Some(down)) = (least, greatest) {
             let ticks = up.rate.ticks.times(-down.shift).plus(down.rate.ticks.times(up.shift));
             let copies = up.rate.copies * -down.shift + down.rate.copies * up.shift;
             return Err(forbidden(Rate { ticks, copies }));

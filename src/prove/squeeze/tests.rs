@@ -13,6 +13,7 @@ use crate::stop::Stop;
 mod exact;
 mod families;
 mod sizes;
+mod waits;
 
 fn family(name: &str) -> Family {
     shipped(name).expect("it is shipped")

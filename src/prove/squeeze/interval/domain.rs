@@ -192,11 +192,34 @@ mod tests {
             ("2*d - d div 2 > 9000 and d mod 6 = 4", vec![1]),
             ("if(d >= 5000, d mod 3, 1) = 1", vec![0, 1, 2]),
             ("if(d < 7, d, 1) = 2", vec![2]),
+            ("d - 100 >= 100 - d", vec![0, 1, 2]),
+            ("d - 100 = 100 - d", vec![1]),
             ("if(d mod 2 = 0, d + 1, d) >= 6001 and d mod 3 = 0", vec![0]),
             ("d mod 5 = 4 and d mod 7 = 6 and d mod 9000 = 5 and d mod 3 = 2", vec![]),
         ] {
             assert_eq!(residues(domain, 3), Ok(expected), "{domain}");
         }
+    }
+
+    #[test]
+    fn quotients_repeat_as_soon_as_what_is_divided_has_grown_by_a_multiple() {
+        let devices = |factor| Formula::Times(factor, Box::new(Formula::Variable(Variable::Devices)));
+        let remainder = |factor, divisor| formula(&Formula::Remainder(Box::new(devices(factor)), divisor));
+        let quotient = |factor, divisor| formula(&Formula::Quotient(Box::new(devices(factor)), divisor));
+        assert_eq!(remainder(6, 9), Ok(Repeating { from: 1, period: 3, growth: 0 }));
+        assert_eq!(quotient(6, 9), Ok(Repeating { from: 1, period: 3, growth: 2 }));
+        assert_eq!(
+            [0, -3].map(|divisor| remainder(1, divisor)),
+            [Err(Irregular::Overflow), Err(Irregular::Overflow)]
+        );
+    }
+
+    #[test]
+    fn a_domain_is_searched_up_to_a_number_of_devices() {
+        // It is settled two periods after the sign changes, and one more shows all residues.
+        let until = |least: i64| residues(&format!("d >= {least}"), 1);
+        assert_eq!(until((1 << 20) - 3), Ok(vec![0]));
+        assert!(until((1 << 20) - 2).is_err());
     }
 
     #[test]
