@@ -276,6 +276,8 @@ mod tests {
         let (found, largest) = concluded(2, at_once(2));
         let Ok(EveryM::Proved(proof)) = found else { panic!("{found:?}") };
         assert_eq!((proof.peak_from, proof.replayed_to), (3, largest));
+        // Without a warm-up, device 0 starts with the repetition.
+        assert_eq!(proof.repetition.from, 3);
         assert_eq!(proof.peaks_before, [vec![Units(1)], vec![Units(2)]]);
         let (found, _) = concluded(2, at_once(5));
         let unlike = matches!(
