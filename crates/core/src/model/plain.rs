@@ -57,12 +57,9 @@ impl Model {
     /// When there is not one value for each device.
     #[must_use]
     pub fn with_less_room(&self, less: &[Units]) -> Option<Self> {
-        let devices = Device::all(self.devices());
-        let capacity = devices.map(|device| match self.activation_capacity(device) {
-            None => Some(None),
-            Some(room) if room >= less[device.index()] => Some(Some(room - less[device.index()])),
-            Some(_) => None,
-        });
-        self.with_activation_capacity(capacity.collect::<Option<_>>()?).ok()
+        let capacity = Device::all(self.devices())
+            .map(|device| self.activation_capacity(device).map(|room| room - less[device.index()]));
+        // None may be negative.
+        self.with_activation_capacity(capacity.collect()).ok()
     }
 }

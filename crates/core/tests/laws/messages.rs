@@ -238,6 +238,28 @@ fn a_bound_of_a_link_can_be_computed_by_hand() {
     assert!(holds(&model, Objective::Makespan, &claimed).is_err());
 }
 
+#[test]
+fn activations_and_gradients_give_each_link_its_bound() {
+    let placement = Placement::linear(2).expect("a placement");
+    let model = Model::equal_stages(placement, 2, [1, 2, 3, 4]).expect("a model");
+    let messages = Messages { occupancy: vec![Ticks(5)], links: Links::Pair };
+    let model = model.with_messages(Some(messages)).expect("messages");
+    for (from, to, head, tail) in [
+        // F of stage 0; then F and I of stage 1, a gradient, I and W of stage 0.
+        (0, 1, 1, 4 + 1 + 2 + (5 + 4) + 2 + 3),
+        // F, an activation, F and I; then I and W of stage 0.
+        (1, 0, 1 + (5 + 4) + 1 + 2, 4 + 2 + 3),
+    ] {
+        let holds_with = |head, tail| {
+            let link = Link::Pair { from: Device(from), to: Device(to) };
+            let reason = BoundReason::Link { link, work: Ticks(10), head: Ticks(head), tail: Ticks(tail) };
+            holds(&model, Objective::Makespan, &Bound { value: Ticks(head + 10 + tail), reason }).is_ok()
+        };
+        let moved = [(head, tail), (head - 1, tail), (head + 1, tail), (head, tail - 1), (head, tail + 1)];
+        assert_eq!(moved.map(|(head, tail)| holds_with(head, tail)), [true, false, false, false, false]);
+    }
+}
+
 proptest! {
     #[test]
     fn links_are_never_busy_for_longer_than_the_long_run_says(row in prop::collection::vec(any::<u8>(), 64)) {
