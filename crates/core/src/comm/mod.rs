@@ -274,3 +274,32 @@ impl CommunicationPlan {
         self.row(place.device)[place.position]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receives_come_after_the_passes_before_them() {
+        let gradient = |microbatch| Message {
+            payload: Payload::Gradient,
+            boundary: Stage(0),
+            microbatch: Microbatch(microbatch),
+        };
+        let run = |pass: &str| Action::Run(pass.parse().expect("a pass"));
+        let row = vec![
+            run("0F0"),
+            run("0F1"),
+            Action::Receive(gradient(0)),
+            run("0B0"),
+            Action::Receive(gradient(1)),
+            // A second one, which is a fault, does not count.
+            Action::Receive(gradient(0)),
+            run("0B1"),
+        ];
+        let placement = Placement::linear(2).expect("a placement");
+        let plan = CommunicationPlan::new(placement, 2, vec![row, Vec::new()]).expect("a plan");
+        assert_eq!(plan.receives(Device(0)), BTreeMap::from([(gradient(0), 2), (gradient(1), 3)]));
+        assert_eq!(plan.receives(Device(1)), BTreeMap::new());
+    }
+}

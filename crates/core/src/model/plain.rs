@@ -10,7 +10,7 @@ impl Model {
     /// holds. Where [memory is plain](Self::has_plain_memory), it is the model.
     #[must_use]
     pub fn memory_floor(&self) -> Cow<'_, Self> {
-        if self.has_plain_memory() && self.transient == Transient::default() {
+        if self.has_plain_memory() {
             return Cow::Borrowed(self);
         }
         let both = self.memory.retained_for_weight.iter().zip(&self.memory.activation);
@@ -24,7 +24,7 @@ impl Model {
     /// its capacities keep to those of the model. Nothing where a capacity has no such room.
     #[must_use]
     pub fn memory_ceiling(&self) -> Option<Cow<'_, Self>> {
-        if self.has_plain_memory() && self.transient == Transient::default() {
+        if self.has_plain_memory() {
             return Some(Cow::Borrowed(self));
         }
         let both = self.memory.retained_for_weight.iter().zip(&self.memory.activation);

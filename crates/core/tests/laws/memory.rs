@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bubbleproof::certificate::{Objective, holds, lower_bound, steady_bound};
-use bubbleproof::model::{self, Device, Kind, Memory, Model, Pass, Transient, Units, Workspace};
+use bubbleproof::model::{self, Device, Kind, Memory, Model, Pass, Placement, Transient, Units, Workspace};
 use bubbleproof::replay::{Buffer, Violation, buffer_pool, memory_along, receive_buffers, replay};
 use bubbleproof::schedule::Schedule;
 
@@ -250,6 +250,26 @@ fn buffers_are_posted_in_turns() {
     assert!(seen > 1000, "{seen}");
 }
 
+/// A message that is never sent counts from the pass that needs it, which starts with its pair.
+#[test]
+fn buffers_of_stuck_orders_are_there_when_their_pairs_start() {
+    let read =
+        |order: &str| order.split(' ').map(|pass| pass.parse().expect("a pass")).collect::<Vec<Pass>>();
+    let orders = vec![read("0F0 0B1 0F1 0B0"), read("1F0 1B0 1F1 1B1")];
+    let placement = Placement::linear(2).expect("a placement");
+    let model = Model::equal_stages(placement.clone(), 2, [1, 1, 1, 0]).expect("a model");
+    let schedule = Schedule::new(placement, 2, orders).expect("a schedule");
+    let posted = |schedule: &Schedule| {
+        let buffers = receive_buffers(&model, schedule);
+        buffers[1].iter().map(|buffer| (buffer.pass.to_string(), buffer.posted)).collect::<Vec<_>>()
+    };
+    let expected = |of_second: usize| [("1F0".to_owned(), 0), ("1F1".to_owned(), of_second)];
+    assert_eq!(posted(&schedule), expected(2));
+    let paired = schedule.with_overlaps(vec![Vec::new(), vec![1]]).expect("a pair");
+    assert!(replay(&model, &paired).timing.is_none());
+    assert_eq!(posted(&paired), expected(1));
+}
+
 /// Whether so many places are enough for these buffers: each choice of a place for each is tried.
 fn fits(buffers: &[Buffer], places: usize, chosen: &mut Vec<usize>) -> bool {
     let Some(next) = buffers.get(chosen.len()) else { return true };
@@ -275,6 +295,7 @@ fn no_smaller_pool_of_buffers_is_enough() {
         for buffers in receive_buffers(model, schedule) {
             let pool = buffer_pool(model, &buffers);
             let mut units = 0;
+            assert_eq!(pool.len(), pool.counts.values().sum::<usize>());
             for (&size, &count) in &pool.counts {
                 let (numbers, of_size): (Vec<usize>, Vec<Buffer>) = pool
                     .assigned

@@ -64,6 +64,9 @@ fn ranges_of_one_value_are_none() {
     let model = ranges();
     let without = model.with_low_ends(model.costs().clone()).expect("low ends");
     assert_eq!((without.low_ends(), without.best_case()), (None, None));
+    // Low ends are in the unit of the model.
+    let other = Costs { unit: "fortnight".to_owned(), ..model.costs().clone() };
+    assert_eq!(model.with_low_ends(other).expect("low ends").low_ends(), None);
     let text = RANGES.replace("low = 300, high = 320", "low = 320, high = 320");
     assert!(print(&parse(&text).expect("a model")).contains("forward = 320\n"));
 }

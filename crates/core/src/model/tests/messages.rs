@@ -38,6 +38,17 @@ fn messages_are_read_and_printed_back() {
 }
 
 #[test]
+fn a_message_is_there_after_what_it_occupies_and_its_latency() {
+    let model = parse(&with_messages("")).expect("a model");
+    // Stages 1 and 2 are on one device.
+    assert_eq!([0, 1, 2].map(|stage| model.delay_after(Stage(stage))), [7 + 5, 0, 9 + 7].map(Ticks));
+    let low = Costs { forward: ticks(&[0; 4]), ..model.costs().clone() };
+    let ranges = model.with_low_ends(low).expect("low ends");
+    assert!(ranges.low_ends().is_some());
+    assert_eq!(ranges.with_own_links().low_ends(), None);
+}
+
+#[test]
 fn every_complaint_about_messages_points_at_its_place() {
     let enough = Model::MAX_TOTAL / 6 - 3;
     let too_much = format!("occupancy = [0, 0, {enough}]");

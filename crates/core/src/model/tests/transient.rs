@@ -148,6 +148,26 @@ fn the_plain_models_around_a_model_bound_what_it_holds() {
 }
 
 #[test]
+fn each_table_alone_makes_memory_more_than_plain() {
+    let is_plain = |text: &str| parse(text).expect("a model").has_plain_memory();
+    let workspace = "workspace = { forward = 3, backward_input = [4, 0], backward_weight = 2 }\n";
+    assert!(TRANSIENT.contains(workspace), "{TRANSIENT}");
+    let plain = TRANSIENT.replace("[20, 8]", "16").replace("receive = 5\n", "").replace(workspace, "");
+    assert!(is_plain(&plain));
+    let with = |line: &str| plain.replace("[memory]\n", &format!("[memory]\n{line}\n"));
+    assert!(!is_plain(&with(workspace)) && !is_plain(&with("receive = 5")));
+    assert!(!is_plain(&TRANSIENT.replace("receive = 5\n", "").replace(workspace, "")));
+}
+
+#[test]
+fn a_model_takes_the_plain_memory_that_it_is_given() {
+    let model = model();
+    let memory = Memory { weights: units(&[7, 9]), ..model.memory_floor().memory().clone() };
+    let plain = model.with_plain_memory(memory.clone()).expect("a model");
+    assert_eq!((plain.memory(), plain.transient()), (&memory, &Transient::default()));
+}
+
+#[test]
 fn a_model_names_what_goes_beyond_plain_memory() {
     let names = |text: &str| parse(text).expect("a model").beyond_passes().map(|tables| tables.to_string());
     assert_eq!(
