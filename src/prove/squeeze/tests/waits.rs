@@ -9,19 +9,21 @@ use crate::prove::squeeze::quasi::Quasi;
 use crate::prove::squeeze::question::{Questions, Twin};
 
 /// Each of I and W comes so many more intervals after what it waits for as there are devices.
-fn classes() -> Classes {
-    let text = r#"
-        name = "late"
-        placement = "linear"
-        interval = 6
-        durations = { F = 1, I = 1, W = 1 }
-        pass = [
-            { kind = "F", at = "0" },
-            { kind = "I", at = "12*d - 6*i + 3" },
-            { kind = "W", at = "18*d - 6*i + 1" },
-        ]
-    "#;
-    Classes::of(&parse(text).expect("a family")).expect("regular")
+fn late(forward: &str) -> Classes {
+    let text = format!(
+        r#"
+            name = "late"
+            placement = "linear"
+            interval = 6
+            durations = {{ F = 1, I = 1, W = 1 }}
+            pass = [
+                {{ kind = "F", at = "{forward}" }},
+                {{ kind = "I", at = "12*d - 6*i + 3" }},
+                {{ kind = "W", at = "18*d - 6*i + 2" }},
+            ]
+        "#
+    );
+    Classes::of(&parse(&text).expect("a family")).expect("regular")
 }
 
 /// The passes, the rounds between them at least, and whether there are never more.
@@ -33,7 +35,7 @@ fn waits(constraints: &[Constraint], classes: &Classes, place: Where) -> Vec<(St
 
 #[test]
 fn rounds_are_the_fewest_on_any_device_that_is_there() {
-    let classes = classes();
+    let classes = late("0");
     let constraints = classes.constraints(0).expect("they do not collide");
     let wait = |from: &str, to: &str, rounds, exact| (from.to_owned(), to.to_owned(), rounds, exact);
     // One device is the fewest. There, W comes one round after I, and I two after F.
@@ -44,9 +46,20 @@ fn rounds_are_the_fewest_on_any_device_that_is_there() {
     assert_eq!(waits(&constraints, &classes, Where::Last), [wait("F0", "I0", 2, false)]);
 }
 
+/// Of an odd number of devices, one is the fewest; an odd device is there from three on.
+#[test]
+fn rounds_are_those_of_devices_with_a_residue() {
+    let classes = late("i mod 2");
+    let constraints = classes.constraints(1).expect("they do not collide");
+    let weight = |one: &&Constraint| one.wait && classes.passes[one.to.0].name() == "W0";
+    let rounds: Vec<(i128, i128)> =
+        constraints.iter().filter(weight).map(|one| (one.to.1, one.rounds)).collect();
+    assert_eq!(rounds, [(0, 1), (1, 3)]);
+}
+
 #[test]
 fn a_cycle_lasts_only_by_steps_that_are_the_same_on_every_larger_number_of_devices() {
-    let classes = classes();
+    let classes = late("0");
     let constraints = classes.constraints(0).expect("they do not collide");
     let rounds = |devices, cycle: &[(&str, i128)]| {
         let cycle = cycle.iter().map(|&(pass, device)| (pass.to_owned(), device)).collect();
