@@ -143,24 +143,15 @@ fn a_term_without_microbatches_is_refused() {
     assert!(matches!(witness.check(), Err(WitnessRejection::Rays { residue: 0, .. })));
 }
 
-/// Without one of its passes, a rotor still leads to the next microbatch, but sooner.
+/// On the last device of a V, the forwards of both chunks come around with every microbatch, too, but they take less than the
+/// interval.
 #[test]
 fn a_rotor_fills_the_interval_with_one_microbatch() {
-    let original = Witness::of(&family("v-min"), &Stop::default()).expect("regular");
-    let position = original.makespans.iter().position(|makespan| makespan.rotor.is_some());
-    let position = position.expect("some are exact");
-    let cycle = &original.makespans[position].rotor.as_ref().expect("it is exact").cycle;
-    assert!(cycle.len() > 2, "{cycle:?}");
-    for left_out in 0..cycle.len() {
-        let mut witness = original.clone();
-        let rotor = witness.makespans[position].rotor.as_mut().expect("it is exact");
-        rotor.cycle.remove(left_out);
-        assert_eq!(
-            witness.check(),
-            Err(WitnessRejection::Cycle("the rotor".to_owned())),
-            "{cycle:?} without {left_out}"
-        );
-    }
+    let mut witness = Witness::of(&family("v-min"), &Stop::default()).expect("regular");
+    assert!(witness.check().is_ok());
+    let rotor = witness.makespans.iter_mut().find_map(|makespan| makespan.rotor.as_mut());
+    rotor.expect("some are exact").cycle = vec![("F0".to_owned(), -1), ("F1".to_owned(), -1)];
+    assert_eq!(witness.check(), Err(WitnessRejection::Cycle("the rotor".to_owned())));
 }
 
 /// A solver is asked about every step of a cycle, the last of which leads back to the first pass.
