@@ -5,6 +5,8 @@
 // The laws are written for users of the whole library, which hands the core on.
 extern crate bubbleproof_core as bubbleproof;
 
+#[path = "../../../../fuzz/src/beyond.rs"]
+mod beyond;
 #[path = "../../../../fuzz/src/certificates.rs"]
 mod certificates;
 #[path = "../../../../fuzz/src/choices.rs"]
@@ -13,6 +15,12 @@ mod corpus;
 mod edges;
 #[path = "../../../../fuzz/src/execution.rs"]
 mod execution;
+#[path = "../../../../fuzz/src/held.rs"]
+mod held;
+#[path = "../../../../fuzz/src/machine.rs"]
+mod machine;
+#[path = "../../../../fuzz/src/machines.rs"]
+mod machines;
 mod memory;
 mod messages;
 #[path = "../../../../tests/library/laws/naive.rs"]
@@ -51,6 +59,11 @@ fn hold(law: fn(&[u8]), count: u64) {
 #[test]
 fn replay_is_what_a_naive_executor_says() {
     hold(execution::execution, 500);
+}
+
+#[test]
+fn replay_is_what_a_naive_machine_says_and_no_bound_is_above_it() {
+    hold(machines::machines, 1000);
 }
 
 #[test]
