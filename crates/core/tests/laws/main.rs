@@ -75,3 +75,25 @@ fn plans_that_are_accepted_end_with_the_right_gradients() {
 fn no_certificate_is_accepted_that_some_order_contradicts() {
     hold(certificates::certificates, 250);
 }
+
+#[test]
+fn certificates_of_models_with_every_table_are_accepted() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus/certificates");
+    let mut checked = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let schedule = bubbleproof::schedule::parse(&text).expect("a schedule");
+        let found = bubbleproof::certificate::check(&schedule, None);
+        checked.push(found.unwrap_or_else(|error| panic!("{}: {error}", path.display())).problem);
+    }
+    let tables: Vec<&str> = checked
+        .iter()
+        .filter_map(|problem| problem.beyond_passes())
+        .flat_map(|beyond| beyond.tables().to_vec())
+        .collect();
+    for table in ["[overlap]", "[messages]", "[step]", "`memory.workspace`", "`memory.receive`"] {
+        assert!(tables.contains(&table), "{table}");
+    }
+    assert!(checked.iter().any(|problem| problem.low_ends().is_some()));
+}
