@@ -90,7 +90,7 @@ help:
 	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into target/traces'
 	@echo 'make measure-test test the script that measures'
 	@echo 'make bench        measure replay and block solving'
-	@echo 'make bench-table  optimise a grid of problems, check every certificate without a solver'
+	@echo 'make bench-table  optimise a grid of problems (ONLY=text in their names), check every certificate without a solver'
 	@echo 'make certify      prove optima and check the proofs with two third-party checkers'
 	@echo 'make mutants      change every line of the trusted base and see whether a test fails (goes on where it stopped)'
 	@echo 'make fuzz         fuzz every reader and every check, SECONDS=n each'
@@ -169,10 +169,10 @@ differential: setup $(BRUTE)
 	$(PYTHON) tests/differential/run.py $(BUILT)/examples/differential $(BRUTE) --tool $(TOOL) --cases $(CASES) \
 	    --seed $(SEED) --jobs $(JOBS) $(OPTIONS)
 
-# The exhaustive search of all orders: one file, nothing of this crate.
-$(BRUTE): tests/differential/brute.rs
+# The exhaustive search of all orders: nothing of this crate.
+$(BRUTE): $(wildcard tests/differential/*.rs)
 	@mkdir -p $(dir $@)
-	$(RUSTC) --edition 2024 -O $< -o $@
+	$(RUSTC) --edition 2024 -O tests/differential/brute.rs -o $@
 
 interop: $(PYTORCH)
 	$(CARGO) build
@@ -228,7 +228,7 @@ bench: setup
 # The table goes to $(TABLE)/table.md. The certificates are checked by a build that has no solver in it.
 bench-table: setup
 	@rm -rf $(TABLE) && mkdir -p $(TABLE)
-	$(CARGO) run --release $(TESTED) --example bench_table -- $(TABLE) $(SECONDS) > $(TABLE)/table.md
+	$(CARGO) run --release $(TESTED) --example bench_table -- $(TABLE) $(SECONDS) $(ONLY) > $(TABLE)/table.md
 	@cat $(TABLE)/table.md
 	$(CARGO) build --release --no-default-features --features cli --target-dir target/solver-free
 	@for schedule in $(TABLE)/*.json; do \

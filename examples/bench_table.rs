@@ -7,6 +7,9 @@
 //! ```sh
 //! cargo run --release --example bench_table -- target/bench-table 3
 //! ```
+//!
+//! A third argument leaves out all problems whose names do not contain it: `+` leaves those that say more than
+//! passes and latencies.
 
 use std::error::Error;
 use std::fs;
@@ -17,7 +20,10 @@ use std::time::{Duration, Instant};
 use bubbleproof::catalog::{self, one_f_one_b_memory};
 use bubbleproof::certificate::Optimality;
 use bubbleproof::files;
-use bubbleproof::model::{self, Model, Placement, Ticks, Units};
+use bubbleproof::model::{
+    self, Device, Kind, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd,
+    Ticks, Transient, Units, Workspace,
+};
 use bubbleproof::optimize::{OptimizeError, Options, Solution, optimize};
 use bubbleproof::replay::{Rate, replay};
 use bubbleproof::schedule;
@@ -36,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "target/bench-table".to_owned()));
     let seconds = arguments.next().map_or(Ok(3), |text| text.parse())?;
+    let only = arguments.next().unwrap_or_default();
     let threads = thread::available_parallelism()?;
     let limit = Duration::from_secs(seconds);
     fs::create_dir_all(&folder)?;
@@ -43,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| problem | d | m | capacity | makespan | bound | gap | proved by | s | best of the catalogue | longer |"
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- | ---: |");
-    for (name, model) in problems()? {
+    for (name, model) in problems()?.into_iter().filter(|(name, _)| name.contains(&only)) {
         let whole = one_f_one_b_memory(&model);
         let mut seen = Vec::new();
         for (share, of) in SHARES {
@@ -57,11 +64,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             let options = Options { stop: Stop::after(limit), threads, ..Options::default() };
             let solution = match optimize(&model, &options, &mut |_| ()) {
                 Ok(solution) => solution,
-                Err(OptimizeError::Infeasible(_)) => {
+                Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::NoneFound(_))) => {
+                    let is_known = matches!(reason, OptimizeError::Infeasible(_));
                     println!(
-                        "| {name} | {} | {} | {capacity} | infeasible |",
+                        "| {name} | {} | {} | {capacity} | {} |",
                         model.devices(),
-                        model.microbatches()
+                        model.microbatches(),
+                        if is_known { "infeasible" } else { "none found" },
                     );
                     continue;
                 }
@@ -122,6 +131,47 @@ fn best_of_the_catalogue(model: &Model) -> Option<(&'static str, Ticks)> {
     valid.min_by_key(|&(_, makespan)| makespan)
 }
 
+/// The model with each table that says more than passes and latencies, and with all of them: what makes each name. A stage
+/// holds two units from F to W.
+fn beyond(plain: &Model) -> Result<Vec<(&'static str, Model)>, Box<dyn Error>> {
+    let (stages, boundaries) = (plain.stages() as usize, plain.stages() as usize - 1);
+    let [forward, backward] = [Kind::F, Kind::B].map(|kind| plain.duration(Stage(0), kind).0);
+    // A pair hides half of its shorter pass, a message and a reduction take as long as a third of an F and two Fs.
+    let pair = Ticks(forward + backward - forward.min(backward) / 2);
+    let overlap = Overlap { forward_backward: PairDurations::Uniform(pair), ..Overlap::default() };
+    let occupancy = vec![Ticks((forward / 3).max(1)); boundaries];
+    let half = plain.devices() / 2;
+    let nodes = [(0..half), (half..plain.devices())].map(|node| node.map(Device).collect());
+    let links = Messages { occupancy, links: Links::Pair };
+    let cards = Messages { links: Links::Nodes(nodes.into()), ..links.clone() };
+    let step = StepEnd { reduce: vec![Ticks(2 * forward); stages], optimizer: vec![Ticks(forward); stages] };
+    let list = |units| vec![Units(units); stages];
+    let workspace = Workspace {
+        forward: list(1),
+        backward_input: list(1),
+        backward_weight: list(0),
+        backward: list(1),
+        recompute: list(1),
+    };
+    let transient = Transient { workspace: Some(workspace), receive: Some(vec![Units(1); boundaries]) };
+    let with_memory = |model: &Model| {
+        let memory = Memory { activation: list(2), retained_for_weight: list(3), ..model.memory().clone() };
+        model.with_plain_memory(memory).and_then(|model| model.with_transient(transient.clone()))
+    };
+    let all = with_memory(plain)?
+        .with_overlap(overlap.clone())?
+        .with_messages(Some(links.clone()))?
+        .with_step(Some(step.clone()))?;
+    Ok(vec![
+        ("pairs", plain.with_overlap(overlap)?),
+        ("links", plain.with_messages(Some(links))?),
+        ("cards", plain.with_messages(Some(cards))?),
+        ("step", plain.with_step(Some(step))?),
+        ("memory", with_memory(plain)?),
+        ("all", all),
+    ])
+}
+
 /// Equal stages under every placement, and the shipped profiles.
 fn problems() -> Result<Vec<(String, Model)>, Box<dyn Error>> {
     let mut problems = Vec::new();
@@ -141,6 +191,13 @@ fn problems() -> Result<Vec<(String, Model)>, Box<dyn Error>> {
                 problems.push((name, Model::equal_stages(placement, microbatches, times)?));
             }
         }
+    }
+    for (shape, placement, microbatches) in
+        [("v", Placement::v(4)?, 16), ("linear", Placement::linear(4)?, 16), ("v", Placement::v(8)?, 32)]
+    {
+        let plain = Model::equal_stages(placement, microbatches, TIMES[1])?;
+        let named = beyond(&plain)?.into_iter();
+        problems.extend(named.map(|(what, model)| (format!("{shape}-3-4-2-0+{what}"), model)));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/profiles");
     let mut files: Vec<PathBuf> =

@@ -14,7 +14,7 @@ use bubbleproof::model::{self, Model};
 use bubbleproof::optimize::exact::{Engine, ExactError, Limits, solve_with};
 use bubbleproof::optimize::{OptimizeError, Options, optimize};
 use bubbleproof::prove::every::{EveryM, every_m_of_block, every_m_of_schedule};
-use bubbleproof::replay::{Verdict, replay};
+use bubbleproof::replay::{LinkTimes, StepTimes, Verdict, replay};
 use bubbleproof::schedule::{self, Schedule};
 use bubbleproof::stop::Stop;
 use serde::Deserialize;
@@ -65,7 +65,11 @@ fn answer(question: Question) -> Result<Value, Box<dyn Error>> {
             Ok(answers?.into())
         }
         Question::Replay { model, schedule } => {
-            Ok(figures(&replay(&model::parse(&model)?, &schedule::parse(&schedule)?)))
+            let (model, schedule) = (model::parse(&model)?, schedule::parse(&schedule)?);
+            let mut answer = figures(&replay(&model, &schedule));
+            // Nothing for a model without ranges.
+            answer["best_case"] = model.best_case().map(|best| figures(&replay(&best, &schedule))).into();
+            Ok(answer)
         }
         Question::EveryM { model, schedule, at } => {
             let (model, schedule) = (model::parse(&model)?, schedule::parse(&schedule)?);
@@ -159,9 +163,26 @@ fn figures(verdict: &Verdict) -> Value {
         "peak_memory": verdict.peak_memory.iter().map(|units| units.0).collect::<Vec<_>>(),
         "makespan": timing.map(|timing| timing.metrics.makespan.0),
         "device_span": timing.map(|timing| timing.metrics.device_span.0),
+        "busy": timing.map(|timing| timing.metrics.busy.0),
+        "useful": timing.map(|timing| timing.metrics.useful.0),
         "starts": timing.map(|timing| {
             let starts_of = |starts: &Vec<model::Ticks>| starts.iter().map(|ticks| ticks.0).collect::<Vec<_>>();
             timing.starts.iter().map(starts_of).collect::<Vec<_>>()
+        }),
+        // By link: the pass that makes each message, and when the message keeps the link busy.
+        "links": timing.map(|timing| {
+            let messages = |link: &LinkTimes| {
+                link.messages.iter().map(|(pass, during)| json!([pass.to_string(), during.start.0, during.end.0]))
+                    .collect::<Vec<_>>()
+            };
+            timing.links.iter().map(messages).collect::<Vec<_>>()
+        }),
+        // By stage: the reduction and the optimiser step.
+        "step": timing.map(|timing| {
+            let of_stage = |step: &StepTimes| {
+                [&step.reduce, &step.optimizer].map(|during| [during.start.0, during.end.0])
+            };
+            timing.step.iter().map(of_stage).collect::<Vec<_>>()
         }),
     })
 }

@@ -10,7 +10,7 @@ use super::choices::Choices;
 use super::{naive, problems};
 
 /// Whether every pass that must be there is, once and on its device, and nothing else.
-fn is_complete(model: &Model, schedule: &Schedule) -> bool {
+pub fn is_complete(model: &Model, schedule: &Schedule) -> bool {
     let placement = model.placement();
     let mut found: BTreeSet<Pass> = BTreeSet::new();
     for (device, order) in Device::all(schedule.devices()).zip(schedule.orders()) {

@@ -4,9 +4,13 @@
 //! whose truth is known otherwise. `tests/files/fuzzed.rs` runs all of them on the seeds and on what fuzzing found,
 //! without a fuzzer.
 
+mod beyond;
 mod certificates;
 mod choices;
 mod execution;
+mod held;
+mod machine;
+mod machines;
 #[path = "../../tests/library/laws/naive.rs"]
 mod naive;
 mod plans;
@@ -19,6 +23,7 @@ mod seeds;
 
 pub use certificates::certificates;
 pub use execution::execution;
+pub use machines::machines;
 pub use plans::plans;
 pub use readers::{schedules, tables, traces};
 pub use seeds::seeds;
@@ -27,11 +32,12 @@ pub use seeds::seeds;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("tables", tables),
     ("schedules", schedules),
     ("traces", traces),
     ("execution", execution),
     ("plans", plans),
     ("certificates", certificates),
+    ("machines", machines),
 ];

@@ -95,6 +95,26 @@ pub fn schedule(model: &Model, choices: &mut Choices) -> Schedule {
     Schedule::new(model.placement().clone(), model.microbatches(), orders).expect("one order for each device")
 }
 
+/// The schedule with some of its neighbours as pairs.
+pub fn paired(schedule: &Schedule, choices: &mut Choices) -> Schedule {
+    let overlaps = schedule.orders().iter().map(|order| {
+        let (mut pairs, mut at) = (Vec::new(), 0);
+        while at + 1 < order.len() {
+            let (one, other) = (order[at], order[at + 1]);
+            let is_pair = (one.kind == Kind::F) != (other.kind == Kind::F)
+                && [one, other].iter().all(|pass| matches!(pass.kind, Kind::F | Kind::I | Kind::B))
+                && (one.stage, one.microbatch) != (other.stage, other.microbatch);
+            let taken = is_pair && choices.below(2) == 1;
+            if taken {
+                pairs.push(at);
+            }
+            at += 1 + usize::from(taken);
+        }
+        pairs
+    });
+    schedule.clone().with_overlaps(overlaps.collect()).expect("pairs of a forward and a backward")
+}
+
 /// The schedule with passes dropped, doubled, moved, exchanged and renamed, as long as there are choices.
 pub fn damaged(schedule: &Schedule, choices: &mut Choices) -> Schedule {
     let mut orders = schedule.orders().to_vec();

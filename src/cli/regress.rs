@@ -185,6 +185,10 @@ fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
                  with a schedule",
             )
         }
+        InitError::NotCovered { path, message } => Error::usage(
+            format!("{}: {message}", FileName::of(path)),
+            "`optimize`, `verify` and `replay` do; to record the design without it, remove it from a copy of the model",
+        ),
         InitError::Taken(name) => Error::usage(
             format!("a design is called {name} already"),
             format!("enter it into {} by hand, under another name", FileName::of(args.output.join(MANIFEST))),

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::inputs::FileKind;
+use super::inputs::{FileKind, uncovered};
 use super::manifest;
 use super::suite::MANIFEST;
 use crate::block::family::FormulaFileError;
 use crate::files::{self, WriteError};
 use crate::interchange;
-use crate::model::reading;
+use crate::model::{self, reading};
 use crate::text::Escaped;
 
 const HEAD: &str = "\
@@ -45,6 +45,14 @@ pub enum InitError {
         text: String,
         /// What is wrong.
         error: Box<reading::FileError>,
+    },
+    /// A model that says more than records cover.
+    #[error("{}: {message}", Escaped(&path.to_string_lossy()))]
+    NotCovered {
+        /// The file.
+        path: PathBuf,
+        /// What they do not cover.
+        message: String,
     },
     /// A manifest to which no table can be added at its end.
     #[error("{} lists designs in a way that cannot be continued at its end", Escaped(&.0.to_string_lossy()))]
@@ -83,8 +91,8 @@ pub struct Initialised {
 /// says already stays as it is.
 ///
 /// # Errors
-/// When a file is nothing that can be kept under regression, its name is taken, the manifest cannot be continued,
-/// or something cannot be written; nothing is then changed.
+/// When a file is nothing that can be kept under regression, a model says more than records cover, a name is taken, the
+/// manifest cannot be continued, or something cannot be written; nothing is then changed.
 pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, InitError> {
     let failed = |path: &Path, error| InitError::File { path: path.to_owned(), error };
     let manifest_path = directory.join(MANIFEST);
@@ -113,6 +121,12 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
             }
             (None, _) => return Err(InitError::Neither(path.clone())),
         };
+        // What is wrong with a model is said when it is measured, at its place.
+        if kind == FileKind::Model
+            && let Some(message) = model::parse(&content).ok().as_ref().and_then(uncovered)
+        {
+            return Err(InitError::NotCovered { path: path.clone(), message });
+        }
         let name = name_of(path);
         if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
             return Err(InitError::Taken(name));

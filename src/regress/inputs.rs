@@ -122,17 +122,20 @@ impl Inputs {
 
     fn model_file(&mut self, directory: &Path, file: &str) -> Result<Model, InputError> {
         let text = self.text(directory, file)?;
-        let wrong = |text, message| malformed(directory, file, text, FileKind::Model, message);
-        match model::parse(&text) {
-            Ok(model) => match model.beyond_passes() {
-                Some(tables) => Err(wrong(text, format!("records do not cover {tables}"))),
-                None if model.low_ends().is_some() => {
-                    Err(wrong(text, "records do not cover ranges of durations in [time]".to_owned()))
-                }
-                None => Ok(model),
-            },
-            Err(error) => Err(wrong(text, error.to_string())),
-        }
+        let model = model::parse(&text).map_err(|error| error.to_string());
+        let covered = model.and_then(|model| match uncovered(&model) {
+            Some(message) => Err(message),
+            None => Ok(model),
+        });
+        covered.map_err(|message| malformed(directory, file, text, FileKind::Model, message))
+    }
+}
+
+/// What a model says that records do not cover.
+pub(super) fn uncovered(model: &Model) -> Option<String> {
+    match model.beyond_passes() {
+        Some(tables) => Some(format!("records do not cover {tables}")),
+        None => model.low_ends().map(|_| "records do not cover ranges of durations in [time]".to_owned()),
     }
 }
 

@@ -14,7 +14,7 @@ use super::matching::needs;
 use super::statistics::{Spread, quantile};
 use super::{Iteration, Span, Trace};
 use crate::analysis::latency;
-use crate::model::{Costs, Device, Kind, Model, ModelError, Pass, Stage, Ticks};
+use crate::model::{Costs, Device, Kind, Model, ModelError, Overlap, Pass, Stage, StepEnd, Ticks};
 use crate::schedule::Schedule;
 
 /// What is taken into account beside a model.
@@ -40,6 +40,9 @@ pub enum TermsError {
     /// Overlapped pairs, whose passes share a device by design.
     #[error("the schedule overlaps pairs of passes, which contention and launch gaps do not describe")]
     Overlaps,
+    /// A model with messages that keep links busy, or with an end of the step.
+    #[error("the model has {0}, which contention and launch gaps do not describe")]
+    Beyond(&'static str),
     /// A schedule that cannot run.
     #[error("the schedule cannot run")]
     CannotRun,
@@ -217,13 +220,18 @@ fn alone(
         backward_weight: of(Kind::W, |stage, model| model.duration(stage, Kind::W)),
         communication,
     };
-    let (name, source) = (model.name().to_owned(), model.source().map(str::to_owned));
-    let memory = model.memory().clone();
-    Model::new(name, source, model.placement().clone(), model.microbatches(), costs, memory)
+    with_costs(model, costs)
+}
+
+/// The model with other durations and latencies. Durations of overlapped pairs, which need not suit them, are left out:
+/// no [simulation](simulate) runs pairs.
+fn with_costs(model: &Model, costs: Costs) -> Result<Model, ModelError> {
+    model.with_overlap(Overlap::default())?.with_costs(costs)
 }
 
 /// A model whose durations are to those of `given` as the durations of `alone` are to those of `beside`: passes
-/// of a model that knows nothing of contention, as they would be without it.
+/// of a model that knows nothing of contention, as they would be without it. What `given` says of memory, messages and the
+/// end of the step stays; it has neither ranges nor durations of overlapped pairs.
 ///
 /// # Errors
 /// When times overflow.
@@ -246,9 +254,7 @@ pub fn scaled(given: &Model, beside: &Model, alone: &Model) -> Result<Model, Mod
         backward_weight: times(Kind::W)?,
         ..given.costs().clone()
     };
-    let (name, source) = (given.name().to_owned(), given.source().map(str::to_owned));
-    let memory = given.memory().clone();
-    Model::new(name, source, given.placement().clone(), given.microbatches(), costs, memory)
+    with_costs(given, costs)
 }
 
 /// For how long each pass ran while how many devices were busy.
@@ -284,7 +290,7 @@ fn exposures(iteration: &Iteration, devices: usize) -> Vec<(Pass, Exposure)> {
 /// those of a device that is busy alone. Without terms its times are those of replay.
 ///
 /// # Errors
-/// When the schedule overlaps pairs or cannot run.
+/// When the schedule overlaps pairs or cannot run, or the model has messages that keep links busy, or an end of the step.
 pub fn simulate(model: &Model, schedule: &Schedule, terms: &Terms) -> Result<Vec<Vec<Span>>, TermsError> {
     simulate_with(model, schedule, terms, |pass| model.duration(pass.stage, pass.kind))
 }
@@ -302,6 +308,12 @@ pub fn simulate_with(
 ) -> Result<Vec<Vec<Span>>, TermsError> {
     if schedule.overlap_count() > 0 {
         return Err(TermsError::Overlaps);
+    }
+    if model.has_busy_links() {
+        return Err(TermsError::Beyond("[messages]"));
+    }
+    if model.step().is_some_and(StepEnd::takes_time) {
+        return Err(TermsError::Beyond("[step]"));
     }
     let devices = schedule.devices() as usize;
     let all: BTreeMap<Pass, Span> = schedule

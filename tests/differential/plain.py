@@ -1,5 +1,6 @@
 """What a schedule amounts to, from the documentation alone: docs/guide.md, and the rules that the documentation of
 `replay` states. Plain Python, nothing of the tool: a second reading of the rules, to compare the first with.
+machine.py has the times, memory.py the memory.
 
     python3 tests/differential/plain.py MODEL.toml SCHEDULE.json
 """
@@ -9,11 +10,18 @@ import re
 import sys
 import tomllib
 
+import machine
+import memory
+
+
+WORKSPACES = {"F": "forward", "I": "backward_input", "W": "backward_weight"}
+
 
 class Model:
-    """A model file. `chain(j)` lists the stages that microbatch j goes through, in the order of its forwards."""
+    """A model file. `chain(j)` lists the stages that microbatch j goes through, in the order of its forwards. Ranges are
+    read at their "high" ends, at their "low" ends, or as a function of both ends says."""
 
-    def __init__(self, text):
+    def __init__(self, text, end="high"):
         file = tomllib.loads(text)
         pipeline, time = file["pipeline"], file["time"]
         memory, recompute = file.get("memory", {}), file.get("recompute")
@@ -36,15 +44,56 @@ class Model:
             value = table.get(key, default)
             return value if isinstance(value, list) else [value] * count
 
-        self.forward = each(time, "forward", stages, None)
-        self.input = each(time, "backward_input", stages, None)
-        self.weight = each(time, "backward_weight", stages, None)
-        self.latency = each(time, "communication", stages - 1, 0)
+        def times(key, count, default):
+            values = each(time, key, count, default)
+            self.has_ranges |= any(isinstance(value, dict) and value["low"] < value["high"] for value in values)
+            at = end if callable(end) else lambda low, high: {"low": low, "high": high}[end]
+            return [at(**value) if isinstance(value, dict) else value for value in values]
+
+        self.has_ranges = False
+        self.forward = times("forward", stages, None)
+        self.input = times("backward_input", stages, None)
+        self.weight = times("backward_weight", stages, None)
+        self.latency = times("communication", stages - 1, 0)
         self.activation = each(memory, "activation", stages, 1)
         self.retained = each(memory, "retained_for_weight", stages, self.activation)
         self.weights = each(memory, "weights", stages, 0)
         self.capacity = [c if isinstance(c, int) else None for c in each(memory, "capacity", d, "none")]
         self.checkpoint = each(recompute, "checkpoint", stages, None) if recompute else None
+
+        # What passes need while they run; B and R by default what their parts need.
+        table = memory.get("workspace", {})
+        self.workspace = {letter: each(table, key, stages, 0) for letter, key in WORKSPACES.items()}
+        split = list(map(max, self.workspace["I"], self.workspace["W"]))
+        self.workspace["B"] = each(table, "backward", stages, split)
+        self.workspace["R"] = each(table, "recompute", stages, self.workspace["F"])
+        self.receive = each(memory, "receive", stages - 1, 0)
+
+        self.pairs = {}
+        for letter, key in {"B": "forward_backward", "I": "forward_input"}.items():
+            value = file.get("overlap", {}).get(key, [])
+            listed = value if isinstance(value, list) else [
+                {"forward": f, "backward": b, "duration": value} for on in self.placement for f in on for b in on]
+            self.pairs |= {(pair["forward"], letter, pair["backward"]): pair["duration"] for pair in listed}
+
+        messages, step = file.get("messages", {}), file.get("step")
+        occupied = each(messages, "occupancy", stages - 1, 0)
+        # Nothing is occupied between stages of one device.
+        self.occupancy = [0 if self.device[s] == self.device[s + 1] else ticks for s, ticks in enumerate(occupied)]
+        self.node = {device: node for node, devices in enumerate(messages.get("nodes", [])) for device in devices}
+        self.reduce, self.optimizer = ((each(step, key, stages, 0) for key in ("reduce", "optimizer")) if step
+                                       else (None, None))
+
+    @property
+    def beyond(self):
+        """What changes something beyond passes, latencies and plain memory: the tables, as far as they do."""
+        saves = any(ticks < self.duration(f, "F") + self.duration(b, kind) for (f, kind, b), ticks in self.pairs.items())
+        needs = any(map(any, self.workspace.values())) or any(
+            amount for s, amount in enumerate(self.receive) if self.device[s] != self.device[s + 1])
+        grows = any(kept > whole for kept, whole in zip(self.retained, self.activation))
+        said = {"[overlap]": saves, "[messages]": any(self.occupancy), "[step]": any((self.reduce or []) + (self.optimizer or [])),
+                "memory": needs or grows}
+        return [name for name, holds in said.items() if holds]
 
     def chain(self, j):
         half = len(self.device) // self.directions
@@ -53,6 +102,24 @@ class Model:
     def duration(self, stage, kind):
         f, i, w = self.forward[stage], self.input[stage], self.weight[stage]
         return {"F": f, "R": f, "I": i, "W": w, "B": i + w}[kind]
+
+    def step_duration(self, step):
+        """Of one pass, or of the two of an overlapped pair."""
+        both = sum(self.duration(s, kind) for s, kind, _ in step)
+        if len(step) == 1:
+            return both
+        (f, _, _), (b, kind, _) = sorted(step, key=lambda one: one[1] != "F")
+        return self.pairs.get((f, kind, b), both)
+
+    def hop(self, low):
+        """The latency between a stage and the next one."""
+        return 0 if self.device[low] == self.device[low + 1] else self.latency[low]
+
+    def link(self, sender, receiver):
+        """What carries messages: the network card of a node, by its number, or a link of two devices."""
+        if self.node and self.node[sender] != self.node[receiver]:
+            return self.node[sender]
+        return sender, receiver
 
 
 def read_pass(text):
@@ -87,98 +154,28 @@ def replay(model, schedule):
     if model.checkpoint is None and any(kind == "R" for _, kind, _ in there):
         return "recomputation without checkpoints", None
 
-    # What every pass needs: the pass that has to end before, and the latency after that.
+    # What every pass needs: the pass that has to end before, and the boundary between, where there is one.
     def needs(one):
         s, kind, j = one
         chain = model.chain(j)
-        back = lambda stage: (stage, "B" if (stage, "B", j) in there else "I", j)
-        hop = lambda low: 0 if model.device[low] == model.device[low + 1] else model.latency[low]
         if kind == "F":
-            return [((s - 1, "F", j), hop(s - 1))] if s > chain[0] else []
+            return [((s - 1, "F", j), s - 1)] if s > chain[0] else []
         if kind == "R":
-            return [((s, "F", j), 0)]
+            return [((s, "F", j), None)]
         if kind == "W":
-            return [((s, "I", j), 0)]
-        own = [((s, "R" if (s, "R", j) in there else "F", j), 0)]
-        return own + ([(back(s + 1), hop(s))] if s < chain[-1] else [])
+            return [((s, "I", j), None)]
+        own = [((s, "R" if (s, "R", j) in there else "F", j), None)]
+        return own + ([((s + 1, "B" if (s + 1, "B", j) in there else "I", j), s)] if s < chain[-1] else [])
 
-    # As soon as possible, until nothing more can start. An overlapped pair is one step.
-    start, end, at, free = {}, {}, [0] * len(orders), [0] * len(orders)
-    waits, moved = [], True  # waits: (step, earlier step, ticks between their starts at the least)
-    step_of = {one: (i, k) for i, order in enumerate(orders) for k, step in enumerate(order) for one in step}
-    length = lambda step: sum(model.duration(s, kind) for s, kind, _ in step)
-    while moved:
-        moved = False
-        for i, order in enumerate(orders):
-            while at[i] < len(order):
-                step = order[at[i]]
-                before = [need for one in step for need in needs(one)]
-                if any(need not in end for need, _ in before):
-                    break
-                here = (i, at[i])
-                begin = max([free[i]] + [end[need] + latency for need, latency in before])
-                if at[i]:
-                    waits.append((here, (i, at[i] - 1), length(order[at[i] - 1])))
-                for need, latency in before:
-                    earlier = step_of[need]
-                    waits.append((here, earlier, length(orders[earlier[0]][earlier[1]]) + latency))
-                start[here], free[i] = begin, begin + length(step)
-                end.update((one, free[i]) for one in step)
-                at[i] += 1
-                moved = True
-    if any(at[i] < len(order) for i, order in enumerate(orders)):
+    times = machine.run(model, orders, needs)
+    if times is None:
         return "a deadlock", None
-
-    peaks = []
-    for i, order in enumerate(orders):
-        live = peak = sum(model.weights[s] for s in model.placement[i])
-        for step in order:
-            for s, kind, j in step:
-                whole = model.activation[s]
-                kept = model.checkpoint[s] if (s, "R", j) in there else whole
-                live += {"F": kept, "R": whole - kept}.get(kind, 0)
-            peak = max(peak, live)
-            for s, kind, _ in step:
-                whole, retained = model.activation[s], model.retained[s]
-                live -= {"I": whole - retained, "W": retained, "B": whole}.get(kind, 0)
-        peaks.append(peak)
-    figures = {
-        # Of each pass. The second of an overlapped pair starts where the first ends.
-        "starts": [[start[i, k] + length(step[:n]) for k, step in enumerate(order) for n in range(len(step))]
-                   for i, order in enumerate(orders)],
-        "makespan": max(free),
-        "device_span": device_span(orders, waits, length),
-        "peak_memory": peaks,
-    }
+    peaks = memory.peaks(model, orders, needs)
+    figures = {**times, "peak_memory": peaks}
     for i, capacity in enumerate(model.capacity):
         if capacity is not None and peaks[i] > capacity:
             return f"device {i} holds {peaks[i]} of {capacity}", figures
     return None, figures
-
-
-def device_span(orders, waits, length):
-    """The least T for which there are start times that respect every wait, with last end - first start <= T on
-    every device. For one T that is a system of differences: Bellman and Ford; T by bisection."""
-    steps = [(i, k) for i, order in enumerate(orders) for k in range(len(order))]
-
-    def feasible(span):
-        begin = dict.fromkeys(steps, 0)
-        lasts = [((i, 0), (i, len(order) - 1), length(order[-1]) - span) for i, order in enumerate(orders)]
-        for _ in range(len(steps) + 1):
-            changed = False
-            for later, earlier, ticks in waits + lasts:
-                if begin[earlier] + ticks > begin[later]:
-                    begin[later] = begin[earlier] + ticks
-                    changed = True
-            if not changed:
-                return True
-        return False
-
-    low, high = 0, sum(length(step) for order in orders for step in order) + sum(ticks for _, _, ticks in waits)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if feasible(middle) else (middle + 1, high)
-    return low
 
 
 if __name__ == "__main__":

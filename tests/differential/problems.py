@@ -2,14 +2,18 @@
 
 import json
 
+import tables
 from plain import Model, read_orders
 
 
-def make_problem(random):
-    """The text of a model file."""
+def make_problem(random, large=False):
+    """The text of a model file, small enough for the exhaustive search, or large."""
     shape = random.choices(["linear", "v", "looped", "lists"], [40, 25, 25, 10])[0]
     chunks = 1
-    if shape == "linear":
+    if large:
+        shape = random.choice([shape, shape, "bidirectional"])
+        d, chunks = random.randint(2, 6), 1 if shape == "linear" else 2
+    elif shape == "linear":
         d = random.choice([1, 2, 2, 3, 3])
     else:
         d, chunks = random.choice([1, 2, 2, 3]), 2
@@ -24,7 +28,7 @@ def make_problem(random):
         placement = json.dumps(lists)
     # Mostly up to 12 passes of F, I and W, at most 36.
     most = random.choices([4, 6, 9, 12], [50, 20, 20, 10])[0]
-    m = random.randint(1, max(1, min(4 if stages <= 3 else 3, most // stages)))
+    m = random.randint(1, 6 if large else max(1, min(4 if stages <= 3 else 3, most // stages)))
 
     def values(count, draw):
         return [draw()] * count if random.random() < 0.3 else [draw() for _ in range(count)]
@@ -66,7 +70,9 @@ def make_problem(random):
         lines += [f"capacity = {json.dumps(capacity)}"]
     if random.random() < 0.25:
         lines += ["[recompute]", f"checkpoint = {[random.randint(0, a) for a in activation]}"]
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    sorts = tables.choose(random)
+    return tables.beyond(random, text, sorts) if sorts else text
 
 
 def for_brute(model, objective, fused, known, budget):
@@ -76,25 +82,30 @@ def for_brute(model, objective, fused, known, budget):
     numbers += model.forward + model.input + model.weight + model.latency[: stages - 1]
     numbers += model.activation + model.retained + model.weights + (model.checkpoint or [-1] * stages)
     numbers += [-1 if c is None else c for c in model.capacity]
+    numbers += model.occupancy + [model.node.get(i, -1) for i in range(d)]
+    numbers += (model.reduce or [0] * stages) + (model.optimizer or [0] * stages)
+    numbers += [amount for kind in "FRIWB" for amount in model.workspace[kind]] + model.receive[: stages - 1]
+    numbers += [len(model.pairs)] + [n for (f, kind, b), ticks in model.pairs.items() for n in (f, kind == "B", b, ticks)]
     numbers += [fused, -1 if known is None else known, budget]
     return " ".join(str(int(number)) for number in numbers)
 
 
 def schedule_of(model, orders, m=None):
-    return {"format": "bubbleproof-schedule-1", "placement": model.placement, "microbatches": m or model.m,
-            "orders": orders}
+    directions = {"directions": 2} if model.directions == 2 else {}
+    return {"format": "bubbleproof-schedule-1", "placement": model.placement, **directions,
+            "microbatches": m or model.m, "orders": orders}
 
 
 def random_schedule(random, model):
     """Orders that run, if no capacity is exceeded: passes in any order in which each comes after what it needs."""
-    m, stages = model.m, len(model.device)
+    m = model.m
     orders = [[] for _ in model.placement]
     fuse, again = random.choice([0, 0, 0.5, 1]), random.choice([0, 0.5, 1])
     recompute = model.checkpoint is not None or random.random() < 0.02
     rest = []
     for j in range(m):
-        rest.append([(s, "F", j) for s in range(stages)])
-        for s in reversed(range(stages)):
+        rest.append([(s, "F", j) for s in model.chain(j)])
+        for s in reversed(model.chain(j)):
             if recompute and random.random() < again:
                 rest[-1].append((s, "R", j))
             rest[-1].append((s, "B" if random.random() < fuse else "I", j))
@@ -110,13 +121,27 @@ def random_schedule(random, model):
         else:
             one = free.pop(random.randrange(len(free)))
         orders[model.device[one[0]]].append("{}{}{}".format(*one))
+    likely = random.choice([0.3, 0.8]) if model.pairs else 0.05
     for order in orders:
-        for k in range(len(order) - 1):
+        k = 0
+        while k < len(order) - 1:
             kinds = "".join(c for c in order[k] + order[k + 1] if c.isalpha())
-            if kinds in ("FB", "FI", "BF", "IF") and random.random() < 0.05:
+            if kinds in ("FB", "FI", "BF", "IF") and random.random() < likely:
                 order[k : k + 2] = [f"({order[k]};{order[k + 1]})"]
-                break
+                if not model.pairs:
+                    break
+            k += 1
     return schedule_of(model, orders)
+
+
+def tilings(order, pairs):
+    """The order as steps: with every choice of neighbours as overlapped pairs, if there may be any."""
+    if len(order) < 2 or not pairs:
+        return [list(order)]
+    found = [[order[0], *rest] for rest in tilings(order[1:], pairs)]
+    if "".join(c for c in order[0] + order[1] if c.isalpha()) in ("FB", "FI", "BF", "IF"):
+        found += [[f"({order[0]};{order[1]})", *rest] for rest in tilings(order[2:], pairs)]
+    return found
 
 
 def damage(random, schedule):

@@ -19,6 +19,7 @@ from datetime import timedelta
 
 import torch
 import torch.distributed as dist
+import torch.utils.checkpoint
 from torch import nn
 from torch.distributed.pipelining import PipelineStage
 from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
@@ -39,6 +40,8 @@ class Job:
     ranks: int
     stages: int
     microbatches: int
+    checkpointed: tuple[int, ...] = ()
+    """The stages whose modules are wrapped in activation checkpointing."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,16 +55,18 @@ class Outcome:
     """The stages whose gradients differ."""
     live: tuple[int, ...] = ()
     """By rank: the most stage activations that autograd kept at any time."""
+    computed: tuple[int, ...] = ()
+    """By stage: how often its module computed its output."""
     message: str = ""
     """Why it was refused."""
 
 
-def job(path: pathlib.Path, form: str) -> Job:
+def job(path: pathlib.Path, form: str, checkpointed: tuple[int, ...] = ()) -> Job:
     """Reads off a file how large its pipeline is."""
     text = path.read_text()
     passes = [(int(stage), int(microbatch)) for stage, microbatch in re.findall(r"(\d+)F(\d+)", text)]
     ranks = len(text.splitlines())
-    return Job(path, form, ranks, 1 + max(s for s, _ in passes), 1 + max(m for _, m in passes))
+    return Job(path, form, ranks, 1 + max(s for s, _ in passes), 1 + max(m for _, m in passes), checkpointed)
 
 
 class Live:
@@ -103,20 +108,28 @@ class Saved:
 class Layer(nn.Module):
     """What a stage computes: its own weights, and something not linear."""
 
-    def __init__(self, stage: int, live: Live | None = None) -> None:
+    def __init__(self, stage: int, live: Live | None = None, is_checkpointed: bool = False) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(1000 + stage)
         self.weight = nn.Parameter(torch.randn(WIDTH, WIDTH, generator=generator, dtype=torch.float64) / 3)
         self.stage = stage
         self.live = live
+        self.is_checkpointed = is_checkpointed
         self.calls = 0
+        self.computed = 0
+
+    def compute(self, x: torch.Tensor) -> torch.Tensor:
+        self.computed += 1
+        return torch.tanh(x @ self.weight)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if self.live is None or not torch.is_grad_enabled() or x.device.type == "meta":
             return torch.tanh(x @ self.weight)
+        if self.is_checkpointed:
+            return torch.utils.checkpoint.checkpoint(self.compute, x, use_reentrant=False)
         self.calls += 1
         with self.live.hooks((self.stage, self.calls)):
-            return torch.tanh(x @ self.weight)
+            return self.compute(x)
 
 
 def data(microbatches: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -148,7 +161,7 @@ def stages_of(rank: int, job: Job, group: dist.ProcessGroup, live: Live | None =
     flowing = torch.empty(ROWS, WIDTH, dtype=torch.float64, device="meta", requires_grad=True)
     return [
         PipelineStage(
-            Layer(stage, live),
+            Layer(stage, live, stage in job.checkpointed),
             stage,
             job.stages,
             torch.device("cpu"),
@@ -160,8 +173,12 @@ def stages_of(rank: int, job: Job, group: dist.ProcessGroup, live: Live | None =
     ]
 
 
-def step(rank: int, job: Job, group: dist.ProcessGroup) -> tuple[list[tuple[int, float]], int]:
-    """One step of the pipeline on one rank: the relative error of its stages' gradients, and live activations."""
+Report = tuple[list[tuple[int, float]], int, dict[int, int]]
+"""Of a rank: the relative error of its stages' gradients, live activations, and how often its stages computed."""
+
+
+def step(rank: int, job: Job, group: dist.ProcessGroup) -> Report:
+    """One step of the pipeline on one rank."""
     live = Live()
     stages = stages_of(rank, job, group, live)
     held = {stage.stage_index: stage.submod for stage in stages}
@@ -171,6 +188,8 @@ def step(rank: int, job: Job, group: dist.ProcessGroup) -> tuple[list[tuple[int,
     arguments = (inputs,) if 0 in held else ()
     keywords = {"target": targets, "losses": []} if job.stages - 1 in held else {}
     live.most = 0
+    for layer in held.values():
+        layer.computed = 0
     schedule.step(*arguments, return_outputs=False, **keywords)
     expected = sequential(job.stages, job.microbatches)
     errors = []
@@ -178,7 +197,7 @@ def step(rank: int, job: Job, group: dist.ProcessGroup) -> tuple[list[tuple[int,
         found = torch.full_like(expected[stage], torch.nan) if layer.weight.grad is None else layer.weight.grad
         difference = (found - expected[stage]).abs().max() / expected[stage].abs().max()
         errors.append((stage, float(difference)))
-    return errors, live.most
+    return errors, live.most, {stage: layer.computed for stage, layer in held.items()}
 
 
 def work(rank: int, ranks: int, jobs: list[Job], store: str, results: multiprocessing.connection.Connection) -> None:
@@ -241,7 +260,7 @@ def run(jobs: list[Job], limit: float) -> list[Outcome]:
 def collect(job: Job, receivers: list[multiprocessing.connection.Connection], limit: float) -> Outcome:
     """What the ranks report of a job. A rank that refuses leaves the others waiting: the first word counts."""
     deadline = time.monotonic() + limit
-    reports: dict[int, tuple[list[tuple[int, float]], int]] = {}
+    reports: dict[int, Report] = {}
     waiting = dict(enumerate(receivers))
     while waiting:
         ready = multiprocessing.connection.wait(waiting.values(), max(0.0, deadline - time.monotonic()))
@@ -260,4 +279,6 @@ def collect(job: Job, receivers: list[multiprocessing.connection.Connection], li
     wrong = tuple(stage for stage, error in errors if not error < 1e-9)
     live = tuple(reports[rank][1] for rank in sorted(reports))
     worst = max(error for _, error in errors)
-    return Outcome("wrong gradients" if wrong else "ends", worst, wrong, live)
+    counts = dict(entry for rank in reports for entry in reports[rank][2].items())
+    computed = tuple(counts[stage] for stage in sorted(counts))
+    return Outcome("wrong gradients" if wrong else "ends", worst, wrong, live, computed)

@@ -5,9 +5,12 @@
 1. Every schedule of a list, as a file of passes (compute_only) and with our sends and receives (compute_comms):
    its gradients must be those of the model run without a pipeline, and the most activations that are live on
    any rank, as autograd keeps them, must be the peak that replay finds.
+   A schedule with recomputation runs with its stages in activation checkpointing: the same gradients, and these stages
+   compute their forwards again for every backward.
 2. The same with the schedules that PyTorch makes itself (tests/data/pytorch).
 3. The communication corpus: what is refused there must fail here, in the way its index says.
 4. PyTorch's own lowering with late receives, which swaps messages: refused by us, and wrong here.
+5. What PyTorch cannot run: not written, for a reason that is named.
 
 Ends with status 1 when anything disagrees.
 """
@@ -73,9 +76,16 @@ SCHEDULES: list[Named | Stored] = [
     Named("v-zb", V, 2, 4),
     Named("v-zb", V, 4, 8),
     Named("v-zb", V, 8, 12),
+    Named("dualpipe-v", V, 2, 6),
+    Named("dualpipe-v", V, 4, 10),
+    Named("dualpipe-v", V, 8, 18),
     Stored("optimised, capacity 5", ROOT / "tests/data/interop/optimised.json"),
     Stored("uneven stages", ROOT / "tests/data/interop/uneven.json"),
+    Stored("overlapped pairs", ROOT / "tests/data/interop/pairs.json"),
+    Stored("overlapped pairs of F and I", ROOT / "tests/data/interop/pairs-of-inputs.json"),
 ]
+
+RECOMPUTED = Stored("recomputed", ROOT / "tests/data/interop/recomputed.json")
 
 
 class Suite:
@@ -167,6 +177,56 @@ def ours(suite: Suite) -> None:
     table(suite, "our schedules in PyTorch's runtime", rows)
 
 
+def recomputed(suite: Suite) -> None:
+    """A schedule that recomputes: with its stages checkpointed, and with all of them."""
+    print("\nstages in activation checkpointing, in PyTorch's runtime\n")
+    orders = json.loads(RECOMPUTED.path.read_text())["orders"]
+    passes = [one for order in orders for one in order]
+    again = tuple(sorted({int(one.split("R")[0]) for one in passes if "R" in one}))
+    suite.expect(bool(again), f"{RECOMPUTED.path.name} recomputes nothing")
+    stages = 1 + max(int(re.match(r"\d+", one)[0]) for one in passes)
+    for form, options in [("compute_only", []), ("compute_comms", ["--to", "pytorch-comms"])]:
+        written = suite.convert(RECOMPUTED.path, f"recomputed.{form}.csv", *options)
+        suite.expect("R" not in re.sub(r"RECV|RESHARD|REDUCE_GRAD|UNSHARD", "", written.read_text()), f"{form} has R")
+        for checkpointed in [again, tuple(range(stages))]:
+            job = pipeline.job(written, form, checkpointed)
+            outcome = pipeline.run([job], LIMIT)[0]
+            # Once forwards; and again for every backward, I and W each. The I of the first stage does nothing there.
+            parts = [
+                sum(one.startswith((f"{stage}W", f"{stage}B") + (f"{stage}I",) * (stage > 0)) for one in passes)
+                for stage in range(stages)
+            ]
+            expected = tuple(job.microbatches + (parts[s] if s in checkpointed else 0) for s in range(stages))
+            holds = outcome.what == "ends" and outcome.computed == expected
+            mark = suite.expect(holds, f"recomputed, {form}, {checkpointed}: {outcome}, forwards {expected} expected")
+            which = " ".join(map(str, checkpointed))
+            print(f"{form:<15}stages {which:<8}{outcome.error:<10.1e}forwards {' '.join(map(str, outcome.computed))}{mark}")
+
+
+def refused(suite: Suite) -> None:
+    """What PyTorch cannot run is not written, and the reason is named."""
+    print("\nwhat is not written for PyTorch\n")
+    two_way = suite.folder / "two-way.toml"
+    text = (ROOT / V).read_text()
+    two_way.write_text(text.replace('placement = "v"', 'placement = "bidirectional"'))
+    suite.expect("bidirectional" in two_way.read_text(), f"{V} has another placement")
+    broken = ROOT / "tests/data/cli/broken.json"
+    both = ["pytorch", "pytorch-comms"]
+    dualpipe = [two_way, "--schedule", "dualpipe", "--devices", "4", "--microbatches", "8"]
+    for name, words, reason, forms in [
+        ("two directions", dualpipe, "two directions", both),
+        ("missing passes", [broken], "passes", both[:1]),
+        ("orders that cannot run", [broken], "deadlock", both[1:]),
+    ]:
+        for form in forms:
+            target = suite.folder / "refused.csv"
+            done = suite.ask("convert", *words, "-o", target, "--to", form)
+            said = " ".join(done.stderr.split())
+            holds = done.returncode != 0 and reason in said and not target.exists()
+            mark = suite.expect(holds, f"{name}, {form}: status {done.returncode}, {said}")
+            print(f"{name:<26}{form:<15}{said[:100]}{mark}")
+
+
 def pytorchs(suite: Suite) -> None:
     """PyTorch's schedules, with our sends and receives. Those that it does not accept itself are left out."""
     rows = []
@@ -230,6 +290,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(folder))
         ours(suite)
+        recomputed(suite)
+        refused(suite)
         pytorchs(suite)
         corpus(suite)
         late_receives(suite)

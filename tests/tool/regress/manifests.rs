@@ -149,6 +149,39 @@ fn a_manifest_that_could_not_be_read_again_is_not_written() {
 }
 
 #[test]
+fn models_that_records_do_not_cover_are_refused_whether_they_are_entered_or_measured() {
+    let times = "forward = 2\nbackward_input = 2\nbackward_weight = 1\n";
+    let memory = "[memory]\nactivation = 4\n";
+    for (times, more, what) in [
+        (times, "[overlap]\nforward_backward = 3", "[overlap]"),
+        (times, "[overlap]\nforward_input = 2", "[overlap]"),
+        (times, "[messages]\noccupancy = 1", "[messages]"),
+        (times, "[messages]\noccupancy = 1\nnodes = [[0], [1]]", "[messages]"),
+        (times, "[step]\nreduce = 1", "[step]"),
+        (times, "[step]\noptimizer = 1", "[step]"),
+        (times, &format!("{memory}workspace = {{ forward = 1 }}"), "workspace"),
+        (times, &format!("{memory}receive = 1"), "receive"),
+        (times, &format!("{memory}retained_for_weight = 5"), "retained_for_weight"),
+        (&times.replace("forward = 2", "forward = { low = 1, high = 2 }"), "", "ranges of durations"),
+    ] {
+        let text = format!(
+            "name = \"m\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 2\n[time]\n{times}{more}\n"
+        );
+        let manifest = "[[model]]\nname = \"m\"\nfile = \"m.toml\"\n";
+        let scene = Scene::new(manifest, &[("m.toml", &text)]);
+        let entered = scene.run(&["--init", "m.toml", "-o", "new"]);
+        assert_eq!(entered.status, 2, "{text}{}", entered.transcript());
+        let measured = scene.run(&[".", "--no-cache"]);
+        assert_eq!(measured.status, 2, "{text}{}", measured.transcript());
+        for run in [entered, measured] {
+            let said = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(said.contains("records do not cover") && said.contains(what), "{what}: {said}");
+        }
+        assert!(!scene.path("new").exists(), "nothing is made");
+    }
+}
+
+#[test]
 fn a_new_design_that_is_not_toml_is_located() {
     let scene = scene(GOOD);
     scene.write("typo.toml", &V_HALF.replace("interval = 6", "interval = "));

@@ -1,9 +1,11 @@
 //! Terms that were put into a trace, and found again.
 
-use bubbleproof::model::{Model, Placement, Ticks};
+use bubbleproof::model::{
+    Links, Messages, Model, Overlap, PairDurations, Placement, StepEnd, Ticks, Transient, Units,
+};
 use bubbleproof::trace::compare::{compare, predict};
 use bubbleproof::trace::fit::profile;
-use bubbleproof::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, simulate};
+use bubbleproof::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, scaled, simulate};
 use bubbleproof::trace::{Iteration, Trace};
 
 use crate::traces::support::{named, traced};
@@ -77,4 +79,41 @@ fn overlapped_pairs_have_no_terms() {
     let schedule = named("dualpipe-v", &model);
     assert!(schedule.overlap_count() > 0);
     assert_eq!(simulate(&model, &schedule, &Terms::none(2)), Err(TermsError::Overlaps));
+}
+
+#[test]
+fn messages_that_keep_links_busy_and_the_end_of_the_step_have_no_terms() {
+    let plain = model(Placement::linear(2).expect("a placement"));
+    let schedule = named("1f1b", &plain);
+    let simulated = |model: &Model| simulate(model, &schedule, &Terms::none(2));
+    let messages = |ticks| Messages { occupancy: vec![Ticks(ticks)], links: Links::Pair };
+    let step = |ticks| StepEnd { reduce: vec![Ticks(ticks); 2], optimizer: vec![Ticks(0); 2] };
+    let busy = plain.with_messages(Some(messages(1))).expect("a model");
+    assert_eq!(simulated(&busy), Err(TermsError::Beyond("[messages]")));
+    let longer = plain.with_step(Some(step(1))).expect("a model");
+    assert_eq!(simulated(&longer), Err(TermsError::Beyond("[step]")));
+    // Tables that change no time say nothing.
+    let idle = plain.with_messages(Some(messages(0))).and_then(|model| model.with_step(Some(step(0))));
+    assert_eq!(simulated(&idle.expect("a model")), simulated(&plain));
+}
+
+#[test]
+fn a_model_without_contention_keeps_what_it_says_beside_durations() {
+    let plain = model(Placement::linear(2).expect("a placement"));
+    let transient = Transient { workspace: None, receive: Some(vec![Units(3)]) };
+    let messages = Messages { occupancy: vec![Ticks(7)], links: Links::Pair };
+    let step = StepEnd { reduce: vec![Ticks(5); 2], optimizer: vec![Ticks(2); 2] };
+    let given =
+        plain.with_transient(transient.clone()).and_then(|model| model.with_messages(Some(messages.clone())));
+    let given = given.and_then(|model| model.with_step(Some(step.clone()))).expect("a model");
+    // A pair that is longer than both of its passes without contention.
+    let pairs = Overlap { forward_backward: PairDurations::Uniform(Ticks(20_000)), ..Overlap::default() };
+    let given = given.with_overlap(pairs).expect("a model");
+    let alone =
+        Model::equal_stages(plain.placement().clone(), 12, [5_000, 5_500, 3_500, 0]).expect("a model");
+    let found = scaled(&given, &plain, &alone).expect("a model");
+    assert_eq!(found.costs().forward, [Ticks(5_000); 2]);
+    assert_eq!(found.transient(), &transient);
+    assert_eq!((found.messages(), found.step()), (Some(&messages), Some(&step)));
+    assert!(!found.has_cheaper_pairs());
 }

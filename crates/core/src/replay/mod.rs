@@ -20,11 +20,11 @@
 //! - A received message holds its [buffer](Buffer) from the pass before which its receive is posted to the end of the pass
 //!   that uses it.
 //! - Where the model says that [messages keep links busy](Model::has_busy_links), a link sends one message at a time, in the
-//!   order in which they are made; the latency comes on top.
+//!   order in which they are made; the latency comes on top. A message that occupies nothing uses no link, and waits for none.
 //! - Where the model has an [end of the step](Model::step), the gradients of a stage are reduced after its last W or B, on
-//!   the collective stream of its device, one stage at a time, in the order of those passes. Behind all its passes, and in
-//!   the same order, the device runs the optimiser steps of its stages, each once its gradients are reduced. None of this
-//!   holds memory of its own.
+//!   the collective stream of its device, one stage at a time, in the order of those passes; a stage that no microbatch
+//!   goes through comes first. Behind all its passes, and in the same order, the device runs the optimiser steps of its
+//!   stages, each once its gradients are reduced. None of this holds memory of its own.
 //!
 //! ```
 //! use bubbleproof_core::model::{Model, Placement};

@@ -5,6 +5,8 @@
 // The laws are written for users of the whole library, which hands the core on.
 extern crate bubbleproof_core as bubbleproof;
 
+#[path = "../../../../fuzz/src/beyond.rs"]
+mod beyond;
 #[path = "../../../../fuzz/src/certificates.rs"]
 mod certificates;
 #[path = "../../../../fuzz/src/choices.rs"]
@@ -13,6 +15,12 @@ mod corpus;
 mod edges;
 #[path = "../../../../fuzz/src/execution.rs"]
 mod execution;
+#[path = "../../../../fuzz/src/held.rs"]
+mod held;
+#[path = "../../../../fuzz/src/machine.rs"]
+mod machine;
+#[path = "../../../../fuzz/src/machines.rs"]
+mod machines;
 mod memory;
 mod messages;
 #[path = "../../../../tests/library/laws/naive.rs"]
@@ -54,6 +62,11 @@ fn replay_is_what_a_naive_executor_says() {
 }
 
 #[test]
+fn replay_is_what_a_naive_machine_says_and_no_bound_is_above_it() {
+    hold(machines::machines, 1000);
+}
+
+#[test]
 fn plans_that_are_accepted_end_with_the_right_gradients() {
     hold(plans::plans, 500);
 }
@@ -61,4 +74,26 @@ fn plans_that_are_accepted_end_with_the_right_gradients() {
 #[test]
 fn no_certificate_is_accepted_that_some_order_contradicts() {
     hold(certificates::certificates, 250);
+}
+
+#[test]
+fn certificates_of_models_with_every_table_are_accepted() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/corpus/certificates");
+    let mut checked = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let schedule = bubbleproof::schedule::parse(&text).expect("a schedule");
+        let found = bubbleproof::certificate::check(&schedule, None);
+        checked.push(found.unwrap_or_else(|error| panic!("{}: {error}", path.display())).problem);
+    }
+    let tables: Vec<&str> = checked
+        .iter()
+        .filter_map(|problem| problem.beyond_passes())
+        .flat_map(|beyond| beyond.tables().to_vec())
+        .collect();
+    for table in ["[overlap]", "[messages]", "[step]", "`memory.workspace`", "`memory.receive`"] {
+        assert!(tables.contains(&table), "{table}");
+    }
+    assert!(checked.iter().any(|problem| problem.low_ends().is_some()));
 }

@@ -1,63 +1,16 @@
 //! Workspaces, buffers of messages, and Is that leave more than F kept: replay against a count of what is alive, the plain
 //! models below and above, and the smallest pools of buffers against every choice of fewer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bubbleproof::certificate::{Objective, holds, lower_bound, steady_bound};
-use bubbleproof::model::{self, Device, Kind, Memory, Model, Pass, Placement, Transient, Units, Workspace};
+use bubbleproof::model::{self, Device, Model, Pass, Placement, Units};
 use bubbleproof::replay::{Buffer, Violation, buffer_pool, memory_along, receive_buffers, replay};
 use bubbleproof::schedule::Schedule;
 
 use crate::choices::Choices;
-use crate::{naive, problems, random};
-
-/// The model with amounts of every kind.
-fn exact(plain: &Model, choices: &mut Choices) -> Model {
-    let stages = plain.stages() as usize;
-    let mut list = |count: usize| -> Vec<Units> { (0..count).map(|_| Units(choices.small(5))).collect() };
-    let (forward, backward_input, backward_weight, backward) =
-        (list(stages), list(stages), list(stages), list(stages));
-    let recompute = if plain.memory().checkpoint.is_some() { list(stages) } else { forward.clone() };
-    let (receive, more) = (list(stages - 1), list(stages));
-    let retained = plain.memory().retained_for_weight.iter().zip(more).map(|(&part, more)| part + more);
-    let memory = Memory { retained_for_weight: retained.collect(), ..plain.memory().clone() };
-    let has = |choices: &mut Choices| choices.below(4) > 0;
-    let transient = Transient {
-        workspace: has(choices).then_some(Workspace {
-            forward,
-            backward_input,
-            backward_weight,
-            backward,
-            recompute,
-        }),
-        receive: has(choices).then_some(receive),
-    };
-    let costs = plain.costs().clone();
-    let (placement, microbatches) = (plain.placement().clone(), plain.microbatches());
-    Model::new("exact".to_owned(), None, placement, microbatches, costs, memory)
-        .and_then(|model| model.with_transient(transient))
-        .expect("a model")
-}
-
-/// The schedule with some of its neighbours as pairs.
-fn paired(schedule: &Schedule, choices: &mut Choices) -> Schedule {
-    let overlaps = schedule.orders().iter().map(|order| {
-        let (mut pairs, mut at) = (Vec::new(), 0);
-        while at + 1 < order.len() {
-            let (one, other) = (order[at], order[at + 1]);
-            let is_pair = (one.kind == Kind::F) != (other.kind == Kind::F)
-                && [one, other].iter().all(|pass| matches!(pass.kind, Kind::F | Kind::I | Kind::B))
-                && (one.stage, one.microbatch) != (other.stage, other.microbatch);
-            let taken = is_pair && choices.below(2) == 1;
-            if taken {
-                pairs.push(at);
-            }
-            at += 1 + usize::from(taken);
-        }
-        pairs
-    });
-    schedule.clone().with_overlaps(overlaps.collect()).expect("pairs of a forward and a backward")
-}
+use crate::held::{held, posts};
+use crate::{beyond, problems, random};
 
 /// Runs every random problem with its schedule, with and without pairs.
 fn for_each_problem(count: u64, mut each: impl FnMut(&Model, &Schedule)) {
@@ -68,112 +21,10 @@ fn for_each_problem(count: u64, mut each: impl FnMut(&Model, &Schedule)) {
         let schedule = problems::schedule(&plain, choices);
         let row = random(seed + 1_000_000, 160);
         let more = &mut Choices::new(&row);
-        let model = exact(&plain, more);
+        let model = beyond::memory(&plain, more);
         each(&model, &schedule);
-        each(&model, &paired(&schedule, more));
+        each(&model, &problems::paired(&schedule, more));
     }
-}
-
-/// For every message, by the pass that uses it, how many passes of its device have run when it is posted: in rounds, each
-/// device runs one step if it can.
-fn posts(model: &Model, schedule: &Schedule) -> BTreeMap<Pass, usize> {
-    let all: Vec<Pass> = schedule.orders().iter().flatten().copied().collect();
-    let mut steps: Vec<Vec<&[Pass]>> = Device::all(model.devices())
-        .map(|device| schedule.steps(device).collect::<Vec<_>>().into_iter().rev().collect())
-        .collect();
-    let mut run = BTreeSet::new();
-    let mut done = vec![0; steps.len()];
-    let mut found = BTreeMap::new();
-    while steps.iter().any(|steps| !steps.is_empty()) {
-        let before = run.len();
-        for device in 0..steps.len() {
-            let Some(&step) = steps[device].last() else { continue };
-            let is_ready =
-                step.iter().all(|&pass| naive::needs(pass, model, &all).all(|need| run.contains(&need)));
-            if !is_ready {
-                continue;
-            }
-            steps[device].pop();
-            run.extend(step.iter().copied());
-            done[device] += step.len();
-            for &pass in step {
-                let users = all.iter().filter(|user| user.stage != pass.stage);
-                for &user in users.filter(|&&user| naive::needs(user, model, &all).any(|need| need == pass)) {
-                    let to = model.placement().device_of(user.stage).index();
-                    if to != device {
-                        found.insert(user, done[to]);
-                    }
-                }
-            }
-        }
-        if run.len() == before {
-            break;
-        }
-    }
-    found
-}
-
-/// What a device holds during and after each of its passes: everything that is alive, added up anew.
-fn held(model: &Model, schedule: &Schedule, device: Device) -> Vec<[i64; 2]> {
-    let order = schedule.order(device);
-    let posts = posts(model, schedule);
-    let pairs = schedule.overlaps(device);
-    let start = |at: usize| if at > 0 && pairs.contains(&(at - 1)) { at - 1 } else { at };
-    let end = |at: usize| if pairs.contains(&at) { at + 1 } else { at };
-    let place = |pass: Pass| order.iter().position(|&other| other == pass);
-    let memory = model.memory();
-    // Ranges of positions during which an amount is alive, in halves: 2p is during p, and 2p + 1 after it.
-    let mut alive: Vec<(usize, usize, Units)> = Vec::new();
-    for (at, &pass) in order.iter().enumerate() {
-        let stage = pass.stage.index();
-        let (whole, rest) = (memory.activation[stage], memory.retained_for_weight[stage]);
-        let during = (2 * start(at), 2 * end(at));
-        let mut add = |from: usize, to: usize, units: Units| alive.push((from, to, units));
-        add(during.0, during.1, model.workspace(pass.stage, pass.kind));
-        if let Some(&posted) = posts.get(&pass) {
-            let receive = model.transient().receive.as_ref();
-            let boundary = if pass.kind == Kind::F { stage - 1 } else { stage };
-            add(2 * posted, during.1, receive.map_or(Units::ZERO, |list| list[boundary]));
-        }
-        match pass.kind {
-            Kind::F => {
-                let again = place(pass.with_kind(Kind::R));
-                let (input, full) = (place(pass.with_kind(Kind::I)), place(pass.with_kind(Kind::B)));
-                let last = input.or(full).expect("a backward");
-                match again {
-                    Some(again) => {
-                        let checkpoint = memory.checkpoint.as_ref().expect("recomputed")[stage];
-                        add(during.0, 2 * start(again) - 1, checkpoint);
-                        add(2 * start(again), 2 * end(last), whole);
-                    }
-                    None => add(during.0, 2 * end(last), whole),
-                }
-            }
-            // While it runs, there is what F kept; beside it, what is more than that.
-            Kind::I => {
-                let weight = place(pass.with_kind(Kind::W)).expect("a W");
-                add(during.0, during.1, Units((rest - whole).0.max(0)));
-                add(during.1 + 1, 2 * end(weight), rest);
-            }
-            Kind::W | Kind::B | Kind::R => {}
-        }
-    }
-    let resident = model.resident(device).0;
-    let at = |half: usize| {
-        let there = alive.iter().filter(|&&(from, to, _)| from <= half && half <= to);
-        resident + there.map(|&(.., units)| units.0).sum::<i64>()
-    };
-    // A buffer that is posted before a pass is not there after the one before.
-    let after = |position: usize| {
-        let ended = 2 * end(position) + 1;
-        let there = alive.iter().filter(|&&(from, to, _)| from <= ended && ended <= to);
-        if end(position) == position {
-            resident + there.map(|&(.., units)| units.0).sum::<i64>()
-        } else {
-            at(2 * position)
-        }
-    };
-    (0..order.len()).map(|position| [at(2 * position), after(position)]).collect()
 }
 
 #[test]

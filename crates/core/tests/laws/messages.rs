@@ -14,23 +14,7 @@ use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
 
 use crate::choices::Choices;
-use crate::{naive, problems, random, step};
-
-/// Occupancies from 0 on, and links of pairs or the cards of nodes.
-fn messages(model: &Model, choices: &mut Choices) -> Messages {
-    let occupancy = (1..model.stages()).map(|_| Ticks(choices.small(8))).collect();
-    let links = if choices.below(2) == 0 {
-        Links::Pair
-    } else {
-        let mut nodes = vec![Vec::new(); 1 + choices.below(model.devices() as usize)];
-        for device in Device::all(model.devices()) {
-            let node = choices.below(nodes.len());
-            nodes[node].push(device);
-        }
-        Links::Nodes(nodes)
-    };
-    Messages { occupancy, links }
-}
+use crate::{beyond, naive, problems, random, step};
 
 /// The message that a pass makes for another device, and how long that keeps a link busy; none that does not.
 fn message(model: &Model, pass: Pass) -> Option<(Message, i64)> {
@@ -112,7 +96,7 @@ fn replay_sends_messages_as_a_plain_execution_does() {
         let choices = &mut Choices::new(&row);
         let Some(plain) = problems::model(choices, 12) else { continue };
         let schedule = problems::schedule(&plain, choices);
-        let table = messages(&plain, &mut Choices::new(&random(seed + 1_000_000, 64)));
+        let table = beyond::messages(&plain, &mut Choices::new(&random(seed + 1_000_000, 64)));
         let model = plain.with_messages(Some(table)).expect("messages");
         let [verdict, without] = [&model, &plain].map(|model| replay(model, &schedule));
         assert_eq!((&verdict.violations, &verdict.peak_memory), (&without.violations, &without.peak_memory));
@@ -185,7 +169,7 @@ fn no_bound_is_above_the_best_of_all_orders_and_that_of_a_link_is_reached() {
     for seed in 0..120 {
         let plain = step::tiny(seed);
         let choices = &random(seed + 77, 64);
-        let mut table = messages(&plain, &mut Choices::new(choices));
+        let mut table = beyond::messages(&plain, &mut Choices::new(choices));
         if seed % 2 == 0 {
             table.occupancy.iter_mut().for_each(|ticks| ticks.0 *= 10);
         }
@@ -265,7 +249,7 @@ proptest! {
     fn links_are_never_busy_for_longer_than_the_long_run_says(row in prop::collection::vec(any::<u8>(), 64)) {
         let choices = &mut Choices::new(&row);
         let Some(plain) = problems::model(choices, 12) else { return Ok(()) };
-        let table = messages(&plain, choices);
+        let table = beyond::messages(&plain, choices);
         let model = plain.with_messages(Some(table)).expect("messages");
         let schedule = problems::schedule(&plain, choices);
         let verdict = replay(&model, &schedule);

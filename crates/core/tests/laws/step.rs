@@ -15,15 +15,10 @@ use bubbleproof::schedule::Schedule;
 use proptest::prelude::*;
 
 use crate::choices::Choices;
-use crate::{naive, overlap, problems, random};
+use crate::{beyond, naive, overlap, problems, random};
 
 /// Before everything that a schedule waits for.
 const LONG_AGO: i64 = i64::MIN / 2;
-
-fn step(model: &Model, choices: &mut Choices) -> StepEnd {
-    let mut list = || (0..model.stages()).map(|_| Ticks(choices.small(10))).collect();
-    StepEnd { reduce: list(), optimizer: list() }
-}
 
 /// What happens on a device after the ends of its passes: by stage, the ends of reduction and optimiser step. A stage
 /// without passes may begin at `earliest`.
@@ -104,7 +99,7 @@ fn the_step_ends_as_the_times_of_the_passes_say() {
         let choices = &mut Choices::new(&row);
         let Some(plain) = problems::model(choices, 8) else { continue };
         let schedule = problems::schedule(&plain, choices);
-        let step = step(&plain, &mut Choices::new(&random(seed + 1_000_000, 64)));
+        let step = beyond::step(&plain, &mut Choices::new(&random(seed + 1_000_000, 64)));
         let model = plain.with_step(Some(step)).expect("a step");
         let [verdict, without] = [&model, &plain].map(|model| replay(model, &schedule));
         assert_eq!((&verdict.violations, &verdict.peak_memory), (&without.violations, &without.peak_memory));
@@ -173,7 +168,7 @@ pub fn tiny(seed: u64) -> Model {
         Model::equal_stages(placement, microbatches, [1; 4]).and_then(|model| model.with_costs(costs));
     let capacity = [None, Some(Units(2)), Some(Units(1))][choices.below(3)];
     let model = model.and_then(|model| model.with_uniform_activation_capacity(capacity)).expect("a model");
-    let step = step(&model, choices);
+    let step = beyond::step(&model, choices);
     model.with_step(Some(step)).expect("a step")
 }
 
@@ -296,7 +291,7 @@ proptest! {
 
     #[test]
     fn no_bound_is_above_what_pairs_can_reach_with_a_step(model in overlap::models(), row in prop::collection::vec(any::<u8>(), 8)) {
-        let step = step(&model, &mut Choices::new(&row));
+        let step = beyond::step(&model, &mut Choices::new(&row));
         let model = model.with_step(Some(step)).expect("a step");
         let (makespan, span, _) = overlap::optimum(&model);
         for (objective, best) in [(Objective::Makespan, makespan), (Objective::DeviceSpan, span)] {
