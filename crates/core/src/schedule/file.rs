@@ -7,7 +7,7 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Provenance, Schedule, ScheduleError};
+use super::{Offloaded, Provenance, Schedule, ScheduleError};
 use crate::model::{Device, Pass, Placement, PlacementError, Stage};
 use crate::text::Shown;
 use crate::text::json::{self, JsonError};
@@ -54,6 +54,7 @@ impl From<JsonError> for ScheduleFileError {
 const fn key_of(error: &ScheduleError) -> &'static str {
     match error {
         ScheduleError::Orders { .. } | ScheduleError::NoPair { .. } => "orders",
+        ScheduleError::OffloadLists { .. } | ScheduleError::NoOffload { .. } => "offload",
         ScheduleError::NoMicrobatch | ScheduleError::TooManyPasses { .. } => "microbatches",
     }
 }
@@ -69,6 +70,7 @@ struct File {
     directions: Option<u32>,
     microbatches: u32,
     orders: Vec<Vec<Step>>,
+    offload: Option<Vec<Vec<Offloaded>>>,
     certificate: Option<serde_json::Value>,
 }
 
@@ -162,6 +164,10 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
         Some(other) => return Err(ScheduleFileError::Directions(other)),
     };
     let schedule = Schedule::of_steps(placement, file.microbatches, &file.orders)?;
+    let schedule = match file.offload {
+        Some(offloads) => schedule.with_offloads(offloads)?,
+        None => schedule,
+    };
     Ok(Schedule {
         name: file.name,
         model: file.model,
@@ -189,6 +195,11 @@ fn head(schedule: &Schedule) -> serde_json::Result<Vec<(&'static str, Box<RawVal
     Ok(entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
 }
 
+/// The lists of what is offloaded, if anything is.
+fn offloads(schedule: &Schedule) -> Option<&[Vec<Offloaded>]> {
+    (schedule.offload_count() > 0).then_some(&schedule.offloads)
+}
+
 /// Writes a schedule file: one line for each device's order, so that differences read well.
 ///
 /// # Errors
@@ -207,7 +218,16 @@ pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
         }
         write!(out, "]")?;
     }
-    writeln!(out, "\n  ]\n}}")?;
+    write!(out, "\n  ]")?;
+    if let Some(offloads) = offloads(schedule) {
+        write!(out, ",\n  \"offload\": [")?;
+        for (device, list) in offloads.iter().enumerate() {
+            let list = serde_json::to_string(list).map_err(io::Error::from)?;
+            write!(out, "{}\n    {list}", if device == 0 { "" } else { "," })?;
+        }
+        write!(out, "\n  ]")?;
+    }
+    writeln!(out, "\n}}")?;
     out.flush()
 }
 
@@ -220,6 +240,9 @@ impl Serialize for Schedule {
         }
         let orders = Device::all(self.devices()).map(|device| self.steps(device).map(Entry).collect());
         object.serialize_entry("orders", &orders.collect::<Vec<Vec<Entry<'_>>>>())?;
+        if let Some(offloads) = offloads(self) {
+            object.serialize_entry("offload", offloads)?;
+        }
         object.end()
     }
 }
