@@ -4,12 +4,13 @@
 //! On a device, a microbatch runs F of its stages from the lowest up, and then from the highest down R, where there is one, and
 //! I and W, or B. Whatever else a schedule does, when it starts one of these passes of a stage, the lower stages hold at least
 //! what they keep after F. So two choices decide what a device needs. Whether to run B or I and W concerns one stage
-//! alone. R is worth it on every stage where it keeps less and fits: what the lower stages keep is then the least there can
-//! be, whatever the higher ones choose.
+//! alone. R, or an offload, is worth it on every stage where it keeps less and fits: what the lower stages keep is then the least
+//! there can be, whatever the higher ones choose. An offload serves what runs between F and the backward of its stage, so the
+//! highest stage has no use for it.
 
 use super::super::feasible::Infeasible;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Units};
-use crate::schedule::Schedule;
+use crate::schedule::{Offloaded, Schedule};
 
 /// What is live when a pass of the first microbatch starts.
 struct Need {
@@ -27,6 +28,7 @@ impl Need {
 #[derive(Clone, Copy)]
 struct Mode {
     recomputes: bool,
+    offloads: bool,
     is_split: bool,
 }
 
@@ -69,10 +71,33 @@ pub(super) fn least(model: &Model) -> Result<[Schedule; 2], Infeasible> {
             };
             Microbatch::all(model.microbatches()).flat_map(of_microbatch).collect()
         };
-        let orders = modes.iter().map(of_device).collect();
+        let orders: Vec<Vec<Pass>> = modes.iter().map(of_device).collect();
+        let offloads = modes.iter().zip(&orders).map(|(modes, order)| offloads(modes, order)).collect();
         Schedule::new(model.placement().clone(), model.microbatches(), orders)
+            .and_then(|schedule| schedule.with_offloads(offloads))
             .expect("a model has as many orders as devices and no more passes than a schedule may")
     }))
+}
+
+/// What of an order is offloaded, each from the pass behind its F to its backward.
+fn offloads(modes: &[(Stage, Mode)], order: &[Pass]) -> Vec<Offloaded> {
+    let is_away = |pass: &Pass| modes.iter().any(|&(stage, mode)| mode.offloads && stage == pass.stage);
+    let mut found: Vec<Offloaded> = Vec::new();
+    let mut open: Vec<(Pass, usize)> = Vec::new();
+    for (position, &pass) in order.iter().enumerate().filter(|(_, pass)| is_away(pass)) {
+        match pass.kind {
+            Kind::F => open.push((pass, position + 1)),
+            Kind::I | Kind::B => {
+                let forward = pass.with_kind(Kind::F);
+                found.extend(open.iter().filter(|(open, _)| *open == forward).map(|&(pass, freed)| {
+                    Offloaded { pass, freed, fetched: position }
+                }));
+                open.retain(|(open, _)| *open != forward);
+            }
+            Kind::W | Kind::R => {}
+        }
+    }
+    found
 }
 
 /// By stage of a device, from the lowest up: what fits into its capacity.
@@ -103,21 +128,37 @@ fn modes(model: &Model, device: Device, room: Units) -> Vec<(Stage, Mode)> {
     let mut stages = model.placement().stages_of(device).to_vec();
     stages.sort_unstable();
     let mut below = Units::ZERO;
+    let highest = stages.last().copied();
     stages
         .into_iter()
         .map(|stage| {
             let whole = model.activation(stage);
+            let stays = whole - model.moved(stage);
+            let is_whole = below + while_running(model, stage, Kind::F) <= room;
+            let may_offload = is_whole && Some(stage) != highest && stays < whole;
             let again = below + whole + model.workspace(stage, Kind::R);
             let checkpoint = model.checkpoint(stage).filter(|&kept| kept < whole && again <= room);
             // Recomputation takes time: it is left to those that need it.
-            let recomputes = checkpoint.is_some() && model.capacity(device).is_some();
-            below += checkpoint.filter(|_| recomputes).unwrap_or(whole);
+            let is_limited = model.capacity(device).is_some();
+            let offloads = is_limited && may_offload && checkpoint.is_none_or(|kept| stays <= kept);
+            let recomputes = is_limited && checkpoint.is_some() && !offloads;
+            let mode = Mode { recomputes, offloads, is_split: false };
+            below += kept(model, stage, mode);
             let most = |kinds: &[Kind]| {
                 kinds.iter().map(|&kind| while_running(model, stage, kind)).max().unwrap_or_default()
             };
-            (stage, Mode { recomputes, is_split: most(&[Kind::I, Kind::W]) <= most(&[Kind::B]) })
+            (stage, Mode { is_split: most(&[Kind::I, Kind::W]) <= most(&[Kind::B]), ..mode })
         })
         .collect()
+}
+
+/// What a stage keeps between its F and its backward.
+fn kept(model: &Model, stage: Stage, mode: Mode) -> Units {
+    let whole = model.activation(stage);
+    if mode.offloads {
+        return whole - model.moved(stage);
+    }
+    model.checkpoint(stage).filter(|_| mode.recomputes).unwrap_or(whole)
 }
 
 /// What a stage holds while a pass of its backward runs.
@@ -142,10 +183,10 @@ fn most_needed(model: &Model, modes: &[(Stage, Mode)]) -> Need {
     let mut below: Vec<(Stage, Units)> = Vec::new();
     for &(stage, mode) in modes {
         let whole = model.activation(stage);
-        let kept = model.checkpoint(stage).filter(|_| mode.recomputes).unwrap_or(whole);
+        let kept = kept(model, stage, mode);
         for kind in [Kind::F].iter().chain(mode.backwards()) {
             let mut holds = while_running(model, stage, *kind);
-            if *kind == Kind::F {
+            if *kind == Kind::F && mode.recomputes {
                 holds -= whole - kept;
             }
             let held = below.iter().copied().chain([(stage, holds)]).collect();

@@ -1,0 +1,476 @@
+//! What to offload: schedules that need more memory than there is, with activations that go to the host until they fit.
+//!
+//! The searches know no copies. So schedules are sought for more memory, and for as much as there is. Then each device is walked
+//! along its order: where it would be over its capacity, an activation goes whose copy delays least, and of those the one
+//! that is needed last. Each is freed as late as that, and fetched as early as the copy back has to start, where memory allows. Some
+//! room may be kept for copies back, so that they can start early. Replay says what that is worth, and at which times to
+//! choose anew. Last, single choices and places of passes are changed at random. In the end nothing is offloaded that could stay.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::certificate::Objective;
+use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
+use crate::optimize::replayed::ReplayedSchedule;
+use crate::optimize::{OptimizeError, Options, Progress, optimize};
+use crate::replay::{Held, memory_along, replay};
+use crate::schedule::{Offloaded, Schedule};
+use crate::stop::Stop;
+
+/// Schedules for a model of passes alone with more memory, and what found them: in search of orders that are good once
+/// activations are offloaded. Nothing for memory that is too small for any.
+///
+/// # Errors
+/// As [`optimize`].
+pub(super) fn roomier(
+    plain: &Model,
+    options: &Options,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Vec<(Schedule, String)>, OptimizeError> {
+    let mut found = Vec::new();
+    for quarters in [5, 6, 8, 12, 0] {
+        if options.stop.is_due() {
+            break;
+        }
+        let more = |device| {
+            let room = plain.activation_capacity(device).filter(|_| quarters > 0)?;
+            Some(Units(i64::try_from(i128::from(room.0) * quarters / 4).unwrap_or(Model::MAX_TOTAL)))
+        };
+        let Ok(model) = plain.with_activation_capacity(Device::all(plain.devices()).map(more).collect()) else {
+            continue;
+        };
+        match optimize(&model, options, progress) {
+            Ok(solution) => found.push((solution.schedule, solution.engine)),
+            Err(OptimizeError::Infeasible(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+/// How a device is walked.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    /// How many activations of room are kept for copies back.
+    reserve: i64,
+}
+
+const RULES: [Rule; 3] = [Rule { reserve: 0 }, Rule { reserve: 1 }, Rule { reserve: 2 }];
+
+/// How often the choice is made anew, at the times that the last one gave.
+const ROUNDS: usize = 3;
+
+/// An activation that could be offloaded.
+#[derive(Debug, Clone, Copy)]
+struct Stay {
+    pass: Pass,
+    /// The step of its forward.
+    forward: usize,
+    /// The step of its I or B.
+    backward: usize,
+    moved: i64,
+    to_host: i64,
+    from_host: i64,
+}
+
+/// One that is: the step from which on it is free, and that from which on it is back.
+#[derive(Debug, Clone, Copy)]
+struct Gone {
+    stay: Stay,
+    freed: usize,
+    fetched: usize,
+}
+
+/// The steps of a device.
+struct Steps {
+    /// The position of the first pass of each.
+    first: Vec<usize>,
+    start: Vec<i64>,
+    end: Vec<i64>,
+    /// What is held during each, with nothing offloaded.
+    held: Vec<i64>,
+    stays: Vec<Stay>,
+}
+
+impl Steps {
+    fn new(model: &Model, bare: &Schedule, starts: &[Ticks], held: &[Units], device: Device) -> Self {
+        let (order, offload) = (bare.order(device), model.offload());
+        let mut steps = Self {
+            first: Vec::new(),
+            start: Vec::new(),
+            end: Vec::new(),
+            held: Vec::new(),
+            stays: Vec::new(),
+        };
+        let mut step_of = vec![0; order.len()];
+        let mut position = 0;
+        for (at, step) in bare.steps(device).enumerate() {
+            let positions = position..position + step.len();
+            step_of[positions.clone()].fill(at);
+            steps.first.push(position);
+            steps.start.push(starts[position].0);
+            steps.end.push(starts[position].0 + model.step_duration(step).0);
+            steps.held.push(held[positions].iter().map(|units| units.0).max().unwrap_or_default());
+            position += step.len();
+        }
+        let (mut backwards, mut recomputed) = (BTreeMap::new(), BTreeSet::new());
+        for (position, &pass) in order.iter().enumerate() {
+            match pass.kind {
+                Kind::I | Kind::B => {
+                    backwards.insert(pass.with_kind(Kind::F), step_of[position]);
+                }
+                Kind::R => {
+                    recomputed.insert(pass.with_kind(Kind::F));
+                }
+                Kind::F | Kind::W => {}
+            }
+        }
+        for (position, &pass) in order.iter().enumerate().filter(|(_, pass)| pass.kind == Kind::F) {
+            let (Some(offload), Some(&backward)) = (offload, backwards.get(&pass)) else { continue };
+            let (forward, stage) = (step_of[position], pass.stage.index());
+            let moved = offload.moved[stage].0;
+            if moved > 0 && forward + 1 < backward && !recomputed.contains(&pass) {
+                let (to_host, from_host) = (offload.to_host[stage].0, offload.from_host[stage].0);
+                steps.stays.push(Stay { pass, forward, backward, moved, to_host, from_host });
+            }
+        }
+        steps
+    }
+
+    /// How late copies to the host are in all, for the steps that wait for them.
+    fn lateness(&self, gone: &[Gone], more: Option<Gone>) -> i64 {
+        let mut all: Vec<&Gone> = gone.iter().chain(&more).collect();
+        all.sort_unstable_by_key(|gone| gone.stay.forward);
+        let (mut free, mut late) = (i64::MIN, 0_i64);
+        for gone in all {
+            free = free.max(self.end[gone.stay.forward]).saturating_add(gone.stay.to_host);
+            late = late.saturating_add((free - self.start[gone.freed]).max(0));
+        }
+        late
+    }
+
+    /// What to offload so that a device keeps to its capacity; nothing where that does not help.
+    fn chosen(&self, capacity: i64, rule: Rule, stop: &Stop) -> Option<Vec<Gone>> {
+        let largest = self.stays.iter().map(|stay| stay.moved).max().unwrap_or_default();
+        let narrow = capacity - largest.saturating_mul(rule.reserve);
+        let mut held = self.held.clone();
+        let mut gone: Vec<Gone> = Vec::new();
+        let mut stays: Vec<Stay> = Vec::new();
+        let mut begun = 0;
+        for step in 0..held.len() {
+            while let Some(stay) = self.stays.get(begun).filter(|stay| stay.forward < step) {
+                stays.push(*stay);
+                begun += 1;
+            }
+            stays.retain(|stay| stay.backward > step);
+            while held[step] > narrow {
+                if stop.is_due() {
+                    return None;
+                }
+                let cost = |stay: &Stay| {
+                    let one = Gone { stay: *stay, freed: step, fetched: stay.backward };
+                    let late = self.lateness(&gone, Some(one));
+                    let before = self.end[step - 1];
+                    let missing = (stay.from_host - (self.start[stay.backward] - before)).max(0);
+                    (late.saturating_add(missing), Reverse(stay.backward))
+                };
+                let Some(best) = (0..stays.len()).min_by_key(|&at| cost(&stays[at])) else {
+                    if held[step] > capacity {
+                        return None;
+                    }
+                    break;
+                };
+                let stay = stays.remove(best);
+                gone.push(Gone { stay, freed: step, fetched: stay.backward });
+                held[step..stay.backward].iter_mut().for_each(|held| *held -= stay.moved);
+            }
+        }
+        self.fetch(&mut gone, &mut held, capacity);
+        Some(gone)
+    }
+
+    /// Lets copies back start as early as they have to, where memory allows.
+    fn fetch(&self, gone: &mut [Gone], held: &mut [i64], capacity: i64) {
+        gone.sort_unstable_by_key(|gone| gone.stay.backward);
+        let mut next = i64::MAX;
+        let mut wanted: Vec<usize> = Vec::with_capacity(gone.len());
+        for gone in gone.iter().rev() {
+            next = next.min(self.start[gone.stay.backward]).saturating_sub(gone.stay.from_host);
+            let before = self.end[..gone.stay.backward].partition_point(|&end| end <= next);
+            wanted.push(before.clamp(gone.freed + 1, gone.stay.backward));
+        }
+        for (gone, wanted) in gone.iter_mut().zip(wanted.into_iter().rev()) {
+            let moved = gone.stay.moved;
+            while gone.fetched > wanted && held[gone.fetched - 1] + moved <= capacity {
+                gone.fetched -= 1;
+                held[gone.fetched] += moved;
+            }
+        }
+    }
+
+    fn listed(&self, gone: &[Gone]) -> Vec<Offloaded> {
+        let one = |gone: &Gone| Offloaded {
+            pass: gone.stay.pass,
+            freed: self.first[gone.freed],
+            fetched: self.first[gone.fetched],
+        };
+        gone.iter().filter(|gone| gone.freed < gone.fetched).map(one).collect()
+    }
+}
+
+/// A search for what to offload.
+pub(super) struct Offloads<'a> {
+    pub(super) model: &'a Model,
+    pub(super) objective: Objective,
+    /// What needs no improvement.
+    pub(super) bound: Ticks,
+    /// How many passes may still be replayed.
+    pub(super) passes_left: usize,
+    pub(super) stop: Stop,
+}
+
+impl Offloads<'_> {
+    fn is_over(&self) -> bool {
+        self.passes_left == 0 || self.stop.is_due()
+    }
+
+    fn replayed(&mut self, schedule: Schedule, engine: &str) -> Option<ReplayedSchedule> {
+        self.passes_left = self.passes_left.saturating_sub(schedule.len());
+        let engine = match schedule.offload_count() {
+            0 => engine.to_owned(),
+            _ => format!("{}, offloaded", engine.strip_suffix(", offloaded").unwrap_or(engine)),
+        };
+        ReplayedSchedule::new(self.model, self.objective, schedule, engine).ok()
+    }
+
+    /// The steps of all devices at the times of a schedule with the same orders, whether or not it keeps to the capacities; nothing
+    /// where it does not run.
+    fn steps(&self, schedule: &Schedule) -> Option<Vec<Steps>> {
+        let none = vec![Vec::new(); schedule.orders().len()];
+        let bare = schedule.clone().with_offloads(none).expect("one list for each device");
+        let timing = replay(self.model, schedule).timing?;
+        let held = memory_along(self.model, &bare);
+        let devices = Device::all(bare.devices()).zip(&held);
+        let of_device = |(device, held): (Device, &Vec<_>)| {
+            let held: Vec<Units> = held.iter().map(|held: &Held| held.during).collect();
+            Steps::new(self.model, &bare, &timing.starts[device.index()], &held, device)
+        };
+        Some(devices.map(of_device).collect())
+    }
+
+    /// The schedule with activations offloaded such that it keeps to the capacities, as well as the rules know; nothing where they
+    /// find no way. What waits for its W cannot be offloaded any more, so Ws may come earlier.
+    pub(super) fn fitted(&mut self, schedule: &Schedule, engine: &str) -> Option<ReplayedSchedule> {
+        let mut all = vec![schedule.clone()];
+        for share in WAITING {
+            let other = with_weights_earlier(self.model, schedule, share);
+            if !all.contains(&other) {
+                all.push(other);
+            }
+        }
+        let best = all.iter().filter_map(|schedule| self.fitted_in_order(schedule, engine));
+        best.min_by_key(ReplayedSchedule::rank)
+    }
+
+    fn fitted_in_order(&mut self, schedule: &Schedule, engine: &str) -> Option<ReplayedSchedule> {
+        let mut best: Option<ReplayedSchedule> = None;
+        for rule in RULES {
+            let mut times = schedule.clone();
+            for _ in 0..ROUNDS {
+                if self.is_over() {
+                    return best;
+                }
+                self.passes_left = self.passes_left.saturating_sub(schedule.len());
+                let steps = self.steps(&times)?;
+                let lists = Device::all(schedule.devices()).zip(&steps).map(|(device, steps)| {
+                    let Some(capacity) = self.model.capacity(device) else { return Some(Vec::new()) };
+                    steps.chosen(capacity.0, rule, &self.stop).map(|gone| steps.listed(&gone))
+                });
+                let Some(lists) = lists.collect::<Option<Vec<_>>>() else { break };
+                let chosen = schedule.clone().with_offloads(lists).expect("forwards, each once");
+                let is_same = chosen == times;
+                let found = self.replayed(chosen.clone(), engine);
+                let is_better = |found: &ReplayedSchedule| {
+                    best.as_ref().is_none_or(|best| found.rank() < best.rank())
+                };
+                if found.as_ref().is_some_and(is_better) {
+                    best = found;
+                }
+                if is_same {
+                    break;
+                }
+                times = chosen;
+            }
+        }
+        best
+    }
+
+    /// The schedule with other choices, made at random, from the best so far or from what is as good.
+    pub(super) fn wandered(&mut self, mut best: ReplayedSchedule, seed: u64) -> ReplayedSchedule {
+        let mut random = fastrand::Rng::with_seed(seed);
+        while !self.is_over() && best.value > self.bound {
+            let mut changed = best.schedule.clone();
+            for _ in 0..random.usize(1..=MOST_CHANGES) {
+                changed = self.changed(changed, &mut random);
+            }
+            let is_other = changed != best.schedule;
+            self.passes_left = self.passes_left.saturating_sub(changed.len());
+            let engine = best.engine.clone();
+            if is_other
+                && let Some(found) = self.replayed(changed, &engine)
+                && found.rank() <= best.rank()
+            {
+                best = found;
+            }
+        }
+        best
+    }
+
+    /// The schedule with one random change of what is offloaded.
+    fn changed(&self, schedule: Schedule, random: &mut fastrand::Rng) -> Schedule {
+        let devices: Vec<Device> =
+            Device::all(schedule.devices()).filter(|&device| self.model.capacity(device).is_some()).collect();
+        if devices.is_empty() {
+            return schedule;
+        }
+        let device = devices[random.usize(..devices.len())];
+        if random.bool() {
+            return moved(schedule, device, random);
+        }
+        let order = schedule.order(device);
+        let mut lists: Vec<Vec<Offloaded>> =
+            Device::all(schedule.devices()).map(|device| schedule.offloads(device).to_vec()).collect();
+        let list = &mut lists[device.index()];
+        let choice = random.usize(..6);
+        if list.is_empty() || choice == 0 {
+            let at = random.usize(..order.len());
+            let pass = order[at];
+            let ends = |other: &Pass| {
+                other.kind.yields_input_gradient() && other.with_kind(Kind::F) == pass
+            };
+            let backward = order.iter().position(ends);
+            if let Some(backward) = backward.filter(|&backward| pass.kind == Kind::F && at + 2 <= backward) {
+                list.retain(|one| one.pass != pass);
+                let freed = random.usize(at + 1..backward);
+                list.push(Offloaded { pass, freed, fetched: random.usize(freed + 1..=backward) });
+            }
+        } else {
+            let at = random.usize(..list.len());
+            let one = &mut list[at];
+            match choice {
+                1 => {
+                    list.swap_remove(at);
+                }
+                2 => one.freed = one.freed.saturating_sub(random.usize(1..4)),
+                3 => one.freed += random.usize(1..4),
+                4 => one.fetched = one.fetched.saturating_sub(random.usize(1..4)),
+                _ => one.fetched += random.usize(1..4),
+            }
+        }
+        schedule.clone().with_offloads(lists).unwrap_or(schedule)
+    }
+}
+
+/// The schedule with one pass of a device a few positions earlier or later. It may be one that cannot run.
+fn moved(schedule: Schedule, device: Device, random: &mut fastrand::Rng) -> Schedule {
+    let (from, by) = (random.usize(..schedule.order(device).len()), random.usize(1..5));
+    let to = if random.bool() { from.saturating_sub(by) } else { from + by };
+    if to >= schedule.order(device).len() || schedule.overlap_count() > 0 {
+        return schedule;
+    }
+    let mut orders = schedule.orders().to_vec();
+    let pass = orders[device.index()].remove(from);
+    orders[device.index()].insert(to, pass);
+    let lists = Device::all(schedule.devices()).map(|device| schedule.offloads(device).to_vec()).collect();
+    let moved = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders);
+    moved.and_then(|moved| moved.with_offloads(lists)).unwrap_or(schedule)
+}
+
+/// How much of a capacity what waits for its W may take: no more than one in so many.
+const WAITING: [i64; 4] = [2, 3, 4, i64::MAX];
+
+/// The schedule with Ws earlier, the oldest first, so that what waits for them never takes more than a share of the capacity of a
+/// device: one in so many.
+fn with_weights_earlier(model: &Model, schedule: &Schedule, share: i64) -> Schedule {
+    let devices = Device::all(schedule.devices()).map(|device| {
+        let steps = schedule.steps(device).map(<[Pass]>::to_vec);
+        let Some(capacity) = model.activation_capacity(device) else { return steps.collect() };
+        let (mut moved, mut waiting) = (Vec::new(), VecDeque::<Pass>::new());
+        let mut kept = 0;
+        for step in steps {
+            if let [weight] = step[..]
+                && weight.kind == Kind::W
+            {
+                if let Some(at) = waiting.iter().position(|&waiting| waiting == weight) {
+                    kept -= model.retained_for_weight(weight.stage).0;
+                    waiting.remove(at);
+                    moved.push(step);
+                }
+                continue;
+            }
+            let inputs: Vec<Pass> = step.iter().copied().filter(|pass| pass.kind == Kind::I).collect();
+            moved.push(step);
+            for input in inputs {
+                waiting.push_back(input.with_kind(Kind::W));
+                kept += model.retained_for_weight(input.stage).0;
+            }
+            while kept > capacity.0 / share {
+                let Some(oldest) = waiting.pop_front() else { break };
+                kept -= model.retained_for_weight(oldest.stage).0;
+                moved.push(vec![oldest]);
+            }
+        }
+        moved
+    });
+    Schedule::of_steps(schedule.placement().clone(), schedule.microbatches(), devices.collect::<Vec<_>>())
+        .expect("the same passes, and pairs have no Ws")
+}
+
+/// How many random changes are made at once at most.
+const MOST_CHANGES: usize = 3;
+
+/// The schedule without needless offloads: no single one is left without which its device keeps to its capacity. Where there
+/// is none, it is the schedule.
+///
+/// To drop one makes no pass later: what waited for its copies waits for less. Replay measures the result all the same.
+pub(super) fn without_needless(
+    model: &Model,
+    objective: Objective,
+    found: ReplayedSchedule,
+) -> ReplayedSchedule {
+    if found.schedule.offload_count() == 0 {
+        return found;
+    }
+    let held = memory_along(model, &found.schedule);
+    let lists = Device::all(model.devices()).map(|device| {
+        let Some(capacity) = model.capacity(device) else { return Vec::new() };
+        let mut held: Vec<Units> = held[device.index()].iter().map(|held| held.during).collect();
+        let mut kept = found.schedule.offloads(device).to_vec();
+        // Those that are away for the shortest time first: they free least.
+        kept.sort_by_key(|one| (one.fetched - one.freed, *one));
+        kept.retain(|one| {
+            let moved = model.moved(one.pass.stage);
+            let from = found.schedule.step_at(device, one.freed);
+            let to = found.schedule.step_at(device, one.fetched);
+            let away = &mut held[from..to];
+            let is_needed = away.iter().any(|&held| held + moved > capacity);
+            if !is_needed {
+                away.iter_mut().for_each(|held| *held += moved);
+            }
+            is_needed
+        });
+        kept
+    });
+    let leaner = found.schedule.clone().with_offloads(lists.collect()).expect("some of what was offloaded");
+    let engine = match leaner.offload_count() {
+        0 => found.engine.strip_suffix(", offloaded").unwrap_or(&found.engine).to_owned(),
+        _ => found.engine.clone(),
+    };
+    match ReplayedSchedule::new(model, objective, leaner, engine) {
+        Ok(leaner) if leaner.value <= found.value => leaner,
+        _ => found,
+    }
+}
+
+#[cfg(test)]
+mod tests;
