@@ -70,7 +70,14 @@ impl ReplayedSchedule {
         let recomputations = passes.filter(|pass| pass.kind == Kind::R).count();
         let peaks = self.verdict.peak_memory.iter().copied();
         let offloads = self.schedule.offload_count();
-        (self.value, recomputations > 0, offloads, self.verdict.peak_memory_max(), peaks.sum(), recomputations)
+        (
+            self.value,
+            recomputations > 0,
+            offloads,
+            self.verdict.peak_memory_max(),
+            peaks.sum(),
+            recomputations,
+        )
     }
 }
 

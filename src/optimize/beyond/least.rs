@@ -89,9 +89,13 @@ fn offloads(modes: &[(Stage, Mode)], order: &[Pass]) -> Vec<Offloaded> {
             Kind::F => open.push((pass, position + 1)),
             Kind::I | Kind::B => {
                 let forward = pass.with_kind(Kind::F);
-                found.extend(open.iter().filter(|(open, _)| *open == forward).map(|&(pass, freed)| {
-                    Offloaded { pass, freed, fetched: position }
-                }));
+                found.extend(
+                    open.iter().filter(|(open, _)| *open == forward).map(|&(pass, freed)| Offloaded {
+                        pass,
+                        freed,
+                        fetched: position,
+                    }),
+                );
                 open.retain(|(open, _)| *open != forward);
             }
             Kind::W | Kind::R => {}

@@ -138,7 +138,11 @@ pub(super) fn optimize_beyond_passes(
         orders.extend(without.iter().map(|found| (found.schedule.clone(), found.engine.clone())));
         let least = least::least(model)?.map(|least| (least, "one microbatch at a time".to_owned()));
         for (schedule, engine) in least {
-            found.extend(ReplayedSchedule::new(model, options.objective, schedule, engine).ok().map(|least| (least, None)));
+            found.extend(
+                ReplayedSchedule::new(model, options.objective, schedule, engine)
+                    .ok()
+                    .map(|least| (least, None)),
+            );
         }
         for (schedule, engine) in orders {
             offloads.passes_left = effort / 100;

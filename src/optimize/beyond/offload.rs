@@ -36,7 +36,8 @@ pub(super) fn roomier(
             let room = plain.activation_capacity(device).filter(|_| quarters > 0)?;
             Some(Units(i64::try_from(i128::from(room.0) * quarters / 4).unwrap_or(Model::MAX_TOTAL)))
         };
-        let Ok(model) = plain.with_activation_capacity(Device::all(plain.devices()).map(more).collect()) else {
+        let Ok(model) = plain.with_activation_capacity(Device::all(plain.devices()).map(more).collect())
+        else {
             continue;
         };
         match optimize(&model, options, progress) {
@@ -290,9 +291,8 @@ impl Offloads<'_> {
                 let chosen = schedule.clone().with_offloads(lists).expect("forwards, each once");
                 let is_same = chosen == times;
                 let found = self.replayed(chosen.clone(), engine);
-                let is_better = |found: &ReplayedSchedule| {
-                    best.as_ref().is_none_or(|best| found.rank() < best.rank())
-                };
+                let is_better =
+                    |found: &ReplayedSchedule| best.as_ref().is_none_or(|best| found.rank() < best.rank());
                 if found.as_ref().is_some_and(is_better) {
                     best = found;
                 }
@@ -345,9 +345,7 @@ impl Offloads<'_> {
         if list.is_empty() || choice == 0 {
             let at = random.usize(..order.len());
             let pass = order[at];
-            let ends = |other: &Pass| {
-                other.kind.yields_input_gradient() && other.with_kind(Kind::F) == pass
-            };
+            let ends = |other: &Pass| other.kind.yields_input_gradient() && other.with_kind(Kind::F) == pass;
             let backward = order.iter().position(ends);
             if let Some(backward) = backward.filter(|&backward| pass.kind == Kind::F && at + 2 <= backward) {
                 list.retain(|one| one.pass != pass);

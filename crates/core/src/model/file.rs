@@ -17,7 +17,18 @@ use super::{
 pub fn parse(text: &str) -> Result<Model, FileError> {
     let document = document(text)?;
     let file = root(&document);
-    file.only(&["name", "source", "pipeline", "time", "memory", "recompute", "overlap", "messages", "step", "offload"])?;
+    file.only(&[
+        "name",
+        "source",
+        "pipeline",
+        "time",
+        "memory",
+        "recompute",
+        "overlap",
+        "messages",
+        "step",
+        "offload",
+    ])?;
     let name = file.require("name")?.text()?.to_owned();
     let source = file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?;
 

@@ -37,7 +37,12 @@ impl Offload {
         for (stage, &part) in Stage::all(model.stages()).zip(&self.moved) {
             let activation = model.activation(stage);
             if part > activation {
-                return Err(ModelError::PartExceedsActivation { key: "offload.moved", stage, part, activation });
+                return Err(ModelError::PartExceedsActivation {
+                    key: "offload.moved",
+                    stage,
+                    part,
+                    activation,
+                });
             }
         }
         Ok(())

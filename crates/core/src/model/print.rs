@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{offload, transient_file};
 use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units, ranges};
+use super::{offload, transient_file};
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
 #[must_use]

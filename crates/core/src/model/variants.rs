@@ -2,8 +2,8 @@
 
 use super::check::check;
 use super::{
-    Costs, Device, Links, Memory, Messages, Model, ModelError, Offload, PairDurations, StepEnd, Transient, Units,
-    Workspace,
+    Costs, Device, Links, Memory, Messages, Model, ModelError, Offload, PairDurations, StepEnd, Transient,
+    Units, Workspace,
 };
 
 impl Model {

@@ -196,7 +196,9 @@ pub enum Violation {
         freed: usize,
     },
     /// An activation that is back after it is needed.
-    #[error("{at}: `{pass}` needs the activation of `{needs}`, which is fetched from the host only before position {fetched}")]
+    #[error(
+        "{at}: `{pass}` needs the activation of `{needs}`, which is fetched from the host only before position {fetched}"
+    )]
     FetchedTooLate {
         /// The place of the backward.
         at: Place,

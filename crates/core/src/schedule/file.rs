@@ -297,17 +297,15 @@ mod tests {
                  one position of the device's order to a later one"
             )
         };
-        let read = parse(&text(&format!("[[{}, {}]]", one("0F1", 2, 3), one("0F0", 1, 3)))).expect("a schedule");
+        let read =
+            parse(&text(&format!("[[{}, {}]]", one("0F1", 2, 3), one("0F0", 1, 3)))).expect("a schedule");
         let passes: Vec<String> =
             read.offloads(Device(0)).iter().map(|offloaded| offloaded.pass.to_string()).collect();
         assert_eq!((passes.concat().as_str(), read.offload_count()), ("0F00F1", 2));
         assert_eq!(complaint(&format!("[[{}]]", one("0B0", 1, 2))), wrong("0B0", 1, 2));
         assert_eq!(complaint(&format!("[[{}]]", one("0F0", 2, 2))), wrong("0F0", 2, 2));
         assert_eq!(complaint(&format!("[[{}]]", one("0F0", 1, 4))), wrong("0F0", 1, 4));
-        assert_eq!(
-            complaint(&format!("[[{}, {}]]", one("0F0", 1, 2), one("0F0", 1, 3))),
-            wrong("0F0", 1, 3)
-        );
+        assert_eq!(complaint(&format!("[[{}, {}]]", one("0F0", 1, 2), one("0F0", 1, 3))), wrong("0F0", 1, 3));
         assert_eq!(
             complaint("[]"),
             "`offload`: there are 0 lists of offloaded activations, but the placement has 1 devices"
@@ -315,7 +313,10 @@ mod tests {
         assert!(complaint(&format!("[[{}]]", one("0X0", 1, 2))).contains("0X0"));
         assert!(complaint(&format!("[[{}]]", one("0F0", -1, 2))).starts_with("invalid value: integer `-1`"));
         assert!(complaint("[[{\"pass\": \"0F0\", \"freed\": 1}]]").starts_with("missing field `fetched`"));
-        assert_eq!(parse(&text("[[]]")).expect("nothing is offloaded"), parse(&text("null")).expect("nothing"));
+        assert_eq!(
+            parse(&text("[[]]")).expect("nothing is offloaded"),
+            parse(&text("null")).expect("nothing")
+        );
     }
 
     /// A text that a schedule file may hold.

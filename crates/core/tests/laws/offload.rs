@@ -158,8 +158,7 @@ fn run(model: &Model, schedule: &Schedule) -> [Times; 3] {
 fn held(model: &Model, schedule: &Schedule, device: Device) -> Vec<[i64; 2]> {
     let order = schedule.order(device);
     let place = |pass: Pass| order.iter().position(|&other| other == pass);
-    let (first, last) =
-        (|at| step_of(schedule, device, at)[0], |at: usize| step_of(schedule, device, at)[1]);
+    let (first, last) = (|at| step_of(schedule, device, at)[0], |at: usize| step_of(schedule, device, at)[1]);
     let memory = model.memory();
     let amount = |forward: usize, at: usize, has_ended: bool| {
         let pass = order[forward];
@@ -286,7 +285,8 @@ fn what_cannot_be_offloaded_is_reported_and_holds_what_it_held() {
         let pass = passes[more.below(passes.len())];
         let positions = schedule.order(device).len();
         let freed = more.below(positions.max(2) - 1);
-        let one = Offloaded { pass, freed, fetched: freed + 1 + more.below(positions.max(freed + 2) - freed - 1) };
+        let one =
+            Offloaded { pass, freed, fetched: freed + 1 + more.below(positions.max(freed + 2) - freed - 1) };
         let mut lists = vec![Vec::new(); plain.devices() as usize];
         lists[device.index()].push(one);
         let Ok(strange) = schedule.clone().with_offloads(lists) else {
@@ -321,15 +321,18 @@ fn within_capacity(model: &Model, device: Device) -> Vec<(Vec<Pass>, Vec<Offload
         let in_order = |kind| {
             let mut seen = order.iter().filter(|pass| pass.kind == kind && pass.stage == order[0].stage);
             let first = seen.next().map(|pass| pass.microbatch);
-            seen.try_fold(first, |before, pass| (before < Some(pass.microbatch)).then_some(Some(pass.microbatch)))
-                .is_some()
+            seen.try_fold(first, |before, pass| {
+                (before < Some(pass.microbatch)).then_some(Some(pass.microbatch))
+            })
+            .is_some()
         };
         if ![Kind::F, Kind::I, Kind::W].into_iter().all(in_order) {
             continue;
         }
         let mut orders = vec![Vec::new(); model.devices() as usize];
         orders[device.index()].clone_from(&order);
-        let schedule = Schedule::new(model.placement().clone(), model.microbatches(), orders).expect("orders");
+        let schedule =
+            Schedule::new(model.placement().clone(), model.microbatches(), orders).expect("orders");
         let mut choices: Vec<Vec<Offloaded>> = vec![Vec::new()];
         let can_offload = |pass: &&Pass| pass.kind == Kind::F && model.offload().is_some();
         for &pass in order.iter().filter(can_offload) {
@@ -394,7 +397,8 @@ fn no_bound_is_above_the_best_of_all_orders_and_choices() {
         let model = plain.with_offload(Some(table)).expect("offloading");
         let Some(best) = optimum(&model) else { continue };
         valid += 1;
-        helped += usize::from(optimum(&plain.with_offload(None).expect("a model")).is_none_or(|less| less > best));
+        helped +=
+            usize::from(optimum(&plain.with_offload(None).expect("a model")).is_none_or(|less| less > best));
         for (objective, best) in [Objective::Makespan, Objective::DeviceSpan].into_iter().zip(best) {
             for bound in [lower_bound(&model, objective), lower_bound_within(&model, objective, 0)] {
                 assert!(bound.value <= best, "{bound:?} but {best}, {model:?}");

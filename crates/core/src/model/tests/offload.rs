@@ -68,7 +68,12 @@ fn every_complaint_about_offloading_points_at_its_place() {
     let cases = [
         ("to_host = 5\n", "", "missing key `offload.to_host`", "[offload]"),
         ("from_host", "bandwith = 3\nfrom_host", "unknown key `offload.bandwith`", "bandwith"),
-        ("to_host = 5", "to_host = [5, 6]", "`offload.to_host` has 2 values, but there are 4 stages", "[5, 6]"),
+        (
+            "to_host = 5",
+            "to_host = [5, 6]",
+            "`offload.to_host` has 2 values, but there are 4 stages",
+            "[5, 6]",
+        ),
         ("to_host = 5", "to_host = -5", "`offload.to_host` must not be negative, but is -5", "-5"),
         (
             "from_host",

@@ -80,7 +80,8 @@ fn a_copy_back_waits_for_the_memory_that_the_same_pass_frees() {
 #[test]
 fn what_is_away_as_a_whole_is_not_listed_as_live() {
     let schedule = offloading(&three(), &[("0F0", 2, 4)]);
-    let model = with_offload(&with_memory(&schedule, |memory| memory.capacity = vec![Some(Units(1))]), 1, 1, 1);
+    let model =
+        with_offload(&with_memory(&schedule, |memory| memory.capacity = vec![Some(Units(1))]), 1, 1, 1);
     let violations: Vec<String> =
         replay(&model, &schedule).violations.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -112,16 +113,22 @@ fn what_cannot_be_offloaded_is_named() {
     );
     assert_eq!(
         with(&orders, ("0F1", 1, 2)),
-        ["device 0, position 1: the memory of `0F1` is to be free from position 1 on, but its copy to the host starts when \
-          `0F1` ends: only what runs later can wait for it"]
+        [
+            "device 0, position 1: the memory of `0F1` is to be free from position 1 on, but its copy to the host starts when \
+          `0F1` ends: only what runs later can wait for it"
+        ]
     );
     assert_eq!(
         with(&orders, ("0F0", 1, 3)),
-        ["device 0, position 2: `0B0` needs the activation of `0F0`, which is fetched from the host only before position 3"]
+        [
+            "device 0, position 2: `0B0` needs the activation of `0F0`, which is fetched from the host only before position 3"
+        ]
     );
     assert_eq!(
         with(&["0F0 0F1 0R0 0B0 0B1", orders[1]], ("0F0", 1, 2)),
-        ["device 0, position 0: `0F0` is offloaded, but its activation is recomputed (position 2): do one of the two"]
+        [
+            "device 0, position 0: `0F0` is offloaded, but its activation is recomputed (position 2): do one of the two"
+        ]
     );
     let schedule = offloading(&schedule(TWO, 2, &orders), &[("0F0", 1, 2)]);
     let verdict = replay(&unit(&schedule), &schedule);
