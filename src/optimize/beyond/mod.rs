@@ -85,6 +85,15 @@ pub(super) fn optimize_beyond_passes(
         is_cut_short |= patient.is_cut_short;
         sources.push((patient.schedule, patient.engine));
     }
+    let mut roomier = Vec::new();
+    if model.can_offload() && !options.stop.is_due() {
+        let quarter = Options {
+            stop: options.stop.within(options.stop.remaining() / 2),
+            effort: options.effort / 4,
+            ..aside.clone()
+        };
+        roomier = offload::roomier(model, &plain, &quarter, &mut report)?;
+    }
     if !options.stop.is_due() {
         let steps = STEPS.min(options.effort as u64 / super::EFFORT_PER_STEP);
         let stop = options.stop.within(options.stop.remaining() / 4);
@@ -128,12 +137,7 @@ pub(super) fn optimize_beyond_passes(
         stop: options.stop.clone(),
     };
     if model.can_offload() {
-        let quarter = Options {
-            stop: options.stop.within(options.stop.remaining() / 2),
-            effort: options.effort / 4,
-            ..aside.clone()
-        };
-        let mut orders = offload::roomier(&plain, &quarter, &mut report)?;
+        let mut orders = roomier;
         orders.extend(sources.iter().cloned());
         orders.extend(without.iter().map(|found| (found.schedule.clone(), found.engine.clone())));
         let least = least::least(model)?.map(|least| (least, "one microbatch at a time".to_owned()));
