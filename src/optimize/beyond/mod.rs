@@ -74,6 +74,7 @@ pub(super) fn optimize_beyond_passes(
         let memory = apart.room.memory().clone();
         let model = shortened(&model.with_own_links())
             .with_step(None)
+            .and_then(|model| model.with_offload(None))
             .and_then(|model| model.with_plain_memory(memory));
         let model = model.expect("what ends with its passes takes no longer, and memory is that of a model");
         let shorter = optimize(&model, &aside, &mut report)?;
