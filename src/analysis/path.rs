@@ -7,7 +7,7 @@ use super::{Places, latency};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::replay::{Held, LinkTimes, Timing, end_of, memory_along, task_graph};
 use crate::schedule::{Schedule, prerequisites};
-use crate::tasks::{Need, Task};
+use crate::tasks::{Execution, Need, Resource, Task, TaskGraph};
 
 /// What a pass on the critical path waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,12 @@ pub enum Waits {
         /// The time from the end of the pass on: all these messages, and the latency of the last one.
         ticks: Ticks,
     },
+    /// A pass whose activation is copied to the host, or after which one comes back, and then the copies up to the one that it
+    /// depends on.
+    Copies {
+        /// The time from the end of the pass on: all these copies.
+        ticks: Ticks,
+    },
     /// The pass before it on its device, which releases memory that it needs.
     Memory,
     /// The pass before it on its device.
@@ -39,7 +45,7 @@ impl Waits {
     pub const fn ticks(self) -> Ticks {
         match self {
             Self::Dependency { latency } => latency,
-            Self::Link { ticks, .. } => ticks,
+            Self::Link { ticks, .. } | Self::Copies { ticks } => ticks,
             Self::Nothing | Self::Memory | Self::Device => Ticks::ZERO,
         }
     }
@@ -73,6 +79,8 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
     let end = |pass: Pass, place| end_of(model, pass, start_of(place));
     let pass_at = |(device, at): (Device, usize)| schedule.order(device)[at];
     let links = Links::of(timing);
+    let graph = (schedule.offload_count() > 0).then(|| task_graph(model, schedule)).flatten();
+    let graph = graph.and_then(|graph| graph.execute().ok().map(|execution| (graph, execution)));
     let Some(last) = last_pass(model, schedule, timing, &|place| end(pass_at(place), place)) else {
         return Vec::new();
     };
@@ -125,7 +133,14 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
                 (before, if short { Waits::Memory } else { Waits::Device })
             })
         };
-        let cause = needed.or_else(before);
+        let copied = || {
+            let graph = graph.as_ref()?;
+            let from = before_task(graph, schedule, (device, first))?;
+            let from = (from.0, run_at(from).1);
+            let ticks = start - end(pass_at(from), from);
+            Some((from, Waits::Copies { ticks }))
+        };
+        let cause = needed.or_else(before).or_else(copied);
         for at in (first..=last).rev() {
             let (pass, place) = (pass_at((device, at)), (device, at));
             let waits =
@@ -171,6 +186,32 @@ fn before_end_of_step(model: &Model, schedule: &Schedule) -> Option<(Device, usi
             |need: &&Need| execution.end(&graph, need.task) + need.latency == execution.start(task);
         let needed = graph.needs(task).iter().find(is_tight).map(|need| need.task);
         task = needed.or_else(|| task.0.checked_sub(1).filter(|_| at > 0).map(Task))?;
+    }
+}
+
+/// The pass for which another one waits through copies: back along what is tight to the last pass. Nothing where it waits for
+/// none.
+fn before_task(
+    (graph, execution): &(TaskGraph, Execution),
+    schedule: &Schedule,
+    (device, at): (Device, usize),
+) -> Option<(Device, usize)> {
+    let position = u32::try_from(at).ok()?;
+    let mut task = Task(graph.order(Resource(device.0)).start + position);
+    loop {
+        let is_tight = |need: &&Need| execution.end(graph, need.task) + need.latency == execution.start(task);
+        let needed = graph.needs(task).iter().find(is_tight).map(|need| need.task);
+        let first = graph.order(graph.resource_of(task)).start;
+        let on_engine = || {
+            let before = task.0.checked_sub(1).filter(|_| task.0 > first).map(Task)?;
+            (execution.end(graph, before) == execution.start(task)).then_some(before)
+        };
+        task = needed.or_else(on_engine)?;
+        let resource = graph.resource_of(task);
+        let at = (task.0 - graph.order(resource).start) as usize;
+        if resource.0 < schedule.devices() && at < schedule.order(Device(resource.0)).len() {
+            return Some((Device(resource.0), at));
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use super::output::{Output, Target, note};
 use super::pool::Pools;
 use super::schedule_input::{how_read, model_for};
 use super::search::seconds;
-use super::size::{Size, check_size};
+use super::size::{Size, check_size, refuse_offloads};
 use crate::catalog;
 use crate::estimate::Work;
 use crate::interchange::Read;
@@ -152,6 +152,13 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         if file.plan().is_some() {
             note("the sends and receives are left out; --to pytorch-comms generates new ones");
         }
+    }
+    if format != Form::Json || args.nearest {
+        refuse_offloads(
+            &given.read.schedule,
+            if args.nearest { "--nearest does not move" } else { "this format cannot express" },
+            "convert supports them in schedule files (.json), without --nearest",
+        )?;
     }
     let nearest = if args.nearest { mend(&mut given.read)? } else { None };
     let fused = recomputation::fused(&given.read.schedule, format);

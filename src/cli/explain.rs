@@ -297,7 +297,7 @@ fn chain(steps: &[Step]) -> String {
     for (position, step) in steps.iter().enumerate() {
         text.push_str(match step.waits {
             Waits::Nothing => "",
-            Waits::Dependency { .. } | Waits::Link { .. } => "> ",
+            Waits::Dependency { .. } | Waits::Link { .. } | Waits::Copies { .. } => "> ",
             Waits::Memory => "# ",
             Waits::Device => "| ",
         });

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::caveats::best_makespan;
 use crate::analysis::Recomputation;
 use crate::draw::in_unit;
-use crate::model::{Model, Units};
+use crate::model::{Device, Model, Units};
 use crate::replay::{Rate, Verdict};
 use crate::schedule::Schedule;
 
@@ -40,6 +40,9 @@ pub struct Figures {
     pub recomputed_passes: u64,
     /// The stages that are recomputed, and for how many microbatches each.
     pub recomputed_stages: Vec<RecomputedStage>,
+    /// How many activations each device offloads; absent where none does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub offloaded: Vec<usize>,
     /// The most each device holds at any instant, in units.
     pub peak_memory: Vec<i64>,
     /// The largest of those.
@@ -70,6 +73,7 @@ impl Figures {
             useful_rate_exact: None,
             recomputed_passes: 0,
             recomputed_stages: Vec::new(),
+            offloaded: Vec::new(),
             peak_memory: Vec::new(),
             peak_memory_max: None,
         }
@@ -95,10 +99,17 @@ impl Figures {
             recomputed_stages: stages
                 .map(|&(stage, microbatches)| RecomputedStage { stage: stage.0, microbatches })
                 .collect(),
+            offloaded: offloaded(schedule),
             peak_memory: peaks.clone().collect(),
             peak_memory_max: peaks.max(),
         }
     }
+}
+
+/// How many activations each device offloads; empty where none does.
+fn offloaded(schedule: &Schedule) -> Vec<usize> {
+    let counts = Device::all(schedule.devices()).map(|device| schedule.offloads(device).len());
+    if schedule.offload_count() == 0 { Vec::new() } else { counts.collect() }
 }
 
 /// The nearest decimal to an exact rate, for people and for plots.
@@ -154,6 +165,13 @@ impl fmt::Display for Lines<'_> {
         let recomputed = Recomputation::of(self.schedule);
         if !recomputed.is_empty() {
             line("recomputed", recomputed.to_string())?;
+        }
+        let offloaded = offloaded(self.schedule);
+        if !offloaded.is_empty() {
+            let of_device: Vec<String> = offloaded.iter().map(ToString::to_string).collect();
+            let all: usize = offloaded.iter().sum();
+            let which = if all == 1 { "activation" } else { "activations" };
+            line("offloaded", format!("{all} {which}; by device: {}", of_device.join(", ")))?;
         }
         if !self.verdict.peak_memory.is_empty() {
             let unit = &self.model.memory().unit;

@@ -12,7 +12,7 @@ use super::error::{Error, Status};
 use super::file_name::FileName;
 use super::output::{Output, Target};
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
-use super::size::{refuse_messages, refuse_step};
+use super::size::{refuse_messages, refuse_offloads, refuse_step};
 use super::verdict::VerifyReport;
 use crate::analysis::critical_path;
 use crate::draw::{PageError, Part, Picture, Svg, Terminal, page};
@@ -162,6 +162,13 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
         refuse_step(&subject.model)?;
         if form == Form::Page {
             refuse_messages(&subject.model)?;
+        }
+        if form != Form::Trace {
+            refuse_offloads(
+                &subject.schedule,
+                "are drawn as a trace alone",
+                "give `-o` a name that ends in `.json`, and open it at https://ui.perfetto.dev",
+            )?;
         }
     }
     let judgements: Vec<VerifyReport<'_>> = subjects.iter().map(VerifyReport::of).collect();

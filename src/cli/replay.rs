@@ -16,7 +16,7 @@ use super::verdict::VerifyReport;
 use crate::analysis::{Span, Utilisation, spans};
 use crate::draw::in_unit;
 use crate::model::{Device, Link, Pass, Ticks};
-use crate::replay::{LinkTimes, Rate, Timing};
+use crate::replay::{CopyTimes, LinkTimes, Rate, Timing};
 
 /// The options of `replay`.
 #[derive(Debug, Args)]
@@ -77,13 +77,45 @@ struct Sent {
     end: i64,
 }
 
+/// The copy engines of a device, with the copies in the order of each.
+#[derive(Serialize)]
+struct CopiesReport {
+    device: u32,
+    to_host: EngineReport,
+    from_host: EngineReport,
+}
+
+/// A copy engine; the pass of a copy is the forward whose activation is copied.
+#[derive(Serialize)]
+struct EngineReport {
+    busy: i64,
+    copies: Vec<Sent>,
+}
+
+/// What runs while no pass does, in time.
+fn sent((pass, during): &(Pass, Range<Ticks>)) -> Sent {
+    Sent { pass: *pass, start: during.start.0, end: during.end.0 }
+}
+
+/// The copy engines of the devices; nothing where nothing is offloaded.
+fn copies(timing: &Timing) -> Vec<CopiesReport> {
+    let of_device = |(device, times): (u32, &CopyTimes)| {
+        let [down, up] = times.busy();
+        let engine = |busy: Ticks, copies: &[_]| EngineReport {
+            busy: busy.0,
+            copies: copies.iter().map(sent).collect(),
+        };
+        CopiesReport {
+            device,
+            to_host: engine(down, &times.to_host),
+            from_host: engine(up, &times.from_host),
+        }
+    };
+    (0..).zip(&timing.copies).map(of_device).collect()
+}
+
 /// The links that messages keep busy.
 fn links(timing: &Timing) -> Vec<LinkReport> {
-    let sent = |(pass, during): &(Pass, Range<Ticks>)| Sent {
-        pass: *pass,
-        start: during.start.0,
-        end: during.end.0,
-    };
     let link = |times: &LinkTimes| LinkReport {
         link: times.link,
         busy: times.busy().0,
@@ -163,6 +195,9 @@ impl Serialize for Replayed<'_> {
             passes: Option<Passes<'a>>,
             /// Empty without `[messages]` in the model.
             links: Vec<LinkReport>,
+            /// By device; absent where the schedule offloads nothing.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            copies: Vec<CopiesReport>,
             /// By stage; empty without `[step]` in the model.
             step: Vec<StageEnd>,
         }
@@ -170,8 +205,9 @@ impl Serialize for Replayed<'_> {
         let largest_span = self.timing().map(|timing| self.largest_span(timing).0);
         let passes = self.timing().map(|timing| Passes(self, timing));
         let links = self.timing().map_or_else(Vec::new, links);
+        let copies = self.timing().map_or_else(Vec::new, copies);
         let step = self.timing().map_or_else(Vec::new, ends);
-        Object { judgement: &self.judgement, largest_span, passes, links, step }.serialize(serializer)
+        Object { judgement: &self.judgement, largest_span, passes, links, copies, step }.serialize(serializer)
     }
 }
 
@@ -200,6 +236,24 @@ impl fmt::Display for Replayed<'_> {
                 let (messages, busy) = (times.messages.len(), times.busy());
                 let share = percentage(Rate::new(busy.0.into(), timing.metrics.makespan.0.into()));
                 table.row([times.link.to_string(), messages.to_string(), busy.to_string(), share]);
+            }
+            write!(out, "\n{table}")?;
+        }
+        if !timing.copies.is_empty() {
+            let mut table =
+                Table::new(["device", "copies", "to the host", "share", "from the host", "share"]);
+            for (device, times) in timing.copies.iter().enumerate() {
+                let [down, up] = times.busy();
+                let share =
+                    |busy: Ticks| percentage(Rate::new(busy.0.into(), timing.metrics.makespan.0.into()));
+                table.row([
+                    device.to_string(),
+                    times.to_host.len().to_string(),
+                    down.to_string(),
+                    share(down),
+                    up.to_string(),
+                    share(up),
+                ]);
             }
             write!(out, "\n{table}")?;
         }

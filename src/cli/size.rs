@@ -13,6 +13,7 @@ use crate::catalog;
 use crate::estimate::{self, Work};
 use crate::model::{Device, Model, Placement, StepEnd, Units};
 use crate::replay::replay;
+use crate::schedule::Schedule;
 
 /// A model with the options that change its size and its capacities.
 #[derive(Debug, Args)]
@@ -128,6 +129,31 @@ pub fn refuse_messages(model: &Model) -> Result<(), Error> {
         format!("`{}` has [messages], which are not shown here", model.name()),
         "optimize, compare, verify, replay and check support them, and `render` but for pages",
     ))
+}
+
+/// Refuses a model in which activations can be offloaded, for what knows no copies.
+///
+/// # Errors
+/// When some can.
+pub fn refuse_offload(model: &Model) -> Result<(), Error> {
+    if !model.can_offload() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("`{}` has [offload], which this command does not know", model.name()),
+        "optimize, compare, verify, replay and check support it; to go without, remove that table",
+    ))
+}
+
+/// Refuses a schedule that offloads, for what shows or writes passes alone.
+///
+/// # Errors
+/// When something is offloaded.
+pub fn refuse_offloads(schedule: &Schedule, what: &str, help: &str) -> Result<(), Error> {
+    match schedule.offload_count() {
+        0 => Ok(()),
+        _ => Err(Error::usage(format!("the schedule offloads activations, which {what}"), help)),
+    }
 }
 
 /// The model for commands that count activations alone; a note says that weights are left out.

@@ -55,6 +55,14 @@ pub enum CannotRun {
         /// That pass.
         pass: Pass,
     },
+    /// An offloaded activation.
+    #[error("device {device}: `{pass}` is offloaded, which this runtime is not told")]
+    Offloaded {
+        /// The device.
+        device: Device,
+        /// The forward whose activation is offloaded.
+        pass: Pass,
+    },
     /// Microbatches overtake each other where the runtime keeps them in a queue.
     #[error(
         "device {device}, position {position}: `{pass}` comes before an earlier microbatch of its stage, but this runtime \
@@ -154,6 +162,9 @@ pub(super) fn plain(schedule: &Schedule) -> Result<(), CannotRun> {
         }
         if let Some(&position) = schedule.overlaps(device).first() {
             return Err(CannotRun::Overlapped { device, position, pass: order[position] });
+        }
+        if let Some(offloaded) = schedule.offloads(device).first() {
+            return Err(CannotRun::Offloaded { device, pass: offloaded.pass });
         }
     }
     Ok(())

@@ -98,7 +98,8 @@ struct Arguments {
     memory_after: i64,
 }
 
-/// Writes the times of the passes of a schedule as a trace, and those of the messages that keep links busy. An end of the step is left out, but its makespan is stated.
+/// Writes the times of the passes of a schedule as a trace, those of the messages that keep links
+/// busy, and those of copies to the host and back. An end of the step is left out, but its makespan is stated.
 ///
 /// # Errors
 /// When times or amounts are too large for the form, or `out` cannot be written.
@@ -204,7 +205,30 @@ impl<W: Write> Trace<'_, W> {
         for (position, ((&pass, &start), &held)) in order.iter().zip(starts).zip(memory).enumerate() {
             self.pass((device, self.thread(device, position)), pass, start, held)?;
         }
+        self.copies(device)?;
         self.counter(device, memory)
+    }
+
+    /// The copies of a device to the host and back, each engine's on a thread of its own.
+    fn copies(&mut self, device: Device) -> Result<(), TraceError> {
+        let Some(times) = self.timing.copies.get(device.index()) else { return Ok(()) };
+        for (thread, name, copies) in
+            [(2, "copies to the host", &times.to_host), (3, "copies from the host", &times.from_host)]
+        {
+            self.event(&format!(
+                "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{device},\"tid\":{thread},\"args\":{{\"name\":\"{name}\"}}}}"
+            ))?;
+            for (pass, during) in copies {
+                let Range { start, end } = *during;
+                self.event(&format!(
+                    "{{\"ph\":\"X\",\"name\":\"activation of {pass}\",\"cat\":\"copy\",\"pid\":{device},\"tid\":{thread},\
+                     \"ts\":{},\"dur\":{},\"args\":{{\"start_tick\":{start},\"end_tick\":{end}}}}}",
+                    self.clock.microseconds(start),
+                    self.clock.microseconds(end - start),
+                ))?;
+            }
+        }
+        Ok(())
     }
 
     /// The thread of the pass at a position: the second one if the other pass of its pair still runs.

@@ -36,7 +36,7 @@ impl Nearest {
 #[must_use]
 pub fn nearest(schedule: &Schedule) -> Option<Nearest> {
     let passes: BTreeSet<Pass> = schedule.orders().iter().flatten().copied().collect();
-    if passes.len() < schedule.len() {
+    if passes.len() < schedule.len() || schedule.offload_count() > 0 {
         return None;
     }
     // What is left of every device, as steps of one or two passes.

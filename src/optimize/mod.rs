@@ -59,8 +59,8 @@ use crate::stop::Stop;
 /// How to search.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What to minimise. Between equals decide, in this order: whether they recompute; the largest peak of a device;
-    /// the peaks of all devices together; how many passes recompute.
+    /// What to minimise. Between equals decide, in this order: whether they recompute; how many activations they offload; the
+    /// largest peak of a device; the peaks of all devices together; how many passes recompute.
     pub objective: Objective,
     /// When to stop with the best schedule found so far; by default, not before the effort is spent. A
     /// search that ends before is the same every time.
@@ -240,7 +240,7 @@ fn not_refuted(
 /// The shortest schedule found under the model's capacities.
 ///
 /// Any capacities that a serial execution keeps to give a schedule. Nothing is recomputed in it that could be left
-/// out with a schedule as short within the capacities. Unless the [stop](Options::stop)
+/// out with a schedule as short within the capacities, and no activation is offloaded that could stay. Unless the [stop](Options::stop)
 /// comes first, the result is never worse than a schedule of the catalogue that keeps to the capacities, and
 /// it is the same every time, with any number of threads. In any case it is never worse than a
 /// [known](Options::known) schedule.
@@ -264,7 +264,7 @@ pub fn optimize(
     if model.placement().directions() > 1 {
         return Err(OptimizeError::TwoDirections);
     }
-    if model.has_plain_memory() {
+    if model.has_plain_memory() && !model.can_offload() {
         feasible::check(model)?;
     } else {
         beyond::check(model)?;

@@ -63,13 +63,21 @@ impl ReplayedSchedule {
         Self { value: objective.of(&timing.metrics), ..self }
     }
 
-    /// What schedules are compared by in the end: the objective; whether they recompute; the largest peak of a
-    /// device, and all of them together; how many passes recompute.
-    pub(super) fn rank(&self) -> (Ticks, bool, Units, Units, usize) {
+    /// What schedules are compared by in the end: the objective; whether they recompute; how many activations they offload; the
+    /// largest peak of a device, and all of them together; how many passes recompute.
+    pub(super) fn rank(&self) -> (Ticks, bool, usize, Units, Units, usize) {
         let passes = self.schedule.orders().iter().flatten();
         let recomputations = passes.filter(|pass| pass.kind == Kind::R).count();
         let peaks = self.verdict.peak_memory.iter().copied();
-        (self.value, recomputations > 0, self.verdict.peak_memory_max(), peaks.sum(), recomputations)
+        let offloads = self.schedule.offload_count();
+        (
+            self.value,
+            recomputations > 0,
+            offloads,
+            self.verdict.peak_memory_max(),
+            peaks.sum(),
+            recomputations,
+        )
     }
 }
 

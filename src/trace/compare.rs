@@ -8,7 +8,7 @@ use super::statistics::{Spread, quantile};
 use super::terms::{Terms, simulate_with};
 use super::{Iteration, Span, Trace};
 use crate::analysis::{bubble_rate, spans};
-use crate::model::{Device, Messages, Model, ModelError, Overlap, Pass, StepEnd, Ticks, Units};
+use crate::model::{Device, Messages, Model, ModelError, Offload, Overlap, Pass, StepEnd, Ticks, Units};
 use crate::replay::{Rate, Violation, replay};
 use crate::schedule::Schedule;
 
@@ -79,11 +79,18 @@ pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, Predict
         }
         None => None,
     };
+    let offload = match model.offload() {
+        Some(Offload { moved, to_host, from_host }) => {
+            Some(Offload { moved: moved.clone(), to_host: longer(to_host)?, from_host: longer(from_host)? })
+        }
+        None => None,
+    };
     let free = model.without_weights().with_uniform_activation_capacity(None)?;
     // What the ticks of the old unit say does not suit the new costs.
-    let bare = free.with_overlap(Overlap::default())?.with_messages(None)?.with_step(None)?;
+    let bare =
+        free.with_overlap(Overlap::default())?.with_messages(None)?.with_step(None)?.with_offload(None)?;
     let scaled = bare.with_microbatches(microbatches)?.with_costs(costs)?.with_overlap(overlap)?;
-    Ok(scaled.with_messages(messages)?.with_step(step)?)
+    Ok(scaled.with_messages(messages)?.with_step(step)?.with_offload(offload)?)
 }
 
 /// What replay predicts under a model [in nanoseconds](in_nanoseconds).

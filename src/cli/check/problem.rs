@@ -6,7 +6,7 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use crate::draw::plural;
-use crate::model::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Ticks, Units};
+use crate::model::{Device, Links, Messages, Model, Offload, Overlap, PairDurations, Shape, Ticks, Units};
 
 /// A problem, as it is printed.
 #[derive(Debug, Serialize)]
@@ -49,6 +49,9 @@ pub(super) struct ProblemReport<'a> {
     messages: Option<MessagesReport>,
     /// What follows the last backward of each stage, if anything does.
     step: Option<StepReport>,
+    /// What may go to the host, where that is stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offload: Option<OffloadReport>,
     /// Whether it was found to be the problem that the reader asked about.
     compared_with_model: bool,
     #[serde(skip)]
@@ -146,6 +149,14 @@ struct WorkspaceReport {
     recompute: Vec<i64>,
 }
 
+/// By stage: what of an activation goes to the host, in units, and how long copies take, in ticks.
+#[derive(Debug, Serialize)]
+struct OffloadReport {
+    moved: Vec<i64>,
+    to_host: Vec<i64>,
+    from_host: Vec<i64>,
+}
+
 /// By stage, in ticks.
 #[derive(Debug, Serialize)]
 struct StepReport {
@@ -205,6 +216,11 @@ impl<'a> ProblemReport<'a> {
             step: model
                 .step()
                 .map(|step| StepReport { reduce: ticks(&step.reduce), optimizer: ticks(&step.optimizer) }),
+            offload: model.offload().map(|Offload { moved, to_host, from_host }| OffloadReport {
+                moved: units(moved),
+                to_host: ticks(to_host),
+                from_host: ticks(from_host),
+            }),
             compared_with_model,
             shape: placement.shape(),
         }
@@ -258,6 +274,11 @@ impl fmt::Display for ProblemReport<'_> {
                 },
             );
             line("messages", format!("occupy {} {time}; {links}", values(occupancy)))?;
+        }
+        if let Some(OffloadReport { moved, to_host, from_host }) = &self.offload {
+            let [moved, to_host, from_host] = [moved, to_host, from_host].map(|list| values(list));
+            let memory = self.memory_unit;
+            line("offload", format!("{moved} {memory}; to the host {to_host}, back {from_host} {time}"))?;
         }
         if let Some(StepReport { reduce, optimizer }) = &self.step {
             let (reduce, optimizer) = (values(reduce), values(optimizer));

@@ -16,7 +16,7 @@ use crate::cli::input::read_model;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::render::Colour;
-use crate::cli::size::{refuse_messages, refuse_step};
+use crate::cli::size::{refuse_messages, refuse_offload, refuse_step};
 use crate::model::Model;
 use crate::replay::{Rate, Violation};
 use crate::trace::compare::{
@@ -96,6 +96,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     if let Some(model) = &given {
         refuse_step(model)?;
         refuse_messages(model)?;
+        refuse_offload(model)?;
     }
     given.iter().filter_map(caveats::worst_case).for_each(|text| note(&text));
     let others: Vec<Trace> =

@@ -109,6 +109,14 @@ pub enum ExportError {
         /// The recomputation.
         pass: Pass,
     },
+    /// An offloaded activation.
+    #[error("device {device}: `{pass}` is offloaded, for which PyTorch has no action")]
+    Offloaded {
+        /// The device.
+        device: Device,
+        /// The forward whose activation is offloaded.
+        pass: Pass,
+    },
     /// Two pipelines over the same devices.
     #[error("microbatches go in two directions, and PyTorch's runtime has one pipeline")]
     TwoDirections,

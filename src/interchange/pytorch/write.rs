@@ -69,6 +69,9 @@ fn check(schedule: &Schedule) -> Result<(), ExportError> {
     let mut seen = vec![false; placement.stages() as usize];
     let mut found = 0;
     for device in Device::all(schedule.devices()) {
+        if let Some(offloaded) = schedule.offloads(device).first() {
+            return Err(ExportError::Offloaded { device, pass: offloaded.pass });
+        }
         for (position, &pass) in schedule.order(device).iter().enumerate() {
             if pass.kind == Kind::R {
                 return Err(ExportError::Recomputation { device, position, pass });

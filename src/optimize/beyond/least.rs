@@ -5,16 +5,19 @@
 //! and I or B; the W of a stage comes anywhere behind its I. When F, R, I or B of a stage starts, the lower stages hold at
 //! least what they keep after F. What fits is decided for a given room:
 //!
-//! - R is worth it on every stage where it keeps less and fits: what the lower stages keep is then the least there can
-//!   be, whatever the higher ones choose. That Ws which wait for room may be in the way of R is left out.
+//! - R, or an offload, is worth it on every stage where it keeps less and fits: what the lower stages keep is then the least
+//!   there can be, whatever the higher ones choose. That Ws which wait for room may be in the way of R is left out. An offload
+//!   serves what runs between F and the backward of its stage, so the highest stage has no use for it.
 //! - W is run as soon as it fits, since nothing holds more after it. It may fit only once lower stages have ended.
 //! - B leaves nothing behind, so I without its W right behind it is only worth it where neither that W nor B fits.
 //!
 //! So where this does not fit, no schedule does.
 
+use std::collections::BTreeMap;
+
 use super::super::feasible::Infeasible;
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Units};
-use crate::schedule::Schedule;
+use crate::schedule::{Offloaded, Schedule};
 
 /// What is live when a pass of the first microbatch starts.
 struct Need {
@@ -34,6 +37,8 @@ struct Plan {
     /// The passes of the first microbatch in order.
     order: Vec<Pass>,
     needs: Vec<Need>,
+    /// The stages whose activations go to the host.
+    away: Vec<Stage>,
 }
 
 impl Plan {
@@ -74,10 +79,32 @@ pub(super) fn least(model: &Model) -> Result<[Schedule; 2], Infeasible> {
                 |microbatch| order.iter().map(move |&pass| Pass { microbatch, ..pass }).collect::<Vec<_>>();
             Microbatch::all(model.microbatches()).flat_map(of_microbatch).collect()
         };
-        let orders = plans.iter().map(of_device).collect();
+        let orders: Vec<Vec<Pass>> = plans.iter().map(of_device).collect();
+        let offloads = plans.iter().zip(&orders).map(|(plan, order)| offloads(&plan.away, order)).collect();
         Schedule::new(model.placement().clone(), model.microbatches(), orders)
+            .and_then(|schedule| schedule.with_offloads(offloads))
             .expect("a model has as many orders as devices and no more passes than a schedule may")
     }))
+}
+
+/// What of an order is offloaded, each from the pass behind its F to its backward.
+fn offloads(away: &[Stage], order: &[Pass]) -> Vec<Offloaded> {
+    let mut found: Vec<Offloaded> = Vec::new();
+    let mut freed: BTreeMap<Pass, usize> = BTreeMap::new();
+    for (position, &pass) in order.iter().enumerate().filter(|(_, pass)| away.contains(&pass.stage)) {
+        match pass.kind {
+            Kind::F => {
+                freed.insert(pass, position + 1);
+            }
+            Kind::I | Kind::B => {
+                let forward = pass.with_kind(Kind::F);
+                let offloaded = |freed| Offloaded { pass: forward, freed, fetched: position };
+                found.extend(freed.remove(&forward).map(offloaded));
+            }
+            Kind::W | Kind::R => {}
+        }
+    }
+    found
 }
 
 /// What fits into the capacity of a device.
@@ -105,6 +132,7 @@ fn fitting(model: &Model, device: Device) -> Result<Plan, Infeasible> {
 struct Kept {
     stage: Stage,
     recomputes: bool,
+    offloads: bool,
     units: Units,
 }
 
@@ -112,16 +140,23 @@ struct Kept {
 fn kept(model: &Model, device: Device, room: Units) -> Vec<Kept> {
     let mut stages = model.placement().stages_of(device).to_vec();
     stages.sort_unstable();
+    let highest = stages.last().copied();
     let mut below = Units::ZERO;
     let of_stage = |stage| {
         let whole = model.activation(stage);
+        let stays = whole - model.moved(stage);
         let again = below + whole + model.workspace(stage, Kind::R);
-        let checkpoint = model.checkpoint(stage).filter(|&kept| kept < whole && again <= room);
-        // Recomputation takes time: it is left to those that need it.
-        let checkpoint = checkpoint.filter(|_| model.capacity(device).is_some());
-        let units = checkpoint.unwrap_or(whole);
+        // Both take time: they are left to those that need them.
+        let is_limited = model.capacity(device).is_some();
+        let checkpoint =
+            model.checkpoint(stage).filter(|&kept| is_limited && kept < whole && again <= room);
+        let is_whole = below + while_running(model, stage, Kind::F) <= room;
+        let may_offload = is_limited && is_whole && Some(stage) != highest && stays < whole;
+        let offloads = may_offload && checkpoint.is_none_or(|kept| stays <= kept);
+        let recomputes = checkpoint.is_some() && !offloads;
+        let units = if offloads { stays } else { checkpoint.unwrap_or(whole) };
         below += units;
-        Kept { stage, recomputes: checkpoint.is_some(), units }
+        Kept { stage, recomputes, offloads, units }
     };
     stages.into_iter().map(of_stage).collect()
 }
@@ -130,9 +165,12 @@ fn kept(model: &Model, device: Device, room: Units) -> Vec<Kept> {
 fn plan(model: &Model, device: Device, room: Units) -> Plan {
     let mut running = Running { model, room, waiting: Vec::new(), below: Vec::new(), plan: Plan::default() };
     let kept = kept(model, device, room);
-    for &Kept { stage, units, .. } in &kept {
-        let more = while_running(model, stage, Kind::F) - (model.activation(stage) - units);
-        running.run(stage, Kind::F, more);
+    for &Kept { stage, recomputes, offloads, units } in &kept {
+        let left_out = if recomputes { model.activation(stage) - units } else { Units::ZERO };
+        running.run(stage, Kind::F, while_running(model, stage, Kind::F) - left_out);
+        if offloads {
+            running.plan.away.push(stage);
+        }
         running.below.push((stage, units));
     }
     for &Kept { stage, recomputes, .. } in kept.iter().rev() {

@@ -1,5 +1,5 @@
 //! Models that say more than what passes take and when their results arrive: overlapped pairs that save time, messages that
-//! keep links busy, the end of the step, and memory beyond what F keeps.
+//! keep links busy, the end of the step, offloading, and memory beyond what F keeps.
 //!
 //! The searches know passes that run one by one, messages that each have a link of their own, and nothing behind the passes.
 //! So schedules are sought for such models, and replay measures them under the model itself. Where links are busy, one more
@@ -7,14 +7,16 @@
 //! [shorter](crate::certificate::shortened) as pairs can make them, which gives orders that are good once pairs are made;
 //! and named schedules with pairs. In each schedule forwards and backwards that follow each other become pairs wherever
 //! replay says that this helps. In the end the best one is changed at random: its pairs and its orders, which also decide
-//! when the gradients of a stage can be reduced. What to do about memory, [`memory`] says.
+//! when the gradients of a stage can be reduced. What to do about memory, [`memory`] says, and what to offload, [`offload`].
 
 mod climb;
 mod least;
 mod list;
 mod memory;
+mod offload;
 mod paired;
 
+use super::feasible;
 use super::replayed::{ReplayedSchedule, given, with_time_to_check};
 use super::{
     Optimality, OptimizeError, Options, Progress, STEPS, Solution, lower_bound_until, not_refuted,
@@ -27,6 +29,7 @@ use crate::schedule::Schedule;
 use crate::stop::Stop;
 use climb::Climb;
 pub(super) use least::check;
+use offload::Offloads;
 use paired::Paired;
 
 /// [`optimize`] for a model that says more than passes and latencies.
@@ -40,7 +43,13 @@ pub(super) fn optimize_beyond_passes(
     let best = bound.value;
     let mut report = |told: &Progress| progress(&Progress { bound: best, ..told.clone() });
     let sums = model.with_overlap(Overlap::default()).expect("sums always suit");
-    let plain = sums.with_own_links().with_step(None).expect("what ends with its passes takes no longer");
+    let plain = sums.with_own_links().with_step(None).and_then(|model| model.with_offload(None));
+    let mut plain = plain.expect("what ends with its passes takes no longer");
+    if model.can_offload() && !is_feasible(&plain) {
+        // What fits needs copies, which are added later.
+        plain = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
+    }
+    let plain = plain;
     // What is there at once, whatever the time.
     let named = named(model, &options.stop);
     let mut found: Vec<(ReplayedSchedule, Option<Paired>)> = Vec::new();
@@ -65,6 +74,7 @@ pub(super) fn optimize_beyond_passes(
         let memory = apart.room.memory().clone();
         let model = shortened(&model.with_own_links())
             .with_step(None)
+            .and_then(|model| model.with_offload(None))
             .and_then(|model| model.with_plain_memory(memory));
         let model = model.expect("what ends with its passes takes no longer, and memory is that of a model");
         let shorter = optimize(&model, &aside, &mut report)?;
@@ -75,6 +85,15 @@ pub(super) fn optimize_beyond_passes(
         let patient = optimize(&with_longer_messages(model, &apart.room), &aside, &mut report)?;
         is_cut_short |= patient.is_cut_short;
         sources.push((patient.schedule, patient.engine));
+    }
+    let mut roomier = Vec::new();
+    if model.can_offload() && !options.stop.is_due() {
+        let quarter = Options {
+            stop: options.stop.within(options.stop.remaining() / 2),
+            effort: options.effort / 4,
+            ..aside.clone()
+        };
+        roomier = offload::roomier(model, &plain, &quarter, &mut report)?;
     }
     if !options.stop.is_due() {
         let steps = STEPS.min(options.effort as u64 / super::EFFORT_PER_STEP);
@@ -87,7 +106,7 @@ pub(super) fn optimize_beyond_passes(
         bound: bound.value,
     });
     let mut without = Vec::new();
-    if model.has_plain_memory() {
+    if model.has_plain_memory() && !model.can_offload() {
         // Memory is the same in both models.
         let apart = &apart.solutions[0];
         let engine = apart.engine.clone();
@@ -111,6 +130,30 @@ pub(super) fn optimize_beyond_passes(
         best: None,
     };
     let effort = options.effort / EFFORT_PER_REPLAYED_PASS;
+    let mut offloads = Offloads {
+        model,
+        objective: options.objective,
+        bound: bound.value,
+        passes_left: 0,
+        stop: options.stop.clone(),
+    };
+    if model.can_offload() {
+        let mut orders = roomier;
+        orders.extend(sources.iter().cloned());
+        orders.extend(without.iter().map(|found| (found.schedule.clone(), found.engine.clone())));
+        let least = least::least(model)?.map(|least| (least, "one microbatch at a time".to_owned()));
+        for (schedule, engine) in least {
+            found.extend(
+                ReplayedSchedule::new(model, options.objective, schedule, engine)
+                    .ok()
+                    .map(|least| (least, None)),
+            );
+        }
+        for (schedule, engine) in orders {
+            offloads.passes_left = effort / 100;
+            found.extend(offloads.fitted(&bare(&schedule), &engine).map(|fitted| (fitted, None)));
+        }
+    }
     let mut improve = |(schedule, engine): (Schedule, String)| {
         climb.passes_left = effort / 200;
         found.extend(
@@ -131,11 +174,15 @@ pub(super) fn optimize_beyond_passes(
     if let Some(pairs) = pairs {
         climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
         best = climb.wandered(pairs, best, options.seed);
+    } else if best.schedule.offload_count() > 0 {
+        offloads.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
+        best = offloads.wandered(best, options.seed);
     }
     is_cut_short |= options.stop.is_due();
-    // A change of orders or pairs may have made a recomputation needless.
+    // A change of orders or pairs may have made a recomputation needless, and one of orders an offload.
+    let best = best.without_needless(model, options.objective);
     let ReplayedSchedule { schedule, verdict, value, engine } =
-        best.without_needless(model, options.objective);
+        offload::without_needless(model, options.objective, best);
     not_refuted(value, bound.value, None)?;
     let schedule = of_optimize(schedule, model, &engine);
     let optimality = if value == bound.value { Optimality::Bound } else { Optimality::Open };
@@ -145,6 +192,11 @@ pub(super) fn optimize_beyond_passes(
     let objective = options.objective;
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
     Ok(solution.certified(model))
+}
+
+/// Whether some schedule keeps to the capacities of a model of passes alone.
+fn is_feasible(plain: &Model) -> bool {
+    if plain.has_plain_memory() { feasible::check(plain).is_ok() } else { check(plain).is_ok() }
 }
 
 /// Named schedules and their names, where those of passes alone are not all: where links are busy all, where pairs save time

@@ -34,7 +34,7 @@ pub fn every_m_of_block(block: &Block, model: &Model, stop: &Stop) -> Result<Eve
     if model.step().is_some_and(StepEnd::takes_time) {
         return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }
-    if let Some(beyond) = model.beyond_passes().filter(|_| !model.has_plain_memory()) {
+    if let Some(beyond) = model.beyond_passes().filter(|_| !model.has_plain_memory() || model.can_offload()) {
         return Ok(EveryM::Unknown(UnknownReason::Memory(beyond)));
     }
     let found = growing(block, model, stop)?;

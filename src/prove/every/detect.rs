@@ -56,13 +56,16 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> R
     if schedule.overlap_count() > 0 {
         return Ok(EveryM::Unknown(UnknownReason::Overlapped));
     }
+    if schedule.offload_count() > 0 {
+        return Ok(EveryM::Unknown(UnknownReason::Offloaded));
+    }
     if model.has_busy_links() {
         return Ok(EveryM::Unknown(UnknownReason::Messages));
     }
     if model.step().is_some_and(StepEnd::takes_time) {
         return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }
-    if let Some(beyond) = model.beyond_passes().filter(|_| !model.has_plain_memory()) {
+    if let Some(beyond) = model.beyond_passes().filter(|_| !model.has_plain_memory() || model.can_offload()) {
         return Ok(EveryM::Unknown(UnknownReason::Memory(beyond)));
     }
     let growing = match growing(schedule, stop) {

@@ -187,13 +187,16 @@ pub enum UnknownReason {
     /// Passes that run as one, which the induction does not know.
     #[error("the schedule has overlapped pairs, which are not repeated with more microbatches here")]
     Overlapped,
+    /// Activations that go to the host and back, which the induction does not know.
+    #[error("the schedule offloads activations, which are not repeated with more microbatches here")]
+    Offloaded,
     /// Messages that keep links busy, which the induction does not know.
     #[error("the model has [messages], and how links are shared is not repeated with more microbatches here")]
     Messages,
     /// An end of the step, which the induction does not know.
     #[error("the model has [step], which is not repeated with more microbatches here")]
     EndOfStep,
-    /// Workspaces, buffers of messages, or an I that leaves more than F kept.
+    /// Workspaces, buffers of messages, an I that leaves more than F kept, or activations that can be offloaded.
     #[error("the model has {0}, which is not counted with more microbatches here")]
     Memory(BeyondPasses),
     /// Orders in which nothing repeats.

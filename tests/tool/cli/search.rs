@@ -266,11 +266,75 @@ fn messages_on_links_are_part_of_what_is_found_verified_and_checked() {
 }
 
 #[test]
+fn offloaded_activations_are_part_of_what_is_found_verified_and_checked() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
+    let file = path("offload.json");
+    let run = tool(&["optimize", OFFLOAD_MODEL, "-o", &file, "--json"]).json();
+    let offloaded: Vec<i64> =
+        run["offloaded"].as_array().expect("a list").iter().filter_map(serde_json::Value::as_i64).collect();
+    assert!(offloaded.len() == 4 && offloaded[0] > 0, "{run}");
+    assert!(run["peak_memory_max"].as_i64() <= Some(200), "{run}");
+
+    // Without copies it takes longer: the table is all that makes the difference.
+    let plain = path("plain.toml");
+    let text = std::fs::read_to_string(OFFLOAD_MODEL).expect("a model");
+    std::fs::write(&plain, text.split("[offload]").next().expect("a model")).expect("a file");
+    let without = tool(&["optimize", &plain, "--json"]).json();
+    assert!(run["makespan"].as_i64() < without["makespan"].as_i64(), "{run} {without}");
+    let refused = tool(&["verify", &file, "--model", &plain]);
+    assert_eq!(refused.status, 1, "{}", refused.out);
+    assert!(refused.out.contains("is offloaded, but the model has no [offload] table"), "{}", refused.out);
+
+    // Each engine copies one activation at a time.
+    let replayed = tool(&["replay", &file, "--model", OFFLOAD_MODEL, "--json"]).json();
+    for (device, copies) in replayed["copies"].as_array().expect("a list").iter().enumerate() {
+        for engine in ["to_host", "from_host"] {
+            let list = copies[engine]["copies"].as_array().expect("a list");
+            let times =
+                |key: &str| list.iter().map(|copy| copy[key].as_i64().expect("ticks")).collect::<Vec<_>>();
+            let (starts, ends) = (times("start"), times("end"));
+            assert_eq!(i64::try_from(list.len()).ok(), offloaded.get(device).copied());
+            assert!(starts.iter().skip(1).zip(&ends).all(|(start, end)| start >= end), "{copies}");
+            assert_eq!(copies[engine]["busy"].as_i64(), Some(5 * offloaded[device]));
+        }
+    }
+    let shown = tool(&["replay", &file, "--model", OFFLOAD_MODEL]);
+    assert!(shown.out.contains("  offloaded     ") && shown.out.contains("from the host"), "{}", shown.out);
+    let checked = tool(&["check", &file, "--model", OFFLOAD_MODEL]);
+    let problem = "offload       100 MiB; to the host 5, back 5 ticks";
+    assert!(checked.out.contains(problem), "{}", checked.out);
+    let every = tool(&["verify", &file, "--model", OFFLOAD_MODEL, "--every-m"]);
+    assert_eq!(every.status, 3, "{}", every.out);
+    assert!(every.out.contains("the schedule offloads activations"), "{}", every.out);
+
+    for (picture, status) in [("offload.trace.json", 0), ("offload.svg", 2), ("offload.html", 2)] {
+        let drawn = tool(&["render", &file, "--model", OFFLOAD_MODEL, "-o", &path(picture)]);
+        assert_eq!(drawn.status, status, "{picture}: {}", drawn.err);
+    }
+    let trace = std::fs::read_to_string(path("offload.trace.json")).expect("a trace");
+    assert!(trace.contains("copies to the host") && trace.contains("copies from the host"));
+    for form in ["pytorch", "pytorch-comms", "torchtitan", "megatron"] {
+        let refused = tool(&["convert", &file, "-o", &path("other"), "--to", form]);
+        assert_eq!(refused.status, 2, "{form}: {}", refused.err);
+        assert!(refused.err.contains("offloads activations"), "{form}: {}", refused.err);
+    }
+    let again = path("again.json");
+    assert_eq!(tool(&["convert", &file, "-o", &again]).status, 0);
+    let read = |file: &str| std::fs::read_to_string(file).expect("a schedule");
+    assert_eq!(read(&again), read(&file));
+}
+
+#[test]
 fn commands_that_know_passes_alone_refuse_models_that_say_more() {
     let directory = tempfile::tempdir().expect("a directory");
     let folder = directory.path().to_str().expect("a plain name");
-    let models =
-        [(PAIRS_MODEL, "has [overlap]"), (MESSAGES_MODEL, "has [messages]"), (STEP_MODEL, "has [step]")];
+    let models = [
+        (PAIRS_MODEL, "has [overlap]"),
+        (MESSAGES_MODEL, "has [messages]"),
+        (STEP_MODEL, "has [step]"),
+        (OFFLOAD_MODEL, "has [offload]"),
+    ];
     for (model, tables) in models {
         for command in ["block", "frontier", "explain", "certify"] {
             let output: &[&str] = if command == "certify" { &["-o", folder] } else { &[] };
@@ -287,3 +351,4 @@ fn commands_that_know_passes_alone_refuse_models_that_say_more() {
 const PAIRS_MODEL: &str = "models/profiles/deepseek-pair-v.toml";
 const MESSAGES_MODEL: &str = "tests/corpus/valid/messages.toml";
 const STEP_MODEL: &str = "tests/corpus/valid/step.toml";
+const OFFLOAD_MODEL: &str = "tests/data/cli/offload.toml";

@@ -6,7 +6,7 @@ use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
 use super::relaxed::relaxed;
 use super::subset::{self, Steps, Subset};
-use super::{area, interval_bound, link, turnover, window};
+use super::{area, interval_bound, link, offload, turnover, window};
 use crate::model::{Device, Model, Ticks};
 
 /// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
@@ -44,6 +44,10 @@ pub fn lower_bound_until(
     let paths = Paths::new(&relaxed);
     Device::all(model.devices())
         .flat_map(|device| of_device(&real, &paths, device, objective))
+        .chain(
+            Device::all(model.devices())
+                .filter_map(|device| offload::bound(model, &paths, device, objective)),
+        )
         .chain(link::bounds(model, &real, objective))
         .chain(subset::best_bound(&relaxed, &paths, objective, Steps(steps), is_over))
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
@@ -106,6 +110,12 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
     let shown = match &bound.reason {
         BoundReason::Alone => alone(model, objective).value,
         BoundReason::Link { .. } => value_of(bound, link::bounds(model, &Paths::new(&apart), objective))?,
+        BoundReason::Offload { device } => {
+            there(model, *device)?;
+            let relaxed = relaxed(&apart);
+            let shown = offload::bound(model, &Paths::new(&relaxed), *device, objective);
+            value_of(bound, shown.into_iter().collect())?
+        }
         BoundReason::Windows { device, .. }
         | BoundReason::Chain { device, .. }
         | BoundReason::Turnover { device, .. }

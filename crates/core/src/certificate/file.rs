@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::{Bound, Objective};
 use crate::model::{self, Device, Model, Ticks};
 use crate::replay::{Metrics, Verdict};
-use crate::schedule::Schedule;
+use crate::schedule::{Offloaded, Schedule};
 use crate::text::Shown;
 
 /// The value of `format` in certificates of this version.
@@ -36,7 +36,7 @@ pub(super) struct Statement {
     pub problem_sha256: String,
     /// The model with the sizes and capacities that the schedule was made for, as the text of a model file.
     pub problem: String,
-    /// The digest of the placement, the number of microbatches and the orders.
+    /// The digest of the placement, the number of microbatches, the orders and what is offloaded.
     pub schedule_sha256: String,
     /// What was minimised.
     pub objective: Objective,
@@ -214,6 +214,11 @@ pub(super) fn digest_of_schedule(schedule: &Schedule) -> String {
     let directions = schedule.placement().directions();
     let pairs: Vec<&[usize]> =
         Device::all(schedule.devices()).map(|device| schedule.overlaps(device)).collect();
+    if schedule.offload_count() > 0 {
+        let devices = Device::all(schedule.devices());
+        let offloads: Vec<&[Offloaded]> = devices.map(|device| schedule.offloads(device)).collect();
+        return digest_of_json(&(essence, directions, pairs, offloads));
+    }
     // Where there is neither, the digest stays what it is without them.
     if directions == 1 && pairs.iter().all(|pairs| pairs.is_empty()) {
         return digest_of_json(&essence);

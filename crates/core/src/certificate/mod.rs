@@ -9,7 +9,8 @@
 //! shrinks what F holds; so the bounds, which allow time between I and W and count the least that F holds, also hold
 //! for schedules with B and R. Where messages keep links busy, every bound is one of the model in which each message has a link of
 //! its own, and links have a bound, too. Where the model has an end of the step, the bounds on makespan and device span count what
-//! must follow the last pass of a device.
+//! must follow the last pass of a device. Where activations can be offloaded, they count as the least that stays on the device,
+//! and copies have a bound, too.
 //!
 //! ```
 //! use bubbleproof_core::certificate::{Objective, holds, lower_bound};
@@ -30,6 +31,7 @@ mod bound;
 mod check;
 mod file;
 mod link;
+mod offload;
 mod pairs;
 mod path;
 mod reason;

@@ -101,6 +101,12 @@ pub enum BoundReason {
         /// The device.
         device: Device,
     },
+    /// The memory of the microbatches on a device times their minimum lifetime, less the most that offloading can free, fills
+    /// its memory for that long; copies take time, so not everything can be offloaded (section *Offloading*).
+    Offload {
+        /// The device.
+        device: Device,
+    },
     /// A link carries nothing before `head`, is busy for `work`, and `tail` follows its last message (section *Links*).
     Link {
         /// The link.
@@ -131,7 +137,8 @@ impl BoundReason {
             Self::Windows { device, .. }
             | Self::Chain { device, .. }
             | Self::Turnover { device, .. }
-            | Self::Area { device } => std::slice::from_ref(device),
+            | Self::Area { device }
+            | Self::Offload { device } => std::slice::from_ref(device),
             Self::Subset { devices, .. } => devices,
         }
     }
@@ -167,6 +174,10 @@ impl BoundReason {
             Self::Area { device } => format!(
                 "on device {device}, the memory of the microbatches times their minimum lifetime fills its memory for \
                  that long"
+            ),
+            Self::Offload { device } => format!(
+                "on device {device}, the memory of the microbatches times their minimum lifetime, less what copies to the host \
+                 can free in the time, fills its memory for that long"
             ),
             Self::Link { link, work, head, tail } => format!(
                 "the link from {link} carries messages for {}; nothing reaches it before {head}, and at least {tail} \

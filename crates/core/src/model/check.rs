@@ -1,6 +1,6 @@
 //! The conditions under which costs and memory make a model.
 
-use super::{Device, Model, PlacementError, Stage, StepEnd, Ticks, Units};
+use super::{Device, Model, Offload, PlacementError, Stage, StepEnd, Ticks, Units};
 
 /// Why costs and memory do not make a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -135,6 +135,12 @@ pub enum ModelError {
         max = Model::MAX_TOTAL
     )]
     StepOverflow,
+    /// All passes fit, but not together with all copies to the host and back.
+    #[error(
+        "the times of all passes and of all copies to the host and back together exceed {max} ticks; choose a coarser unit",
+        max = Model::MAX_TOTAL
+    )]
+    OffloadOverflow,
     /// All activations together do not fit.
     #[error("the activations of all microbatches together exceed {max} units; choose a coarser unit", max = Model::MAX_TOTAL)]
     MemoryOverflow,
@@ -181,6 +187,7 @@ pub(super) fn check(model: &Model) -> Result<(), ModelError> {
     model.check_parts()?;
     model.transient().check(model)?;
     model.check_messages()?;
+    model.offload().map_or(Ok(()), |offload| offload.check(model))?;
     model.check_totals()?;
     model.check_pairs()?;
     model.check_low_ends()
@@ -273,6 +280,9 @@ impl Model {
         // The step ends once, however many microbatches there are.
         let step = self.step.iter().flat_map(StepEnd::lists).flat_map(|(_, list)| list).map(|ticks| ticks.0);
         total(step.chain([passes]), 1).ok_or(ModelError::StepOverflow)?;
+        let copies = self.offload.iter().flat_map(Offload::times).flat_map(|(_, list)| list);
+        let copies = total(copies.map(|ticks| ticks.0), microbatches).ok_or(ModelError::OffloadOverflow)?;
+        total([passes, copies].into_iter(), 1).ok_or(ModelError::OffloadOverflow)?;
         let memory = &self.memory;
         let activations = memory.activation.iter().chain(&memory.weights).map(|units| units.0);
         total(activations, microbatches).ok_or(ModelError::MemoryOverflow)?;

@@ -6,7 +6,7 @@ use super::reading::{FileError, Table, TomlProblem, Value, document, root};
 use super::transient_file;
 use super::{
     Costs, Device, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd, Ticks,
-    Units, ranges,
+    Units, offload, ranges,
 };
 
 /// Reads a model file.
@@ -17,7 +17,18 @@ use super::{
 pub fn parse(text: &str) -> Result<Model, FileError> {
     let document = document(text)?;
     let file = root(&document);
-    file.only(&["name", "source", "pipeline", "time", "memory", "recompute", "overlap", "messages", "step"])?;
+    file.only(&[
+        "name",
+        "source",
+        "pipeline",
+        "time",
+        "memory",
+        "recompute",
+        "overlap",
+        "messages",
+        "step",
+        "offload",
+    ])?;
     let name = file.require("name")?.text()?.to_owned();
     let source = file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?;
 
@@ -39,10 +50,14 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
     let messages =
         file.get("messages").map(|value| read_messages(&value.table()?, &placement)).transpose()?;
     let step = file.get("step").map(|value| read_step(&value.table()?, &placement)).transpose()?;
+    let offload = file
+        .get("offload")
+        .map(|value| offload::read(&value.table()?, &memory.activation, &placement))
+        .transpose()?;
     Model::new(name, source, placement, microbatches, costs, memory)
         .and_then(|model| {
             let model = model.with_low_ends(low)?.with_overlap(overlap)?;
-            model.with_messages(messages)?.with_step(step)?.with_transient(transient)
+            model.with_messages(messages)?.with_step(step)?.with_transient(transient)?.with_offload(offload)
         })
         .map_err(|error| FileError {
             span: span_of(&error, &file, &pipeline_value),
@@ -61,6 +76,9 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
             return file.get("time").map_or_else(|| pipeline.span(), |time| time.span());
         }
         E::StepOverflow => return file.get("step").map_or_else(|| pipeline.span(), |step| step.span()),
+        E::OffloadOverflow => {
+            return file.get("offload").map_or_else(|| pipeline.span(), |offload| offload.span());
+        }
         E::MemoryOverflow => ("memory", "activation"),
         E::WorkspaceWithoutRecompute => ("memory", "workspace"),
         E::TransientOverflow => {

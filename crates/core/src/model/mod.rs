@@ -37,6 +37,7 @@ mod costs;
 mod file;
 mod index;
 mod messages;
+mod offload;
 mod overlap;
 mod pass;
 mod placement;
@@ -55,6 +56,7 @@ pub use costs::{Costs, Memory};
 pub use file::parse;
 pub use index::{Device, Microbatch, Stage};
 pub use messages::{Link, Links, Messages};
+pub use offload::Offload;
 pub use overlap::{Overlap, PairDurations};
 pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
@@ -75,6 +77,7 @@ pub struct Model {
     overlap: Overlap,
     messages: Option<Messages>,
     step: Option<StepEnd>,
+    offload: Option<Offload>,
     transient: Transient,
 }
 
@@ -87,7 +90,7 @@ impl Model {
     pub const MAX_TOTAL: i64 = 1 << 58;
 
     /// A model from its parts. Overlapped pairs take as long as their passes one after the other, messages keep no link
-    /// busy, nothing follows the passes, and they need no more memory than what is kept.
+    /// busy, nothing follows the passes, no activation leaves its device, and passes need no more memory than what is kept.
     ///
     /// # Errors
     /// When a list has the wrong length, an amount is negative, or the whole could overflow.
@@ -100,7 +103,7 @@ impl Model {
         memory: Memory,
     ) -> Result<Self, ModelError> {
         let (overlap, transient) = (Overlap::default(), Transient::default());
-        let (messages, step, low) = (None, None, None);
+        let (messages, step, offload, low) = (None, None, None, None);
         let model = Self {
             name,
             source,
@@ -112,6 +115,7 @@ impl Model {
             overlap,
             messages,
             step,
+            offload,
             transient,
         };
         check::check(&model)?;

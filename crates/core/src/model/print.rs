@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::transient_file;
 use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units, ranges};
+use super::{offload, transient_file};
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
 #[must_use]
@@ -104,6 +104,9 @@ pub fn print(model: &Model) -> String {
             let key = key.strip_prefix("step.").unwrap_or(key);
             line(format_args!("{key} = {}", one_or_list(values.iter().map(|ticks| ticks.0))));
         }
+    }
+    if let Some(offload) = model.offload() {
+        line(format_args!("\n[offload]\n{}", offload::lines(offload).join("\n")));
     }
     text
 }

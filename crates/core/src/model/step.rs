@@ -54,6 +54,7 @@ impl Model {
             ("[overlap]", self.has_cheaper_pairs()),
             ("[messages]", self.has_busy_links()),
             ("[step]", has_step),
+            ("[offload]", self.can_offload()),
             ("`memory.workspace`", self.has_workspace()),
             ("`memory.receive`", self.has_buffers()),
             ("`memory.retained_for_weight` above `memory.activation`", self.has_growth()),

@@ -2,8 +2,8 @@
 
 use super::check::check;
 use super::{
-    Costs, Device, Links, Memory, Messages, Model, ModelError, PairDurations, StepEnd, Transient, Units,
-    Workspace,
+    Costs, Device, Links, Memory, Messages, Model, ModelError, Offload, PairDurations, StepEnd, Transient,
+    Units, Workspace,
 };
 
 impl Model {
@@ -125,6 +125,14 @@ impl Model {
             }),
             None => None,
         };
+        let offload = match &self.offload {
+            Some(Offload { moved, to_host, from_host }) => Some(Offload {
+                moved: stretch("offload.moved", moved, stages)?,
+                to_host: stretch("offload.to_host", to_host, stages)?,
+                from_host: stretch("offload.from_host", from_host, stages)?,
+            }),
+            None => None,
+        };
         let transient = Transient {
             workspace: match &self.transient.workspace {
                 Some(workspace) => {
@@ -145,7 +153,7 @@ impl Model {
                 None => None,
             },
         };
-        Self { placement, costs, low, memory, messages, step, transient, ..self.clone() }.checked()
+        Self { placement, costs, low, memory, messages, step, offload, transient, ..self.clone() }.checked()
     }
 }
 

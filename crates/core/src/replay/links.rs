@@ -70,7 +70,7 @@ fn receiver(model: &Model, pass: Pass) -> Option<(Stage, Stage)> {
 fn made_with_own_links(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Ticks> {
     let free = model.with_own_links().with_step(None).expect("what ends with its passes takes no longer");
     let graph = rules::task_graph(&free, schedule, layout, &Numbering::new(&free, schedule, layout));
-    // There are no tasks but passes, which have the ranks of their slots.
+    // Passes have the ranks of their slots. Only copies come after them.
     match graph.execute() {
         Ok(execution) => (0..).map(Task).take(graph.len()).map(|task| execution.end(&graph, task)).collect(),
         Err(_) => vec![Ticks::ZERO; layout.len()],

@@ -1,9 +1,10 @@
 //! Memory along each device's order. A device runs one pass at a time, so what is live depends on
-//! the order alone; for buffers of messages, on the orders of all devices.
+//! the order and on what is offloaded alone; for buffers of messages, on the orders of all devices.
 
 use std::collections::BTreeSet;
 
 use super::buffers::buffers;
+use super::copies::{self, Away};
 use super::layout::{Layout, Slot};
 use super::violation::Violation;
 use crate::model::{Device, Kind, Model, Pass, Units};
@@ -20,6 +21,7 @@ pub(super) fn inspect(
     violations: &mut Vec<Violation>,
 ) -> Vec<Units> {
     let received = Received::new(model, schedule, layout);
+    let away = Away::new(model, schedule, layout);
     super::devices(schedule)
         .map(|(device, order)| {
             let capacity = model.memory().capacity[device.index()];
@@ -30,7 +32,11 @@ pub(super) fn inspect(
             let (mut withheld, mut beside) = (Units::ZERO, Units::ZERO);
             for (place, _, pass) in effective(layout, device, order) {
                 let (posted, used) = received.at(place);
-                live += acquired(model, layout, pass) + posted;
+                let (freed, fetched) = away.at(place);
+                live -= freed;
+                // What is free from here on may end the excursion before the pass starts.
+                over &= freed == Units::ZERO || capacity.is_some_and(|capacity| live > capacity);
+                live += acquired(model, layout, pass) + posted + fetched;
                 let during = live + beside + model.workspace(pass.stage, pass.kind);
                 peak = peak.max(during);
                 if let Some(capacity) = capacity.filter(|&capacity| during > capacity && !over) {
@@ -49,7 +55,7 @@ pub(super) fn inspect(
                 over = capacity.is_some_and(|capacity| live > capacity);
             }
             if !crossings.is_empty() {
-                report(schedule, layout, device, crossings, violations);
+                report(model, schedule, layout, device, crossings, violations);
             }
             peak
         })
@@ -70,14 +76,16 @@ pub struct Held {
 /// of both after the second.
 pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
     let received = Received::new(model, schedule, layout);
+    let away = Away::new(model, schedule, layout);
     super::devices(schedule)
         .map(|(device, order)| {
             let mut change = vec![(Units::ZERO, Units::ZERO); order.len()];
             for (place, _, pass) in effective(layout, device, order) {
                 let (posted, used) = received.at(place);
+                let (freed, fetched) = away.at(place);
                 let workspace = model.workspace(pass.stage, pass.kind);
                 change[place.position] = (
-                    acquired(model, layout, pass) + posted + workspace,
+                    acquired(model, layout, pass) + posted + workspace + fetched - freed,
                     released(model, pass) + used + workspace,
                 );
             }
@@ -159,6 +167,7 @@ struct Crossing {
 /// Reports crossings with the forwards that are live at each. A second walk along the order: only
 /// schedules that are over a capacity pay for it.
 fn report(
+    model: &Model,
     schedule: &Schedule,
     layout: &Layout,
     device: Device,
@@ -194,9 +203,16 @@ fn report(
                 break;
             }
         }
-        let shown = held.iter().take(Violation::HOLDING_LISTED);
+        // What is away with all that there is of it is not held.
+        let gone: BTreeSet<Slot> = copies::of_device(model, schedule, layout, device)
+            .filter(|copied| (copied.freed..copied.fetched).contains(&schedule.step_at(device, at.position)))
+            .filter(|copied| model.moved(copied.pass.stage) == model.activation(copied.pass.stage))
+            .map(|copied| copied.forward)
+            .collect();
+        let mut here = held.difference(&gone);
+        let shown = here.by_ref().take(Violation::HOLDING_LISTED);
         let holding: Vec<Pass> = shown.map(|&slot| order[layout.place(slot).position]).collect();
-        let more = held.len() - holding.len();
+        let more = here.count();
         violations.push(Violation::OverCapacity { at, pass, live, capacity, holding, more });
     }
 }

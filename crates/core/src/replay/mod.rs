@@ -25,6 +25,11 @@
 //!   the collective stream of its device, one stage at a time, in the order of those passes; a stage that no microbatch
 //!   goes through comes first. Behind all its passes, and in the same order, the device runs the optimiser steps of its
 //!   stages, each once its gradients are reduced. None of this holds memory of its own.
+//! - What the schedule [offloads](Schedule::offloads) goes to the host on a copy engine of its device, once its F has ended, in the
+//!   order of the Fs. Its memory is free from the pass on at which the schedule says so, and that pass waits for the copy. It
+//!   comes back on another copy engine, in the order in which copies are posted: behind the pass before that at which the
+//!   schedule says that it is fetched, and behind the copies to the host for which that one waits. Its memory is occupied again
+//!   from there on, and its I or B waits for it. Of overlapped pairs, both passes wait.
 //!
 //! ```
 //! use bubbleproof_core::model::{Model, Placement};
@@ -46,6 +51,7 @@
 //! ```
 
 mod buffers;
+mod copies;
 mod deadlocks;
 mod layout;
 mod links;
@@ -62,7 +68,7 @@ use std::ops::Range;
 
 use crate::model::{Device, Link, Model, Pass, Ticks, Units};
 use crate::schedule::Schedule;
-use crate::tasks::{Execution, TaskGraph};
+use crate::tasks::{Execution, Task, TaskGraph};
 use deadlocks::Deadlocks;
 use layout::Layout;
 use numbering::Numbering;
@@ -96,6 +102,8 @@ pub struct Timing {
     pub starts: Vec<Vec<Ticks>>,
     /// The links that messages keep busy, and when; empty for a model without [such messages](Model::has_busy_links).
     pub links: Vec<LinkTimes>,
+    /// By device, when its copy engines are busy; empty for a schedule that [offloads](Schedule::offloads) nothing.
+    pub copies: Vec<CopyTimes>,
     /// By stage, when the step ends; empty for a model without an [end of the step](Model::step).
     pub step: Vec<StepTimes>,
     /// Makespan, span, busy time and rates.
@@ -109,6 +117,25 @@ pub struct StepTimes {
     pub reduce: Range<Ticks>,
     /// Start and end of its optimiser step, on its device.
     pub optimizer: Range<Ticks>,
+}
+
+/// When the copy engines of a device are busy: each with its copies in order, as the forward whose activation is copied, and the
+/// start and the end of the copy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CopyTimes {
+    /// Copies to the host.
+    pub to_host: Vec<(Pass, Range<Ticks>)>,
+    /// Copies from the host.
+    pub from_host: Vec<(Pass, Range<Ticks>)>,
+}
+
+impl CopyTimes {
+    /// How long the two copy engines are busy in all, in ticks: that to the host, and that from it.
+    #[must_use]
+    pub fn busy(&self) -> [Ticks; 2] {
+        [&self.to_host, &self.from_host]
+            .map(|copies| copies.iter().map(|(_, during)| during.end - during.start).sum())
+    }
 }
 
 /// When a link is busy.
@@ -199,8 +226,16 @@ fn time(model: &Model, schedule: &Schedule, layout: &Layout) -> Option<Timing> {
         LinkTimes { link: *link, messages: messages.iter().map(message).collect() }
     };
     let links = numbering.links().iter().map(of_link).collect();
+    let on_engine = |copies: &[(copies::Copied, Task)]| {
+        copies.iter().map(|&(copied, task)| (copied.pass, during(task))).collect()
+    };
+    let of_engines = |engines: &copies::Engines| CopyTimes {
+        to_host: on_engine(&engines.to_host),
+        from_host: on_engine(&engines.from_host),
+    };
+    let copies = numbering.engines().iter().map(of_engines).collect();
     let metrics = metrics::measure(model, schedule, &starts, &step, device_span);
-    Some(Timing { starts, links, step, metrics })
+    Some(Timing { starts, links, copies, step, metrics })
 }
 
 /// The starts of passes, in the order of each device. The second pass of a pair ends with the pair.
@@ -227,8 +262,9 @@ fn starts(
 ///
 /// For a model with an [end of the step](Model::step), the optimiser steps of a device follow its passes, and the
 /// collective stream of each device is a resource behind all devices, with the reductions as its tasks. For a model with
-/// [messages that keep links busy](Model::has_busy_links), the links are the last resources, with the messages as their
-/// tasks. For other models there is nothing else, and the task of a pass has the rank that the pass has in the orders of all devices, one after the
+/// [messages that keep links busy](Model::has_busy_links), the links are the next resources, with the messages as their
+/// tasks. For a schedule that [offloads](Schedule::offloads) something, the copy engines of each device come last, that to the
+/// host before that from it, with the copies as their tasks. Else there is nothing more, and the task of a pass has the rank that the pass has in the orders of all devices, one after the
 /// other.
 ///
 /// Nothing where passes are missing, double or out of place, which [`replay`] reports.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::copies::Engines;
 use super::devices;
 use super::layout::{Layout, Slot};
 use super::links::{Sent, links};
@@ -12,7 +13,7 @@ use crate::tasks::Task;
 /// The numbers of the tasks of a schedule.
 ///
 /// The resources are the devices, then, for a model with an end of the step, the collective streams of the devices, then the
-/// links that messages keep busy. A device runs its passes, then the optimiser steps of its stages. Its stream runs the
+/// links that messages keep busy, then, where something is offloaded, the copy engines of the devices. A device runs its passes, then the optimiser steps of its stages. Its stream runs the
 /// reductions of these stages, in the same order.
 #[derive(Default)]
 pub(super) struct Numbering {
@@ -25,6 +26,8 @@ pub(super) struct Numbering {
     links: Vec<(Link, Vec<Sent>)>,
     /// By slot of the pass that makes it: the task of a message. Empty where no link is kept busy.
     messages: Vec<Option<Task>>,
+    /// By device: the copies to the host and back. Empty where nothing is offloaded.
+    engines: Vec<Engines>,
 }
 
 /// What follows the passes of a stage.
@@ -43,20 +46,29 @@ impl Numbering {
             None => Self { before: vec![0; schedule.orders().len()], ..Self::default() },
         };
         numbering.links = links(model, schedule, layout);
+        // The links come behind all devices and streams.
+        let ends = u32::try_from(2 * numbering.ends.len()).expect("two for each stage");
+        let first = layout.range(Device::at(schedule.orders().len() - 1)).end + ends;
         if !numbering.links.is_empty() {
-            // The links come behind all devices and streams.
-            let ends = u32::try_from(2 * numbering.ends.len()).expect("two for each stage");
-            let first = layout.range(Device::at(schedule.orders().len() - 1)).end + ends;
             numbering.messages = vec![None; layout.len()];
             let messages = numbering.links.iter().flat_map(|(_, messages)| messages);
             for (task, sent) in (first..).map(Task).zip(messages) {
                 numbering.messages[sent.by.index()] = Some(task);
             }
         }
+        if schedule.offload_count() > 0 {
+            let messages: usize = numbering.links.iter().map(|(_, messages)| messages.len()).sum();
+            let mut first = first + u32::try_from(messages).expect("two for each pass at most");
+            for (device, _) in devices(schedule) {
+                let engines = Engines::new(model, schedule, layout, device, first);
+                first += engines.len();
+                numbering.engines.push(engines);
+            }
+        }
         numbering
     }
 
-    /// The numbers of all tasks but messages, for a model with an end of the step.
+    /// The numbers of all tasks but messages and copies, for a model with an end of the step.
     fn with_ends(model: &Model, schedule: &Schedule, layout: &Layout) -> Self {
         let mut last_backward: Vec<Option<Slot>> = vec![None; model.stages() as usize];
         for (device, order) in devices(schedule) {
@@ -120,6 +132,11 @@ impl Numbering {
     /// The links that are kept busy, each with its messages in order.
     pub(super) fn links(&self) -> &[(Link, Vec<Sent>)] {
         &self.links
+    }
+
+    /// By device: the copies to the host and back. Empty where nothing is offloaded.
+    pub(super) fn engines(&self) -> &[Engines] {
+        &self.engines
     }
 
     /// The task of the message that a pass makes for another device; none where it keeps no link busy.

@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::numbering::Numbering;
 use crate::model::{Model, Pass, Ticks};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 use crate::tasks::{TaskGraph, TaskGraphBuilder};
 
 /// The task graph of a schedule whose passes are all there once and in their place, with [numbers](Numbering) for its
@@ -28,6 +28,14 @@ use crate::tasks::{TaskGraph, TaskGraphBuilder};
 ///    order of their last Ws or Bs. A reduction needs that pass, and takes the time of its stage.
 /// 7. Behind all its passes, a device runs the optimiser steps of its stages in the same order. An optimiser step needs
 ///    the reduction of its stage, and takes the time of its stage.
+///
+/// Where something is [offloaded](Schedule::offloads) also:
+///
+/// 8. The copy engine of a device to the host is a resource, which takes the offloaded activations in the order of their Fs. A
+///    copy needs its F, and takes the time of its stage. The pass at which the memory is freed needs it.
+/// 9. The copy engine of a device from the host is a resource, which takes them in the order in which they are posted. A copy
+///    needs all passes before that at which it is posted, and the copies to the host that this one needs; it takes the time of
+///    its stage. The I or B needs it.
 pub(super) fn task_graph(
     model: &Model,
     schedule: &Schedule,
@@ -38,9 +46,15 @@ pub(super) fn task_graph(
     let mut graph = TaskGraphBuilder::with_capacity(tasks, tasks);
     for (device, _) in super::devices(schedule) {
         let own = layout.range(device);
+        let copies = numbering.engines().get(device.index());
+        let mut position = 0;
         let mut order = graph.resource();
         for step in schedule.steps(device) {
             let mut task = order.task(model.step_duration(step));
+            for copy in copies.into_iter().flat_map(|copies| copies.needs(position)) {
+                task.need(copy, Ticks::ZERO);
+            }
+            position += step.len();
             for &pass in step {
                 layout.for_each_need(pass, |need, slot| {
                     // What is on the device itself has ended before the device is free.
@@ -79,6 +93,24 @@ pub(super) fn task_graph(
         for sent in messages {
             let mut task = link.task(model.occupancy_after(sent.boundary));
             task.need(numbering.task(sent.device, sent.by), Ticks::ZERO);
+        }
+    }
+    if let Some(offload) = model.offload() {
+        for ((device, _), copies) in super::devices(schedule).zip(numbering.engines()) {
+            let mut to_host = graph.resource();
+            for (copied, _) in &copies.to_host {
+                let mut task = to_host.task(offload.to_host[copied.pass.stage.index()]);
+                task.need(numbering.task(device, copied.forward), Ticks::ZERO);
+            }
+            let mut from_host = graph.resource();
+            for (copied, _) in &copies.from_host {
+                let mut task = from_host.task(offload.from_host[copied.pass.stage.index()]);
+                let before = Place { device, position: copied.fetched - 1 };
+                task.need(numbering.task(device, layout.slot(before)), Ticks::ZERO);
+                if let Some(copy) = copies.freed_at(copied.fetched) {
+                    task.need(copy, Ticks::ZERO);
+                }
+            }
         }
     }
     graph.finish().expect("every needed task has its number, and the model limits its totals")

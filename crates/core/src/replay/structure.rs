@@ -1,6 +1,7 @@
 //! What can be said of the orders without running them: every pass once, in its place, and no pass
 //! before one of its own device that it needs.
 
+use super::copies::copied;
 use super::layout::Layout;
 use super::violation::{Mismatch, Violation};
 use crate::model::{Device, Kind, Model, Pass, Stage};
@@ -53,6 +54,9 @@ pub(super) fn inspect(model: &Model, schedule: &Schedule, layout: &Layout, viola
             inspect_pass(model, layout, Place { device, position }, pass, violations);
         }
         inspect_pairs(schedule, device, violations);
+        for &offloaded in schedule.offloads(device) {
+            violations.extend(copied(model, schedule, layout, device, offloaded).err());
+        }
     }
     for (stage, microbatch) in layout.pairs() {
         let pass = |kind| Pass::new(stage, kind, microbatch);

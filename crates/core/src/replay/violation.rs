@@ -154,6 +154,61 @@ pub enum Violation {
         /// The forward of the same stage and microbatch.
         needs: Pass,
     },
+    /// An offload under a model that has none.
+    #[error(
+        "device {device}: `{pass}` is offloaded, but the model has no [offload] table that says how long copies to the host take"
+    )]
+    OffloadUnknown {
+        /// The device that offloads.
+        device: Device,
+        /// The forward whose activation is offloaded.
+        pass: Pass,
+    },
+    /// An offload of an activation that the device does not make, or does not use.
+    #[error("device {device}: `{pass}` is offloaded, but the device does not run both it and its backward")]
+    OffloadOfNothing {
+        /// The device that offloads.
+        device: Device,
+        /// The forward whose activation is offloaded.
+        pass: Pass,
+    },
+    /// An activation that is offloaded and recomputed.
+    #[error("{at}: `{pass}` is offloaded, but its activation is recomputed (position {}): do one of the two", again.position)]
+    OffloadRecomputed {
+        /// The place of the forward.
+        at: Place,
+        /// The forward.
+        pass: Pass,
+        /// The place of the recomputation, on the same device.
+        again: Place,
+    },
+    /// An activation that is to be away before it can be.
+    #[error(
+        "{at}: the memory of `{pass}` is to be free from position {freed} on, but its copy to the host starts when `{pass}` ends: \
+         only what runs later can wait for it"
+    )]
+    FreedTooEarly {
+        /// The place of the forward.
+        at: Place,
+        /// The forward.
+        pass: Pass,
+        /// From where on its memory is to be free.
+        freed: usize,
+    },
+    /// An activation that is back after it is needed.
+    #[error(
+        "{at}: `{pass}` needs the activation of `{needs}`, which is fetched from the host only before position {fetched}"
+    )]
+    FetchedTooLate {
+        /// The place of the backward.
+        at: Place,
+        /// The backward.
+        pass: Pass,
+        /// The forward whose activation is offloaded.
+        needs: Pass,
+        /// Before which position of the device it is fetched.
+        fetched: usize,
+    },
     /// A recomputation under a model that has none.
     #[error(
         "{at}: `{pass}` recomputes, but the model has no [recompute] table that says what a checkpoint holds"
@@ -226,6 +281,11 @@ impl Violation {
             Self::MissingPass { .. } => "missing-pass",
             Self::BackwardTwice { .. } => "backward-twice",
             Self::OverlapOfOne { .. } => "overlap-of-one",
+            Self::OffloadUnknown { .. } => "offload-unknown",
+            Self::OffloadOfNothing { .. } => "offload-of-nothing",
+            Self::OffloadRecomputed { .. } => "offload-recomputed",
+            Self::FreedTooEarly { .. } => "freed-too-early",
+            Self::FetchedTooLate { .. } => "fetched-too-late",
             Self::RecomputeUnknown { .. } => "recompute-unknown",
             Self::Order { .. } => "order",
             Self::Deadlock(_) => "deadlock",
@@ -238,7 +298,9 @@ impl Violation {
     #[must_use]
     pub fn device(&self) -> Option<Device> {
         match self {
-            Self::MissingPass { device, .. } => Some(*device),
+            Self::MissingPass { device, .. }
+            | Self::OffloadUnknown { device, .. }
+            | Self::OffloadOfNothing { device, .. } => Some(*device),
             _ => self.place().map(|place| place.device),
         }
     }
@@ -255,6 +317,11 @@ impl Violation {
             | Self::MissingPass { pass, .. }
             | Self::BackwardTwice { pass, .. }
             | Self::OverlapOfOne { pass, .. }
+            | Self::OffloadUnknown { pass, .. }
+            | Self::OffloadOfNothing { pass, .. }
+            | Self::OffloadRecomputed { pass, .. }
+            | Self::FreedTooEarly { pass, .. }
+            | Self::FetchedTooLate { pass, .. }
             | Self::RecomputeUnknown { pass, .. }
             | Self::Order { pass, .. }
             | Self::OverCapacity { pass, .. } => Some(*pass),
@@ -262,13 +329,15 @@ impl Violation {
         }
     }
 
-    /// Its place in an order; a missing pass has none.
+    /// Its place in an order; a missing pass has none, nor has an offload of what is not there.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         match self {
             Self::ModelMismatch(_)
             | Self::TooFewPasses { .. }
             | Self::MissingPass { .. }
+            | Self::OffloadUnknown { .. }
+            | Self::OffloadOfNothing { .. }
             | Self::Stuck { .. } => None,
             Self::UnknownPass { at, .. }
             | Self::WrongDirection { at, .. }
@@ -276,6 +345,9 @@ impl Violation {
             | Self::DuplicatePass { at, .. }
             | Self::BackwardTwice { at, .. }
             | Self::OverlapOfOne { at, .. }
+            | Self::OffloadRecomputed { at, .. }
+            | Self::FreedTooEarly { at, .. }
+            | Self::FetchedTooLate { at, .. }
             | Self::RecomputeUnknown { at, .. }
             | Self::Order { at, .. }
             | Self::OverCapacity { at, .. } => Some(*at),

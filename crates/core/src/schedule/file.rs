@@ -7,7 +7,7 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Provenance, Schedule, ScheduleError};
+use super::{Offloaded, Provenance, Schedule, ScheduleError};
 use crate::model::{Device, Pass, Placement, PlacementError, Stage};
 use crate::text::Shown;
 use crate::text::json::{self, JsonError};
@@ -54,6 +54,7 @@ impl From<JsonError> for ScheduleFileError {
 const fn key_of(error: &ScheduleError) -> &'static str {
     match error {
         ScheduleError::Orders { .. } | ScheduleError::NoPair { .. } => "orders",
+        ScheduleError::OffloadLists { .. } | ScheduleError::NoOffload { .. } => "offload",
         ScheduleError::NoMicrobatch | ScheduleError::TooManyPasses { .. } => "microbatches",
     }
 }
@@ -69,6 +70,7 @@ struct File {
     directions: Option<u32>,
     microbatches: u32,
     orders: Vec<Vec<Step>>,
+    offload: Option<Vec<Vec<Offloaded>>>,
     certificate: Option<serde_json::Value>,
 }
 
@@ -162,6 +164,10 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
         Some(other) => return Err(ScheduleFileError::Directions(other)),
     };
     let schedule = Schedule::of_steps(placement, file.microbatches, &file.orders)?;
+    let schedule = match file.offload {
+        Some(offloads) => schedule.with_offloads(offloads)?,
+        None => schedule,
+    };
     Ok(Schedule {
         name: file.name,
         model: file.model,
@@ -189,6 +195,11 @@ fn head(schedule: &Schedule) -> serde_json::Result<Vec<(&'static str, Box<RawVal
     Ok(entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
 }
 
+/// The lists of what is offloaded, if anything is.
+fn offloads(schedule: &Schedule) -> Option<&[Vec<Offloaded>]> {
+    (schedule.offload_count() > 0).then_some(&schedule.offloads)
+}
+
 /// Writes a schedule file: one line for each device's order, so that differences read well.
 ///
 /// # Errors
@@ -207,7 +218,16 @@ pub fn write(schedule: &Schedule, out: impl Write) -> io::Result<()> {
         }
         write!(out, "]")?;
     }
-    writeln!(out, "\n  ]\n}}")?;
+    write!(out, "\n  ]")?;
+    if let Some(offloads) = offloads(schedule) {
+        write!(out, ",\n  \"offload\": [")?;
+        for (device, list) in offloads.iter().enumerate() {
+            let list = serde_json::to_string(list).map_err(io::Error::from)?;
+            write!(out, "{}\n    {list}", if device == 0 { "" } else { "," })?;
+        }
+        write!(out, "\n  ]")?;
+    }
+    writeln!(out, "\n}}")?;
     out.flush()
 }
 
@@ -220,6 +240,9 @@ impl Serialize for Schedule {
         }
         let orders = Device::all(self.devices()).map(|device| self.steps(device).map(Entry).collect());
         object.serialize_entry("orders", &orders.collect::<Vec<Vec<Entry<'_>>>>())?;
+        if let Some(offloads) = offloads(self) {
+            object.serialize_entry("offload", offloads)?;
+        }
         object.end()
     }
 }
@@ -244,6 +267,58 @@ mod tests {
         pairs
     }
 
+    /// Every forward with a place, from the one behind it to the last.
+    fn offloads_of(order: &[Pass]) -> Vec<Offloaded> {
+        let mut found: Vec<Offloaded> = Vec::new();
+        for (position, &pass) in order.iter().enumerate() {
+            let (freed, fetched) = (position + 1, order.len() - 1);
+            if pass.kind == Kind::F && freed < fetched && found.iter().all(|one| one.pass != pass) {
+                found.push(Offloaded { pass, freed, fetched });
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn what_is_offloaded_is_refused_at_its_place() {
+        let text = |offload: &str| {
+            format!(
+                "{{\"format\": \"{FORMAT}\", \"placement\": [[0]], \"microbatches\": 2, \"orders\": \
+                 [[\"0F0\", \"0F1\", \"0B1\", \"0B0\"]], \"offload\": {offload}}}"
+            )
+        };
+        let complaint = |offload: &str| parse(&text(offload)).expect_err(offload).to_string();
+        let one = |pass: &str, freed: i64, fetched: i64| {
+            format!("{{\"pass\": \"{pass}\", \"freed\": {freed}, \"fetched\": {fetched}}}")
+        };
+        let wrong = |pass, freed, fetched| {
+            format!(
+                "`offload`: device 0: `{pass}` is offloaded from position {freed} to {fetched}: a forward is offloaded, once, from \
+                 one position of the device's order to a later one"
+            )
+        };
+        let read =
+            parse(&text(&format!("[[{}, {}]]", one("0F1", 2, 3), one("0F0", 1, 3)))).expect("a schedule");
+        let passes: Vec<String> =
+            read.offloads(Device(0)).iter().map(|offloaded| offloaded.pass.to_string()).collect();
+        assert_eq!((passes.concat().as_str(), read.offload_count()), ("0F00F1", 2));
+        assert_eq!(complaint(&format!("[[{}]]", one("0B0", 1, 2))), wrong("0B0", 1, 2));
+        assert_eq!(complaint(&format!("[[{}]]", one("0F0", 2, 2))), wrong("0F0", 2, 2));
+        assert_eq!(complaint(&format!("[[{}]]", one("0F0", 1, 4))), wrong("0F0", 1, 4));
+        assert_eq!(complaint(&format!("[[{}, {}]]", one("0F0", 1, 2), one("0F0", 1, 3))), wrong("0F0", 1, 3));
+        assert_eq!(
+            complaint("[]"),
+            "`offload`: there are 0 lists of offloaded activations, but the placement has 1 devices"
+        );
+        assert!(complaint(&format!("[[{}]]", one("0X0", 1, 2))).contains("0X0"));
+        assert!(complaint(&format!("[[{}]]", one("0F0", -1, 2))).starts_with("invalid value: integer `-1`"));
+        assert!(complaint("[[{\"pass\": \"0F0\", \"freed\": 1}]]").starts_with("missing field `fetched`"));
+        assert_eq!(
+            parse(&text("[[]]")).expect("nothing is offloaded"),
+            parse(&text("null")).expect("nothing")
+        );
+    }
+
     /// A text that a schedule file may hold.
     fn plain_text() -> impl Strategy<Value = String> + Clone {
         ".*".prop_map(|text: String| text.chars().filter(|&letter| !is_control(letter)).collect())
@@ -260,8 +335,10 @@ mod tests {
                 let devices = u32::try_from(orders.len()).expect("at most three");
                 let placement = Placement::looped(devices, microbatches).expect("a small placement");
                 let overlaps = orders.iter().map(|order| pairs_of(order)).collect();
+                let offloads = orders.iter().map(|order| offloads_of(order)).collect();
                 let schedule = Schedule::new(placement, microbatches, orders).expect("one order per device");
                 let schedule = schedule.with_overlaps(overlaps).expect("pairs of a forward and a backward");
+                let schedule = schedule.with_offloads(offloads).expect("forwards, each once");
                 let provenance = made.map(|(seed, engine)| Provenance {
                     tool: "test".to_owned(),
                     engine,

@@ -18,11 +18,13 @@
 //! ```
 
 mod file;
+mod offload;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 pub use file::{FORMAT, ScheduleFileError, parse, write};
+pub use offload::Offloaded;
 
 use crate::model::{Device, Kind, Model, Pass, Placement};
 
@@ -34,6 +36,8 @@ pub struct Schedule {
     orders: Vec<Vec<Pass>>,
     /// By device, ascending: the position of the first pass of every overlapped pair.
     overlaps: Vec<Vec<usize>>,
+    /// By device, and by pass: the activations that go to the host.
+    offloads: Vec<Vec<Offloaded>>,
     /// What it is called.
     pub name: Option<String>,
     /// The name of the model it was made for.
@@ -117,6 +121,29 @@ pub enum ScheduleError {
         /// The position of the first pass of the pair.
         position: usize,
     },
+    /// Not one list of offloaded activations for each device.
+    #[error("there are {lists} lists of offloaded activations, but the placement has {devices} devices")]
+    OffloadLists {
+        /// How many lists there are.
+        lists: usize,
+        /// How many devices.
+        devices: u32,
+    },
+    /// What is offloaded is no forward, is there twice, or is not freed before it is fetched.
+    #[error(
+        "device {device}: `{pass}` is offloaded from position {freed} to {fetched}: a forward is offloaded, once, from one \
+         position of the device's order to a later one"
+    )]
+    NoOffload {
+        /// The device.
+        device: Device,
+        /// What is offloaded.
+        pass: Pass,
+        /// From where on its memory is to be free.
+        freed: usize,
+        /// From where on it is to be occupied again.
+        fetched: usize,
+    },
 }
 
 impl Schedule {
@@ -136,6 +163,7 @@ impl Schedule {
         Self::check_size(&placement, microbatches)?;
         Ok(Self {
             overlaps: vec![Vec::new(); orders.len()],
+            offloads: vec![Vec::new(); orders.len()],
             placement,
             microbatches,
             orders,

@@ -25,6 +25,7 @@ mod memory;
 mod messages;
 #[path = "../../../../tests/library/laws/naive.rs"]
 mod naive;
+mod offload;
 mod overlap;
 mod pair;
 mod pins;

@@ -3,6 +3,7 @@
 mod directions;
 mod memory;
 mod messages;
+mod offload;
 mod pairs;
 mod step;
 mod times;

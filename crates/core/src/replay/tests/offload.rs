@@ -1,0 +1,143 @@
+//! Activations that go to the host and back.
+
+use std::ops::Range;
+
+use super::*;
+use crate::model::Offload;
+use crate::schedule::Offloaded;
+
+fn with_offload(model: &Model, moved: i64, to_host: i64, from_host: i64) -> Model {
+    let stages = model.stages() as usize;
+    let offload = Offload {
+        moved: vec![Units(moved); stages],
+        to_host: vec![Ticks(to_host); stages],
+        from_host: vec![Ticks(from_host); stages],
+    };
+    model.with_offload(Some(offload)).expect("offloading")
+}
+
+/// The schedule, where device 0 offloads these.
+fn offloading(schedule: &Schedule, offloads: &[(&str, usize, usize)]) -> Schedule {
+    let mut lists = vec![Vec::new(); schedule.orders().len()];
+    lists[0] = offloads
+        .iter()
+        .map(|&(pass, freed, fetched)| Offloaded { pass: pass.parse().expect("a pass"), freed, fetched })
+        .collect();
+    schedule.clone().with_offloads(lists).expect("offloads of the right form")
+}
+
+fn copies(timing: &Timing) -> [Vec<(String, Range<i64>)>; 2] {
+    let plain = |copies: &Vec<(Pass, Range<Ticks>)>| {
+        copies.iter().map(|(pass, during)| (pass.to_string(), during.start.0..during.end.0)).collect()
+    };
+    [plain(&timing.copies[0].to_host), plain(&timing.copies[0].from_host)]
+}
+
+/// One device: three forwards, then their backwards, the last one first.
+fn three() -> Schedule {
+    schedule(ONE, 3, &["0F0 0F1 0F2 0B2 0B1 0B0"])
+}
+
+#[test]
+fn copies_run_beside_passes_which_wait_for_them() {
+    let schedule = offloading(&three(), &[("0F0", 2, 4), ("0F1", 3, 4)]);
+    let model = with_offload(&unit(&schedule), 1, 2, 3);
+    let timing = replay(&model, &schedule).timing.expect("it is valid");
+    let copy = |pass: &str, during| (pass.to_owned(), during);
+    // The copies to the host start when F0 ends, and when the engine is free. 0F2 waits for the first, 0B2 for the second. The
+    // copies back start when 0B2 ends, that of the earlier backward first.
+    let expected = [[copy("0F0", 1..3), copy("0F1", 3..5)], [copy("0F1", 7..10), copy("0F0", 10..13)]];
+    assert_eq!(copies(&timing), expected.map(|engine| engine.to_vec()));
+    assert_eq!(timing.starts, ticks(&[&[0, 1, 3, 5, 10, 13]]));
+    assert_eq!(timing.copies[0].busy(), [Ticks(4), Ticks(6)]);
+    assert_eq!(timing.metrics.makespan, Ticks(15));
+}
+
+#[test]
+fn memory_is_free_from_the_pass_that_waits_to_the_one_before_which_it_is_fetched() {
+    let schedule = offloading(&three(), &[("0F0", 2, 4)]);
+    for (moved, during) in [(0, [1, 2, 3, 3, 2, 1]), (1, [1, 2, 2, 2, 2, 1])] {
+        let model = with_offload(&unit(&schedule), moved, 2, 3);
+        let held = memory_along(&model, &schedule);
+        let held: Vec<i64> = held[0].iter().map(|held| held.during.0).collect();
+        assert_eq!(held, during);
+        assert_eq!(replay(&model, &schedule).peak_memory, [Units(*during.iter().max().expect("six"))]);
+    }
+}
+
+#[test]
+fn a_copy_back_waits_for_the_memory_that_the_same_pass_frees() {
+    // 0F1 gives its memory to 0F0 before 0B2: the copy back starts when that of 0F1 has ended, at 9.
+    let schedule = offloading(&three(), &[("0F0", 2, 3), ("0F1", 3, 4)]);
+    let model = with_offload(&unit(&schedule), 1, 4, 1);
+    let timing = replay(&model, &schedule).timing.expect("it is valid");
+    let copy = |pass: &str, during| (pass.to_owned(), during);
+    let expected = [[copy("0F0", 1..5), copy("0F1", 5..9)], [copy("0F0", 9..10), copy("0F1", 11..12)]];
+    assert_eq!(copies(&timing), expected.map(|engine| engine.to_vec()));
+    assert_eq!(timing.starts, ticks(&[&[0, 1, 5, 9, 12, 14]]));
+}
+
+#[test]
+fn what_is_away_as_a_whole_is_not_listed_as_live() {
+    let schedule = offloading(&three(), &[("0F0", 2, 4)]);
+    let model =
+        with_offload(&with_memory(&schedule, |memory| memory.capacity = vec![Some(Units(1))]), 1, 1, 1);
+    let violations: Vec<String> =
+        replay(&model, &schedule).violations.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        violations,
+        [
+            "device 0, position 1: `0F1` raises the memory in use to 2, 1 over the limit of 1; live: `0F0` `0F1`",
+            "device 0, position 2: `0F2` raises the memory in use to 2, 1 over the limit of 1; live: `0F1` `0F2`",
+            "device 0, position 4: `0B1` raises the memory in use to 2, 1 over the limit of 1; live: `0F0` `0F1`",
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_offloaded_is_named() {
+    let with = |orders: &[&str], offload: (&str, usize, usize)| {
+        let schedule = offloading(&schedule(TWO, 2, orders), &[offload]);
+        let verdict = replay(&with_offload(&unit(&schedule), 1, 1, 1), &schedule);
+        verdict.violations.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let orders = ["0F0 0F1 0B0 0B1", "1F0 1B0 1F1 1B1"];
+    assert_eq!(with(&orders, ("0F0", 1, 2)), [""; 0]);
+    assert_eq!(
+        with(&orders, ("1F0", 1, 2)),
+        ["device 0: `1F0` is offloaded, but the device does not run both it and its backward"]
+    );
+    assert_eq!(
+        with(&orders, ("7F9", 1, 2)),
+        ["device 0: `7F9` is offloaded, but the device does not run both it and its backward"]
+    );
+    assert_eq!(
+        with(&orders, ("0F1", 1, 2)),
+        [
+            "device 0, position 1: the memory of `0F1` is to be free from position 1 on, but its copy to the host starts when \
+          `0F1` ends: only what runs later can wait for it"
+        ]
+    );
+    assert_eq!(
+        with(&orders, ("0F0", 1, 3)),
+        [
+            "device 0, position 2: `0B0` needs the activation of `0F0`, which is fetched from the host only before position 3"
+        ]
+    );
+    assert_eq!(
+        with(&["0F0 0F1 0R0 0B0 0B1", orders[1]], ("0F0", 1, 2)),
+        [
+            "device 0, position 0: `0F0` is offloaded, but its activation is recomputed (position 2): do one of the two"
+        ]
+    );
+    let schedule = offloading(&schedule(TWO, 2, &orders), &[("0F0", 1, 2)]);
+    let verdict = replay(&unit(&schedule), &schedule);
+    let [violation] = verdict.violations.as_slice() else { panic!("{verdict:?}") };
+    assert_eq!(
+        violation.to_string(),
+        "device 0: `0F0` is offloaded, but the model has no [offload] table that says how long copies to the host take"
+    );
+    assert_eq!((violation.rule(), violation.place()), ("offload-unknown", None));
+    assert_eq!(violation.pass().map(|pass| pass.to_string()).as_deref(), Some("0F0"));
+    assert_eq!(violation.device(), Some(Device(0)));
+}
