@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Places, latency};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::replay::{Held, LinkTimes, Timing, end_of, memory_along, task_graph};
-use crate::schedule::{Schedule, prerequisites};
+use crate::schedule::{Schedule, prerequisites_under};
 use crate::tasks::{Need, Task};
 
 /// What a pass on the critical path waits for.
@@ -70,7 +70,7 @@ pub struct Step {
 pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec<Step> {
     let places = Places::of(schedule);
     let start_of = |(device, at): (Device, usize)| timing.starts[device.index()][at];
-    let end = |pass: Pass, place| end_of(model, pass, start_of(place));
+    let end = |pass: Pass, place| end_of(model, schedule, pass, start_of(place));
     let pass_at = |(device, at): (Device, usize)| schedule.order(device)[at];
     let links = Links::of(timing);
     let Some(last) = last_pass(model, schedule, timing, &|place| end(pass_at(place), place)) else {
@@ -94,7 +94,7 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
         let start = start_of((device, first));
         let needed = (first..=last).find_map(|at| {
             let pass = pass_at((device, at));
-            prerequisites(pass, schedule.placement(), |other| places.rank(other).is_some())
+            prerequisites_under(model, pass, |other| places.rank(other).is_some())
                 .filter_map(|needs| Some((needs, places.find(needs)?)))
                 .find_map(|(needs, from)| {
                     let latency = latency(model, needs, pass);

@@ -10,12 +10,11 @@ use std::collections::BTreeMap;
 
 use super::fit::{FitError, Profile, paired};
 use super::gaps::launches;
-use super::matching::needs;
 use super::statistics::{Spread, quantile};
 use super::{Iteration, Span, Trace};
 use crate::analysis::latency;
 use crate::model::{Costs, Device, Kind, Model, ModelError, Pass, Stage, Ticks};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, prerequisites_under};
 
 /// What is taken into account beside a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,7 +222,7 @@ fn alone(
 }
 
 /// A model whose durations are to those of `given` as the durations of `alone` are to those of `beside`: passes
-/// of a model that knows nothing of contention, as they would be without it.
+/// of a model that knows nothing of contention, as they would be without it. Where the model says how long R takes, that stays.
 ///
 /// # Errors
 /// When times overflow.
@@ -248,7 +247,8 @@ pub fn scaled(given: &Model, beside: &Model, alone: &Model) -> Result<Model, Mod
     };
     let (name, source) = (given.name().to_owned(), given.source().map(str::to_owned));
     let memory = given.memory().clone();
-    Model::new(name, source, given.placement().clone(), given.microbatches(), costs, memory)
+    Model::new(name, source, given.placement().clone(), given.microbatches(), costs, memory)?
+        .with_recompute(given.recompute())
 }
 
 /// For how long each pass ran while how many devices were busy.
@@ -286,7 +286,7 @@ fn exposures(iteration: &Iteration, devices: usize) -> Vec<(Pass, Exposure)> {
 /// # Errors
 /// When the schedule overlaps pairs or cannot run.
 pub fn simulate(model: &Model, schedule: &Schedule, terms: &Terms) -> Result<Vec<Vec<Span>>, TermsError> {
-    simulate_with(model, schedule, terms, |pass| model.duration(pass.stage, pass.kind))
+    simulate_with(model, schedule, terms, |pass| schedule.duration(model, pass))
 }
 
 /// The same, with durations of single passes. With those that were measured, what is left of the error of a
@@ -330,7 +330,9 @@ pub fn simulate_with(
                 let after = |end: Ticks, more: Ticks| end.checked_add(more).ok_or(TermsError::TooLong);
                 let mut ready =
                     spans[at].last().map_or(Ok(Ticks::ZERO), |last| after(last.end, terms.gaps[at]))?;
-                let needed = needs(schedule, &all, pass);
+                let is_there = |other: Pass| all.contains_key(&other);
+                let needed = prerequisites_under(model, pass, is_there);
+                let needed: Vec<Pass> = needed.filter(|&needed| is_there(needed)).collect();
                 if needed.iter().any(|needed| !ended.contains_key(needed)) {
                     continue;
                 }

@@ -2,6 +2,7 @@ use super::reading::FileError;
 use super::*;
 
 mod messages;
+mod recompute;
 mod transient;
 
 const COMPLETE: &str = r#"name = "complete"

@@ -30,7 +30,7 @@ pub(super) fn inspect(
             let (mut withheld, mut beside) = (Units::ZERO, Units::ZERO);
             for (place, _, pass) in effective(layout, device, order) {
                 let (posted, used) = received.at(place);
-                live += acquired(model, layout, pass) + posted;
+                live += acquired(model, schedule, layout, pass) + posted;
                 let during = live + beside + model.workspace(pass.stage, pass.kind);
                 peak = peak.max(during);
                 if let Some(capacity) = capacity.filter(|&capacity| during > capacity && !over) {
@@ -77,7 +77,7 @@ pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<
                 let (posted, used) = received.at(place);
                 let workspace = model.workspace(pass.stage, pass.kind);
                 change[place.position] = (
-                    acquired(model, layout, pass) + posted + workspace,
+                    acquired(model, schedule, layout, pass) + posted + workspace,
                     released(model, pass) + used + workspace,
                 );
             }
@@ -202,9 +202,11 @@ fn report(
 }
 
 /// What a pass acquires at its start.
-fn acquired(model: &Model, layout: &Layout, pass: Pass) -> Units {
+fn acquired(model: &Model, schedule: &Schedule, layout: &Layout, pass: Pass) -> Units {
     let whole = model.activation(pass.stage);
-    let checkpoint = model.checkpoint(pass.stage).unwrap_or(whole);
+    // A level that the model does not have is reported for that.
+    let level = schedule.level_of(pass.with_kind(Kind::R));
+    let checkpoint = model.checkpoint_at(pass.stage, level).unwrap_or(whole);
     match pass.kind {
         Kind::F if layout.has(pass.with_kind(Kind::R)) => checkpoint,
         Kind::F => whole,

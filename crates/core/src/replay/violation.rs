@@ -164,6 +164,44 @@ pub enum Violation {
         /// The pass.
         pass: Pass,
     },
+    /// A recomputation at a level that the model does not have.
+    #[error(
+        "{at}: `{pass}` runs at level {level} of recomputation, but the model has {levels}, counted from 0"
+    )]
+    UnknownLevel {
+        /// Its place.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// The level, counted from 0.
+        level: usize,
+        /// How many levels the model has.
+        levels: usize,
+    },
+    /// A level of a recomputation that no order contains.
+    #[error("`levels` names level {level} for `{pass}`, which is in no order")]
+    LevelOfNoPass {
+        /// The pass.
+        pass: Pass,
+        /// The level, counted from 0.
+        level: u32,
+    },
+    /// A recomputation that is not where the runtime runs it.
+    #[error(
+        "{at}: `{pass}` is not right before `{backward}` (position {}), but the model recomputes within the backward \
+         (`recompute.fused`): move it there",
+        backward_at.position
+    )]
+    NotInBackward {
+        /// Its place.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// The backward of its stage and microbatch.
+        backward: Pass,
+        /// The place of the backward.
+        backward_at: Place,
+    },
     /// A pass before another one of the same device that it needs.
     #[error("{at}: `{pass}` comes before its dependency `{needs}` (position {})", needs_at.position)]
     Order {
@@ -227,6 +265,9 @@ impl Violation {
             Self::BackwardTwice { .. } => "backward-twice",
             Self::OverlapOfOne { .. } => "overlap-of-one",
             Self::RecomputeUnknown { .. } => "recompute-unknown",
+            Self::UnknownLevel { .. } => "unknown-level",
+            Self::LevelOfNoPass { .. } => "level-of-no-pass",
+            Self::NotInBackward { .. } => "not-in-backward",
             Self::Order { .. } => "order",
             Self::Deadlock(_) => "deadlock",
             Self::Stuck { .. } => "stuck",
@@ -256,6 +297,9 @@ impl Violation {
             | Self::BackwardTwice { pass, .. }
             | Self::OverlapOfOne { pass, .. }
             | Self::RecomputeUnknown { pass, .. }
+            | Self::UnknownLevel { pass, .. }
+            | Self::LevelOfNoPass { pass, .. }
+            | Self::NotInBackward { pass, .. }
             | Self::Order { pass, .. }
             | Self::OverCapacity { pass, .. } => Some(*pass),
             Self::Deadlock(cycle) => cycle.first().map(|wait| wait.pass),
@@ -269,6 +313,7 @@ impl Violation {
             Self::ModelMismatch(_)
             | Self::TooFewPasses { .. }
             | Self::MissingPass { .. }
+            | Self::LevelOfNoPass { .. }
             | Self::Stuck { .. } => None,
             Self::UnknownPass { at, .. }
             | Self::WrongDirection { at, .. }
@@ -277,6 +322,8 @@ impl Violation {
             | Self::BackwardTwice { at, .. }
             | Self::OverlapOfOne { at, .. }
             | Self::RecomputeUnknown { at, .. }
+            | Self::UnknownLevel { at, .. }
+            | Self::NotInBackward { at, .. }
             | Self::Order { at, .. }
             | Self::OverCapacity { at, .. } => Some(*at),
             Self::Deadlock(cycle) => cycle.first().map(|wait| wait.at),

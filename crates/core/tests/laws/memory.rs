@@ -40,7 +40,7 @@ fn exact(plain: &Model, choices: &mut Choices) -> Model {
 }
 
 /// The schedule with some of its neighbours as pairs.
-fn paired(schedule: &Schedule, choices: &mut Choices) -> Schedule {
+pub fn paired(schedule: &Schedule, choices: &mut Choices) -> Schedule {
     let overlaps = schedule.orders().iter().map(|order| {
         let (mut pairs, mut at) = (Vec::new(), 0);
         while at + 1 < order.len() {
