@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Places, latency};
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::replay::{Held, LinkTimes, Timing, end_of, memory_along, task_graph};
-use crate::schedule::{Schedule, prerequisites};
+use crate::schedule::{Schedule, prerequisites_under};
 use crate::tasks::{Execution, Need, Resource, Task, TaskGraph};
 
 /// What a pass on the critical path waits for.
@@ -76,7 +76,7 @@ pub struct Step {
 pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec<Step> {
     let places = Places::of(schedule);
     let start_of = |(device, at): (Device, usize)| timing.starts[device.index()][at];
-    let end = |pass: Pass, place| end_of(model, pass, start_of(place));
+    let end = |pass: Pass, place| end_of(model, schedule, pass, start_of(place));
     let pass_at = |(device, at): (Device, usize)| schedule.order(device)[at];
     let links = Links::of(timing);
     let graph = (schedule.offload_count() > 0).then(|| task_graph(model, schedule)).flatten();
@@ -102,7 +102,7 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
         let start = start_of((device, first));
         let needed = (first..=last).find_map(|at| {
             let pass = pass_at((device, at));
-            prerequisites(pass, schedule.placement(), |other| places.rank(other).is_some())
+            prerequisites_under(model, pass, |other| places.rank(other).is_some())
                 .filter_map(|needs| Some((needs, places.find(needs)?)))
                 .find_map(|(needs, from)| {
                     let latency = latency(model, needs, pass);

@@ -26,6 +26,8 @@ pub struct Recomputation {
     pub stages: Vec<(Stage, u32)>,
     /// The number of microbatches of the schedule.
     pub microbatches: u32,
+    /// How many passes recompute at each level other than the first, ascending.
+    pub at_levels: Vec<(u32, usize)>,
 }
 
 impl Recomputation {
@@ -38,6 +40,7 @@ impl Recomputation {
         Self {
             stages: counts.map(|(stage, passes)| (stage, count(passes))).collect(),
             microbatches: schedule.microbatches(),
+            at_levels: schedule.levels().values().copied().counts().into_iter().sorted().collect(),
         }
     }
 
@@ -66,9 +69,14 @@ impl fmt::Display for Recomputation {
             }
         }
         match self.passes() {
-            1 => out.write_str("1 pass"),
-            passes => write!(out, "{passes} passes"),
+            1 => out.write_str("1 pass")?,
+            passes => write!(out, "{passes} passes")?,
         }
+        if self.at_levels.is_empty() {
+            return Ok(());
+        }
+        let at_level = |(level, passes): &(u32, usize)| format!("{passes} at level {level}");
+        write!(out, ", of which {}, the others at level 0", self.at_levels.iter().map(at_level).join(", "))
     }
 }
 
@@ -105,8 +113,11 @@ mod tests {
     fn stages_and_counts_are_said_in_words() {
         let of = |stages: &[(u32, u32)]| {
             let stages = stages.iter().map(|&(stage, count)| (Stage(stage), count)).collect();
-            Recomputation { stages, microbatches: 16 }
+            Recomputation { stages, microbatches: 16, at_levels: Vec::new() }
         };
+        let mixed = Recomputation { at_levels: vec![(1, 5), (2, 1)], ..of(&[(0, 16)]) };
+        let words = "stage 0 for all microbatches, 16 passes, of which 5 at level 1, 1 at level 2, the others at level 0";
+        assert_eq!(mixed.to_string(), words);
         for (stages, words) in [
             (&[(0, 16), (1, 16), (2, 16)][..], "stages 0 to 2 for all microbatches, 48 passes"),
             (&[(0, 16), (2, 16), (3, 16)], "stages 0, 2 and 3 for all microbatches, 48 passes"),

@@ -34,5 +34,5 @@ pub fn spans<'a>(
     device: Device,
 ) -> impl Iterator<Item = Span> + 'a {
     let passes = schedule.order(device).iter().zip(&timing.starts[device.index()]);
-    passes.map(|(&pass, &start)| Span { pass, start, end: end_of(model, pass, start) })
+    passes.map(|(&pass, &start)| Span { pass, start, end: end_of(model, schedule, pass, start) })
 }

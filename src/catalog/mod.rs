@@ -251,6 +251,9 @@ impl Entry {
             Proposal::Written(schedule) => schedule,
             Proposal::Improved(indexed) => indexed.schedule(model),
         };
+        if model.recomputes_in_backward() {
+            schedule = schedule.with_recomputation_in_backward();
+        }
         schedule.name = Some(self.name.to_owned());
         schedule.model = Some(model.name().to_owned());
         schedule.provenance = Some(Provenance {

@@ -161,7 +161,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         )?;
     }
     let nearest = if args.nearest { mend(&mut given.read)? } else { None };
-    let fused = recomputation::fused(&given.read.schedule, format);
+    let fused = recomputation::fused(&given.read.schedule, format)?;
     let recomputing = fused.map(|fused| mem::replace(&mut given.read.schedule, fused));
     let schedule = &given.read.schedule;
     let alone = |text| vec![Named { path: args.output.clone(), text }];

@@ -220,6 +220,7 @@ fn place_of(text: &str, error: &ScheduleFileError) -> (Range<usize>, Option<Stri
         ScheduleFileError::Orders(ScheduleError::OffloadLists { .. } | ScheduleError::NoOffload { .. }) => {
             (key("offload"), None)
         }
+        ScheduleFileError::Orders(ScheduleError::NoLevel { .. }) => (key("levels"), None),
         ScheduleFileError::Orders(_) => (key("microbatches"), None),
         _ => (0..0, None),
     }

@@ -144,7 +144,7 @@ impl<'a> Picture<'a> {
         let start = self.timing.starts[device.index()][position];
         let end = match self.measured {
             Some(measured) => measured.ends[device.index()][position],
-            None => end_of(self.model, pass, start),
+            None => end_of(self.model, self.schedule, pass, start),
         };
         Span { pass, start, end }
     }

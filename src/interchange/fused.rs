@@ -7,7 +7,8 @@ use crate::schedule::Schedule;
 /// everything else in the same order. Nothing when it recomputes nothing.
 ///
 /// No other format has recomputation as a pass. What each runtime has to be told, of which stages, is not part of the
-/// orders: see [`Recomputation`](crate::analysis::Recomputation). The R then runs right before its backward, wherever
+/// orders: see [`Recomputation`](crate::analysis::Recomputation); nor is the [level](crate::model::Recompute) at which an R runs, so
+/// the tool refuses schedules that name levels. The R then runs right before its backward, wherever
 /// it was.
 #[must_use]
 pub fn with_fused_recomputation(schedule: &Schedule) -> Option<Schedule> {

@@ -231,10 +231,14 @@ impl<W: Write> Trace<'_, W> {
         Ok(())
     }
 
+    fn end_of(&self, pass: Pass, start: Ticks) -> Ticks {
+        end_of(self.model, self.schedule, pass, start)
+    }
+
     /// The thread of the pass at a position: the second one if the other pass of its pair still runs.
     fn thread(&self, device: Device, position: usize) -> u32 {
         let (starts, order) = (&self.timing.starts[device.index()], self.schedule.order(device));
-        let runs_on = |before: usize| end_of(self.model, order[before], starts[before]) > starts[position];
+        let runs_on = |before: usize| self.end_of(order[before], starts[before]) > starts[position];
         u32::from(position.checked_sub(1).is_some_and(runs_on))
     }
 
@@ -245,7 +249,7 @@ impl<W: Write> Trace<'_, W> {
         start: Ticks,
         held: Held,
     ) -> Result<(), TraceError> {
-        let end = end_of(self.model, pass, start);
+        let end = self.end_of(pass, start);
         let arguments = Arguments {
             stage: pass.stage.0,
             chunk: self.schedule.placement().chunk_of(pass.stage),
@@ -280,7 +284,7 @@ impl<W: Write> Trace<'_, W> {
             ))?;
         }
         for (position, (&pass, &held)) in order.iter().zip(memory).enumerate() {
-            let (start, end) = (starts[position], end_of(self.model, pass, starts[position]));
+            let (start, end) = (starts[position], self.end_of(pass, starts[position]));
             // At once with the start of the next pass, only what that leaves is seen.
             let is_seen = starts.get(position + 1).is_none_or(|&next| next > end);
             let changes = [(start, held.during, true), (end, held.after, is_seen)];
@@ -352,7 +356,7 @@ impl<W: Write> Trace<'_, W> {
         let name = payload(sender);
         let (id, latency) = (self.flows, self.latency(sender.stage, receiver.stage));
         self.flows += 1;
-        let last_tick = (end_of(self.model, sender, sent) - Ticks(1)).max(sent);
+        let last_tick = (self.end_of(sender, sent) - Ticks(1)).max(sent);
         let both = format!("\"name\":\"{name}\",\"cat\":\"message\",\"id\":{id}");
         let args =
             format!("\"args\":{{\"from\":\"{sender}\",\"to\":\"{receiver}\",\"latency_ticks\":{latency}}}");

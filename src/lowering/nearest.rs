@@ -73,7 +73,8 @@ pub fn nearest(schedule: &Schedule) -> Option<Nearest> {
         awake.insert(offer.device);
     }
     changes.schedule = Schedule::of_steps(schedule.placement().clone(), schedule.microbatches(), &left)
-        .expect("the same passes on the same devices, and fewer pairs");
+        .expect("the same passes on the same devices, and fewer pairs")
+        .with_levels_of(schedule);
     changes.schedule.name.clone_from(&schedule.name);
     changes.schedule.model.clone_from(&schedule.model);
     Some(changes)

@@ -265,9 +265,9 @@ pub fn optimize(
         return Err(OptimizeError::TwoDirections);
     }
     if model.has_plain_memory() && !model.can_offload() {
-        feasible::check(model)?;
+        feasible::check(&model.level_floor())?;
     } else {
-        beyond::check(model)?;
+        beyond::check(&model.level_floor())?;
     }
     if model.beyond_passes().is_some() {
         return beyond::optimize_beyond_passes(model, options, progress);

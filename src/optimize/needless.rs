@@ -7,8 +7,13 @@
 //!
 //! Stages are relieved as a whole first, those whose R takes longest before others; that is what a runtime does by
 //! itself. Of the stages that remain, single microbatches are relieved, those whose R comes first before others: of
-//! equal ones that relieves the most. In the end no R is left that could go alone. All of it only proposes; replay
-//! says what the schedule without them is worth.
+//! equal ones that relieves the most. In the end no R is left that could go alone.
+//!
+//! Where there are several [levels](crate::model::Recompute), each R first gets the one that keeps the least of those that
+//! are as quick as its own. In the end, each R that is left runs at the quickest for which there is room, in the same order. A
+//! quicker R delays nothing, and what it keeps counts between its F and itself.
+//!
+//! All of it only proposes; replay says what the schedule is worth then.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,7 +24,8 @@ use crate::kernel::{acquired, released};
 use crate::model::{Device, Kind, Model, Pass, Stage, Units};
 use crate::schedule::Schedule;
 
-/// The schedule without needless recomputation; nothing when all of it is needed, or there is none.
+/// The schedule without needless recomputation, and with each R at the quickest level that its device has room for;
+/// nothing when that is the schedule.
 ///
 /// The schedule must be valid for the model.
 pub(super) fn without_needless(model: &Model, schedule: &Schedule) -> Option<Schedule> {
@@ -27,10 +33,11 @@ pub(super) fn without_needless(model: &Model, schedule: &Schedule) -> Option<Sch
         return None;
     }
     let mut steps: Vec<Vec<Vec<Pass>>> = Vec::new();
+    let mut levels: BTreeMap<Pass, u32> = BTreeMap::new();
     let mut is_leaner = false;
     for device in Device::all(schedule.devices()) {
         let of_device: Vec<&[Pass]> = schedule.steps(device).collect();
-        let needed = needed(model, device, &of_device);
+        let needed = needed(model, schedule, device, &of_device);
         let kept = of_device.iter().map(|step| {
             let is_kept = |pass: &Pass| pass.kind != Kind::R || needed.contains_key(pass);
             step.iter().copied().filter(is_kept).collect::<Vec<_>>()
@@ -38,9 +45,12 @@ pub(super) fn without_needless(model: &Model, schedule: &Schedule) -> Option<Sch
         let kept: Vec<Vec<Pass>> = kept.filter(|step| !step.is_empty()).collect();
         is_leaner |= kept.len() < of_device.len();
         steps.push(kept);
+        let further = needed.into_iter().filter(|&(_, Saving { level, .. })| level > 0);
+        levels.extend(further.filter_map(|(pass, saving)| Some((pass, u32::try_from(saving.level).ok()?))));
     }
-    is_leaner.then(|| {
+    (is_leaner || levels != *schedule.levels()).then(|| {
         Schedule::of_steps(schedule.placement().clone(), schedule.microbatches(), steps)
+            .and_then(|leaner| leaner.with_levels(levels))
             .expect("the same passes without some, and pairs have none of those")
     })
 }
@@ -50,11 +60,17 @@ pub(super) fn recomputes(schedule: &Schedule) -> bool {
     schedule.orders().iter().flatten().any(|pass| pass.kind == Kind::R)
 }
 
-/// Between which steps of a device an R saves memory: from its F to itself.
-type Saving = (usize, usize);
+/// What an R saves.
+#[derive(Clone, Copy)]
+struct Saving {
+    /// Between which steps of its device: from its F to itself.
+    steps: (usize, usize),
+    /// The level at which it runs.
+    level: usize,
+}
 
 /// The Rs that a device needs.
-fn needed(model: &Model, device: Device, steps: &[&[Pass]]) -> BTreeMap<Pass, Saving> {
+fn needed(model: &Model, schedule: &Schedule, device: Device, steps: &[&[Pass]]) -> BTreeMap<Pass, Saving> {
     let mut forwards: BTreeMap<Pass, usize> = BTreeMap::new();
     let mut savings: BTreeMap<Pass, Saving> = BTreeMap::new();
     for (at, step) in steps.iter().enumerate() {
@@ -64,7 +80,8 @@ fn needed(model: &Model, device: Device, steps: &[&[Pass]]) -> BTreeMap<Pass, Sa
                     forwards.insert(pass, at);
                 }
                 Kind::R => {
-                    savings.insert(pass, (forwards[&pass.with_kind(Kind::F)], at));
+                    let steps = (forwards[&pass.with_kind(Kind::F)], at);
+                    savings.insert(pass, Saving { steps, level: schedule.level_of(pass) });
                 }
                 Kind::I | Kind::W | Kind::B => {}
             }
@@ -74,33 +91,77 @@ fn needed(model: &Model, device: Device, steps: &[&[Pass]]) -> BTreeMap<Pass, Sa
     if savings.is_empty() {
         return savings;
     }
+    let saved = |pass: &Pass, level: usize| {
+        (model.activation(pass.stage) - model.checkpoint_at(pass.stage, level).unwrap_or_default()).0
+    };
+    for (pass, saving) in &mut savings {
+        let takes = |level: usize| model.recompute_duration(pass.stage, level);
+        let as_quick = (0..model.recompute_levels()).filter(|&level| takes(level) <= takes(saving.level));
+        let leanest = as_quick.min_by_key(|&level| (Reverse(saved(pass, level)), takes(level)));
+        saving.level = leanest.unwrap_or(saving.level);
+    }
     let mut live = Units::ZERO;
     let held: Vec<i64> = steps
         .iter()
         .map(|step| {
-            let again = |pass: &Pass| savings.contains_key(&pass.with_kind(Kind::R));
-            live += step.iter().map(|pass| acquired(model, *pass, again(pass))).sum();
+            let takes = |pass: &Pass| {
+                let again = pass.with_kind(Kind::R);
+                match (pass.kind, savings.get(&again)) {
+                    (Kind::F, Some(saving)) => {
+                        acquired(model, *pass, false) - Units(saved(&again, saving.level))
+                    }
+                    (Kind::R, Some(saving)) => Units(saved(&again, saving.level)),
+                    _ => acquired(model, *pass, false),
+                }
+            };
+            live += step.iter().map(takes).sum();
             let during = live;
             live -= step.iter().map(|&pass| released(model, pass)).sum();
             during.0
         })
         .collect();
     let mut levels = Levels::new(&held);
-    let saved = |stage: Stage| (model.activation(stage) - model.checkpoint(stage).unwrap_or_default()).0;
-    let slowest = |stage: &Stage| (Reverse(model.duration(*stage, Kind::R)), *stage);
-    for stage in savings.keys().map(|pass| pass.stage).unique().sorted_by_key(slowest).collect::<Vec<_>>() {
-        let of_stage = || savings.iter().filter(|(pass, _)| pass.stage == stage).map(|(_, &saving)| saving);
-        of_stage().for_each(|saving| levels.add(saving, saved(stage)));
+    let slowest = |savings: &BTreeMap<Pass, Saving>, stage: Stage| {
+        let of_stage = savings.iter().filter(|(pass, _)| pass.stage == stage);
+        of_stage.map(|(_, saving)| model.recompute_duration(stage, saving.level)).max()
+    };
+    let stages: Vec<Stage> = savings.keys().map(|pass| pass.stage).unique().collect();
+    for stage in stages.into_iter().sorted_by_cached_key(|&stage| (Reverse(slowest(&savings, stage)), stage))
+    {
+        let of_stage: Vec<((usize, usize), i64)> = savings
+            .iter()
+            .filter(|(pass, _)| pass.stage == stage)
+            .map(|(pass, saving)| (saving.steps, saved(pass, saving.level)))
+            .collect();
+        of_stage.iter().for_each(|&(steps, saved)| levels.add(steps, saved));
         if levels.most((0, steps.len())) > capacity.0 {
-            of_stage().for_each(|saving| levels.add(saving, -saved(stage)));
+            of_stage.iter().for_each(|&(steps, saved)| levels.add(steps, -saved));
         } else {
             savings.retain(|pass, _| pass.stage != stage);
         }
     }
-    for (pass, saving) in savings.clone().into_iter().sorted_by_key(|&(_, (_, end))| end) {
-        if levels.most(saving) + saved(pass.stage) <= capacity.0 {
-            levels.add(saving, saved(pass.stage));
+    let by_end = |savings: &BTreeMap<Pass, Saving>| {
+        let all = savings.iter().map(|(&pass, &saving)| (pass, saving));
+        all.sorted_by_key(|(_, saving)| saving.steps.1).collect::<Vec<_>>()
+    };
+    for (pass, Saving { steps, level }) in by_end(&savings) {
+        if levels.most(steps) + saved(&pass, level) <= capacity.0 {
+            levels.add(steps, saved(&pass, level));
             savings.remove(&pass);
+        }
+    }
+    for (pass, Saving { steps, level }) in by_end(&savings) {
+        let takes = |level: usize| model.recompute_duration(pass.stage, level);
+        let quicker = (0..model.recompute_levels()).filter(|&other| takes(other) < takes(level));
+        // Of those that are as quick, the one that keeps the least.
+        let quicker = quicker.sorted_by_key(|&other| (takes(other), Reverse(saved(&pass, other))));
+        for other in quicker {
+            let more = saved(&pass, level) - saved(&pass, other);
+            if levels.most(steps) + more <= capacity.0 {
+                levels.add(steps, more);
+                savings.insert(pass, Saving { steps, level: other });
+                break;
+            }
         }
     }
     savings

@@ -8,7 +8,10 @@ use super::statistics::{Spread, quantile};
 use super::terms::{Terms, simulate_with};
 use super::{Iteration, Span, Trace};
 use crate::analysis::{bubble_rate, spans};
-use crate::model::{Device, Messages, Model, ModelError, Offload, Overlap, Pass, StepEnd, Ticks, Units};
+use crate::model::{
+    Device, Messages, Model, ModelError, Offload, Overlap, Pass, Recompute, RecomputeLevel, StepEnd, Ticks,
+    Units,
+};
 use crate::replay::{Rate, Violation, replay};
 use crate::schedule::Schedule;
 
@@ -85,12 +88,22 @@ pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, Predict
         }
         None => None,
     };
+    let recompute = match model.recompute() {
+        Some(Recompute { levels, fused }) => {
+            let level = |RecomputeLevel { checkpoint, duration }: RecomputeLevel| {
+                let duration = duration.map(|list| longer(&list)).transpose()?;
+                Ok::<_, PredictionError>(RecomputeLevel { checkpoint, duration })
+            };
+            Some(Recompute { levels: levels.into_iter().map(level).collect::<Result<_, _>>()?, fused })
+        }
+        None => None,
+    };
     let free = model.without_weights().with_uniform_activation_capacity(None)?;
     // What the ticks of the old unit say does not suit the new costs.
     let bare =
         free.with_overlap(Overlap::default())?.with_messages(None)?.with_step(None)?.with_offload(None)?;
     let scaled = bare.with_microbatches(microbatches)?.with_costs(costs)?.with_overlap(overlap)?;
-    Ok(scaled.with_messages(messages)?.with_step(step)?.with_offload(offload)?)
+    Ok(scaled.with_messages(messages)?.with_step(step)?.with_offload(offload)?.with_recompute(recompute)?)
 }
 
 /// What replay predicts under a model [in nanoseconds](in_nanoseconds).
@@ -124,7 +137,7 @@ pub fn of_measured_durations(trace: &Trace, iteration: usize, model: &Model) -> 
     let ran = first_spans(&trace.iterations[iteration]);
     let duration = |pass: Pass| match ran.get(&pass) {
         Some(span) => span.duration(),
-        None => model.duration(pass.stage, pass.kind),
+        None => trace.schedule.duration(model, pass),
     };
     let none = Terms::none(trace.schedule.devices());
     let spans = simulate_with(model, &trace.schedule, &none, duration).ok()?;

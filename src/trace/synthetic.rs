@@ -25,7 +25,7 @@ pub fn of_replay(model: &Model, schedule: &Schedule) -> Option<Trace> {
             .order(device)
             .iter()
             .zip(starts)
-            .map(|(&pass, &start)| Span { pass, start, end: end_of(model, pass, start) })
+            .map(|(&pass, &start)| Span { pass, start, end: end_of(model, schedule, pass, start) })
             .collect();
         let mut samples = vec![Sample { at: Ticks::ZERO, live: model.resident(device) }];
         let mut note = |at: Ticks, live: Units| {

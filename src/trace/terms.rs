@@ -10,12 +10,11 @@ use std::collections::BTreeMap;
 
 use super::fit::{FitError, Profile, paired};
 use super::gaps::launches;
-use super::matching::needs;
 use super::statistics::{Spread, quantile};
 use super::{Iteration, Span, Trace};
 use crate::analysis::latency;
 use crate::model::{Costs, Device, Kind, Model, ModelError, Overlap, Pass, Stage, StepEnd, Ticks};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, prerequisites_under};
 
 /// What is taken into account beside a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -292,7 +291,7 @@ fn exposures(iteration: &Iteration, devices: usize) -> Vec<(Pass, Exposure)> {
 /// # Errors
 /// When the schedule overlaps pairs or cannot run, or the model has messages that keep links busy, or an end of the step.
 pub fn simulate(model: &Model, schedule: &Schedule, terms: &Terms) -> Result<Vec<Vec<Span>>, TermsError> {
-    simulate_with(model, schedule, terms, |pass| model.duration(pass.stage, pass.kind))
+    simulate_with(model, schedule, terms, |pass| schedule.duration(model, pass))
 }
 
 /// The same, with durations of single passes. With those that were measured, what is left of the error of a
@@ -342,7 +341,9 @@ pub fn simulate_with(
                 let after = |end: Ticks, more: Ticks| end.checked_add(more).ok_or(TermsError::TooLong);
                 let mut ready =
                     spans[at].last().map_or(Ok(Ticks::ZERO), |last| after(last.end, terms.gaps[at]))?;
-                let needed = needs(schedule, &all, pass);
+                let is_there = |other: Pass| all.contains_key(&other);
+                let needed = prerequisites_under(model, pass, is_there);
+                let needed: Vec<Pass> = needed.filter(|&needed| is_there(needed)).collect();
                 if needed.iter().any(|needed| !ended.contains_key(needed)) {
                     continue;
                 }

@@ -5,6 +5,7 @@
 
 mod convert;
 mod forged;
+mod levels;
 mod memory;
 mod mistakes;
 mod prove;

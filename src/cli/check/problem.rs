@@ -6,7 +6,10 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use crate::draw::plural;
-use crate::model::{Device, Links, Messages, Model, Offload, Overlap, PairDurations, Shape, Ticks, Units};
+use crate::model::{
+    Device, Links, Messages, Model, Offload, Overlap, PairDurations, Recompute, RecomputeLevel, Shape, Ticks,
+    Units,
+};
 
 /// A problem, as it is printed.
 #[derive(Debug, Serialize)]
@@ -31,6 +34,9 @@ pub(super) struct ProblemReport<'a> {
     activation: Vec<i64>,
     retained_for_weight: Vec<i64>,
     checkpoint: Option<Vec<i64>>,
+    /// The levels of recomputation, where there is more to say than `checkpoint` does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recompute: Option<RecomputeReport>,
     weights: Vec<i64>,
     /// The low ends of the durations and latencies above; absent where none is a range.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +71,20 @@ struct LowEnds {
     backward_input: Vec<i64>,
     backward_weight: Vec<i64>,
     communication: Vec<i64>,
+}
+
+/// The levels of recomputation, and whether R runs right before its backward.
+#[derive(Debug, Serialize)]
+struct RecomputeReport {
+    levels: Vec<LevelReport>,
+    fused: bool,
+}
+
+/// What F keeps, by stage in units, and how long R takes, by stage in ticks; null where that is as long as F.
+#[derive(Debug, Serialize)]
+struct LevelReport {
+    checkpoint: Vec<i64>,
+    duration: Option<Vec<i64>>,
 }
 
 /// What messages occupy.
@@ -164,6 +184,19 @@ struct StepReport {
     optimizer: Vec<i64>,
 }
 
+/// What a model says of recomputation, if that is more than one checkpoint.
+fn recompute_of(model: &Model) -> Option<RecomputeReport> {
+    let Recompute { levels, fused } = model.recompute()?;
+    if matches!(levels.as_slice(), [RecomputeLevel { duration: None, .. }]) && !fused {
+        return None;
+    }
+    let level = |level: RecomputeLevel| LevelReport {
+        checkpoint: level.checkpoint.iter().map(|units| units.0).collect(),
+        duration: level.duration.map(|list| list.iter().map(|ticks| ticks.0).collect()),
+    };
+    Some(RecomputeReport { levels: levels.into_iter().map(level).collect(), fused })
+}
+
 impl<'a> ProblemReport<'a> {
     pub(super) fn of(model: &'a Model, compared_with_model: bool) -> Self {
         let (placement, costs, memory) = (model.placement(), model.costs(), model.memory());
@@ -186,6 +219,7 @@ impl<'a> ProblemReport<'a> {
             activation: units(&memory.activation),
             retained_for_weight: units(&memory.retained_for_weight),
             checkpoint: memory.checkpoint.as_deref().map(units),
+            recompute: recompute_of(model),
             weights: units(&memory.weights),
             low_ends: model.low_ends().map(|low| LowEnds {
                 forward: ticks(&low.forward),
@@ -286,13 +320,21 @@ impl fmt::Display for ProblemReport<'_> {
         }
         let mut held =
             format!("F holds {}, until W {}", values(&self.activation), values(&self.retained_for_weight));
-        if let Some(checkpoint) = &self.checkpoint {
+        if let (Some(checkpoint), None) = (&self.checkpoint, &self.recompute) {
             held.extend([", a checkpoint ", &values(checkpoint)]);
         }
         if self.weights.iter().any(|&weights| weights > 0) {
             held.extend([", weights ", &values(&self.weights)]);
         }
         line("memory", format!("{held} {unit}"))?;
+        if let Some(RecomputeReport { levels, fused }) = &self.recompute {
+            let level = |LevelReport { checkpoint, duration }: &LevelReport| {
+                let again = duration.as_ref().map_or_else(|| "as F".to_owned(), |duration| values(duration));
+                format!("checkpoint {} {unit}, R {again}", values(checkpoint))
+            };
+            let place = if *fused { "; right before its backward" } else { "" };
+            line("recompute", format!("{}{place}", levels.iter().map(level).join("; ")))?;
+        }
         if let Some(workspace) = &self.workspace {
             let WorkspaceReport { forward, backward_input, backward_weight, backward, recompute } = workspace;
             let [forward, input, weight, full, again] =

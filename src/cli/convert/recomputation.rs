@@ -2,14 +2,18 @@
 
 use super::Form;
 use crate::analysis::Recomputation;
+use crate::cli::error::Error;
 use crate::cli::output::note;
 use crate::interchange::with_fused_recomputation;
 use crate::schedule::Schedule;
 
 /// The schedule as a format can express it, where that has no R; says how its runtime comes to recompute.
-pub(super) fn fused(schedule: &Schedule, format: Form) -> Option<Schedule> {
+///
+/// # Errors
+/// When the schedule recomputes at several levels, of which no runtime is told here.
+pub(super) fn fused(schedule: &Schedule, format: Form) -> Result<Option<Schedule>, Error> {
     let how = match format {
-        Form::Json => return None,
+        Form::Json => return Ok(None),
         Form::Pytorch | Form::PytorchComms => {
             "wrap their modules in activation checkpointing (torch.utils.checkpoint). Where the backward is split into \
              I and W, each of them recomputes"
@@ -26,10 +30,18 @@ pub(super) fn fused(schedule: &Schedule, format: Form) -> Option<Schedule> {
              --recompute-num-layers 1) recomputes every stage"
         }
     };
-    let fused = with_fused_recomputation(schedule)?;
+    if let Some((pass, level)) = schedule.levels().first_key_value() {
+        return Err(Error::usage(
+            format!(
+                "`{pass}` recomputes at level {level}, but this format does not say at which level a pass recomputes"
+            ),
+            "--to json keeps levels; `optimize` with a model of one level makes a schedule without them",
+        ));
+    }
+    let Some(fused) = with_fused_recomputation(schedule) else { return Ok(None) };
     let recomputed = Recomputation::of(schedule);
     note(&format!(
         "this format has no recomputation (R), so it is left to the backward of each pass ({recomputed}): {how}"
     ));
-    Some(fused)
+    Ok(Some(fused))
 }

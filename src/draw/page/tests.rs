@@ -93,7 +93,7 @@ fn the_data_of_a_page_unpacks_to_what_replay_found() {
                     .zip(&timing.starts[device])
                     .zip(&memory[device])
                     .map(|((&pass, &start), held)| {
-                        let end = end_of(&model, pass, start);
+                        let end = end_of(&model, &schedule, pass, start);
                         (pass.to_string(), start.0, end.0, held.during.0, held.after.0)
                     })
                     .collect();

@@ -29,7 +29,7 @@ pub(super) fn rows(model: &Model, schedule: &Schedule, starts: &[Vec<Ticks>]) ->
             post(message, time, sent, schedule, &mut rows);
             sent += 1;
         }
-        let end = start + model.duration(pass.stage, pass.kind);
+        let end = start + schedule.duration(model, pass);
         let device = placement.device_of(pass.stage);
         rows[device.index()].push(Event { action: Action::Run(pass), start, end, message: None });
         if let Some(message) =

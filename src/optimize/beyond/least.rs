@@ -148,8 +148,7 @@ fn kept(model: &Model, device: Device, room: Units) -> Vec<Kept> {
         let again = below + whole + model.workspace(stage, Kind::R);
         // Both take time: they are left to those that need them.
         let is_limited = model.capacity(device).is_some();
-        let checkpoint =
-            model.checkpoint(stage).filter(|&kept| is_limited && kept < whole && again <= room);
+        let checkpoint = model.checkpoint(stage).filter(|&kept| is_limited && kept < whole && again <= room);
         let is_whole = below + while_running(model, stage, Kind::F) <= room;
         let may_offload = is_limited && is_whole && Some(stage) != highest && stays < whole;
         let offloads = may_offload && checkpoint.is_none_or(|kept| stays <= kept);

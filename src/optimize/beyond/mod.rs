@@ -1,5 +1,5 @@
 //! Models that say more than what passes take and when their results arrive: overlapped pairs that save time, messages that
-//! keep links busy, the end of the step, offloading, and memory beyond what F keeps.
+//! keep links busy, the end of the step, offloading, memory beyond what F keeps, and several levels of recomputation.
 //!
 //! The searches know passes that run one by one, messages that each have a link of their own, and nothing behind the passes.
 //! So schedules are sought for such models, and replay measures them under the model itself. Where links are busy, one more
@@ -7,10 +7,12 @@
 //! [shorter](crate::certificate::shortened) as pairs can make them, which gives orders that are good once pairs are made;
 //! and named schedules with pairs. In each schedule forwards and backwards that follow each other become pairs wherever
 //! replay says that this helps. In the end the best one is changed at random: its pairs and its orders, which also decide
-//! when the gradients of a stage can be reduced. What to do about memory, [`memory`] says, and what to offload, [`offload`].
+//! when the gradients of a stage can be reduced. What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to
+//! offload, [`offload`].
 
 mod climb;
 mod least;
+mod levels;
 mod list;
 mod memory;
 mod offload;
@@ -29,6 +31,8 @@ use crate::schedule::Schedule;
 use crate::stop::Stop;
 use climb::Climb;
 pub(super) use least::check;
+use levels::Choice;
+use memory::Apart;
 use offload::Offloads;
 use paired::Paired;
 
@@ -57,10 +61,15 @@ pub(super) fn optimize_beyond_passes(
         let replayed = ReplayedSchedule::new(model, options.objective, schedule.clone(), engine.clone());
         found.extend(replayed.ok().map(|replayed| (replayed, None)));
     }
-    let apart = memory::solutions(&plain, options, &mut report)?;
-    let mut is_cut_short = apart.solutions.iter().any(|apart| apart.is_cut_short);
+    let choices = Choice::all(&plain);
+    let mut by_choice = solutions_of(&plain, &choices, options, &mut report)?;
+    let solutions = || by_choice.iter().flat_map(|(_, apart)| &apart.solutions);
+    let mut is_cut_short = solutions().any(|apart| apart.is_cut_short);
     let mut sources = named;
-    sources.extend(apart.solutions.iter().map(|apart| (apart.schedule.clone(), apart.engine.clone())));
+    sources.extend(by_choice.iter().flat_map(|(choice, apart)| found_apart(model, choice, apart)));
+    let rest = by_choice.split_off(1);
+    let (choice, apart) = by_choice.pop().expect("there is a solution for some choice");
+    let level = choice.of(&plain);
     let aside = Options {
         stop: options.stop.within(options.stop.remaining() / 2),
         effort: options.effort / 2,
@@ -72,19 +81,21 @@ pub(super) fn optimize_beyond_passes(
     if model.has_cheaper_pairs() && !options.stop.is_due() {
         // Memory is that in which something was found.
         let memory = apart.room.memory().clone();
-        let model = shortened(&model.with_own_links())
+        let apart = choice.of(&model.with_own_links());
+        let one_level = shortened(&apart)
             .with_step(None)
             .and_then(|model| model.with_offload(None))
             .and_then(|model| model.with_plain_memory(memory));
-        let model = model.expect("what ends with its passes takes no longer, and memory is that of a model");
-        let shorter = optimize(&model, &aside, &mut report)?;
+        let one_level =
+            one_level.expect("what ends with its passes takes no longer, and memory is that of a model");
+        let shorter = optimize(&one_level, &aside, &mut report)?;
         is_cut_short |= shorter.is_cut_short;
-        sources.push((shorter.schedule, shorter.engine));
+        sources.push((choice.named(model, &shorter.schedule), shorter.engine));
     }
     if model.has_busy_links() && !options.stop.is_due() {
         let patient = optimize(&with_longer_messages(model, &apart.room), &aside, &mut report)?;
         is_cut_short |= patient.is_cut_short;
-        sources.push((patient.schedule, patient.engine));
+        sources.push((choice.named(model, &patient.schedule), patient.engine));
     }
     let mut roomier = Vec::new();
     if model.can_offload() && !options.stop.is_due() {
@@ -102,19 +113,24 @@ pub(super) fn optimize_beyond_passes(
     }
     progress(&Progress {
         step: "improving under the whole model".to_owned(),
-        best: apart.solutions.iter().map(Solution::value).max(),
+        best: if choices.len() == 1 { apart.solutions.iter().map(Solution::value).max() } else { None },
         bound: bound.value,
     });
     let mut without = Vec::new();
     if model.has_plain_memory() && !model.can_offload() {
         // Memory is the same in both models.
-        let apart = &apart.solutions[0];
-        let engine = apart.engine.clone();
-        without.push(ReplayedSchedule::new(model, options.objective, bare(&apart.schedule), engine)?);
+        for (choice, apart) in
+            std::iter::once((&choice, &apart)).chain(rest.iter().map(|(of, apart)| (of, apart)))
+        {
+            let found = &apart.solutions[0];
+            let (schedule, engine) = (choice.named(model, &bare(&found.schedule)), found.engine.clone());
+            without.push(ReplayedSchedule::new(model, options.objective, schedule, engine)?);
+        }
     } else {
-        let solutions = apart.solutions.iter().map(|apart| (bare(&apart.schedule), apart.engine.clone()));
-        let others = memory::others(&plain, &apart, &options.stop)?;
-        for (schedule, engine) in solutions.chain(others.iter().cloned()) {
+        let others = memory::others(&level, &apart, &options.stop)?;
+        let others = others.into_iter().map(|(other, engine)| (choice.named(model, &other), engine));
+        let rest = rest.iter().flat_map(|(choice, apart)| found_apart(model, choice, apart));
+        for (schedule, engine) in found_apart(model, &choice, &apart).into_iter().chain(others).chain(rest) {
             without.extend(ReplayedSchedule::new(model, options.objective, schedule, engine).ok());
         }
         // The best of the others is worth a search around it.
@@ -165,6 +181,11 @@ pub(super) fn optimize_beyond_passes(
         let listed = list::schedules(model, &options.stop).into_iter();
         listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())).for_each(&mut improve);
     }
+    if choices.len() > 1 {
+        let mut report = |told: &Progress| progress(&Progress { bound: bound.value, ..told.clone() });
+        let better = at_better_levels(model, &plain, options, &aside, &without, &mut report)?;
+        found.extend(better.into_iter().map(|better| (better, None)));
+    }
     found.extend(without.into_iter().map(|without| (without, None)));
     found.extend(given(model, options.objective, &options.known).into_iter().map(|known| (known, None)));
     let (mut best, pairs) = found
@@ -197,6 +218,88 @@ pub(super) fn optimize_beyond_passes(
 /// Whether some schedule keeps to the capacities of a model of passes alone.
 fn is_feasible(plain: &Model) -> bool {
     if plain.has_plain_memory() { feasible::check(plain).is_ok() } else { check(plain).is_ok() }
+}
+
+/// What is found for each choice of levels, the best under the model first. Choices that do not fit into memory are left out.
+///
+/// # Errors
+/// When none fits, or replay rejects what a search proposes.
+fn solutions_of(
+    plain: &Model,
+    choices: &[Choice],
+    options: &Options,
+    report: &mut dyn FnMut(&Progress),
+) -> Result<Vec<(Choice, Apart)>, OptimizeError> {
+    let mut found = Vec::with_capacity(choices.len());
+    let mut misfit = None;
+    let left = (1..=u32::try_from(choices.len()).unwrap_or(u32::MAX)).rev();
+    for (left, choice) in left.zip(choices) {
+        let mut options = options.clone();
+        if left > 1 {
+            options.stop = options.stop.within(options.stop.remaining() / left);
+        }
+        match memory::solutions(&choice.of(plain), &options, report) {
+            Ok(apart) => found.push((choice.clone(), apart)),
+            Err(OptimizeError::Infeasible(error)) => misfit = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    if let (Some(misfit), true) = (misfit, found.is_empty()) {
+        return Err(misfit.into());
+    }
+    if found.len() > 1 {
+        found.sort_by_cached_key(|(choice, apart)| {
+            let ranks = found_apart(plain, choice, apart).into_iter().filter_map(|(schedule, engine)| {
+                ReplayedSchedule::new(plain, options.objective, schedule, engine).ok()
+            });
+            let least = ranks.map(|found| found.rank()).min();
+            (least.is_none(), least)
+        });
+    }
+    Ok(found)
+}
+
+/// What was found for a choice of levels, as schedules of the model.
+fn found_apart(model: &Model, choice: &Choice, apart: &Apart) -> Vec<(Schedule, String)> {
+    let named = |found: &Solution| (choice.named(model, &bare(&found.schedule)), found.engine.clone());
+    apart.solutions.iter().map(named).collect()
+}
+
+/// What is found with other levels: around each of these schedules, and in the model of the levels of the best.
+fn at_better_levels(
+    model: &Model,
+    plain: &Model,
+    options: &Options,
+    aside: &Options,
+    from: &[ReplayedSchedule],
+    report: &mut dyn FnMut(&Progress),
+) -> Result<Vec<ReplayedSchedule>, OptimizeError> {
+    let passes = options.effort / EFFORT_PER_REPLAYED_PASS / 20;
+    let better = |from: ReplayedSchedule| {
+        let quick = from.without_needless(model, options.objective);
+        levels::improved(model, options.objective, quick, passes, &options.stop)
+    };
+    let again = |from: &ReplayedSchedule| {
+        ReplayedSchedule::new(model, options.objective, from.schedule.clone(), from.engine.clone())
+    };
+    let mut found = Vec::new();
+    for from in from {
+        found.push(better(again(from)?));
+    }
+    let best = found.iter().min_by_key(|found| found.rank());
+    let mixed = best.and_then(|best| Choice::mixed(model, &best.schedule));
+    if let Some(choice) = mixed.filter(|_| !options.stop.is_due()) {
+        match optimize(&choice.of(plain).memory_floor(), aside, report) {
+            Ok(solution) => {
+                let schedule = choice.named(model, &bare(&solution.schedule));
+                let replayed = ReplayedSchedule::new(model, options.objective, schedule, solution.engine);
+                found.extend(replayed.ok().map(better));
+            }
+            Err(OptimizeError::Infeasible(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
 }
 
 /// Named schedules and their names, where those of passes alone are not all: where links are busy all, where pairs save time

@@ -20,6 +20,8 @@ pub(super) struct Paired {
     /// By device and position: whether it does.
     chosen: Vec<Vec<bool>>,
     like: Schedule,
+    /// Whether each R is right before its backward.
+    in_backward: bool,
     pub(super) engine: String,
 }
 
@@ -38,7 +40,8 @@ impl Paired {
                 chosen
             })
             .collect();
-        Self { orders, merges, chosen, like: super::bare(schedule), engine: engine.to_owned() }
+        let in_backward = model.recomputes_in_backward();
+        Self { orders, merges, chosen, like: super::bare(schedule), in_backward, engine: engine.to_owned() }
     }
 
     /// The steps of a device.
@@ -55,7 +58,9 @@ impl Paired {
 
     pub(super) fn schedule(&self) -> Option<Schedule> {
         let steps = (0..self.orders.len()).map(|device| self.steps(device));
-        Schedule::of_steps(self.like.placement().clone(), self.like.microbatches(), steps).ok()
+        let schedule = Schedule::of_steps(self.like.placement().clone(), self.like.microbatches(), steps);
+        let schedule = schedule.ok()?.with_levels_of(&self.like);
+        Some(if self.in_backward { schedule.with_recomputation_in_backward() } else { schedule })
     }
 
     /// Takes or drops the pair at a position. One that is taken pushes others out that it shares passes with.

@@ -69,7 +69,7 @@ impl<'a> Pipeline<'a> {
         let stages = model.stages();
         let last = Stage(stages - 1);
         for stage in Stage::all(stages) {
-            for kind in [Kind::F, passes.backward()] {
+            for kind in [Kind::F, passes.backward()].into_iter().chain(passes.recompute.then_some(Kind::R)) {
                 if model.duration(stage, kind).0 == 0 {
                     return Err(ZoneError::NoDuration(Pass::new(stage, kind, Microbatch(0))));
                 }

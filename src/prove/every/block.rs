@@ -7,7 +7,7 @@ use num_integer::Integer;
 use super::cut::closed;
 use super::growing::{Growing, Tail};
 use super::survey::{Survey, affordable};
-use super::{EveryError, EveryM, UnknownReason};
+use super::{EveryError, EveryM, UnknownReason, uncounted};
 use crate::block::Block;
 use crate::model::{Device, Model, StepEnd};
 use crate::schedule::Schedule;
@@ -34,7 +34,7 @@ pub fn every_m_of_block(block: &Block, model: &Model, stop: &Stop) -> Result<Eve
     if model.step().is_some_and(StepEnd::takes_time) {
         return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }
-    if let Some(beyond) = model.beyond_passes().filter(|_| !model.has_plain_memory() || model.can_offload()) {
+    if let Some(beyond) = uncounted(model) {
         return Ok(EveryM::Unknown(UnknownReason::Memory(beyond)));
     }
     let found = growing(block, model, stop)?;

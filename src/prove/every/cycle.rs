@@ -66,7 +66,7 @@ fn find_within(
     }
     let places = Places::of(&schedule);
     let end_at = |device: Device, position: usize| {
-        end_of(&model, schedule.order(device)[position], starts[device.index()][position])
+        end_of(&model, &schedule, schedule.order(device)[position], starts[device.index()][position])
     };
     let free = |device, cut| match growing.before(device, cut) {
         0 => Ticks::ZERO,

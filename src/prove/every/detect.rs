@@ -8,7 +8,7 @@ use super::cut::{Places, closed};
 use super::growing::{Growing, NotRepeatable, Tail};
 use super::recurring::Recurring as _;
 use super::survey::Survey;
-use super::{EveryError, EveryM, UnknownReason};
+use super::{EveryError, EveryM, UnknownReason, uncounted};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, StepEnd};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
@@ -65,7 +65,7 @@ pub fn every_m_of_schedule(schedule: &Schedule, model: &Model, stop: &Stop) -> R
     if model.step().is_some_and(StepEnd::takes_time) {
         return Ok(EveryM::Unknown(UnknownReason::EndOfStep));
     }
-    if let Some(beyond) = model.beyond_passes().filter(|_| !model.has_plain_memory() || model.can_offload()) {
+    if let Some(beyond) = uncounted(model) {
         return Ok(EveryM::Unknown(UnknownReason::Memory(beyond)));
     }
     let growing = match growing(schedule, stop) {

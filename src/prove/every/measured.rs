@@ -19,7 +19,8 @@ impl Measured {
         let Timing { starts, metrics, .. } = timing;
         let span = |device: Device| {
             let (order, starts) = (schedule.order(device), &starts[device.index()]);
-            let ends = order.last().zip(starts.last()).map(|(&last, &start)| end_of(model, last, start));
+            let ends =
+                order.last().zip(starts.last()).map(|(&last, &start)| end_of(model, schedule, last, start));
             ends.zip(starts.first()).map_or(Ticks::ZERO, |(end, &start)| end - start)
         };
         let first = span(model.placement().device_of(Stage(0)));

@@ -98,6 +98,8 @@ mod measured;
 mod recurring;
 mod survey;
 
+use std::borrow::Cow;
+
 use crate::model::{BeyondPasses, Device, Model, ModelError, Pass, Ticks, Units};
 use crate::replay::Verdict;
 use crate::schedule::ScheduleError;
@@ -196,7 +198,8 @@ pub enum UnknownReason {
     /// An end of the step, which the induction does not know.
     #[error("the model has [step], which is not repeated with more microbatches here")]
     EndOfStep,
-    /// Workspaces, buffers of messages, an I that leaves more than F kept, or activations that can be offloaded.
+    /// Workspaces, buffers of messages, an I that leaves more than F kept, activations that can be offloaded, several levels of
+    /// recomputation, or recomputation in the backward.
     #[error("the model has {0}, which is not counted with more microbatches here")]
     Memory(BeyondPasses),
     /// Orders in which nothing repeats.
@@ -287,6 +290,13 @@ impl UnknownReason {
     fn of(stop: &Stop) -> Self {
         if stop.is_interrupted() { Self::Interrupted } else { Self::Time }
     }
+}
+
+/// What a model says of memory and recomputation that is not counted here.
+fn uncounted(model: &Model) -> Option<BeyondPasses> {
+    let is_plain = model.has_plain_memory() && !model.can_offload();
+    let is_plain = is_plain && matches!(model.level_floor(), Cow::Borrowed(_));
+    model.beyond_passes().filter(|_| !is_plain)
 }
 
 /// Why the question cannot be answered.

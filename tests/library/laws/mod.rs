@@ -12,6 +12,7 @@ mod executor;
 mod files;
 mod known_bounds;
 mod large;
+mod levels;
 mod memory;
 mod naive;
 mod optimising;

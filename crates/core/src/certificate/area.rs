@@ -6,7 +6,7 @@ use num_rational::Ratio;
 
 use super::path::Paths;
 use super::reason::{Bound, BoundReason, Objective};
-use super::{least_held, link, relaxed::relaxed};
+use super::{least_held, link, relaxed::relaxed, trade};
 use crate::model::{Device, Kind, Model, Ticks, Units};
 
 /// The bound from the memory that a device fills: its passes take at least all areas over its capacity.
@@ -28,16 +28,16 @@ fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
     let stages = model.placement().stages_of(device).iter();
     stages
         .map(|&stage| {
-            let forward = model.duration(stage, Kind::F);
             let input = model.duration(stage, Kind::I);
             let to_input = paths.input_head(stage) + input - paths.forward_head(stage);
             // With recomputation only the checkpoint lives that long; the rest lives through R and I.
             let long = least_held(model, stage);
             let rest = model.activation(stage) - long;
+            let again = model.duration(stage, Kind::R);
             let retained = model.retained_for_weight(stage);
             let weight = model.duration(stage, Kind::W);
             i128::from(long.0) * i128::from(to_input.0)
-                + i128::from(rest.0) * i128::from((forward + input).0)
+                + i128::from(rest.0) * i128::from((again + input).min(to_input).0)
                 + i128::from(retained.0) * i128::from(weight.0)
         })
         .sum()
@@ -47,7 +47,7 @@ fn area(model: &Model, paths: &Paths<'_>, device: Device) -> i128 {
 ///
 /// The most work of any device or link; and the **area bound**: while one microbatch enters and one leaves
 /// per interval, the memory in use on a device averages `sum_s activation_s * lifespan_s / T`, and
-/// lifespans are at least the critical path from F to its backward. The end of the step counts once and changes
+/// lifespans are at least the critical path from F to its backward; and what memory forces to recompute. The end of the step counts once and changes
 /// nothing here. Returns 0 for models with two directions.
 #[must_use]
 pub fn interval_bound(model: &Model) -> Ratio<i64> {
@@ -64,5 +64,6 @@ pub fn interval_bound(model: &Model) -> Ratio<i64> {
         let least = Ratio::new(area(model, &paths, device), i128::from(capacity.0));
         Some(Ratio::new(i64::try_from(*least.numer()).ok()?, i64::try_from(*least.denom()).ok()?))
     });
-    by_area.chain(by_links).fold(Ratio::from_integer(model.most_work().0), Ratio::max)
+    let by_trade = Device::all(model.devices()).filter_map(|device| trade::pace(&apart, &paths, device));
+    by_area.chain(by_trade).chain(by_links).fold(Ratio::from_integer(model.most_work().0), Ratio::max)
 }

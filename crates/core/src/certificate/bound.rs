@@ -6,7 +6,7 @@ use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
 use super::relaxed::relaxed;
 use super::subset::{self, Steps, Subset};
-use super::{area, interval_bound, link, offload, turnover, window};
+use super::{area, interval_bound, link, offload, trade, turnover, window};
 use crate::model::{Device, Model, Ticks};
 
 /// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
@@ -50,6 +50,10 @@ pub fn lower_bound_until(
         )
         .chain(link::bounds(model, &real, objective))
         .chain(subset::best_bound(&relaxed, &paths, objective, Steps(steps), is_over))
+        // Last, so that it is named only where no other bound is as good.
+        .chain(
+            Device::all(model.devices()).flat_map(|device| trade::bounds(&real, &paths, device, objective)),
+        )
         .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
 }
 
@@ -123,6 +127,11 @@ pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), B
             there(model, *device)?;
             let (real, relaxed) = (Paths::new(&apart), relaxed(&apart));
             value_of(bound, of_device(&real, &Paths::new(&relaxed), *device, objective))?
+        }
+        BoundReason::Recomputation { device, .. } => {
+            there(model, *device)?;
+            let (real, relaxed) = (Paths::new(&apart), relaxed(&apart));
+            value_of(bound, trade::bounds(&real, &Paths::new(&relaxed), *device, objective))?
         }
         BoundReason::Subset { devices, repetition } => of_subset(&apart, objective, devices, *repetition)?,
     };

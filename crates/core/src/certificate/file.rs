@@ -36,7 +36,7 @@ pub(super) struct Statement {
     pub problem_sha256: String,
     /// The model with the sizes and capacities that the schedule was made for, as the text of a model file.
     pub problem: String,
-    /// The digest of the placement, the number of microbatches, the orders and what is offloaded.
+    /// The digest of the placement, the number of microbatches, the orders, the levels of recomputations and what is offloaded.
     pub schedule_sha256: String,
     /// What was minimised.
     pub objective: Objective,
@@ -220,10 +220,11 @@ pub(super) fn digest_of_schedule(schedule: &Schedule) -> String {
         return digest_of_json(&(essence, directions, pairs, offloads));
     }
     // Where there is neither, the digest stays what it is without them.
-    if directions == 1 && pairs.iter().all(|pairs| pairs.is_empty()) {
-        return digest_of_json(&essence);
+    match (directions == 1 && pairs.iter().all(|pairs| pairs.is_empty()), schedule.levels().is_empty()) {
+        (true, true) => digest_of_json(&essence),
+        (false, true) => digest_of_json(&(essence, directions, pairs)),
+        (_, false) => digest_of_json(&(essence, directions, pairs, schedule.levels())),
     }
-    digest_of_json(&(essence, directions, pairs))
 }
 
 /// The digest of the JSON of a value, which is nowhere held as a whole.

@@ -6,9 +6,10 @@
 //! proofs. It uses no solver and no randomness; like `replay`, this module shares nothing with what proposes schedules.
 //!
 //! A full backward B is an I with its W right behind it, and recomputation only adds passes and
-//! shrinks what F holds; so the bounds, which allow time between I and W and count the least that F holds, also hold
-//! for schedules with B and R. Where messages keep links busy, every bound is one of the model in which each message has a link of
-//! its own, and links have a bound, too. Where the model has an end of the step, the bounds on makespan and device span count what
+//! shrinks what F holds; so the bounds, which allow time between I and W and count the least that F holds at any level,
+//! also hold for schedules with B and R. One of them weighs the work of R against the memory that it saves. Where
+//! messages keep links busy, every bound is one of the model in which each message has a link of its own, and links
+//! have a bound, too. Where the model has an end of the step, the bounds on makespan and device span count what
 //! must follow the last pass of a device. Where activations can be offloaded, they count as the least that stays on the device,
 //! and copies have a bound, too.
 //!
@@ -38,6 +39,7 @@ mod reason;
 mod relaxed;
 mod step;
 mod subset;
+mod trade;
 mod turnover;
 mod window;
 

@@ -107,6 +107,22 @@ pub enum BoundReason {
         /// The device.
         device: Device,
     },
+    /// On a device, what is recomputed takes time, and what is not holds memory for longer: both fit only into `span`, between
+    /// `head` and `tail` (section *Recomputation*).
+    Recomputation {
+        /// The device.
+        device: Device,
+        /// The duration of its Fs and backwards, over all microbatches, in ticks; without Ws where `tail` follows its last I.
+        work: Ticks,
+        /// The least time in which it runs no pass although it could be reached, in ticks.
+        idle: Ticks,
+        /// The least time for work and idle time and for what has to be recomputed, in ticks.
+        span: Ticks,
+        /// The earliest start of its first pass, in ticks.
+        head: Ticks,
+        /// The least time that follows, in ticks.
+        tail: Ticks,
+    },
     /// A link carries nothing before `head`, is busy for `work`, and `tail` follows its last message (section *Links*).
     Link {
         /// The link.
@@ -138,7 +154,8 @@ impl BoundReason {
             | Self::Chain { device, .. }
             | Self::Turnover { device, .. }
             | Self::Area { device }
-            | Self::Offload { device } => std::slice::from_ref(device),
+            | Self::Offload { device }
+            | Self::Recomputation { device, .. } => std::slice::from_ref(device),
             Self::Subset { devices, .. } => devices,
         }
     }
@@ -179,6 +196,17 @@ impl BoundReason {
                 "on device {device}, the memory of the microbatches times their minimum lifetime, less what copies to the host \
                  can free in the time, fills its memory for that long"
             ),
+            Self::Recomputation { device, work, idle, span, head, tail } => {
+                let idle = match *idle {
+                    Ticks::ZERO => String::new(),
+                    _ => format!(", runs no pass for another {idle}"),
+                };
+                format!(
+                    "device {device} works {}{idle}, and needs {span} for that and for as much recomputation as its memory \
+                     forces; nothing reaches it before {head}, and at least {tail} follow",
+                    time(*work)
+                )
+            }
             Self::Link { link, work, head, tail } => format!(
                 "the link from {link} carries messages for {}; nothing reaches it before {head}, and at least {tail} \
                  follow its last message",

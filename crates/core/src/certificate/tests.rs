@@ -278,11 +278,13 @@ fn every_tampered_certificate_is_rejected_for_the_right_reason() {
 
 /// The bounds of every reason that the module finds on a model, best or not.
 fn all_bounds(model: &Model, objective: Objective) -> Vec<Bound> {
-    let paths = path::Paths::new(model);
+    let relaxed = relaxed::relaxed(model);
+    let (real, paths) = (path::Paths::new(model), path::Paths::new(&relaxed));
     let devices = || Device::all(model.devices());
     let of_subsets = devices().filter_map(|device| lower_bound_of(model, objective, &[device], STEPS));
     devices()
-        .flat_map(|device| bound::of_device(&paths, &paths, device, objective))
+        .flat_map(|device| bound::of_device(&real, &paths, device, objective))
+        .chain(devices().flat_map(|device| trade::bounds(&real, &paths, device, objective)))
         .chain(of_subsets)
         .collect()
 }
@@ -374,12 +376,20 @@ fn no_figure_of_any_reason_can_be_changed() {
         .and_then(|model| model.with_uniform_activation_capacity(Some(crate::model::Units(3))))
         .expect("a model");
     let stepped = tight.with_step(Some(uneven_step())).expect("a step");
+    let level = |kept: i64, ticks: i64| model::RecomputeLevel {
+        checkpoint: vec![model::Units(kept); 6],
+        duration: Some(vec![Ticks(ticks); 6]),
+    };
+    let levels = model::Recompute { levels: vec![level(0, 4), level(1, 0)], fused: false };
+    let again = tight.with_recompute(Some(levels)).expect("levels");
     let mut seen = std::collections::BTreeSet::new();
     let objectives = [Objective::Makespan, Objective::DeviceSpan];
-    for (tight, objective) in [&tight, &stepped].into_iter().flat_map(|it| objectives.map(|of| (it, of))) {
+    for (tight, objective) in
+        [&tight, &stepped, &again].into_iter().flat_map(|it| objectives.map(|of| (it, of)))
+    {
         for bound in all_bounds(tight, objective) {
             assert_eq!(holds(tight, objective, &bound), Ok(()), "{bound:?}");
-            let names = ["value", "work", "length", "head", "tail", "held", "turn", "growth"];
+            let names = ["value", "work", "length", "idle", "span", "head", "tail", "held", "turn", "growth"];
             let altered = altered_figures(&bound, &names);
             assert!(!altered.is_empty());
             for altered in altered {
@@ -389,7 +399,7 @@ fn no_figure_of_any_reason_can_be_changed() {
             seen.extend(reason.as_object().and_then(|reason| reason.keys().next().cloned()));
         }
     }
-    let all = ["area", "chain", "subset", "turnover", "windows"];
+    let all = ["area", "chain", "recomputation", "subset", "turnover", "windows"];
     assert_eq!(
         seen.iter().collect::<Vec<_>>(),
         all,

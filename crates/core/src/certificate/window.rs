@@ -27,31 +27,12 @@ use crate::model::{Device, Kind, Model, Ticks, Units};
 pub(super) fn bounds(paths: &Paths<'_>, model: &Model, device: Device, objective: Objective) -> Vec<Bound> {
     let work = model.work(device) * i64::from(model.microbatches());
     let stages = model.placement().stages_of(device);
-    let lowest = *stages.iter().min().expect("a device holds a stage");
-    let highest = *stages.iter().max().expect("a device holds a stage");
-    let device_tail = paths.device_tail(device);
-    // The lowest stage's F is the first pass of every microbatch on the device; the highest stage's
-    // I is the first backward. No F ends later than `from_last_forward` before the end.
-    let (head, to_first_input, from_last_forward) = match objective {
-        Objective::Makespan => {
-            (paths.forward_head(lowest), paths.input_head(highest), paths.forward_tail(highest))
-        }
-        Objective::DeviceSpan => (
-            Ticks::ZERO,
-            paths.input_head(highest) - paths.forward_head(lowest),
-            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default()
-                + device_tail,
-        ),
-    };
+    let Lengths { head, to_first_input, from_last_forward, device_tail } = lengths(paths, device, objective);
     // The last of its Fs and Is is an I, and what follows that at the least comes after.
     let microbatches = i64::from(model.microbatches());
     let weights: Ticks = stages.iter().map(|&stage| model.duration(stage, Kind::W)).sum();
-    let after_last_input = stages.iter().map(|&stage| match objective {
-        Objective::Makespan => paths.input_tail(stage),
-        Objective::DeviceSpan => paths.model().duration(stage, Kind::W) + device_tail,
-    });
     let without_weights = work - weights * microbatches;
-    let tail = after_last_input.min().unwrap_or_default();
+    let tail = after_last_input(paths, model, device, objective);
     let chain = Bound {
         value: head + without_weights + tail,
         reason: BoundReason::Chain { device, work: without_weights, head, tail },
@@ -75,6 +56,92 @@ pub(super) fn bounds(paths: &Paths<'_>, model: &Model, device: Device, objective
         })
         .chain([chain])
         .collect()
+}
+
+/// How long the windows of a device are.
+struct Lengths {
+    /// Nothing reaches it before.
+    head: Ticks,
+    /// It meets no backward before.
+    to_first_input: Ticks,
+    /// Before the end, from where on it meets no forward.
+    from_last_forward: Ticks,
+    /// Before the end, from where on it runs no pass.
+    device_tail: Ticks,
+}
+
+fn lengths(paths: &Paths<'_>, device: Device, objective: Objective) -> Lengths {
+    let stages = paths.model().placement().stages_of(device);
+    let lowest = *stages.iter().min().expect("a device holds a stage");
+    let highest = *stages.iter().max().expect("a device holds a stage");
+    let device_tail = paths.device_tail(device);
+    // The lowest stage's F is the first pass of every microbatch on the device; the highest stage's
+    // I is the first backward. No F ends later than `from_last_forward` before the end.
+    let (head, to_first_input, from_last_forward) = match objective {
+        Objective::Makespan => {
+            (paths.forward_head(lowest), paths.input_head(highest), paths.forward_tail(highest))
+        }
+        Objective::DeviceSpan => (
+            Ticks::ZERO,
+            paths.input_head(highest) - paths.forward_head(lowest),
+            stages.iter().map(|&to| paths.forward_to_weight(highest, to)).max().unwrap_or_default()
+                + device_tail,
+        ),
+    };
+    Lengths { head, to_first_input, from_last_forward, device_tail }
+}
+
+/// The windows at the beginning and at the end of a device in which what its memory holds may also be recomputed: the levels
+/// are those of the model of the paths.
+pub(super) fn with_recomputation(
+    paths: &Paths<'_>,
+    model: &Model,
+    device: Device,
+    objective: Objective,
+) -> [[Window; 2]; 2] {
+    let Lengths { head, to_first_input, from_last_forward, device_tail } = lengths(paths, device, objective);
+    let real = paths.model();
+    let (mut forwards, mut backwards, mut in_all) = (Vec::new(), Vec::new(), [Ticks::ZERO; 2]);
+    for &stage in model.placement().stages_of(device) {
+        let levels = (0..real.recompute_levels()).filter_map(|level| {
+            Some((real.checkpoint_at(stage, level)?, real.recompute_duration(stage, level)))
+        });
+        let levels: Vec<(Units, Ticks)> = levels.collect();
+        let longest = levels.iter().map(|&(_, again)| again).max().unwrap_or_default();
+        let [forward, backward, weight] = [Kind::F, Kind::B, Kind::W].map(|kind| model.duration(stage, kind));
+        let whole = model.activation(stage);
+        // What was recomputed is there as a whole.
+        forwards.push(Item { work: forward + longest, holds: whole });
+        forwards.extend(levels.iter().map(|&(holds, _)| Item { work: forward, holds }));
+        backwards.push(Item { work: backward, holds: whole });
+        backwards.extend(levels.iter().map(|&(holds, again)| Item { work: again + backward, holds }));
+        backwards.push(Item { work: weight, holds: model.retained_for_weight(stage) });
+        in_all[0] += forward + longest;
+        in_all[1] += backward + longest;
+    }
+    let forwards = fill(model, device, &forwards, in_all[0]).min(to_first_input - head);
+    let backwards = fill(model, device, &backwards, in_all[1]).min(from_last_forward - device_tail);
+    [
+        [Window { length: head, work: Ticks::ZERO }, Window { length: to_first_input, work: forwards }],
+        [
+            Window { length: device_tail, work: Ticks::ZERO },
+            Window { length: from_last_forward, work: backwards },
+        ],
+    ]
+}
+
+/// The least time that follows the last I of a device, which is in no pair.
+pub(super) fn after_last_input(
+    paths: &Paths<'_>,
+    model: &Model,
+    device: Device,
+    objective: Objective,
+) -> Ticks {
+    let after = model.placement().stages_of(device).iter().map(|&stage| match objective {
+        Objective::Makespan => paths.input_tail(stage),
+        Objective::DeviceSpan => paths.model().duration(stage, Kind::W) + paths.device_tail(device),
+    });
+    after.min().unwrap_or_default()
 }
 
 /// The most work of shortened forwards that a device can do in a time in which it meets no backward: none of its forwards

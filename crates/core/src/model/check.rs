@@ -1,6 +1,6 @@
 //! The conditions under which costs and memory make a model.
 
-use super::{Device, Model, Offload, PlacementError, Stage, StepEnd, Ticks, Units};
+use super::{Device, Model, Offload, PlacementError, Recompute, Stage, StepEnd, Ticks, Units};
 
 /// Why costs and memory do not make a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +37,34 @@ pub enum ModelError {
         part: Units,
         /// The whole.
         activation: Units,
+    },
+    /// A level of recomputation that keeps more of an activation than there is.
+    #[error(
+        "`recompute.level[{level}].checkpoint` of stage {stage} is {part}, more than its activation of {activation}"
+    )]
+    LevelExceedsActivation {
+        /// The level, counted from 0.
+        level: usize,
+        /// The stage.
+        stage: Stage,
+        /// What the level keeps.
+        part: Units,
+        /// The whole.
+        activation: Units,
+    },
+    /// No level of recomputation, or too many.
+    #[error("`recompute.level` lists {found} levels, but there must be 1 to {most}", most = Recompute::MAX_LEVELS)]
+    Levels {
+        /// How many there are.
+        found: usize,
+    },
+    /// A level of recomputation that does not exist.
+    #[error("there is no level {level} of recomputation: there are {levels}, counted from 0")]
+    NoSuchLevel {
+        /// The level, counted from 0.
+        level: usize,
+        /// How many there are.
+        levels: usize,
     },
     /// A device whose passes take no time at all.
     #[error("the passes of device {0} take no time: at least one of its durations must be positive")]
@@ -154,6 +182,12 @@ pub enum ModelError {
     /// An R that needs something of its own, in a model without recomputation.
     #[error("`memory.workspace` says what a recomputation needs, but there is no `[recompute]`")]
     WorkspaceWithoutRecompute,
+    /// Copies to the host beside levels of recomputation.
+    #[error(
+        "`[offload]` and a `[recompute]` with levels or `fused` are not supported together; with `[offload]`, give one \
+         `recompute.checkpoint`, whose R takes as long as F"
+    )]
+    OffloadWithLevels,
     /// A capacity beyond everything that could be live.
     #[error("`memory.capacity` of {0} units exceeds {max}; choose a coarser unit", max = Model::MAX_TOTAL)]
     CapacityOverflow(Units),
@@ -184,10 +218,14 @@ pub enum ModelError {
 pub(super) fn check(model: &Model) -> Result<(), ModelError> {
     model.check_lengths()?;
     model.check_signs()?;
+    model.check_levels()?;
     model.check_parts()?;
     model.transient().check(model)?;
     model.check_messages()?;
     model.offload().map_or(Ok(()), |offload| offload.check(model))?;
+    if model.offload.is_some() && model.recompute.is_some() {
+        return Err(ModelError::OffloadWithLevels);
+    }
     model.check_totals()?;
     model.check_pairs()?;
     model.check_low_ends()
@@ -264,11 +302,12 @@ impl Model {
         if u64::from(stages) * u64::from(microbatches) > Self::MAX_CELLS {
             return Err(ModelError::TooManyPasses { stages, microbatches });
         }
-        // R doubles the forward; a message is sent once on the way down and once on the way up.
+        // R comes on top of the forward; a message is sent once on the way down and once on the way up.
         let costs = &self.costs;
+        let recomputations = self.longest_recomputations();
         let times = [
             &costs.forward,
-            &costs.forward,
+            &recomputations,
             &costs.backward_input,
             &costs.backward_weight,
             &costs.communication,

@@ -7,7 +7,7 @@ use super::{Ticks, Units};
 pub struct Costs {
     /// The name of the unit of a tick: `us`, `ns`, `tick`.
     pub unit: String,
-    /// Duration of F (and of R), one per stage.
+    /// Duration of F, one per stage; also of R, unless the model [says otherwise](super::Recompute).
     pub forward: Vec<Ticks>,
     /// Duration of I, one per stage.
     pub backward_input: Vec<Ticks>,
@@ -43,8 +43,8 @@ pub struct Memory {
     /// What I leaves for its W and is freed only at the end of W, one per stage. Up to `activation` it is a part of that; more
     /// is what I acquires at its start.
     pub retained_for_weight: Vec<Units>,
-    /// What remains of the activation after F if R recomputes it, one per stage; `None` if the model has no
-    /// `[recompute]` table.
+    /// What remains of the activation after F if R recomputes it at the first [level](super::Recompute), one per stage; `None`
+    /// if the model has no `[recompute]` table.
     pub checkpoint: Option<Vec<Units>>,
     /// The memory that a stage occupies permanently, one per stage: weights, gradients, optimiser state.
     pub weights: Vec<Units>,

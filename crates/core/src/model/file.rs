@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::reading::{FileError, Table, TomlProblem, Value, document, root};
-use super::transient_file;
 use super::{
     Costs, Device, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd, Ticks,
     Units, offload, ranges,
 };
+use super::{recompute_file, transient_file};
 
 /// Reads a model file.
 ///
@@ -41,7 +41,9 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
     let [low, costs] = read_costs(&file.require("time")?.table()?, &placement)?;
     let memory_table = file.get("memory").map(|value| value.table()).transpose()?;
     let recompute_table = file.get("recompute").map(|value| value.table()).transpose()?;
-    let memory = read_memory(memory_table.as_ref(), recompute_table.as_ref(), &placement)?;
+    let memory = read_memory(memory_table.as_ref(), &placement)?;
+    let recompute =
+        recompute_table.as_ref().map(|table| recompute_file::read(table, &placement)).transpose()?;
     let transient = transient_file::read(memory_table.as_ref(), &placement)?;
     let overlap = match file.get("overlap") {
         Some(value) => read_overlap(&value.table()?)?,
@@ -56,7 +58,7 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
         .transpose()?;
     Model::new(name, source, placement, microbatches, costs, memory)
         .and_then(|model| {
-            let model = model.with_low_ends(low)?.with_overlap(overlap)?;
+            let model = model.with_low_ends(low)?.with_overlap(overlap)?.with_recompute(recompute)?;
             model.with_messages(messages)?.with_step(step)?.with_transient(transient)?.with_offload(offload)
         })
         .map_err(|error| FileError {
@@ -76,10 +78,18 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
             return file.get("time").map_or_else(|| pipeline.span(), |time| time.span());
         }
         E::StepOverflow => return file.get("step").map_or_else(|| pipeline.span(), |step| step.span()),
-        E::OffloadOverflow => {
+        E::OffloadOverflow | E::OffloadWithLevels => {
             return file.get("offload").map_or_else(|| pipeline.span(), |offload| offload.span());
         }
         E::MemoryOverflow => ("memory", "activation"),
+        E::LevelExceedsActivation { level, .. } => {
+            let table = file.get("recompute").and_then(|value| value.table().ok());
+            if let Some(span) = table.and_then(|table| recompute_file::span_of_level(&table, *level)) {
+                return span;
+            }
+            ("recompute", "checkpoint")
+        }
+        E::Levels { .. } => ("recompute", "level"),
         E::WorkspaceWithoutRecompute => ("memory", "workspace"),
         E::TransientOverflow => {
             return file.get("memory").map_or_else(|| pipeline.span(), |memory| memory.span());
@@ -187,11 +197,7 @@ fn read_costs(time: &Table<'_>, placement: &Placement) -> Result<[Costs; 2], Fil
     }))
 }
 
-fn read_memory(
-    memory: Option<&Table<'_>>,
-    recompute: Option<&Table<'_>>,
-    placement: &Placement,
-) -> Result<Memory, FileError> {
+fn read_memory(memory: Option<&Table<'_>>, placement: &Placement) -> Result<Memory, FileError> {
     if let Some(memory) = memory {
         memory.only(&[
             "unit",
@@ -202,9 +208,6 @@ fn read_memory(
             "workspace",
             "receive",
         ])?;
-    }
-    if let Some(recompute) = recompute {
-        recompute.only(&["checkpoint"])?;
     }
     let get = |key| memory.and_then(|table| table.get(key));
     let stages = placement.stages() as usize;
@@ -217,10 +220,7 @@ fn read_memory(
         unit: read_unit(memory, "stage-activation")?,
         retained_for_weight: get("retained_for_weight").map_or_else(|| Ok(activation.clone()), units)?,
         activation,
-        checkpoint: match recompute {
-            Some(table) => Some(units(table.require("checkpoint")?)?),
-            None => None,
-        },
+        checkpoint: None,
         weights: get("weights").map_or_else(|| Ok(vec![Units::ZERO; stages]), units)?,
         capacity: match get("capacity") {
             Some(value) => value

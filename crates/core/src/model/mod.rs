@@ -45,6 +45,8 @@ mod plain;
 mod print;
 mod ranges;
 pub mod reading;
+mod recompute;
+mod recompute_file;
 mod step;
 mod transient;
 mod transient_file;
@@ -61,6 +63,7 @@ pub use overlap::{Overlap, PairDurations};
 pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
 pub use print::print;
+pub use recompute::{Recompute, RecomputeLevel};
 pub use step::{BeyondPasses, StepEnd};
 pub use transient::{Transient, Workspace};
 
@@ -79,6 +82,8 @@ pub struct Model {
     step: Option<StepEnd>,
     offload: Option<Offload>,
     transient: Transient,
+    /// What it says of recomputation besides the checkpoint of its memory; nothing where that is all.
+    recompute: Option<Box<recompute::Levels>>,
 }
 
 impl Model {
@@ -90,7 +95,8 @@ impl Model {
     pub const MAX_TOTAL: i64 = 1 << 58;
 
     /// A model from its parts. Overlapped pairs take as long as their passes one after the other, messages keep no link
-    /// busy, nothing follows the passes, no activation leaves its device, and passes need no more memory than what is kept.
+    /// busy, nothing follows the passes, no activation leaves its device, they need no more memory than what is kept, and R takes as
+    /// long as F.
     ///
     /// # Errors
     /// When a list has the wrong length, an amount is negative, or the whole could overflow.
@@ -103,7 +109,7 @@ impl Model {
         memory: Memory,
     ) -> Result<Self, ModelError> {
         let (overlap, transient) = (Overlap::default(), Transient::default());
-        let (messages, step, offload, low) = (None, None, None, None);
+        let (messages, step, offload, low, recompute) = (None, None, None, None, None);
         let model = Self {
             name,
             source,
@@ -117,6 +123,7 @@ impl Model {
             step,
             offload,
             transient,
+            recompute,
         };
         check::check(&model)?;
         Ok(model)
@@ -213,7 +220,7 @@ impl Model {
         &self.memory
     }
 
-    /// The duration of a pass of this kind, in ticks.
+    /// The duration of a pass of this kind, in ticks; of an R, that at the first [level](Recompute).
     ///
     /// # Panics
     /// When there is no such stage.
@@ -221,7 +228,8 @@ impl Model {
     pub fn duration(&self, stage: Stage, kind: Kind) -> Ticks {
         let (costs, stage) = (&self.costs, stage.index());
         match kind {
-            Kind::F | Kind::R => costs.forward[stage],
+            Kind::F => costs.forward[stage],
+            Kind::R => self.recompute_duration(Stage::at(stage), 0),
             Kind::I => costs.backward_input[stage],
             Kind::W => costs.backward_weight[stage],
             Kind::B => costs.backward_input[stage] + costs.backward_weight[stage],
@@ -282,8 +290,8 @@ impl Model {
         self.memory.retained_for_weight[stage.index()]
     }
 
-    /// What remains of the activation after F, in units, if R recomputes it; `None` if the model has no
-    /// `[recompute]` table.
+    /// What remains of the activation after F, in units, if R recomputes it at the first [level](Recompute); `None` if the
+    /// model has no `[recompute]` table.
     ///
     /// # Panics
     /// When there is no such stage.

@@ -47,7 +47,8 @@ impl Model {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with_plain_memory(&self, memory: Memory) -> Result<Self, ModelError> {
-        Self { memory, transient: Transient::default(), ..self.clone() }.checked()
+        let recompute = self.recompute.clone().filter(|_| memory.checkpoint.is_some());
+        Self { memory, recompute, transient: Transient::default(), ..self.clone() }.checked()
     }
 
     /// The model with capacities that are lower by so much, one value per device. Nothing where one is lower than that and the

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units, ranges};
-use super::{offload, transient_file};
+use super::{offload, recompute_file, transient_file};
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
 #[must_use]
@@ -67,8 +67,8 @@ pub fn print(model: &Model) -> String {
     for text in transient_file::lines(model.transient()) {
         line(format_args!("{text}"));
     }
-    if let Some(checkpoint) = &memory.checkpoint {
-        line(format_args!("\n[recompute]\ncheckpoint = {}", units(checkpoint)));
+    for text in model.recompute().iter().flat_map(recompute_file::lines) {
+        line(format_args!("{text}"));
     }
     if *model.overlap() != Overlap::default() {
         line(format_args!("\n[overlap]"));

@@ -311,6 +311,11 @@ impl<'doc> Value<'doc> {
         self.as_text().ok_or_else(|| self.wrong_type("a quoted string"))
     }
 
+    /// `true` or `false`; an error when it is something else.
+    pub(super) fn truth(&self) -> Result<bool, FileError> {
+        self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
+    }
+
     /// An integer that is not negative.
     ///
     /// # Errors

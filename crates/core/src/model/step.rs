@@ -58,6 +58,8 @@ impl Model {
             ("`memory.workspace`", self.has_workspace()),
             ("`memory.receive`", self.has_buffers()),
             ("`memory.retained_for_weight` above `memory.activation`", self.has_growth()),
+            ("several levels of [recompute]", self.recompute_levels() > 1),
+            ("`recompute.fused`", self.recomputes_in_backward()),
         ];
         let tables: Vec<&str> =
             all.into_iter().filter_map(|(table, counts)| counts.then_some(table)).collect();

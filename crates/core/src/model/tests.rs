@@ -3,6 +3,7 @@ use super::*;
 
 mod messages;
 mod offload;
+mod recompute;
 mod transient;
 
 const COMPLETE: &str = r#"name = "complete"

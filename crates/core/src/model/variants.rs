@@ -1,9 +1,10 @@
 //! The same pipeline with something changed.
 
 use super::check::check;
+use super::recompute::Levels;
 use super::{
-    Costs, Device, Links, Memory, Messages, Model, ModelError, Offload, PairDurations, StepEnd, Transient,
-    Units, Workspace,
+    Costs, Device, Links, Memory, Messages, Model, ModelError, Offload, PairDurations, RecomputeLevel,
+    StepEnd, Transient, Units, Workspace,
 };
 
 impl Model {
@@ -153,8 +154,27 @@ impl Model {
                 None => None,
             },
         };
-        Self { placement, costs, low, memory, messages, step, offload, transient, ..self.clone() }.checked()
+        let recompute = match self.recompute.as_deref() {
+            Some(levels) => Some(Box::new(stretch_levels(levels, stages)?)),
+            None => None,
+        };
+        Self { placement, costs, low, memory, messages, step, offload, transient, recompute, ..self.clone() }
+            .checked()
     }
+}
+
+fn stretch_levels(levels: &Levels, stages: usize) -> Result<Levels, ModelError> {
+    let durations = |list: &Option<Vec<_>>| {
+        list.as_ref().map(|list| stretch("recompute.level.duration", list, stages)).transpose()
+    };
+    let further = levels.further.iter().map(|level| {
+        Ok(RecomputeLevel {
+            checkpoint: stretch("recompute.level.checkpoint", &level.checkpoint, stages)?,
+            duration: durations(&level.duration)?,
+        })
+    });
+    let further = further.collect::<Result<_, ModelError>>()?;
+    Ok(Levels { first: durations(&levels.first)?, further, fused: levels.fused })
 }
 
 fn stretch_costs(costs: &Costs, stages: usize) -> Result<Costs, ModelError> {

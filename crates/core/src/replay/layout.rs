@@ -1,6 +1,6 @@
 //! The place of every pass: dense tables in place of hashing.
 
-use crate::model::{Device, Kind, Microbatch, Pass, Stage};
+use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
 use crate::schedule::{Place, Schedule};
 
 /// A pass of the schedule, by its rank in the concatenation of all orders.
@@ -28,6 +28,8 @@ pub(super) struct Layout {
     first: Vec<u32>,
     /// By stage, kind and microbatch: one more than the rank of the pass, or 0 where there is none.
     ranks: Vec<u32>,
+    /// Whether an R waits for what its backward waits for.
+    in_backward: bool,
 }
 
 impl Layout {
@@ -41,6 +43,7 @@ impl Layout {
             microbatches,
             first: Vec::new(),
             ranks: vec![0; stages as usize * Kind::COUNT * microbatches as usize],
+            in_backward: false,
         };
         let mut rank = 0;
         for (device, order) in super::devices(schedule) {
@@ -60,6 +63,11 @@ impl Layout {
         }
         layout.first.push(rank);
         layout
+    }
+
+    /// The same, with what passes wait for under a model.
+    pub(super) fn under(model: &Model, schedule: &Schedule) -> Self {
+        Self { in_backward: model.recomputes_in_backward(), ..Self::new(schedule) }
     }
 
     /// The number of passes, duplicates and unknown ones included.
@@ -117,11 +125,13 @@ impl Layout {
                 need(Pass { stage: Stage(pass.stage.0 - 1), ..pass });
             }
             Kind::F => {}
-            Kind::R => need(pass.with_kind(Kind::F)),
+            Kind::R if !self.in_backward => need(pass.with_kind(Kind::F)),
             Kind::W => need(pass.with_kind(Kind::I)),
-            Kind::I | Kind::B => {
+            Kind::I | Kind::B | Kind::R => {
                 need(pass.with_kind(Kind::F));
-                need(pass.with_kind(Kind::R));
+                if pass.kind != Kind::R {
+                    need(pass.with_kind(Kind::R));
+                }
                 // Nothing is above the last stage, and nothing has a place there.
                 let above = Pass { stage: Stage(pass.stage.0 + 1), ..pass };
                 if above.stage.0 != self.turn {

@@ -36,7 +36,7 @@ pub(super) fn inspect(
                 live -= freed;
                 // What is free from here on may end the excursion before the pass starts.
                 over &= freed == Units::ZERO || capacity.is_some_and(|capacity| live > capacity);
-                live += acquired(model, layout, pass) + posted + fetched;
+                live += acquired(model, schedule, layout, pass) + posted + fetched;
                 let during = live + beside + model.workspace(pass.stage, pass.kind);
                 peak = peak.max(during);
                 if let Some(capacity) = capacity.filter(|&capacity| during > capacity && !over) {
@@ -85,7 +85,7 @@ pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<
                 let (freed, fetched) = away.at(place);
                 let workspace = model.workspace(pass.stage, pass.kind);
                 change[place.position] = (
-                    acquired(model, layout, pass) + posted + workspace + fetched - freed,
+                    acquired(model, schedule, layout, pass) + posted + workspace + fetched - freed,
                     released(model, pass) + used + workspace,
                 );
             }
@@ -218,9 +218,11 @@ fn report(
 }
 
 /// What a pass acquires at its start.
-fn acquired(model: &Model, layout: &Layout, pass: Pass) -> Units {
+fn acquired(model: &Model, schedule: &Schedule, layout: &Layout, pass: Pass) -> Units {
     let whole = model.activation(pass.stage);
-    let checkpoint = model.checkpoint(pass.stage).unwrap_or(whole);
+    // A level that the model does not have is reported for that.
+    let level = schedule.level_of(pass.with_kind(Kind::R));
+    let checkpoint = model.checkpoint_at(pass.stage, level).unwrap_or(whole);
     match pass.kind {
         Kind::F if layout.has(pass.with_kind(Kind::R)) => checkpoint,
         Kind::F => whole,

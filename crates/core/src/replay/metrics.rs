@@ -46,10 +46,10 @@ pub(super) fn measure(
     let (mut makespan, mut busy, mut recomputing) = (Ticks::ZERO, Ticks::ZERO, Ticks::ZERO);
     for ((device, order), starts) in devices(schedule).zip(starts) {
         let Some((&pass, &last)) = order.last().zip(starts.last()) else { continue };
-        makespan = makespan.max(end_of(model, pass, last));
-        busy += schedule.steps(device).map(|step| model.step_duration(step)).sum();
+        makespan = makespan.max(end_of(model, schedule, pass, last));
+        busy += schedule.steps(device).map(|step| schedule.step_duration(model, step)).sum();
         let recomputations = order.iter().filter(|pass| pass.kind == Kind::R);
-        recomputing += recomputations.map(|pass| model.duration(pass.stage, pass.kind)).sum();
+        recomputing += recomputations.map(|&pass| schedule.duration(model, pass)).sum();
     }
     // An optimiser step is the last task of its device, if there is one.
     for StepTimes { optimizer, .. } in step {

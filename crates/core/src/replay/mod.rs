@@ -16,6 +16,9 @@
 //! - F acquires the activation at its start (only the checkpoint where an R follows, which acquires
 //!   the rest); I releases all but what W needs at its end; W and B release what is left. Where W needs more than F kept, I
 //!   acquires the difference at its start.
+//! - An R runs at the [level](crate::model::Recompute) that the schedule names for it, the first unless it names one: this says
+//!   what its F keeps and how long it takes. Where the model recomputes [in the
+//!   backward](crate::model::Recompute::fused), an R is right before its I or B, and needs all that this needs.
 //! - While a pass runs it holds its [workspace](Model::workspace); while an overlapped pair runs, those of both passes.
 //! - A received message holds its [buffer](Buffer) from the pass before which its receive is posted to the end of the pass
 //!   that uses it.
@@ -188,7 +191,7 @@ fn explained_by(
     if !violations.is_empty() {
         return Verdict { violations, peak_memory: Vec::new(), timing: None };
     }
-    let layout = Layout::new(schedule);
+    let layout = Layout::under(model, schedule);
     structure::inspect(model, schedule, &layout, &mut violations);
     let timing = if violations.is_empty() { time(model, schedule, &layout) } else { None };
     if timing.is_none() {
@@ -249,7 +252,7 @@ fn starts(
     let of_device = |(device, order): (Device, &[Pass])| {
         let mut starts = execution.starts()[numbering.passes(layout, device)].to_vec();
         for second in schedule.overlaps(device).iter().map(|first| first + 1) {
-            starts[second] -= model.duration(order[second].stage, order[second].kind);
+            starts[second] -= schedule.duration(model, order[second]);
         }
         starts
     };
@@ -272,7 +275,7 @@ fn starts(
 pub fn task_graph(model: &Model, schedule: &Schedule) -> Option<TaskGraph> {
     let mut violations = structure::obstacles(model, schedule);
     if violations.is_empty() {
-        let layout = Layout::new(schedule);
+        let layout = Layout::under(model, schedule);
         structure::inspect(model, schedule, &layout, &mut violations);
         if violations.is_empty() {
             let numbering = Numbering::new(model, schedule, &layout);
@@ -289,7 +292,7 @@ pub fn memory_along(model: &Model, schedule: &Schedule) -> Vec<Vec<Held>> {
     if !structure::obstacles(model, schedule).is_empty() {
         return Vec::new();
     }
-    memory::along(model, schedule, &Layout::new(schedule))
+    memory::along(model, schedule, &Layout::under(model, schedule))
 }
 
 /// The buffers of the messages that every device receives, in the order of the passes that use them; a plan of sends and
@@ -300,13 +303,13 @@ pub fn receive_buffers(model: &Model, schedule: &Schedule) -> Vec<Vec<Buffer>> {
     if !structure::obstacles(model, schedule).is_empty() {
         return Vec::new();
     }
-    buffers::buffers(schedule, &Layout::new(schedule))
+    buffers::buffers(schedule, &Layout::under(model, schedule))
 }
 
-/// The end of a pass that starts at `start`.
+/// The end of a pass of a schedule that starts at `start`.
 #[must_use]
-pub fn end_of(model: &Model, pass: Pass, start: Ticks) -> Ticks {
-    start + model.duration(pass.stage, pass.kind)
+pub fn end_of(model: &Model, schedule: &Schedule, pass: Pass, start: Ticks) -> Ticks {
+    start + schedule.duration(model, pass)
 }
 
 /// The devices of a schedule with their orders.

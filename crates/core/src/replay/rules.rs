@@ -10,7 +10,8 @@ use crate::tasks::{TaskGraph, TaskGraphBuilder};
 /// tasks.
 ///
 /// 1. A device is a resource, which takes its passes in their order.
-/// 2. A pass takes its duration, and needs the passes that [`Layout::for_each_need`] lists.
+/// 2. A pass takes its duration, an R that [at its level](Schedule::duration), and needs the passes that
+///    [`Layout::for_each_need`] lists.
 /// 3. What comes from another device arrives the latency of the boundary between the two stages later.
 /// 4. An overlapped pair is one task, in the place of its first pass: it takes [the duration of the
 ///    pair](Model::step_duration), and needs what either pass needs. The task in the place of its second pass takes no
@@ -50,7 +51,7 @@ pub(super) fn task_graph(
         let mut position = 0;
         let mut order = graph.resource();
         for step in schedule.steps(device) {
-            let mut task = order.task(model.step_duration(step));
+            let mut task = order.task(schedule.step_duration(model, step));
             for copy in copies.into_iter().flat_map(|copies| copies.needs(position)) {
                 task.need(copy, Ticks::ZERO);
             }

@@ -107,7 +107,8 @@ pub enum RunError {
 
 /// The makespan of these orders in each run, in ticks: the [task graph](super::task_graph) of the schedule under the
 /// model, with the durations of the run in place of those of the model. Latencies, messages with their order, and the end of
-/// the step are the model's.
+/// the step are the model's, and so are the durations of R where the model says that they are [others than those of
+/// F](Model::has_recompute_durations).
 ///
 /// Whether the schedule is within the model's memory limits is not looked at: that does not depend on times.
 ///
@@ -121,13 +122,14 @@ pub fn makespans(model: &Model, schedule: &Schedule, runs: &[PassDurations]) -> 
     if !violations.is_empty() {
         return Err(RunError::CannotRun);
     }
-    let layout = Layout::new(schedule);
+    let layout = Layout::under(model, schedule);
     structure::inspect(model, schedule, &layout, &mut violations);
     if !violations.is_empty() {
         return Err(RunError::CannotRun);
     }
     let numbering = Numbering::new(model, schedule, &layout);
     let mut graph = rules::task_graph(model, schedule, &layout, &numbering);
+    let has_own = model.has_recompute_durations();
     let (of_stages, of_microbatches) = (model.stages(), schedule.microbatches());
     let mut makespans = Vec::with_capacity(runs.len());
     for (run, durations) in runs.iter().enumerate() {
@@ -138,7 +140,9 @@ pub fn makespans(model: &Model, schedule: &Schedule, runs: &[PassDurations]) -> 
         let mut times = graph.durations().to_vec();
         for (device, order) in devices(schedule) {
             for (at, &pass) in numbering.passes(&layout, device).zip(order) {
-                times[at] = durations.of(pass);
+                if !(has_own && pass.kind == Kind::R) {
+                    times[at] = durations.of(pass);
+                }
             }
         }
         graph = graph.with_durations(times).map_err(|error| RunError::Durations { run, error })?;

@@ -51,11 +51,19 @@ fn mismatch(model: &Model, schedule: &Schedule) -> Option<Mismatch> {
 pub(super) fn inspect(model: &Model, schedule: &Schedule, layout: &Layout, violations: &mut Vec<Violation>) {
     for (device, order) in super::devices(schedule) {
         for (position, &pass) in order.iter().enumerate() {
-            inspect_pass(model, layout, Place { device, position }, pass, violations);
+            inspect_pass(model, schedule, layout, Place { device, position }, pass, violations);
         }
         inspect_pairs(schedule, device, violations);
         for &offloaded in schedule.offloads(device) {
             violations.extend(copied(model, schedule, layout, device, offloaded).err());
+        }
+        if model.recomputes_in_backward() {
+            inspect_fused(schedule, layout, device, violations);
+        }
+    }
+    for (&pass, &level) in schedule.levels() {
+        if !layout.has(pass) {
+            violations.push(Violation::LevelOfNoPass { pass, level });
         }
     }
     for (stage, microbatch) in layout.pairs() {
@@ -86,7 +94,36 @@ fn inspect_pairs(schedule: &Schedule, device: Device, violations: &mut Vec<Viola
     }
 }
 
-fn inspect_pass(model: &Model, layout: &Layout, at: Place, pass: Pass, violations: &mut Vec<Violation>) {
+/// Every R is right before its I or B, or before the pair that this is part of.
+fn inspect_fused(schedule: &Schedule, layout: &Layout, device: Device, violations: &mut Vec<Violation>) {
+    let order = schedule.order(device);
+    let pairs = schedule.overlaps(device);
+    for (position, &pass) in order.iter().enumerate().filter(|(_, pass)| pass.kind == Kind::R) {
+        let at = Place { device, position };
+        let backward = [Kind::I, Kind::B].into_iter().find_map(|kind| layout.find(pass.with_kind(kind)));
+        // One that is missing, or elsewhere, is reported for that.
+        let Some(backward_at) = backward.map(|slot| layout.place(slot)) else { continue };
+        if layout.find(pass) != Some(layout.slot(at)) || backward_at.device != device {
+            continue;
+        }
+        let second_of_pair =
+            backward_at.position > 0 && pairs.binary_search(&(backward_at.position - 1)).is_ok();
+        let before = backward_at.position - usize::from(second_of_pair);
+        if position + 1 != before {
+            let backward = order[backward_at.position];
+            violations.push(Violation::NotInBackward { at, pass, backward, backward_at });
+        }
+    }
+}
+
+fn inspect_pass(
+    model: &Model,
+    schedule: &Schedule,
+    layout: &Layout,
+    at: Place,
+    pass: Pass,
+    violations: &mut Vec<Violation>,
+) {
     if !layout.knows(pass) {
         let (stages, microbatches) = layout.size();
         violations.push(Violation::UnknownPass { at, pass, stages, microbatches });
@@ -113,6 +150,9 @@ fn inspect_pass(model: &Model, layout: &Layout, at: Place, pass: Pass, violation
     }
     if pass.kind == Kind::R && model.checkpoint(pass.stage).is_none() {
         violations.push(Violation::RecomputeUnknown { at, pass });
+    } else if pass.kind == Kind::R && schedule.level_of(pass) >= model.recompute_levels() {
+        let (level, levels) = (schedule.level_of(pass), model.recompute_levels());
+        violations.push(Violation::UnknownLevel { at, pass, level, levels });
     }
     let local = layout.range(at.device);
     layout.for_each_need(pass, |needs, needed| {

@@ -219,6 +219,44 @@ pub enum Violation {
         /// The pass.
         pass: Pass,
     },
+    /// A recomputation at a level that the model does not have.
+    #[error(
+        "{at}: `{pass}` runs at level {level} of recomputation, but the model has {levels}, counted from 0"
+    )]
+    UnknownLevel {
+        /// Its place.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// The level, counted from 0.
+        level: usize,
+        /// How many levels the model has.
+        levels: usize,
+    },
+    /// A level of a recomputation that no order contains.
+    #[error("`levels` names level {level} for `{pass}`, which is in no order")]
+    LevelOfNoPass {
+        /// The pass.
+        pass: Pass,
+        /// The level, counted from 0.
+        level: u32,
+    },
+    /// A recomputation that is not where the runtime runs it.
+    #[error(
+        "{at}: `{pass}` is not right before `{backward}` (position {}), but the model recomputes within the backward \
+         (`recompute.fused`): move it there",
+        backward_at.position
+    )]
+    NotInBackward {
+        /// Its place.
+        at: Place,
+        /// The pass.
+        pass: Pass,
+        /// The backward of its stage and microbatch.
+        backward: Pass,
+        /// The place of the backward.
+        backward_at: Place,
+    },
     /// A pass before another one of the same device that it needs.
     #[error("{at}: `{pass}` comes before its dependency `{needs}` (position {})", needs_at.position)]
     Order {
@@ -287,6 +325,9 @@ impl Violation {
             Self::FreedTooEarly { .. } => "freed-too-early",
             Self::FetchedTooLate { .. } => "fetched-too-late",
             Self::RecomputeUnknown { .. } => "recompute-unknown",
+            Self::UnknownLevel { .. } => "unknown-level",
+            Self::LevelOfNoPass { .. } => "level-of-no-pass",
+            Self::NotInBackward { .. } => "not-in-backward",
             Self::Order { .. } => "order",
             Self::Deadlock(_) => "deadlock",
             Self::Stuck { .. } => "stuck",
@@ -323,6 +364,9 @@ impl Violation {
             | Self::FreedTooEarly { pass, .. }
             | Self::FetchedTooLate { pass, .. }
             | Self::RecomputeUnknown { pass, .. }
+            | Self::UnknownLevel { pass, .. }
+            | Self::LevelOfNoPass { pass, .. }
+            | Self::NotInBackward { pass, .. }
             | Self::Order { pass, .. }
             | Self::OverCapacity { pass, .. } => Some(*pass),
             Self::Deadlock(cycle) => cycle.first().map(|wait| wait.pass),
@@ -338,6 +382,7 @@ impl Violation {
             | Self::MissingPass { .. }
             | Self::OffloadUnknown { .. }
             | Self::OffloadOfNothing { .. }
+            | Self::LevelOfNoPass { .. }
             | Self::Stuck { .. } => None,
             Self::UnknownPass { at, .. }
             | Self::WrongDirection { at, .. }
@@ -349,6 +394,8 @@ impl Violation {
             | Self::FreedTooEarly { at, .. }
             | Self::FetchedTooLate { at, .. }
             | Self::RecomputeUnknown { at, .. }
+            | Self::UnknownLevel { at, .. }
+            | Self::NotInBackward { at, .. }
             | Self::Order { at, .. }
             | Self::OverCapacity { at, .. } => Some(*at),
             Self::Deadlock(cycle) => cycle.first().map(|wait| wait.at),

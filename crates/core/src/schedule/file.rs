@@ -1,5 +1,6 @@
 //! The schedule file (JSON).
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
@@ -55,6 +56,7 @@ const fn key_of(error: &ScheduleError) -> &'static str {
     match error {
         ScheduleError::Orders { .. } | ScheduleError::NoPair { .. } => "orders",
         ScheduleError::OffloadLists { .. } | ScheduleError::NoOffload { .. } => "offload",
+        ScheduleError::NoLevel { .. } => "levels",
         ScheduleError::NoMicrobatch | ScheduleError::TooManyPasses { .. } => "microbatches",
     }
 }
@@ -71,6 +73,8 @@ struct File {
     microbatches: u32,
     orders: Vec<Vec<Step>>,
     offload: Option<Vec<Vec<Offloaded>>>,
+    #[serde(default)]
+    levels: BTreeMap<Pass, u32>,
     certificate: Option<serde_json::Value>,
 }
 
@@ -163,7 +167,8 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
         Some(2) => placement.in_two_directions()?,
         Some(other) => return Err(ScheduleFileError::Directions(other)),
     };
-    let schedule = Schedule::of_steps(placement, file.microbatches, &file.orders)?;
+    let schedule =
+        Schedule::of_steps(placement, file.microbatches, &file.orders)?.with_levels(file.levels)?;
     let schedule = match file.offload {
         Some(offloads) => schedule.with_offloads(offloads)?,
         None => schedule,
@@ -190,6 +195,7 @@ fn head(schedule: &Schedule) -> serde_json::Result<Vec<(&'static str, Box<RawVal
         ("placement", Some(to_raw_value(&placement)?)),
         ("directions", directions.as_ref().map(to_raw_value).transpose()?),
         ("microbatches", Some(to_raw_value(&schedule.microbatches)?)),
+        ("levels", (!schedule.levels.is_empty()).then(|| to_raw_value(&schedule.levels)).transpose()?),
         ("certificate", schedule.certificate.as_ref().map(to_raw_value).transpose()?),
     ];
     Ok(entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
@@ -339,6 +345,9 @@ mod tests {
                 let schedule = Schedule::new(placement, microbatches, orders).expect("one order per device");
                 let schedule = schedule.with_overlaps(overlaps).expect("pairs of a forward and a backward");
                 let schedule = schedule.with_offloads(offloads).expect("forwards, each once");
+                let again = schedule.orders.iter().flatten().filter(|pass| pass.kind == Kind::R);
+                let levels = again.map(|&pass| (pass, 1 + pass.microbatch.0)).collect();
+                let schedule = schedule.with_levels(levels).expect("Rs at other levels than the first");
                 let provenance = made.map(|(seed, engine)| Provenance {
                     tool: "test".to_owned(),
                     engine,

@@ -19,6 +19,7 @@
 
 mod file;
 mod offload;
+mod recompute;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -38,6 +39,8 @@ pub struct Schedule {
     overlaps: Vec<Vec<usize>>,
     /// By device, and by pass: the activations that go to the host.
     offloads: Vec<Vec<Offloaded>>,
+    /// The levels of Rs that do not run at the first.
+    levels: BTreeMap<Pass, u32>,
     /// What it is called.
     pub name: Option<String>,
     /// The name of the model it was made for.
@@ -144,6 +147,17 @@ pub enum ScheduleError {
         /// From where on it is to be occupied again.
         fetched: usize,
     },
+    /// A level for what is no R, or the first level, which an R has without being listed.
+    #[error(
+        "`{pass}` has level {level}: only an R has a level, and one at level 0 is not listed, for it is what an R has unless \
+         another is named"
+    )]
+    NoLevel {
+        /// The pass.
+        pass: Pass,
+        /// The level, counted from 0.
+        level: u32,
+    },
 }
 
 impl Schedule {
@@ -164,6 +178,7 @@ impl Schedule {
         Ok(Self {
             overlaps: vec![Vec::new(); orders.len()],
             offloads: vec![Vec::new(); orders.len()],
+            levels: BTreeMap::new(),
             placement,
             microbatches,
             orders,
@@ -328,6 +343,23 @@ impl Schedule {
     pub fn is_empty(&self) -> bool {
         self.orders.iter().all(Vec::is_empty)
     }
+}
+
+/// The [`prerequisites`] of a pass under a model: where that recomputes [in the backward](crate::model::Recompute::fused), an R waits
+/// for all that its backward waits for.
+pub fn prerequisites_under(
+    model: &Model,
+    pass: Pass,
+    mut present: impl FnMut(Pass) -> bool,
+) -> impl Iterator<Item = Pass> {
+    let of = match pass.kind {
+        Kind::R if model.recomputes_in_backward() => {
+            let full = pass.with_kind(Kind::B);
+            if present(full) { full } else { pass.with_kind(Kind::I) }
+        }
+        _ => pass,
+    };
+    prerequisites(of, model.placement(), present).filter(move |&needs| needs != pass)
 }
 
 /// The passes that must end before a pass may start, in this order: the neighbouring stage's,

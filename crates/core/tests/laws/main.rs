@@ -34,6 +34,8 @@ mod plans;
 #[path = "../../../../fuzz/src/problems.rs"]
 mod problems;
 mod ranges;
+mod recompute;
+mod recompute_bounds;
 mod row;
 #[path = "../../../../tests/files/communication/runtime.rs"]
 mod runtime;

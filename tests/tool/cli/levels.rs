@@ -1,0 +1,86 @@
+//! Levels of recomputation, and recomputation in the backward, through every command.
+
+use super::{assert_recorded, tool};
+
+const MODEL: &str = "tests/corpus/valid/recompute-levels.toml";
+const INVALID: &str = "tests/corpus/invalid";
+
+/// `optimize` for the model, and the file that it wrote in a directory.
+fn optimized() -> (tempfile::TempDir, String, serde_json::Value) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("levels.json").to_str().expect("a plain name").to_owned();
+    let run = tool(&["optimize", MODEL, "-o", &file, "--json"]).json();
+    (directory, file, run)
+}
+
+#[test]
+fn what_is_found_is_verified_drawn_and_checked() {
+    let (directory, file, run) = optimized();
+    for command in ["verify", "replay"] {
+        let verified = tool(&[command, &file, "--model", MODEL, "--json"]).json();
+        assert_eq!((&verified["valid"], &verified["makespan"]), (&true.into(), &run["makespan"]));
+    }
+    let checked = tool(&["check", &file, "--model", MODEL]);
+    let line =
+        "recompute     checkpoint 4 MiB, R as F; checkpoint 16, 20 MiB, R 3, 4; right before its backward";
+    assert!(checked.out.contains(line), "{}", checked.transcript());
+    let named = tool(&["compare", MODEL, "--json"]).json();
+    let rows = named["schedules"].as_array().expect("a list").iter();
+    let best = rows.filter(|row| row["valid"] == true).filter_map(|row| row["makespan"].as_i64()).min();
+    assert!(run["makespan"].as_i64() <= best, "{named}");
+    for picture in ["levels.svg", "levels.html", "levels.trace.json", "levels.txt"] {
+        let picture = directory.path().join(picture);
+        let drawn = tool(&["render", &file, "--model", MODEL, "-o", picture.to_str().expect("a plain name")]);
+        assert_eq!(drawn.status, 0, "{}", drawn.err);
+    }
+    let every = tool(&["verify", &file, "--model", MODEL, "--every-m"]);
+    assert_eq!(every.status, 3, "{}", every.out);
+    assert!(every.out.contains("the model has several levels of [recompute]"), "{}", every.out);
+}
+
+#[test]
+fn levels_are_shown_where_a_schedule_uses_them() {
+    let run = tool(&["replay", "tests/corpus/valid/recompute-at-levels.json", "--model", MODEL]);
+    assert_recorded("replay_at_levels", &run.transcript());
+}
+
+#[test]
+fn what_is_wrong_is_said_at_its_place() {
+    for (name, file) in [
+        ("level_exceeds_activation", "level-exceeds-activation.toml"),
+        ("checkpoint_beside_levels", "checkpoint-beside-levels.toml"),
+    ] {
+        let run = tool(&["compare", &format!("{INVALID}/{file}")]);
+        assert_recorded(name, &run.transcript());
+    }
+    for (name, file) in [
+        ("level_of_no_pass", "level-of-no-pass.json"),
+        ("level_unknown", "level-unknown.json"),
+        ("recompute_not_in_backward", "recompute-not-in-backward.json"),
+    ] {
+        let run = tool(&["verify", &format!("{INVALID}/{file}"), "--model", MODEL]);
+        assert_recorded(name, &run.transcript());
+    }
+}
+
+#[test]
+fn formats_that_cannot_name_levels_refuse_them() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("levels.csv").to_str().expect("a plain name").to_owned();
+    let run = tool(&["convert", "tests/corpus/valid/recompute-at-levels.json", "-o", &file]);
+    assert_eq!(run.status, 2, "{}", run.transcript());
+    assert!(run.err.contains("`0R1` recomputes at level 1, but this format does not say"), "{}", run.err);
+}
+
+#[test]
+fn commands_that_know_passes_alone_refuse_levels() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let folder = directory.path().to_str().expect("a plain name");
+    for command in ["block", "frontier", "explain", "certify"] {
+        let output: &[&str] = if command == "certify" { &["-o", folder] } else { &[] };
+        let refused = tool(&[&[command, MODEL], output].concat());
+        assert_eq!(refused.status, 2, "{command}: {}", refused.err);
+        let named = "several levels of [recompute] and `recompute.fused`";
+        assert!(refused.err.contains(named), "{command}: {}", refused.err);
+    }
+}
