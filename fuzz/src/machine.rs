@@ -28,6 +28,9 @@ pub struct Run {
     pub busy: i64,
 }
 
+/// The messages of a link by when they are made, by which device, and where in its order.
+type InOrder = BTreeMap<(i64, usize, usize), (Pass, i64)>;
+
 /// (later, earlier, ticks after the start of the earlier one)
 type Wait = (Task, Task, i64);
 
@@ -142,7 +145,7 @@ impl Machine<'_> {
 
     /// The messages of every link that occupy it, in their order.
     fn links(&self, made: &BTreeMap<Task, i64>) -> BTreeMap<[usize; 3], Vec<(Pass, i64)>> {
-        let mut links: BTreeMap<[usize; 3], BTreeMap<(i64, usize, usize), (Pass, i64)>> = BTreeMap::new();
+        let mut links: BTreeMap<[usize; 3], InOrder> = BTreeMap::new();
         let nodes = match self.model.messages().map(|messages| &messages.links) {
             Some(Links::Nodes(nodes)) => nodes.clone(),
             _ => Vec::new(),
