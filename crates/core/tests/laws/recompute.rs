@@ -10,7 +10,7 @@ use bubbleproof::replay::{Violation, memory_along, replay};
 use bubbleproof::schedule::{self, Schedule};
 
 use crate::choices::Choices;
-use crate::memory::paired;
+use crate::problems::paired;
 use crate::{naive, problems, random};
 
 /// One to three levels, with durations of their own or those of F.
