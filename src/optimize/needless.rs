@@ -133,9 +133,13 @@ fn needed(model: &Model, schedule: &Schedule, device: Device, steps: &[&[Pass]])
             .filter(|(pass, _)| pass.stage == stage)
             .map(|(pass, saving)| (saving.steps, saved(pass, saving.level)))
             .collect();
-        of_stage.iter().for_each(|&(steps, saved)| levels.add(steps, saved));
+        for &(steps, saved) in &of_stage {
+            levels.add(steps, saved);
+        }
         if levels.most((0, steps.len())) > capacity.0 {
-            of_stage.iter().for_each(|&(steps, saved)| levels.add(steps, -saved));
+            for &(steps, saved) in &of_stage {
+                levels.add(steps, -saved);
+            }
         } else {
             savings.retain(|pass, _| pass.stage != stage);
         }

@@ -289,7 +289,9 @@ pub(super) fn without_needless(
             let away = &mut held[from..to];
             let is_needed = away.iter().any(|&held| held + moved > capacity);
             if !is_needed {
-                away.iter_mut().for_each(|held| *held += moved);
+                for held in &mut *away {
+                    *held += moved;
+                }
             }
             is_needed
         });

@@ -19,7 +19,7 @@ fn levelled(plain: &Model, seed: u64, fused: bool) -> Model {
     let mut small = |below: i64| {
         i64::try_from(choices.below(usize::try_from(below).expect("it is positive"))).expect("a small number")
     };
-    let levels = (0..1 + small(3)).map(|_| RecomputeLevel {
+    let levels = (0..=small(3)).map(|_| RecomputeLevel {
         checkpoint: plain.memory().activation.iter().map(|whole| Units(small(whole.0 + 1))).collect(),
         duration: (small(3) > 0).then(|| plain.costs().forward.iter().map(|_| Ticks(small(6))).collect()),
     });

@@ -24,6 +24,8 @@
 //! theorem holds without the Ws and what is held for them, for the time up to the end of the last I; what follows that
 //! comes after, as in the [chain bound](super::window).
 
+use std::cmp::Reverse;
+
 use num_rational::Ratio;
 
 use super::path::Paths;
@@ -134,7 +136,7 @@ impl Trade {
             }
         }
         let slope = |segment: &Segment| Ratio::new(segment.saves, segment.work);
-        segments.sort_by(|one, other| slope(other).cmp(&slope(one)));
+        segments.sort_by_key(|segment| Reverse(slope(segment)));
         Some(Self { capacity: i128::from(capacity.0), work, area, segments })
     }
 

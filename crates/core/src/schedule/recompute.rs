@@ -12,13 +12,13 @@ impl Schedule {
     /// # Errors
     /// When a pass is no R, or a level is the first.
     pub fn with_levels(mut self, levels: BTreeMap<Pass, u32>) -> Result<Self, ScheduleError> {
-        match levels.iter().find(|&(pass, &level)| pass.kind != Kind::R || level == 0) {
-            Some((&pass, &level)) => Err(ScheduleError::NoLevel { pass, level }),
-            None => {
-                self.levels = levels;
-                Ok(self)
-            }
+        if let Some((&pass, &level)) =
+            levels.iter().find(|&(pass, &level)| pass.kind != Kind::R || level == 0)
+        {
+            return Err(ScheduleError::NoLevel { pass, level });
         }
+        self.levels = levels;
+        Ok(self)
     }
 
     /// The same schedule, in which the Rs that another one has too run at its levels.

@@ -307,7 +307,9 @@ fn what_cannot_be_offloaded_is_reported_and_holds_what_it_held() {
             assert_eq!(peaks, of(&model, &schedule).1);
         }
         assert_eq!(of(&plain, &strange), (vec!["offload-unknown"], of(&plain, &schedule).1));
-        rules.into_iter().for_each(|rule| *reported.entry(rule).or_default() += 1);
+        for rule in rules {
+            *reported.entry(rule).or_default() += 1;
+        }
     }
     let often = ["offload-of-nothing", "offload-recomputed", "freed-too-early", "fetched-too-late"]
         .map(|rule| reported.get(rule).copied().unwrap_or_default() > 5);

@@ -15,7 +15,7 @@ use crate::{naive, problems, random};
 
 /// One to three levels, with durations of their own or those of F.
 fn recompute(plain: &Model, fused: bool, choices: &mut Choices) -> Recompute {
-    let levels = (0..1 + choices.below(3)).map(|_| {
+    let levels = (0..=choices.below(3)).map(|_| {
         let kept = plain.memory().activation.iter();
         let checkpoint = kept.map(|whole| Units(choices.small(usize::try_from(whole.0).unwrap_or(0) + 1)));
         let checkpoint = checkpoint.collect();
@@ -115,7 +115,9 @@ fn times(model: &Model, schedule: &Schedule) -> Option<BTreeMap<Pass, [i64; 2]>>
                     }
                 }
                 free = start + step.iter().map(|&pass| duration(model, schedule, pass)).sum::<i64>();
-                step.iter().for_each(|&pass| _ = times.insert(pass, [start, free]));
+                for &pass in step {
+                    times.insert(pass, [start, free]);
+                }
             }
         }
         if times == before {

@@ -46,7 +46,7 @@ fn tiny(seed: u64) -> Model {
         ..plain.memory().clone()
     };
     let model = Model::new("tiny".to_owned(), None, placement, 2, costs, memory).expect("a model");
-    let said = (0..1 + choices.below(2)).map(|_| RecomputeLevel {
+    let said = (0..=choices.below(2)).map(|_| RecomputeLevel {
         checkpoint: vec![Units(choices.small(usize::try_from(whole).expect("small"))); stages],
         duration: (choices.below(3) > 0).then(|| vec![Ticks(choices.small(12)); stages]),
     });
