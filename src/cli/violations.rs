@@ -70,13 +70,13 @@ struct Stray {
     first: Option<(Place, Pass)>,
 }
 
-/// The microbatches that lack at least four passes for each that they have, of those that lack as many as that.
+/// The microbatches without any pass, and those that lack at least four passes for each that they have, of those that lack as many
+/// as that.
 fn strays(schedule: &Schedule, missing: HashMap<Microbatch, usize>) -> BTreeMap<Microbatch, Stray> {
     /// The most passes of which each is said to be missing.
     const LISTED: usize = 3;
-    let many = missing.into_iter().filter(|&(_, missing)| missing > LISTED);
     let stray = |(microbatch, missing)| (microbatch, Stray { missing, passes: 0, first: None });
-    let mut strays: BTreeMap<Microbatch, Stray> = many.map(stray).collect();
+    let mut strays: BTreeMap<Microbatch, Stray> = missing.into_iter().map(stray).collect();
     if strays.is_empty() {
         return strays;
     }
@@ -88,7 +88,8 @@ fn strays(schedule: &Schedule, missing: HashMap<Microbatch, usize>) -> BTreeMap<
             }
         }
     }
-    strays.retain(|_, stray| 4 * stray.passes <= stray.missing);
+    strays
+        .retain(|_, stray| stray.passes == 0 || stray.missing > LISTED && 4 * stray.passes <= stray.missing);
     strays
 }
 

@@ -305,4 +305,9 @@ fn a_wrong_microbatch_number_is_one_complaint() {
     assert!(lines.iter().any(|line| line.contains("only `0F7` (device 0, position 3)")), "{}", run.out);
     assert!(lines.iter().any(|line| line.contains("microbatches 3 to 6 have no pass at all")), "{}", run.out);
     assert_eq!(lines.len(), 3, "{}", run.out);
+    // With one stage, a microbatch has few passes to miss.
+    let run = tool_with_input(&["verify", "-"], "0F0,0B0,0F5,0B5\n");
+    let lines: Vec<&str> = run.out.lines().filter(|line| line.contains("missing-pass")).collect();
+    let [line] = lines[..] else { panic!("{}", run.out) };
+    assert!(line.contains("microbatches 1 to 4 have no pass at all"), "{line}");
 }
