@@ -76,7 +76,12 @@ impl fmt::Display for Recomputation {
             return Ok(());
         }
         let at_level = |(level, passes): &(u32, usize)| format!("{passes} at level {level}");
-        write!(out, ", of which {}, the others at level 0", self.at_levels.iter().map(at_level).join(", "))
+        write!(out, ", of which {}", self.at_levels.iter().map(at_level).join(", "))?;
+        let named: usize = self.at_levels.iter().map(|&(_, passes)| passes).sum();
+        if named as u64 == self.passes() {
+            return Ok(());
+        }
+        out.write_str(", the others at level 0")
     }
 }
 
@@ -118,6 +123,9 @@ mod tests {
         let mixed = Recomputation { at_levels: vec![(1, 5), (2, 1)], ..of(&[(0, 16)]) };
         let words = "stage 0 for all microbatches, 16 passes, of which 5 at level 1, 1 at level 2, the others at level 0";
         assert_eq!(mixed.to_string(), words);
+        let all = Recomputation { at_levels: vec![(1, 9), (2, 7)], ..of(&[(0, 16)]) };
+        let words = "stage 0 for all microbatches, 16 passes, of which 9 at level 1, 7 at level 2";
+        assert_eq!(all.to_string(), words);
         for (stages, words) in [
             (&[(0, 16), (1, 16), (2, 16)][..], "stages 0 to 2 for all microbatches, 48 passes"),
             (&[(0, 16), (2, 16), (3, 16)], "stages 0, 2 and 3 for all microbatches, 48 passes"),

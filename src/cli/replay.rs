@@ -97,7 +97,7 @@ fn sent((pass, during): &(Pass, Range<Ticks>)) -> Sent {
     Sent { pass: *pass, start: during.start.0, end: during.end.0 }
 }
 
-/// The copy engines of the devices; nothing where nothing is offloaded.
+/// The copy engines of the devices; empty where the schedule offloads no activation.
 fn copies(timing: &Timing) -> Vec<CopiesReport> {
     let of_device = |(device, times): (u32, &CopyTimes)| {
         let [down, up] = times.busy();

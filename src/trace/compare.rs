@@ -8,10 +8,7 @@ use super::statistics::{Spread, quantile};
 use super::terms::{Terms, simulate_with};
 use super::{Iteration, Span, Trace};
 use crate::analysis::{bubble_rate, spans};
-use crate::model::{
-    Device, Messages, Model, ModelError, Offload, Overlap, Pass, Recompute, RecomputeLevel, StepEnd, Ticks,
-    Units,
-};
+use crate::model::{Device, Model, ModelError, Pass, Ticks, Units};
 use crate::replay::{Rate, Violation, replay};
 use crate::schedule::Schedule;
 
@@ -53,57 +50,9 @@ pub enum PredictionError {
 /// # Errors
 /// When its unit has no length, or its times are too large.
 pub fn in_nanoseconds(model: &Model, microbatches: u32) -> Result<Model, PredictionError> {
-    let costs = model.costs();
-    let factor = costs.nanoseconds_per_tick().ok_or_else(|| PredictionError::Unit(costs.unit.clone()))?;
-    let scaled = |ticks: Ticks| ticks.0.checked_mul(factor).map(Ticks).ok_or(ModelError::TimeOverflow);
-    let longer = |list: &[Ticks]| -> Result<Vec<Ticks>, PredictionError> {
-        Ok(list.iter().copied().map(scaled).collect::<Result<_, _>>()?)
-    };
-    let costs = crate::model::Costs {
-        unit: "ns".to_owned(),
-        forward: longer(&costs.forward)?,
-        backward_input: longer(&costs.backward_input)?,
-        backward_weight: longer(&costs.backward_weight)?,
-        communication: longer(&costs.communication)?,
-    };
-    let overlap = Overlap {
-        forward_backward: model.overlap().forward_backward.scaled(scaled)?,
-        forward_input: model.overlap().forward_input.scaled(scaled)?,
-    };
-    let messages = match model.messages() {
-        Some(Messages { occupancy, links }) => {
-            Some(Messages { occupancy: longer(occupancy)?, links: links.clone() })
-        }
-        None => None,
-    };
-    let step = match model.step() {
-        Some(StepEnd { reduce, optimizer }) => {
-            Some(StepEnd { reduce: longer(reduce)?, optimizer: longer(optimizer)? })
-        }
-        None => None,
-    };
-    let offload = match model.offload() {
-        Some(Offload { moved, to_host, from_host }) => {
-            Some(Offload { moved: moved.clone(), to_host: longer(to_host)?, from_host: longer(from_host)? })
-        }
-        None => None,
-    };
-    let recompute = match model.recompute() {
-        Some(Recompute { levels, fused }) => {
-            let level = |RecomputeLevel { checkpoint, duration }: RecomputeLevel| {
-                let duration = duration.map(|list| longer(&list)).transpose()?;
-                Ok::<_, PredictionError>(RecomputeLevel { checkpoint, duration })
-            };
-            Some(Recompute { levels: levels.into_iter().map(level).collect::<Result<_, _>>()?, fused })
-        }
-        None => None,
-    };
-    let free = model.without_weights().with_uniform_activation_capacity(None)?;
-    // What the ticks of the old unit say does not suit the new costs.
-    let bare =
-        free.with_overlap(Overlap::default())?.with_messages(None)?.with_step(None)?.with_offload(None)?;
-    let scaled = bare.with_microbatches(microbatches)?.with_costs(costs)?.with_overlap(overlap)?;
-    Ok(scaled.with_messages(messages)?.with_step(step)?.with_offload(offload)?.with_recompute(recompute)?)
+    let unit = || PredictionError::Unit(model.costs().unit.clone());
+    let free = model.in_nanoseconds()?.ok_or_else(unit)?.without_weights();
+    Ok(free.with_uniform_activation_capacity(None)?.with_microbatches(microbatches)?)
 }
 
 /// What replay predicts under a model [in nanoseconds](in_nanoseconds).
@@ -321,37 +270,4 @@ pub fn compare(trace: &Trace, prediction: &Prediction) -> Option<Comparison> {
         durations: Errors::of(durations, |deviation| deviation.predicted)?,
         starts: Errors::of(starts, |_| prediction.makespan)?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Links, PairDurations, Placement};
-
-    #[test]
-    fn everything_that_a_model_says_of_times_is_scaled() {
-        let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 4, [5, 6, 7, 1]);
-        let model = model.expect("a model");
-        let costs = crate::model::Costs { unit: "us".to_owned(), ..model.costs().clone() };
-        let forward_backward = PairDurations::Uniform(Ticks(14));
-        let step = StepEnd { reduce: vec![Ticks(3); 2], optimizer: vec![Ticks(2); 2] };
-        let model = model
-            .with_costs(costs)
-            .and_then(|model| model.with_overlap(Overlap { forward_backward, ..Overlap::default() }))
-            .and_then(|model| model.with_step(Some(step)))
-            .and_then(|model| {
-                let occupancy = vec![Ticks(4)];
-                model.with_messages(Some(Messages { occupancy, links: Links::Pair }))
-            })
-            .expect("a model");
-        let scaled = in_nanoseconds(&model, 8).expect("microseconds have a length");
-        assert_eq!((scaled.microbatches(), scaled.costs().unit.as_str()), (8, "ns"));
-        assert_eq!(scaled.costs().forward, [Ticks(5_000); 2]);
-        assert_eq!(scaled.overlap().forward_backward, PairDurations::Uniform(Ticks(14_000)));
-        assert_eq!(scaled.overlap().forward_input, PairDurations::Sum);
-        let step = StepEnd { reduce: vec![Ticks(3_000); 2], optimizer: vec![Ticks(2_000); 2] };
-        assert_eq!(scaled.step(), Some(&step));
-        let messages = Messages { occupancy: vec![Ticks(4_000)], links: Links::Pair };
-        assert_eq!(scaled.messages(), Some(&messages));
-    }
 }

@@ -8,6 +8,7 @@ mod forged;
 mod levels;
 mod memory;
 mod mistakes;
+mod optimized;
 mod prove;
 mod ranges;
 mod render;

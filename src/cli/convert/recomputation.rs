@@ -10,13 +10,13 @@ use crate::schedule::Schedule;
 /// The schedule as a format can express it, where that has no R; says how its runtime comes to recompute.
 ///
 /// # Errors
-/// When the schedule recomputes at several levels, of which no runtime is told here.
+/// When the schedule names levels of recomputation, which these formats cannot say.
 pub(super) fn fused(schedule: &Schedule, format: Form) -> Result<Option<Schedule>, Error> {
     let how = match format {
         Form::Json => return Ok(None),
         Form::Pytorch | Form::PytorchComms => {
             "wrap their modules in activation checkpointing (torch.utils.checkpoint). Where the backward is split into \
-             I and W, each of them recomputes"
+             I and W, each of them recomputes, but for stage 0: its I does nothing"
         }
         Form::Torchtitan => {
             "activation checkpointing (`activation_checkpoint=FullAC.Config()` in the configuration's function) \

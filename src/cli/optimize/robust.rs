@@ -21,7 +21,7 @@ use crate::cli::trace::{Named, profile, read_traces};
 use crate::cli::violations::count;
 use crate::draw::{in_unit, plural};
 use crate::estimate::Work;
-use crate::model::{Costs, Model, Ticks};
+use crate::model::{Costs, Model, ModelError, Ticks};
 use crate::optimize::OptimizeError;
 use crate::optimize::mean::{MeanError, MeanSolution, Measured, shortest_mean};
 use crate::schedule::{self, Schedule};
@@ -187,16 +187,16 @@ fn suits(model: &Model, traces: &[Trace]) -> Result<(), Error> {
 
 /// The model with measured durations and its own latencies, in nanoseconds.
 fn in_nanoseconds(model: &Model, fitted: &Model) -> Result<Model, Error> {
-    let wrong = |message: String| Error::usage(message, "measured times need a unit of ns, us, ms or s");
-    let unit = &model.costs().unit;
-    let factor = model.costs().nanoseconds_per_tick();
-    let factor =
-        factor.ok_or_else(|| wrong(format!("the model's unit of time, \"{unit}\", has no length")))?;
-    let scaled = |ticks: &Ticks| ticks.0.checked_mul(factor).map(Ticks);
-    let communication = model.costs().communication.iter().map(scaled).collect::<Option<_>>();
-    let communication = communication.ok_or_else(|| wrong("the latencies are too large".to_owned()))?;
+    let unusable = |error: ModelError| Error::Usage { message: error.to_string(), help: None };
+    let Some(own) = model.in_nanoseconds().map_err(unusable)? else {
+        return Err(Error::usage(
+            format!("the model's unit of time, \"{}\", has no length", model.costs().unit),
+            "measured times need a unit of ns, us, ms or s",
+        ));
+    };
+    let communication = own.costs().communication.clone();
     let costs = Costs { communication, ..fitted.costs().clone() };
-    model.with_costs(costs).map_err(|error| Error::Usage { message: error.to_string(), help: None })
+    model.with_costs(costs).map_err(unusable)
 }
 
 impl<'a> MeanReport<'a> {

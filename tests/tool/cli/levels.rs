@@ -1,41 +1,22 @@
 //! Levels of recomputation, and recomputation in the backward, through every command.
 
+use super::optimized::Optimized;
 use super::tool;
 
 const MODEL: &str = "tests/corpus/valid/recompute-levels.toml";
 const INVALID: &str = "tests/corpus/invalid";
 
-/// `optimize` for the model, and the file that it wrote in a directory.
-fn optimized() -> (tempfile::TempDir, String, serde_json::Value) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let file = directory.path().join("levels.json").to_str().expect("a plain name").to_owned();
-    let run = tool(&["optimize", MODEL, "-o", &file, "--json"]).json();
-    (directory, file, run)
-}
-
 #[test]
 fn what_is_found_is_verified_drawn_and_checked() {
-    let (directory, file, run) = optimized();
-    for command in ["verify", "replay"] {
-        let verified = tool(&[command, &file, "--model", MODEL, "--json"]).json();
-        assert_eq!((&verified["valid"], &verified["makespan"]), (&true.into(), &run["makespan"]));
-    }
-    let checked = tool(&["check", &file, "--model", MODEL]);
+    let found = Optimized::of(MODEL);
+    found.assert_replays_to("makespan");
+    found.assert_no_worse_than_named();
+    found.assert_drawn();
+    found.assert_undecided_for_every_m("the model has several levels of [recompute]");
+    let checked = tool(&["check", &found.file, "--model", MODEL]);
     let line =
         "recompute     checkpoint 4 MiB, R as F; checkpoint 16, 20 MiB, R 3, 4; right before its backward";
     assert!(checked.out.contains(line), "{}", checked.transcript());
-    let named = tool(&["compare", MODEL, "--json"]).json();
-    let rows = named["schedules"].as_array().expect("a list").iter();
-    let best = rows.filter(|row| row["valid"] == true).filter_map(|row| row["makespan"].as_i64()).min();
-    assert!(run["makespan"].as_i64() <= best, "{named}");
-    for picture in ["levels.svg", "levels.html", "levels.trace.json", "levels.txt"] {
-        let picture = directory.path().join(picture);
-        let drawn = tool(&["render", &file, "--model", MODEL, "-o", picture.to_str().expect("a plain name")]);
-        assert_eq!(drawn.status, 0, "{}", drawn.err);
-    }
-    let every = tool(&["verify", &file, "--model", MODEL, "--every-m"]);
-    assert_eq!(every.status, 3, "{}", every.out);
-    assert!(every.out.contains("the model has several levels of [recompute]"), "{}", every.out);
 }
 
 #[test]

@@ -1,32 +1,28 @@
 //! Workspaces, buffers, and Is that leave more than F kept, through every command.
 
+use super::optimized::Optimized;
 use super::{assert_recorded, tool};
 
 const MODEL: &str = "tests/corpus/valid/exact-memory.toml";
 const SCHEDULE: &str = "tests/corpus/valid/split.json";
 
-/// `optimize` for the model, and the file that it wrote in a directory.
-fn optimized() -> (tempfile::TempDir, String, serde_json::Value) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let file = directory.path().join("memory.json").to_str().expect("a plain name").to_owned();
-    let run = tool(&["optimize", MODEL, "-o", &file, "--json"]).json();
-    (directory, file, run)
-}
-
 #[test]
 fn what_is_found_keeps_to_all_memory_and_is_drawn_and_checked() {
-    let (directory, file, run) = optimized();
+    let found = Optimized::of(MODEL);
+    let run = &found.run;
     let peaks = run["peak_memory"].as_array().expect("a list");
     assert!(peaks.iter().all(|peak| peak.as_i64().expect("units") <= 160), "{run}");
+    found.assert_replays_to("peak_memory");
+    found.assert_no_worse_than_named();
+    found.assert_drawn();
+    found.assert_undecided_for_every_m("the model has `memory.workspace`, `memory.receive` and");
     for command in ["verify", "replay"] {
-        let verified = tool(&[command, &file, "--model", MODEL, "--json"]).json();
-        assert_eq!((&verified["valid"], &verified["peak_memory"]), (&true.into(), &run["peak_memory"]));
-        let pools = verified["receive_pools"].as_array().expect("one for each device");
-        for pool in pools {
+        let verified = tool(&[command, &found.file, "--model", MODEL, "--json"]).json();
+        for pool in verified["receive_pools"].as_array().expect("one for each device") {
             assert_eq!(pool["memory"].as_i64(), pool["buffers"].as_i64().map(|buffers| 6 * buffers));
         }
     }
-    let checked = tool(&["check", &file, "--model", MODEL]);
+    let checked = tool(&["check", &found.file, "--model", MODEL]);
     for line in [
         "memory        F holds 40, until W 41, 25, a checkpoint 6 MiB",
         "workspace     F 3, 9; I 4; W 2; B 4; R 5 MiB",
@@ -34,18 +30,6 @@ fn what_is_found_keeps_to_all_memory_and_is_drawn_and_checked() {
     ] {
         assert!(checked.out.contains(line), "{}", checked.out);
     }
-    let named = tool(&["compare", MODEL, "--json"]).json();
-    let rows = named["schedules"].as_array().expect("a list").iter();
-    let best = rows.filter(|row| row["valid"] == true).filter_map(|row| row["makespan"].as_i64()).min();
-    assert!(run["makespan"].as_i64() <= best, "{named}");
-    for picture in ["memory.svg", "memory.html", "memory.trace.json", "memory.txt"] {
-        let picture = directory.path().join(picture);
-        let drawn = tool(&["render", &file, "--model", MODEL, "-o", picture.to_str().expect("a plain name")]);
-        assert_eq!(drawn.status, 0, "{}", drawn.err);
-    }
-    let every = tool(&["verify", &file, "--model", MODEL, "--every-m"]);
-    assert_eq!(every.status, 3, "{}", every.out);
-    assert!(every.out.contains("the model has `memory.workspace`, `memory.receive` and"), "{}", every.out);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::optimized::Optimized;
 use super::{FAMILY, FIGURES, MODEL, V_MODEL, assert_keys, tool, tool_with_input};
 
 #[test]
@@ -190,10 +191,10 @@ fn pairs_that_save_time_are_made_verified_and_checked() {
 
 #[test]
 fn the_end_of_the_step_is_part_of_what_is_found_verified_and_checked() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let file = directory.path().join("step.json");
-    let file = file.to_str().expect("a plain name");
-    let run = tool(&["optimize", STEP_MODEL, "-o", file, "--json"]).json();
+    let found = Optimized::of(STEP_MODEL);
+    let (file, run) = (found.file.as_str(), &found.run);
+    found.assert_no_worse_than_named();
+    found.assert_undecided_for_every_m("the model has [step]");
     let replayed = tool(&["replay", file, "--model", STEP_MODEL, "--json"]).json();
     let ends = replayed["step"].as_array().expect("a list");
     let last = ends.iter().map(|end| end["optimizer"][1].as_i64()).max().flatten();
@@ -207,32 +208,17 @@ fn the_end_of_the_step_is_part_of_what_is_found_verified_and_checked() {
         "{}",
         checked.out
     );
-    let named = tool(&["compare", STEP_MODEL, "--json"]).json();
-    let best = named["schedules"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|row| row["makespan"].as_i64())
-        .min();
-    assert!(run["makespan"].as_i64() <= best, "{run}");
-    let every = tool(&["verify", file, "--model", STEP_MODEL, "--every-m"]);
-    assert_eq!(every.status, 3, "{}", every.out);
-    assert!(every.out.contains("the model has [step]"), "{}", every.out);
 }
 
 #[test]
 fn messages_on_links_are_part_of_what_is_found_verified_and_checked() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
-    let file = path("messages.json");
-    let run = tool(&["optimize", MESSAGES_MODEL, "-o", &file, "--json"]).json();
-    let named = tool(&["compare", MESSAGES_MODEL, "--json"]).json();
-    let rows = named["schedules"].as_array().expect("a list").iter();
-    let best = rows.filter_map(|row| row["makespan"].as_i64()).min();
-    assert!(run["makespan"].as_i64() <= best, "{run}");
+    let found = Optimized::of(MESSAGES_MODEL);
+    let file = found.file.as_str();
+    found.assert_no_worse_than_named();
+    found.assert_undecided_for_every_m("the model has [messages]");
 
     // Each link sends one message at a time, and each message once.
-    let replayed = tool(&["replay", &file, "--model", MESSAGES_MODEL, "--json"]).json();
+    let replayed = tool(&["replay", file, "--model", MESSAGES_MODEL, "--json"]).json();
     let links = replayed["links"].as_array().expect("a list");
     let mut messages = 0;
     for link in links {
@@ -246,48 +232,45 @@ fn messages_on_links_are_part_of_what_is_found_verified_and_checked() {
         messages += sent.len();
     }
     assert_eq!(messages, 4 * 2 * 4, "4 microbatches, both ways, over the 4 boundaries between devices");
-    let shown = tool(&["replay", &file, "--model", MESSAGES_MODEL]);
+    let shown = tool(&["replay", file, "--model", MESSAGES_MODEL]);
     assert!(shown.out.contains("network card of node 0"), "{}", shown.out);
     assert!(shown.out.contains("device 0 to device 1"), "{}", shown.out);
 
-    let checked = tool(&["check", &file, "--model", MESSAGES_MODEL]);
+    let checked = tool(&["check", file, "--model", MESSAGES_MODEL]);
     let problem =
         "messages      occupy 3 times 4, 6, 4 ticks; one network card for each of the nodes [0 1] [2]";
     assert!(checked.out.contains(problem), "{}", checked.out);
-    let every = tool(&["verify", &file, "--model", MESSAGES_MODEL, "--every-m"]);
-    assert_eq!(every.status, 3, "{}", every.out);
-    assert!(every.out.contains("the model has [messages]"), "{}", every.out);
     for (picture, status) in [("messages.svg", 0), ("messages.trace.json", 0), ("messages.html", 2)] {
-        let drawn = tool(&["render", &file, "--model", MESSAGES_MODEL, "-o", &path(picture)]);
+        let drawn = tool(&["render", file, "--model", MESSAGES_MODEL, "-o", &found.path(picture)]);
         assert_eq!(drawn.status, status, "{picture}: {}", drawn.err);
     }
-    let trace = std::fs::read_to_string(path("messages.trace.json")).expect("a trace");
+    let trace = std::fs::read_to_string(found.path("messages.trace.json")).expect("a trace");
     assert!(trace.contains("link: network card of node 0") && trace.contains("activation of 1F0"));
 }
 
 #[test]
 fn offloaded_activations_are_part_of_what_is_found_verified_and_checked() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();
-    let file = path("offload.json");
-    let run = tool(&["optimize", OFFLOAD_MODEL, "-o", &file, "--json"]).json();
+    let found = Optimized::of(OFFLOAD_MODEL);
+    let (file, run) = (found.file.as_str(), &found.run);
+    found.assert_no_worse_than_named();
+    found.assert_undecided_for_every_m("the schedule offloads activations");
     let offloaded: Vec<i64> =
         run["offloaded"].as_array().expect("a list").iter().filter_map(serde_json::Value::as_i64).collect();
     assert!(offloaded.len() == 4 && offloaded[0] > 0, "{run}");
     assert!(run["peak_memory_max"].as_i64() <= Some(200), "{run}");
 
     // Without copies it takes longer: the table is all that makes the difference.
-    let plain = path("plain.toml");
+    let plain = found.path("plain.toml");
     let text = std::fs::read_to_string(OFFLOAD_MODEL).expect("a model");
     std::fs::write(&plain, text.split("[offload]").next().expect("a model")).expect("a file");
     let without = tool(&["optimize", &plain, "--json"]).json();
     assert!(run["makespan"].as_i64() < without["makespan"].as_i64(), "{run} {without}");
-    let refused = tool(&["verify", &file, "--model", &plain]);
+    let refused = tool(&["verify", file, "--model", &plain]);
     assert_eq!(refused.status, 1, "{}", refused.out);
     assert!(refused.out.contains("is offloaded, but the model has no [offload] table"), "{}", refused.out);
 
     // Each engine copies one activation at a time.
-    let replayed = tool(&["replay", &file, "--model", OFFLOAD_MODEL, "--json"]).json();
+    let replayed = tool(&["replay", file, "--model", OFFLOAD_MODEL, "--json"]).json();
     for (device, copies) in replayed["copies"].as_array().expect("a list").iter().enumerate() {
         for engine in ["to_host", "from_host"] {
             let list = copies[engine]["copies"].as_array().expect("a list");
@@ -299,30 +282,27 @@ fn offloaded_activations_are_part_of_what_is_found_verified_and_checked() {
             assert_eq!(copies[engine]["busy"].as_i64(), Some(5 * offloaded[device]));
         }
     }
-    let shown = tool(&["replay", &file, "--model", OFFLOAD_MODEL]);
+    let shown = tool(&["replay", file, "--model", OFFLOAD_MODEL]);
     assert!(shown.out.contains("  offloaded     ") && shown.out.contains("from the host"), "{}", shown.out);
-    let checked = tool(&["check", &file, "--model", OFFLOAD_MODEL]);
+    let checked = tool(&["check", file, "--model", OFFLOAD_MODEL]);
     let problem = "offload       100 MiB; to the host 5, back 5 ticks";
     assert!(checked.out.contains(problem), "{}", checked.out);
-    let every = tool(&["verify", &file, "--model", OFFLOAD_MODEL, "--every-m"]);
-    assert_eq!(every.status, 3, "{}", every.out);
-    assert!(every.out.contains("the schedule offloads activations"), "{}", every.out);
 
     for (picture, status) in [("offload.trace.json", 0), ("offload.svg", 2), ("offload.html", 2)] {
-        let drawn = tool(&["render", &file, "--model", OFFLOAD_MODEL, "-o", &path(picture)]);
+        let drawn = tool(&["render", file, "--model", OFFLOAD_MODEL, "-o", &found.path(picture)]);
         assert_eq!(drawn.status, status, "{picture}: {}", drawn.err);
     }
-    let trace = std::fs::read_to_string(path("offload.trace.json")).expect("a trace");
+    let trace = std::fs::read_to_string(found.path("offload.trace.json")).expect("a trace");
     assert!(trace.contains("copies to the host") && trace.contains("copies from the host"));
     for form in ["pytorch", "pytorch-comms", "torchtitan", "megatron"] {
-        let refused = tool(&["convert", &file, "-o", &path("other"), "--to", form]);
+        let refused = tool(&["convert", file, "-o", &found.path("other"), "--to", form]);
         assert_eq!(refused.status, 2, "{form}: {}", refused.err);
         assert!(refused.err.contains("offloads activations"), "{form}: {}", refused.err);
     }
-    let again = path("again.json");
-    assert_eq!(tool(&["convert", &file, "-o", &again]).status, 0);
+    let again = found.path("again.json");
+    assert_eq!(tool(&["convert", file, "-o", &again]).status, 0);
     let read = |file: &str| std::fs::read_to_string(file).expect("a schedule");
-    assert_eq!(read(&again), read(&file));
+    assert_eq!(read(&again), read(file));
 }
 
 #[test]

@@ -47,6 +47,7 @@ mod ranges;
 pub mod reading;
 mod recompute;
 mod recompute_file;
+mod rescale;
 mod step;
 mod transient;
 mod transient_file;

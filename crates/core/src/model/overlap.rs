@@ -36,21 +36,6 @@ impl PairDurations {
             Self::Listed(durations) => durations.get(&(forward, backward)).copied(),
         }
     }
-
-    /// The same durations in another unit.
-    ///
-    /// # Errors
-    /// When `scale` fails.
-    pub fn scaled<E>(&self, scale: impl Fn(Ticks) -> Result<Ticks, E>) -> Result<Self, E> {
-        Ok(match self {
-            Self::Sum => Self::Sum,
-            Self::Uniform(duration) => Self::Uniform(scale(*duration)?),
-            Self::Listed(durations) => {
-                let scaled = durations.iter().map(|(&stages, &duration)| Ok((stages, scale(duration)?)));
-                Self::Listed(scaled.collect::<Result<_, E>>()?)
-            }
-        })
-    }
 }
 
 impl Overlap {

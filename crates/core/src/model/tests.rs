@@ -4,6 +4,7 @@ use super::*;
 mod messages;
 mod offload;
 mod recompute;
+mod rescale;
 mod transient;
 
 const COMPLETE: &str = r#"name = "complete"

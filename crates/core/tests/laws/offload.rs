@@ -11,6 +11,7 @@ use bubbleproof::replay::{CopyTimes, Violation, memory_along, replay};
 use bubbleproof::schedule::{Offloaded, Schedule};
 
 use crate::choices::Choices;
+use crate::memory::exceeds;
 use crate::{naive, problems, random, step};
 
 /// Some part of every activation, and copies that take from nothing to twice as long as most passes.
@@ -66,24 +67,6 @@ fn offloaded(schedule: &Schedule, choices: &mut Choices) -> Schedule {
         chosen.into_values().collect()
     });
     schedule.clone().with_offloads(lists.collect()).expect("offloads of the right form")
-}
-
-/// Some neighbours as pairs.
-fn paired(schedule: &Schedule, choices: &mut Choices) -> Schedule {
-    let overlaps = schedule.orders().iter().map(|order| {
-        let mut pairs: Vec<usize> = Vec::new();
-        for at in 0..order.len().saturating_sub(1) {
-            let kinds = [order[at].kind, order[at + 1].kind];
-            let is_pair = kinds.contains(&Kind::F) && (kinds.contains(&Kind::I) || kinds.contains(&Kind::B));
-            let is_free = pairs.last().is_none_or(|last| last + 1 < at);
-            let is_one = order[at].with_kind(Kind::F) == order[at + 1].with_kind(Kind::F);
-            if is_pair && is_free && !is_one && choices.below(2) == 0 {
-                pairs.push(at);
-            }
-        }
-        pairs
-    });
-    schedule.clone().with_overlaps(overlaps.collect()).expect("pairs of a forward and a backward")
 }
 
 /// When a pass or a copy runs.
@@ -203,7 +186,7 @@ fn replay_copies_and_holds_what_a_plain_execution_does() {
         let row = random(seed + 1_000_000, 160);
         let more = &mut Choices::new(&row);
         let model = plain.with_offload(Some(offload(&plain, more))).expect("offloading");
-        let schedule = if seed % 3 == 0 { paired(&schedule, more) } else { schedule };
+        let schedule = if seed % 3 == 0 { problems::paired(&schedule, more) } else { schedule };
         let without = replay(&plain, &schedule);
         assert_eq!(replay(&model, &schedule), without, "a table alone changes nothing");
         let schedule = offloaded(&schedule, more);
@@ -216,13 +199,7 @@ fn replay_copies_and_holds_what_a_plain_execution_does() {
             let found: Vec<[i64; 2]> = along.iter().map(|held| [held.during.0, held.after.0]).collect();
             assert_eq!(found, expected, "{schedule:?}");
             let peak = expected.iter().map(|held| held[0]).max().unwrap_or(0).max(model.resident(device).0);
-            assert_eq!(verdict.peak_memory[device.index()].0, peak);
-            let is_over = model.capacity(device).is_some_and(|capacity| peak > capacity.0);
-            let is_reported = verdict.violations.iter().any(
-                |violation| matches!(violation, Violation::OverCapacity { at, .. } if at.device == device),
-            );
-            assert_eq!(is_over, is_reported);
-            over += usize::from(is_over);
+            over += usize::from(exceeds(&model, &verdict, device, peak));
         }
         let (Some(timing), Some(without)) = (verdict.timing, without.timing) else { continue };
         if schedule.offload_count() == 0 {
@@ -369,13 +346,7 @@ fn optimum(model: &Model) -> Option<[Ticks; 2]> {
             let orders = vec![first.clone(), second.clone()];
             let schedule = Schedule::new(model.placement().clone(), model.microbatches(), orders)
                 .and_then(|schedule| schedule.with_offloads(vec![chosen.clone(), also.clone()]));
-            let verdict = replay(model, &schedule.expect("two orders"));
-            if !verdict.is_valid() {
-                continue;
-            }
-            let metrics = verdict.timing.expect("it is valid").metrics;
-            let [makespan, span] = least.unwrap_or([Ticks(i64::MAX); 2]);
-            least = Some([makespan.min(metrics.makespan), span.min(metrics.device_span)]);
+            step::lower(&mut least, model, &schedule.expect("two orders"));
         }
     }
     least

@@ -17,6 +17,7 @@ use num_rational::Ratio;
 use crate::choices::Choices;
 use crate::random;
 use crate::recompute::{by_hand, for_each_problem};
+use crate::step::lower;
 
 /// A problem that recomputes on one device: that has a capacity, and two levels at most.
 fn tiny(seed: u64) -> Model {
@@ -97,13 +98,7 @@ fn optimum(model: &Model) -> Option<[Ticks; 2]> {
                 let schedule = Schedule::new(model.placement().clone(), 2, orders)
                     .and_then(|schedule| schedule.with_levels(levels.clone()))
                     .expect("a schedule");
-                let verdict = replay(model, &schedule);
-                if !verdict.is_valid() {
-                    continue;
-                }
-                let metrics = verdict.timing.expect("it is valid").metrics;
-                let [makespan, span] = least.unwrap_or([Ticks(i64::MAX); 2]);
-                least = Some([makespan.min(metrics.makespan), span.min(metrics.device_span)]);
+                lower(&mut least, model, &schedule);
             }
         }
     }

@@ -203,6 +203,16 @@ pub fn orders(model: &Model, device: Device) -> Vec<Vec<Pass>> {
     found
 }
 
+/// Lowers the least makespan and device span to those of a schedule, if it is valid.
+pub fn lower(least: &mut Option<[Ticks; 2]>, model: &Model, schedule: &Schedule) {
+    let verdict = replay(model, schedule);
+    if verdict.is_valid() {
+        let metrics = verdict.timing.expect("it is valid").metrics;
+        let [makespan, span] = least.unwrap_or([Ticks(i64::MAX); 2]);
+        *least = Some([makespan.min(metrics.makespan), span.min(metrics.device_span)]);
+    }
+}
+
 /// The least makespan and device span over all orders; nothing when none is valid.
 fn optimum(model: &Model) -> Option<[Ticks; 2]> {
     let mut least: Option<[Ticks; 2]> = None;
@@ -210,13 +220,7 @@ fn optimum(model: &Model) -> Option<[Ticks; 2]> {
         for other in &orders(model, Device(1)) {
             let orders = vec![one.clone(), other.clone()];
             let schedule = Schedule::new(model.placement().clone(), model.microbatches(), orders);
-            let verdict = replay(model, &schedule.expect("two orders"));
-            if !verdict.is_valid() {
-                continue;
-            }
-            let metrics = verdict.timing.expect("it is valid").metrics;
-            let [makespan, span] = least.unwrap_or([Ticks(i64::MAX); 2]);
-            least = Some([makespan.min(metrics.makespan), span.min(metrics.device_span)]);
+            lower(&mut least, model, &schedule.expect("two orders"));
         }
     }
     least
