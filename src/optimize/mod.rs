@@ -21,6 +21,7 @@
 //! ```
 
 mod anneal;
+mod at_once;
 mod beyond;
 pub mod block;
 mod dispatch;
@@ -46,7 +47,7 @@ use std::num::NonZeroUsize;
 use num_rational::Ratio;
 
 pub use feasible::Infeasible;
-use replayed::{ReplayedSchedule, given, is_quickly_replayed, with_time_to_check};
+use replayed::{ReplayedSchedule, given, is_quickly_replayed, time_to_replay, with_time_to_check};
 
 use crate::analysis::steady_interval;
 use crate::block::Block;
@@ -272,9 +273,16 @@ pub fn optimize(
     if model.beyond_passes().is_some() {
         return beyond::optimize_beyond_passes(model, options, progress);
     }
-    let stop = &with_time_to_check(model, &options.stop);
-    let space = search::Space::new(model);
+    let to_replay = time_to_replay(model, &options.stop);
+    let stop = &with_time_to_check(model, &options.stop, to_replay);
     let given = given(model, options.objective, &options.known);
+    if to_replay.is_some_and(|to_replay| at_once::is_too_long(model, to_replay, stop)) {
+        let bound = lower_bound_until(model, options.objective, 0, &mut || false);
+        let mut found = at_once::named(model, options.objective, stop);
+        found.extend(given.into_iter().map(Found::known));
+        return solution(model, options.objective, found, bound, None, true);
+    }
+    let space = search::Space::new(model);
     // A search cannot hold a schedule that recomputes some microbatches of a stage and not others.
     let mut known: Vec<search::FoundOrders> =
         given.iter().filter_map(|given| space.found(&given.schedule, &given.engine)).collect();
@@ -299,6 +307,21 @@ pub fn optimize(
     is_cut_short |= last;
     found.splice(0..0, replayed(model, &space, options.objective, kept)?);
     found.extend(given.into_iter().map(Found::known));
+    solution(model, options.objective, found, bound, proved, is_cut_short)
+}
+
+/// The best of what was found, with what is known of all schedules.
+///
+/// # Errors
+/// When it is better than what was proved.
+fn solution(
+    model: &Model,
+    objective: Objective,
+    found: Vec<Found>,
+    bound: Bound,
+    proved: Option<(exact::Engine, Ticks)>,
+    is_cut_short: bool,
+) -> Result<Solution, OptimizeError> {
     let Found { replayed: ReplayedSchedule { schedule, verdict, value, engine }, block } =
         best(found).expect("the serial schedule keeps to feasible capacities");
     not_refuted(value, bound.value, proved.map(|(engine, least)| (engine.name(), least)))?;
@@ -310,7 +333,6 @@ pub fn optimize(
         }
         _ => Optimality::Open,
     };
-    let objective = options.objective;
     let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
     Ok(solution.certified(model))
 }

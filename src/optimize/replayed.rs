@@ -106,15 +106,22 @@ pub(super) fn is_quickly_replayed(model: &Model) -> bool {
     passes(model) <= FEW
 }
 
-/// The stop that leaves time to replay and to certify what has been found, where that takes long: as much as it takes
-/// for a schedule of the same size, and half of that; twice as much where recomputation may be left out.
-pub(super) fn with_time_to_check(model: &Model, stop: &Stop) -> Stop {
+/// How long it takes to make and to replay the serial schedule, where there are so many passes that this counts, and
+/// time is limited.
+pub(super) fn time_to_replay(model: &Model, stop: &Stop) -> Option<Duration> {
     const MANY: u64 = 500_000;
     if passes(model) < MANY || stop.remaining() == Duration::MAX {
-        return stop.clone();
+        return None;
     }
     let begun = Instant::now();
     _ = replay(model, &serial(model, false));
+    Some(begun.elapsed())
+}
+
+/// The stop that leaves time to replay and to certify what has been found, where that takes long: as much as it takes
+/// for a schedule of the same size, and half of that; twice as much where recomputation may be left out.
+pub(super) fn with_time_to_check(model: &Model, stop: &Stop, to_replay: Option<Duration>) -> Stop {
+    let Some(to_replay) = to_replay else { return stop.clone() };
     let times = if model.memory().checkpoint.is_some() { 2 } else { 1 };
-    stop.within(stop.remaining().saturating_sub(begun.elapsed() * 3 * times / 2))
+    stop.within(stop.remaining().saturating_sub(to_replay * 3 * times / 2))
 }

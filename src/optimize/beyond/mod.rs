@@ -19,7 +19,7 @@ mod offload;
 mod paired;
 
 use super::feasible;
-use super::replayed::{ReplayedSchedule, given, with_time_to_check};
+use super::replayed::{ReplayedSchedule, given, time_to_replay, with_time_to_check};
 use super::{
     Optimality, OptimizeError, Options, Progress, STEPS, Solution, lower_bound_until, not_refuted,
     of_optimize, optimize,
@@ -42,7 +42,8 @@ pub(super) fn optimize_beyond_passes(
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
-    let options = &Options { stop: with_time_to_check(model, &options.stop), ..options.clone() };
+    let stop = with_time_to_check(model, &options.stop, time_to_replay(model, &options.stop));
+    let options = &Options { stop, ..options.clone() };
     let mut bound = lower_bound_until(model, options.objective, 0, &mut || false);
     let best = bound.value;
     let mut report = |told: &Progress| progress(&Progress { bound: best, ..told.clone() });

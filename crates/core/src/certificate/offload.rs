@@ -149,3 +149,86 @@ fn most_gain(gains: &[Gain], engine: usize, mut room: i128, microbatches: i128) 
 fn product(units: Units, time: Ticks) -> i128 {
     i128::from(units.0) * i128::from(time.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Costs, Memory, Placement};
+
+    fn gain(room: i128, microbatches: i128, gains: &[(i128, i64)]) -> Option<i128> {
+        let gains: Vec<Gain> = gains.iter().map(|&(area, time)| Gain { area, times: [time, 0] }).collect();
+        most_gain(&gains, 0, room, microbatches)
+    }
+
+    #[test]
+    fn copies_gain_the_most_for_their_time_first() {
+        assert_eq!(gain(10, 3, &[]), Some(0));
+        // Two copies of the first in 4 ticks, and one of the second in what is left.
+        assert_eq!(gain(5, 2, &[(10, 2), (3, 1)]), Some(23));
+        assert_eq!(gain(5, 2, &[(3, 1), (10, 2)]), Some(23));
+        // Two thirds of the second one, rounded down.
+        assert_eq!(gain(6, 1, &[(10, 4), (5, 3)]), Some(13));
+        // What takes no time comes before what gains more.
+        assert_eq!(gain(2, 1, &[(5, 3), (1, 0)]), Some(4));
+        // More for its time, though neither more nor faster by itself.
+        assert_eq!(gain(4, 1, &[(10, 5), (9, 4)]), Some(9));
+        assert_eq!(gain(4, 1, &[(9, 4), (10, 5)]), Some(9));
+        // What gains nothing is nowhere among them.
+        assert_eq!(gain(1, 1, &[(1, 1), (0, 0), (5, 1)]), Some(5));
+    }
+
+    /// Two stages on two devices, so that a microbatch is away from the first for 1 + 10 + 1 ticks and longer.
+    fn model(checkpoint: Option<i64>) -> Model {
+        let model =
+            Model::equal_stages(Placement::linear(2).expect("a placement"), 4, [1; 4]).expect("a model");
+        let ticks = |list: [i64; 2]| list.map(Ticks).to_vec();
+        let costs = Costs {
+            forward: ticks([3, 5]),
+            backward_input: ticks([4, 6]),
+            backward_weight: ticks([2, 7]),
+            communication: vec![Ticks(10)],
+            ..model.costs().clone()
+        };
+        let memory = Memory {
+            activation: vec![Units(20); 2],
+            checkpoint: checkpoint.map(|units| vec![Units(units); 2]),
+            ..model.memory().clone()
+        };
+        let name = "two".to_owned();
+        Model::new(name, None, model.placement().clone(), 4, costs, memory).expect("a model")
+    }
+
+    fn copies(to_host: [i64; 2], from_host: [i64; 2]) -> Offload {
+        let ticks = |list: [i64; 2]| list.map(Ticks).to_vec();
+        Offload { moved: vec![Units(12); 2], to_host: ticks(to_host), from_host: ticks(from_host) }
+    }
+
+    #[test]
+    fn an_activation_is_held_for_no_longer_than_its_stage_and_its_copies_need() {
+        let held = |checkpoint, offload: &Offload| {
+            let model = model(checkpoint).with_offload(Some(offload.clone())).expect("a model");
+            let held = Held::new(&model, offload, &Paths::new(&model), Stage(0));
+            (held.kept, held.offloaded)
+        };
+        // 3 + 10 + 5 + 6 + 10 + 4 = 38 ticks from the start of F to the end of I. With copies, 8 units are there for all of
+        // them, and 12 for 3 + 5 + 6 + 4.
+        let quick = copies([5, 1], [6, 1]);
+        assert_eq!(held(None, &quick), (20 * 38, 8 * 38 + 12 * 18));
+        // Recomputed, 2 units are there for all of them, and the other 18 for R and I.
+        assert_eq!(held(Some(2), &quick), (2 * 38 + 18 * 7, 8 * 38 + 12 * 18));
+        // Copies that take longer than the way up and down: 3 + 20 + 20 + 4.
+        assert_eq!(held(None, &copies([20, 1], [20, 1])), (20 * 38, 8 * 47 + 12 * 47));
+    }
+
+    #[test]
+    fn copies_have_no_time_before_the_first_forward_and_after_the_last_backward_of_a_device() {
+        let model = model(None);
+        let paths = Paths::new(&model);
+        let around = |stages: &[Stage]| around(&copies([20, 30], [40, 5]), &paths, stages);
+        // F, copy, and copy back, I and W.
+        assert_eq!(around(&[Stage(0)]), [3 + 40 + 6, 3 + 20 + 6].map(Ticks));
+        assert_eq!(around(&[Stage(1)]), [5 + 5 + 13, 5 + 30 + 13].map(Ticks));
+        // Of several stages, that with the least.
+        assert_eq!(around(&[Stage(0), Stage(1)]), [3 + 5 + 13, 3 + 20 + 6].map(Ticks));
+    }
+}

@@ -9,7 +9,7 @@ use super::file::{Statement, digest, digest_of_schedule, digest_of_statement};
 use super::*;
 use crate::model::{self, Device, Kind, Pass, Placement, Ticks};
 use crate::replay::replay;
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, Offloaded, Schedule};
 
 /// Three devices of the 3,4,2 model, 12 microbatches, three quarters of 1F1B's memory; made by
 /// `bubbleproof optimize models/profiles/uneven-342.toml --devices 3 --microbatches 12 --memory 75%`.
@@ -482,7 +482,7 @@ proptest! {
 }
 
 #[test]
-fn schedules_that_differ_in_pairs_or_directions_have_different_digests() {
+fn schedules_that_differ_in_pairs_offloads_or_directions_have_different_digests() {
     let read = |order: &str| order.split(' ').map(|pass| pass.parse().expect("a pass")).collect();
     let placement = Placement::linear(1).expect("a placement");
     let orders = vec![read("0F0 0F1 0B0 0F2 0B1 0B2")];
@@ -498,6 +498,15 @@ fn schedules_that_differ_in_pairs_or_directions_have_different_digests() {
     for (position, digest) in digests.iter().enumerate() {
         assert!(!digests[..position].contains(digest), "{position}");
     }
+    // What is offloaded counts, and from where to where.
+    let offloaded = |offloads: &[(usize, usize)]| {
+        let pass = "0F0".parse().expect("a pass");
+        let list = offloads.iter().map(|&(freed, fetched)| Offloaded { pass, freed, fetched }).collect();
+        digest_of_schedule(&plain.clone().with_offloads(vec![list]).expect("offloads"))
+    };
+    let offloaded = [offloaded(&[(1, 2)]), offloaded(&[(2, 3)]), offloaded(&[(1, 3)]), offloaded(&[])];
+    let different: std::collections::BTreeSet<&String> = offloaded.iter().collect();
+    assert_eq!((different.len(), &offloaded[3]), (4, &expected));
     // The same stages on the same devices, once passed one after the other and once from either end.
     let orders = || vec![read("0F0 0F1 0B0 0B1"), read("1F0 1F1 1B0 1B1")];
     let on = |placement: Result<Placement, _>| {

@@ -212,6 +212,7 @@ fn lower_hull(mut choices: Vec<Choice>) -> Vec<Choice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Memory, Placement, Recompute, RecomputeLevel};
 
     fn hull(choices: &[(i128, i128)]) -> Vec<(i128, i128)> {
         let choices = choices.iter().map(|&(work, area)| Choice { work, area }).collect();
@@ -248,5 +249,37 @@ mod tests {
         // All of it, and still too much.
         assert_eq!(span(2, 10, 60, &[(5, 10)]), one(25));
         assert_eq!(span(2, 10, 60, &[]), one(30));
+    }
+
+    #[test]
+    fn a_level_keeps_its_checkpoint_until_r_and_the_activation_from_then_on() {
+        // 1 + 10 + 1 + 1 + 10 + 1 = 24 ticks from the start of F to the end of I of stage 0.
+        let plain = Model::equal_stages(Placement::linear(2).expect("a placement"), 4, [1, 1, 3, 10]);
+        let plain = plain.expect("a model");
+        let memory = Memory {
+            activation: vec![Units(9); 2],
+            retained_for_weight: vec![Units(5); 2],
+            ..plain.memory().clone()
+        };
+        let level = |checkpoint: i64, ticks: i64| RecomputeLevel {
+            checkpoint: vec![Units(checkpoint); 2],
+            duration: Some(vec![Ticks(ticks); 2]),
+        };
+        let levels = vec![level(2, 4), level(1, 30)];
+        let model = plain
+            .with_plain_memory(memory)
+            .and_then(|model| model.with_recompute(Some(Recompute { levels, fused: false })))
+            .expect("a model");
+        let of = |part| {
+            choices(&model, &Paths::new(&model), Stage(0), part)
+                .into_iter()
+                .map(|choice| (choice.work, choice.area))
+                .collect::<Vec<_>>()
+        };
+        // The other 7 units are there for R and I. An R of 30 ticks keeps the checkpoint for 1 + 30 + 1.
+        let until_input = [(0, 9 * 24), (4, 2 * 24 + 7 * 5), (30, 32 + 8 * 31)];
+        assert_eq!(of(Part::UntilLastInput), until_input);
+        // What W needs stays for its 3 ticks.
+        assert_eq!(of(Part::All), until_input.map(|(work, area)| (work, area + 5 * 3)));
     }
 }

@@ -286,6 +286,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_offloaded_is_written_where_something_is() {
+        let text = |offloads: Vec<Vec<Offloaded>>| {
+            let orders =
+                vec![["0F0", "0F1", "0B1", "0B0"].map(|pass| pass.parse().expect("a pass")).to_vec()];
+            let schedule = Schedule::new(Placement::linear(1).expect("a placement"), 2, orders);
+            let schedule =
+                schedule.and_then(|schedule| schedule.with_offloads(offloads)).expect("a schedule");
+            let mut written = Vec::new();
+            write(&schedule, &mut written).expect("memory");
+            let object = serde_json::to_value(&schedule).expect("an object");
+            let is_named = object.get("offload").is_some();
+            let written = String::from_utf8(written).expect("UTF-8");
+            assert_eq!(parse(&written).expect("a schedule"), schedule);
+            assert_eq!(written.contains("offload"), is_named);
+            is_named
+        };
+        assert!(!text(vec![Vec::new()]));
+        let pass = "0F0".parse().expect("a pass");
+        assert!(text(vec![vec![Offloaded { pass, freed: 1, fetched: 2 }]]));
+    }
+
+    #[test]
     fn what_is_offloaded_is_refused_at_its_place() {
         let text = |offload: &str| {
             format!(

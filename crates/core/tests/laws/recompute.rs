@@ -7,7 +7,7 @@ use bubbleproof::model::{
     self, Device, Kind, Memory, Model, Pass, Placement, Recompute, RecomputeLevel, Ticks, Units,
 };
 use bubbleproof::replay::{Violation, memory_along, replay};
-use bubbleproof::schedule::{self, Schedule};
+use bubbleproof::schedule::{self, Schedule, prerequisites_under};
 
 use crate::choices::Choices;
 use crate::memory::exceeds;
@@ -162,6 +162,27 @@ fn passes_run_when_a_fixpoint_of_the_rules_says() {
         waiting += usize::from(earlier.starts != timing.starts);
     });
     assert!(seen > 500 && at_levels > 100 && waiting > 20, "{seen} {at_levels} {waiting}");
+}
+
+#[test]
+fn an_r_in_the_backward_waits_for_all_that_this_waits_for() {
+    let placement = Placement::linear(2).expect("a placement");
+    let plain = Model::unit(placement, 2).expect("a model");
+    let pass = |text: &str| text.parse::<Pass>().expect("a pass");
+    let needs = |fused: bool, of: &str, present: &[&str]| -> Vec<String> {
+        let levels = vec![RecomputeLevel { checkpoint: vec![Units::ZERO; 2], duration: None }];
+        let model = plain.with_recompute(Some(Recompute { levels, fused })).expect("a model");
+        let present: Vec<Pass> = present.iter().map(|text| pass(text)).collect();
+        let found = prerequisites_under(&model, pass(of), |other| present.contains(&other));
+        found.map(|pass| pass.to_string()).collect()
+    };
+    assert_eq!(needs(false, "0R1", &["0R1", "0I1", "1I1"]), ["0F1"]);
+    // Without itself, though the backward waits for it.
+    assert_eq!(needs(true, "0R1", &["0R1", "0I1", "1I1"]), ["1I1", "0F1"]);
+    assert_eq!(needs(true, "0R1", &["0R1", "0B1", "1B1"]), ["1B1", "0F1"]);
+    // All others as ever.
+    assert_eq!(needs(true, "0I1", &["0R1", "0I1", "1I1"]), ["1I1", "0F1", "0R1"]);
+    assert_eq!(needs(true, "0W1", &["0R1", "0I1"]), ["0I1"]);
 }
 
 /// What a device holds during each pass of its order: everything that is alive, added up anew.

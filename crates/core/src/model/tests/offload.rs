@@ -122,6 +122,24 @@ fn offloading_that_is_none_is_refused() {
 }
 
 #[test]
+fn the_floor_of_offloading_keeps_no_more_than_is_left_or_checkpointed() {
+    let plain = parse(COMPLETE).expect("a model").with_recompute(None).expect("a model");
+    let offload =
+        Offload { moved: units(&[0, 1, 999, 1000]), to_host: ticks(&[1; 4]), from_host: ticks(&[1; 4]) };
+    let level = |checkpoint: &[i64]| {
+        let levels = vec![RecomputeLevel { checkpoint: units(checkpoint), duration: None }];
+        Some(Recompute { levels, fused: false })
+    };
+    let with = |recompute| {
+        plain.with_recompute(recompute).and_then(|model| model.with_offload(Some(offload.clone())))
+    };
+    let floor = |recompute| with(recompute).expect("a model").offload_floor();
+    assert_eq!(Ok(floor(None)), plain.with_recompute(level(&[1000, 999, 1, 0])));
+    assert_eq!(Ok(floor(level(&[1000, 7, 7, 7]))), plain.with_recompute(level(&[1000, 7, 1, 0])));
+    assert_eq!(plain.offload_floor(), plain);
+}
+
+#[test]
 fn offloading_that_is_the_same_on_every_stage_has_other_sizes() {
     let text = "name = \"n\"\n[pipeline]\ndevices = 2\nplacement = \"v\"\nmicrobatches = 8\n\
                 [time]\nforward = 1\nbackward_input = 2\nbackward_weight = 3\n[offload]\nmoved = 1\nto_host = 4\n\

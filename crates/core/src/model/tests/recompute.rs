@@ -93,6 +93,35 @@ fn models_of_one_level_have_what_is_chosen() {
 }
 
 #[test]
+fn one_level_that_runs_wherever_a_schedule_has_it_is_what_is_chosen() {
+    let level =
+        |duration: &[i64]| RecomputeLevel { checkpoint: units(&[2, 2]), duration: Some(ticks(duration)) };
+    let with = |levels: &[&[i64]], fused| {
+        let levels = levels.iter().map(|&duration| level(duration)).collect();
+        model().with_recompute(Some(Recompute { levels, fused })).expect("a model")
+    };
+    // R is said to take as long as F, which is more than that it follows F.
+    let one = with(&[&[10, 20]], false);
+    assert_eq!(one.with_level_of_stages(&[0, 0]).as_ref(), Ok(&one));
+    assert_eq!(*one.level_floor(), one);
+    for other in [with(&[&[10, 20]], true), with(&[&[10, 20], &[30, 40]], false)] {
+        let chosen = other.with_level_of_stages(&[0, 0]).expect("levels");
+        assert_eq!((chosen.recompute_levels(), chosen.recomputes_in_backward()), (1, false));
+        assert_eq!(*other.level_floor(), chosen);
+    }
+}
+
+#[test]
+fn memory_without_a_checkpoint_is_that_of_a_model_without_levels() {
+    let model = model();
+    let free = Memory { checkpoint: None, ..model.memory().clone() };
+    assert_eq!(model.with_plain_memory(free), model.with_recompute(None));
+    let kept = Memory { checkpoint: Some(units(&[3, 3])), ..model.memory().clone() };
+    let levels = model.with_plain_memory(kept).expect("a model").recompute().expect("levels").levels;
+    assert_eq!((levels.len(), &levels[0].checkpoint), (2, &units(&[3, 3])));
+}
+
+#[test]
 fn every_complaint_about_recomputation_points_at_its_place() {
     let most = "[[recompute.level]]\ncheckpoint = 1\n".repeat(15);
     for (piece, replacement, message, place) in [
@@ -189,6 +218,9 @@ fn levels_that_do_not_fit_a_model_are_refused() {
     let negative = ModelError::Negative { key, value: -2 };
     assert_eq!(with(&|of| of.levels[1].checkpoint[0] = Units(-2)), Err(negative));
     assert_eq!(with(&|of| of.levels.clear()), Err(ModelError::Levels { found: 0 }));
+    let most = |count: usize| with(&|of| of.levels = vec![of.levels[0].clone(); count]);
+    assert_eq!(most(Recompute::MAX_LEVELS).expect("levels").recompute_levels(), Recompute::MAX_LEVELS);
+    assert_eq!(most(17), Err(ModelError::Levels { found: 17 }));
     assert_eq!(good.with_recompute(None).expect("a model").recompute(), None);
 }
 

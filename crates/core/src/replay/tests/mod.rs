@@ -5,6 +5,7 @@ mod memory;
 mod messages;
 mod offload;
 mod pairs;
+mod recompute;
 mod step;
 mod times;
 mod transient;

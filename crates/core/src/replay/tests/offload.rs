@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::*;
-use crate::model::Offload;
+use crate::model::{Links, Messages, Offload};
 use crate::schedule::Offloaded;
 
 fn with_offload(model: &Model, moved: i64, to_host: i64, from_host: i64) -> Model {
@@ -92,6 +92,56 @@ fn what_is_away_as_a_whole_is_not_listed_as_live() {
             "device 0, position 4: `0B1` raises the memory in use to 2, 1 over the limit of 1; live: `0F0` `0F1`",
         ]
     );
+}
+
+#[test]
+fn what_a_pass_frees_ends_an_excursion_or_does_not() {
+    // Each of four microbatches holds two units from the start of its F. 0F0 is away from 0F3 on.
+    let schedule = offloading(&schedule(ONE, 4, &["0F0 0F1 0F2 0F3 0B1 0B0 0B2 0B3"]), &[("0F0", 3, 5)]);
+    let limited = |capacity| {
+        with_memory(&schedule, |memory| {
+            memory.activation = vec![Units(2)];
+            memory.capacity = vec![Some(Units(capacity))];
+        })
+    };
+    let places = |moved, capacity| {
+        let verdict = replay(&with_offload(&limited(capacity), moved, 1, 1), &schedule);
+        let place = |violation: &Violation| match violation {
+            Violation::OverCapacity { at, .. } => at.position,
+            other => panic!("{other}"),
+        };
+        verdict.violations.iter().map(place).collect::<Vec<_>>()
+    };
+    // 6 units at 0F2, of which 0F3 frees two: 4 are left, and 6 with its own, which is above 5 once more.
+    assert_eq!(places(2, 5), [2, 3, 5]);
+    // It frees one: 5 are left, and the excursion above 4 goes on.
+    assert_eq!(places(1, 4), [2]);
+    assert_eq!(places(1, 5), [2, 3, 5]);
+}
+
+#[test]
+fn memory_that_goes_or_comes_at_a_second_pass_of_one_name_does_so_at_the_next() {
+    // The pass at 2 is there before; what is fetched there is needed from 3 on, and what is freed is free from there.
+    let orders = schedule(ONE, 2, &["0F0 0F1 0F0 0B1 0B0"]);
+    for (freed, fetched, during) in [(1, 2, [1, 1, 2, 1]), (2, 4, [1, 2, 1, 1]), (2, 3, [1, 2, 2, 1])] {
+        let schedule = offloading(&orders, &[("0F0", freed, fetched)]);
+        let along = memory_along(&with_offload(&unit(&schedule), 1, 1, 1), &schedule);
+        let held = [0, 1, 3, 4].map(|at| along[0][at].during.0);
+        assert_eq!(held, during, "{freed} {fetched}");
+    }
+}
+
+#[test]
+fn copies_and_messages_run_beside_each_other() {
+    let schedule = schedule(TWO, 2, &["0F0 0F1 0B0 0B1", "1F0 1B0 1F1 1B1"]);
+    let schedule = offloading(&schedule, &[("0F0", 1, 2)]);
+    let messages = Messages { occupancy: vec![Ticks(3)], links: Links::Pair };
+    let model = with_offload(&unit(&schedule), 1, 4, 5).with_messages(Some(messages)).expect("a model");
+    let timing = replay(&model, &schedule).timing.expect("it is valid");
+    // 0F0 is copied until 5, when 0F1 starts, and back until 11, when 0B0 does. Messages go from 1 to 4, and from 6 to 9.
+    let copy = |during| vec![("0F0".to_owned(), during)];
+    assert_eq!(copies(&timing), [copy(1..5), copy(6..11)]);
+    assert_eq!(timing.starts, ticks(&[&[0, 5, 11, 15], &[4, 5, 9, 10]]));
 }
 
 #[test]
