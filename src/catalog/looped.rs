@@ -1,5 +1,7 @@
 //! Schedules for looped placement: stage s on device s mod d, v chunks per device.
 
+use itertools::Itertools;
+
 use super::v::from_block;
 use super::{blocks, schedule};
 use crate::kernel::IndexedSchedule;
@@ -20,39 +22,34 @@ use crate::stop::Stop;
 /// Memory: `2(d-1-i) + (v-1)d + 1` chunk activations, (v+1)d-1 on device 0. Bubble: `(d-1)(F+I+W)`
 /// of one chunk, plus latencies.
 pub(super) fn interleaved(model: &Model) -> Schedule {
-    let (devices, chunks) = (model.devices(), chunks(model));
-    let rounded = u64::from(model.microbatches()).next_multiple_of(u64::from(devices));
-    let slots = u64::from(chunks) * rounded;
-    // The chunk, counted in the direction of the pass, and the microbatch of a device's slot-th pass.
-    let slot_at = |slot: u64| {
-        let (group, within) = (slot / group_slots(devices, chunks), slot % group_slots(devices, chunks));
-        let (chunk, member) = (within / u64::from(devices), within % u64::from(devices));
-        (chunk, group * u64::from(devices) + member)
-    };
+    let (devices, microbatches) = (model.devices(), model.microbatches());
+    let chunks = chunks(model);
+    // The slots of a device, by number: groups of as many microbatches as there are devices go through its chunks, counted in
+    // the direction of the pass. Those of the last group beyond the last microbatch are empty, and left out.
+    let groups = 0..microbatches.div_ceil(devices);
+    let slots = groups.flat_map(|group| {
+        let first = group * devices;
+        (0..chunks).flat_map(move |chunk| {
+            let before = (i64::from(group) * i64::from(chunks) + i64::from(chunk)) * i64::from(devices);
+            let members = 0..devices.min(microbatches - first);
+            members.map(move |member| (before + i64::from(member), chunk, Microbatch(first + member)))
+        })
+    });
     let orders = Device::all(devices).map(|device| {
         let held = model.placement().stages_of(device);
-        let pass = |kind: Kind, slot: u64| {
-            let (chunk, microbatch) = slot_at(slot);
-            let microbatch = u32::try_from(microbatch).ok().filter(|&at| at < model.microbatches())?;
-            let chunk = usize::try_from(chunk).ok()?;
-            let stage = if kind == Kind::F { held[chunk] } else { held[held.len() - 1 - chunk] };
-            Some(Pass::new(stage, kind, Microbatch(microbatch)))
-        };
-        let lead = 2 * u64::from(devices - 1 - device.0) + u64::from(chunks - 1) * u64::from(devices);
-        let lead = lead.min(slots);
-        let warm_up = (0..lead).map(|slot| pass(Kind::F, slot));
-        let rest = (0..slots).flat_map(|slot| {
-            let forward = (lead + slot < slots).then(|| pass(Kind::F, lead + slot)).flatten();
-            [forward, pass(Kind::B, slot)]
+        let lead = 2 * i64::from(devices - 1 - device.0) + i64::from(chunks - 1) * i64::from(devices);
+        let forwards = slots.clone().map(|(slot, chunk, microbatch)| {
+            (slot - lead, Pass::new(held[chunk as usize], Kind::F, microbatch))
         });
-        warm_up.chain(rest).flatten().collect()
+        let backwards = slots.clone().map(|(slot, chunk, microbatch)| {
+            (slot, Pass::new(held[(chunks - 1 - chunk) as usize], Kind::B, microbatch))
+        });
+        forwards
+            .merge_by(backwards, |(forward, _), (backward, _)| forward <= backward)
+            .map(|(_, pass)| pass)
+            .collect()
     });
     schedule(model, orders.collect())
-}
-
-/// The slots in which a device takes one group of microbatches through its chunks.
-fn group_slots(devices: u32, chunks: u32) -> u64 {
-    u64::from(devices) * u64::from(chunks)
 }
 
 /// Interleaved 1F1B at a uniform interval (arXiv 2405.15362, appendix G): the same memory from a

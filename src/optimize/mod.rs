@@ -278,8 +278,8 @@ pub fn optimize(
     let given = given(model, options.objective, &options.known);
     if to_replay.is_some_and(|to_replay| at_once::is_too_long(model, to_replay, stop)) {
         let bound = lower_bound_until(model, options.objective, 0, &mut || false);
-        let mut found = at_once::named(model, options.objective, stop);
-        found.extend(given.into_iter().map(Found::known));
+        let named = at_once::named(model, options.objective, bound.value, stop);
+        let found = named.into_iter().chain(given.into_iter().map(Found::known)).collect();
         return solution(model, options.objective, found, bound, None, true);
     }
     let space = search::Space::new(model);

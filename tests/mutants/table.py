@@ -40,7 +40,7 @@ def listed():
     """The mutants that the document lists: name and number."""
     entries = collections.Counter()
     for line in LISTED.read_text().splitlines():
-        found = re.match(r"- `(.+?)`(?: \(×(\d+)\))?: ", line)
+        found = re.match(r"- `(.+?)`(?: \(×(\d+)\))?:(?: |$)", line)
         if found:
             entries[found[1]] += int(found[2] or 1)
     return entries
