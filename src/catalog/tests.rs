@@ -414,6 +414,15 @@ fn schedules_in_two_directions_leave_the_bubbles_that_their_papers_state() {
     }
 }
 
+/// The slots of devices without passes are not gone through: here there would be 10^11.
+#[test]
+fn far_more_devices_than_microbatches_are_no_obstacle_to_interleaving() {
+    let devices = 300_000;
+    let model = Model::unit(Placement::linear(devices).expect("a placement"), 1).expect("a model");
+    let schedule = find("interleaved-1f1b").expect("a known name").generate(&model).expect("a schedule");
+    assert_eq!(schedule.len(), 2 * devices as usize);
+}
+
 #[test]
 fn dualpipe_and_chimera_need_an_even_number_of_devices() {
     let model = Model::unit(Placement::bidirectional(3).expect("a placement"), 6).expect("a model");

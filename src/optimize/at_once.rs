@@ -58,7 +58,7 @@ pub(super) fn named(model: &Model, objective: Objective, bound: Ticks, stop: &St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Placement, Units};
+    use crate::model::Placement;
     use crate::stop::Interrupt;
 
     fn found(model: &Model, stop: &Stop) -> (String, Ticks) {
@@ -89,15 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn the_serial_schedule_is_there_when_nothing_else_is() {
+    fn the_serial_schedule_is_there_when_there_is_no_time_for_another() {
         let model = Model::equal_stages(Placement::linear(3).expect("a placement"), 5, [3, 4, 2, 0])
             .expect("a model");
         let interrupt = Interrupt::default();
         interrupt.raise();
-        assert_eq!(found(&model, &Stop::on(interrupt)), ("serial".to_owned(), Ticks(5 * 27)));
-        // One microbatch at a time is all that fits, and no named schedule is that.
-        let tight = model.with_uniform_capacity(Units(1)).expect("a capacity");
-        assert_eq!(found(&tight, &Stop::default()).0, "serial");
+        // Each microbatch goes up and down through all stages, and its last W follows.
+        assert_eq!(found(&model, &Stop::on(interrupt)), ("serial".to_owned(), Ticks(5 * (3 * 7 + 2))));
     }
 
     #[test]

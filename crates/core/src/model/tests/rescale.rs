@@ -5,7 +5,7 @@ use super::*;
 /// Every table that has times, in two texts, since copies do not go with levels, nor ranges with nodes. A tilde
 /// follows every time.
 const TABLES: [&str; 2] = [
-    r#"
+    r"
     forward = { low = 1~, high = 4~ }
     backward_input = [5~, 6~, { low = 1~, high = 7~ }, 8~]
     backward_weight = 9~
@@ -28,8 +28,8 @@ const TABLES: [&str; 2] = [
     [[recompute.level]]
     checkpoint = 1
     duration = [20~, 21~, 22~, 23~]
-    "#,
-    r#"
+    ",
+    r"
     forward = 4~
     backward_input = 5~
     backward_weight = 6~
@@ -45,7 +45,7 @@ const TABLES: [&str; 2] = [
     moved = 7
     to_host = [1~, 2~, 3~, 4~]
     from_host = 8~
-    "#,
+    ",
 ];
 
 fn model(unit: &str, zeros: &str, table: &str) -> Model {
