@@ -1,6 +1,8 @@
 //! Schedules in two directions: every device holds a stage of either pipeline, and so two copies of the
 //! weights.
 
+use std::collections::VecDeque;
+
 use super::{CatalogError, schedule};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage};
 use crate::schedule::Schedule;
@@ -114,11 +116,37 @@ struct Turn<Find> {
 struct Written {
     order: Vec<Pass>,
     pairs: Vec<usize>,
-    /// How many forwards and backwards of either phase there were, those left out included.
+    counts: Counts,
+    /// The Ws that wait, first come, first served, each with its number among all that have waited.
+    waiting: VecDeque<(u32, Pass)>,
+}
+
+/// How many passes there were of each sort, those left out included.
+#[derive(Default, Clone, Copy)]
+struct Counts {
+    /// The forwards of either phase.
     forwards: [u32; 2],
+    /// The backwards of either phase.
     backwards: [u32; 2],
-    /// The Ws that wait, first come, first served; nothing stands for one that is left out.
-    waiting: std::collections::VecDeque<Option<Pass>>,
+    /// The Ws that have waited.
+    put_off: u32,
+    /// The Ws that wait no longer.
+    made_up: u32,
+}
+
+impl Counts {
+    /// After so many turns more that change them as the last one did.
+    fn after(self, before: Self, turns: u32) -> Self {
+        let more = |now: u32, before: u32| now + turns * (now - before);
+        let both = |now: [u32; 2], before: [u32; 2]| [more(now[0], before[0]), more(now[1], before[1])];
+        let put_off = more(self.put_off, before.put_off);
+        Self {
+            forwards: both(self.forwards, before.forwards),
+            backwards: both(self.backwards, before.backwards),
+            put_off,
+            made_up: more(self.made_up, before.made_up).min(put_off),
+        }
+    }
 }
 
 impl<Find: Fn(usize, u32) -> Option<(Stage, Microbatch)>> Turn<Find> {
@@ -126,66 +154,88 @@ impl<Find: Fn(usize, u32) -> Option<(Stage, Microbatch)>> Turn<Find> {
         let (behind, before) = (self.devices - 1 - self.device, self.device + 1);
         let mut written = Written::default();
         let out = &mut written;
-        for _ in 0..2 * behind {
-            self.forward(out, 0);
-        }
-        for _ in 0..before {
+        self.repeat(out, 2 * behind, |out| self.forward(out, 0));
+        self.repeat(out, before, |out| {
             self.forward(out, 0);
             self.forward(out, 1);
-        }
-        for _ in 0..behind {
+        });
+        self.repeat(out, behind, |out| {
             self.backward(out, 1, true);
             Self::weight(out);
             self.forward(out, 1);
-        }
-        for turn in 0..self.each + before - 2 * self.devices {
-            if turn == 0 && behind == 0 {
-                // In the middle the pair would only wait for itself.
-                self.forward(out, 0);
-                self.backward(out, 1, false);
-            } else {
-                self.pair(out, 0, 1);
-            }
-            self.pair(out, 1, 0);
-        }
-        for _ in 0..behind {
+        });
+        let mut turns = self.each + before - 2 * self.devices;
+        if behind == 0 && turns > 0 {
+            // In the middle the first pair would only wait for itself.
+            self.forward(out, 0);
             self.backward(out, 1, false);
             self.pair(out, 1, 0);
+            turns -= 1;
         }
-        // Half of these backwards leave their W for the end.
-        for turn in 0..2 * before {
-            self.backward(out, usize::from(turn % 2 == 0), turn >= before);
-        }
-        for _ in 0..behind {
+        self.repeat(out, turns, |out| {
+            self.pair(out, 0, 1);
+            self.pair(out, 1, 0);
+        });
+        self.repeat(out, behind, |out| {
+            self.backward(out, 1, false);
+            self.pair(out, 1, 0);
+        });
+        // The second half of these backwards leave their W for the end.
+        let backwards = |first: bool, second: bool| {
+            move |out: &mut Written| {
+                self.backward(out, 1, first);
+                self.backward(out, 0, second);
+            }
+        };
+        self.repeat(out, before / 2, backwards(false, false));
+        self.repeat(out, before % 2, backwards(false, true));
+        self.repeat(out, before / 2, backwards(true, true));
+        self.repeat(out, behind, |out| {
             Self::weight(out);
             self.backward(out, 0, true);
-        }
-        for _ in 0..before {
-            Self::weight(out);
-        }
+        });
+        self.repeat(out, before, Self::weight);
         (written.order, written.pairs)
     }
 
+    /// Takes turns that are all alike. Once one has nothing to add and no W waits, neither have those that are left: the
+    /// microbatches that do not exist come behind all that do.
+    fn repeat(&self, out: &mut Written, turns: u32, turn: impl Fn(&mut Written)) {
+        for left in (0..turns).rev() {
+            let (passes, before) = (out.order.len(), out.counts);
+            turn(out);
+            if out.order.len() == passes && out.waiting.is_empty() {
+                out.counts = out.counts.after(before, left);
+                break;
+            }
+        }
+    }
+
     fn forward(&self, out: &mut Written, phase: usize) {
-        if let Some((stage, microbatch)) = (self.find)(phase, out.forwards[phase]) {
+        if let Some((stage, microbatch)) = (self.find)(phase, out.counts.forwards[phase]) {
             out.order.push(Pass::new(stage, Kind::F, microbatch));
         }
-        out.forwards[phase] += 1;
+        out.counts.forwards[phase] += 1;
     }
 
     fn backward(&self, out: &mut Written, phase: usize, split: bool) {
-        let found = (self.find)(phase, out.backwards[phase]);
+        let found = (self.find)(phase, out.counts.backwards[phase]);
         if let Some((stage, microbatch)) = found {
             out.order.push(Pass::new(stage, if split { Kind::I } else { Kind::B }, microbatch));
+            if split {
+                out.waiting.push_back((out.counts.put_off, Pass::new(stage, Kind::W, microbatch)));
+            }
         }
-        if split {
-            out.waiting.push_back(found.map(|(stage, microbatch)| Pass::new(stage, Kind::W, microbatch)));
-        }
-        out.backwards[phase] += 1;
+        out.counts.put_off += u32::from(split);
+        out.counts.backwards[phase] += 1;
     }
 
     fn weight(out: &mut Written) {
-        out.order.extend(out.waiting.pop_front().flatten());
+        let next = out.counts.made_up;
+        if let Some((_, pass)) = out.waiting.pop_front_if(|(number, _)| *number == next) {
+            out.order.push(pass);
+        }
+        out.counts.made_up = (next + 1).min(out.counts.put_off);
     }
 
     /// A forward of one phase overlapped with a backward of the other, if both are there.
