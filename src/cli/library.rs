@@ -54,9 +54,10 @@ pub(super) fn decide(
     Ok(Some(lines))
 }
 
-/// Whether the solver gives the answer that a file expects, and not none. That it fails is said at once.
+/// Whether the solver gives the answer that a file expects, and not none, before it is time to stop. That it fails is said at
+/// once.
 fn is_answered(file: &ProofFile, solver: Option<&mut Solver>, stop: &Stop) -> Result<bool, Error> {
-    let Some(solver) = solver else { return Ok(false) };
+    let Some(solver) = solver.filter(|_| !stop.is_due()) else { return Ok(false) };
     match file.answer(solver, stop) {
         Err(error) if error.is_failure() => {
             note(&format!("{}: {error}", file.name));
