@@ -121,6 +121,21 @@ struct Written {
     waiting: VecDeque<(u32, Pass)>,
 }
 
+impl Written {
+    /// Takes turns that are all alike. Once one has nothing to add and no W waits, neither have those that are left: the
+    /// microbatches that do not exist come behind all that do.
+    fn repeat(&mut self, turns: u32, turn: impl Fn(&mut Self)) {
+        for left in (0..turns).rev() {
+            let (passes, before) = (self.order.len(), self.counts);
+            turn(self);
+            if self.order.len() == passes && self.waiting.is_empty() {
+                self.counts = self.counts.after(before, left);
+                break;
+            }
+        }
+    }
+}
+
 /// How many passes there were of each sort, those left out included.
 #[derive(Default, Clone, Copy)]
 struct Counts {
@@ -154,12 +169,12 @@ impl<Find: Fn(usize, u32) -> Option<(Stage, Microbatch)>> Turn<Find> {
         let (behind, before) = (self.devices - 1 - self.device, self.device + 1);
         let mut written = Written::default();
         let out = &mut written;
-        self.repeat(out, 2 * behind, |out| self.forward(out, 0));
-        self.repeat(out, before, |out| {
+        out.repeat(2 * behind, |out| self.forward(out, 0));
+        out.repeat(before, |out| {
             self.forward(out, 0);
             self.forward(out, 1);
         });
-        self.repeat(out, behind, |out| {
+        out.repeat(behind, |out| {
             self.backward(out, 1, true);
             Self::weight(out);
             self.forward(out, 1);
@@ -172,11 +187,11 @@ impl<Find: Fn(usize, u32) -> Option<(Stage, Microbatch)>> Turn<Find> {
             self.pair(out, 1, 0);
             turns -= 1;
         }
-        self.repeat(out, turns, |out| {
+        out.repeat(turns, |out| {
             self.pair(out, 0, 1);
             self.pair(out, 1, 0);
         });
-        self.repeat(out, behind, |out| {
+        out.repeat(behind, |out| {
             self.backward(out, 1, false);
             self.pair(out, 1, 0);
         });
@@ -187,28 +202,15 @@ impl<Find: Fn(usize, u32) -> Option<(Stage, Microbatch)>> Turn<Find> {
                 self.backward(out, 0, second);
             }
         };
-        self.repeat(out, before / 2, backwards(false, false));
-        self.repeat(out, before % 2, backwards(false, true));
-        self.repeat(out, before / 2, backwards(true, true));
-        self.repeat(out, behind, |out| {
+        out.repeat(before / 2, backwards(false, false));
+        out.repeat(before % 2, backwards(false, true));
+        out.repeat(before / 2, backwards(true, true));
+        out.repeat(behind, |out| {
             Self::weight(out);
             self.backward(out, 0, true);
         });
-        self.repeat(out, before, Self::weight);
+        out.repeat(before, Self::weight);
         (written.order, written.pairs)
-    }
-
-    /// Takes turns that are all alike. Once one has nothing to add and no W waits, neither have those that are left: the
-    /// microbatches that do not exist come behind all that do.
-    fn repeat(&self, out: &mut Written, turns: u32, turn: impl Fn(&mut Written)) {
-        for left in (0..turns).rev() {
-            let (passes, before) = (out.order.len(), out.counts);
-            turn(out);
-            if out.order.len() == passes && out.waiting.is_empty() {
-                out.counts = out.counts.after(before, left);
-                break;
-            }
-        }
     }
 
     fn forward(&self, out: &mut Written, phase: usize) {
@@ -232,8 +234,8 @@ impl<Find: Fn(usize, u32) -> Option<(Stage, Microbatch)>> Turn<Find> {
 
     fn weight(out: &mut Written) {
         let next = out.counts.made_up;
-        if let Some((_, pass)) = out.waiting.pop_front_if(|(number, _)| *number == next) {
-            out.order.push(pass);
+        if out.waiting.front().is_some_and(|&(number, _)| number == next) {
+            out.order.extend(out.waiting.pop_front().map(|(_, pass)| pass));
         }
         out.counts.made_up = (next + 1).min(out.counts.put_off);
     }
