@@ -97,6 +97,14 @@ impl Proposal {
         }
     }
 
+    /// The passes of every device.
+    pub(crate) fn schedule(self, model: &Model) -> Schedule {
+        match self {
+            Self::Written(schedule) => schedule,
+            Self::Improved(indexed) => indexed.schedule(model),
+        }
+    }
+
     /// The same in the numbers of a split problem, if it recomputes just what the problem does.
     pub(crate) fn split(&self, problem: &IndexedProblem) -> Option<IndexedOrders> {
         match self {
@@ -247,10 +255,7 @@ impl Entry {
     /// As [`generate`](Self::generate).
     pub fn generate_until(&self, model: &Model, stop: &Stop) -> Result<Schedule, CatalogError> {
         let model = &*model.memory_floor();
-        let mut schedule = match self.propose(model, None, stop)? {
-            Proposal::Written(schedule) => schedule,
-            Proposal::Improved(indexed) => indexed.schedule(model),
-        };
+        let mut schedule = self.propose(model, None, stop)?.schedule(model);
         if model.recomputes_in_backward() {
             schedule = schedule.with_recomputation_in_backward();
         }

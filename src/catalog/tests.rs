@@ -430,6 +430,33 @@ fn far_more_devices_than_microbatches_are_no_obstacle() {
     }
 }
 
+/// Microbatches that do not exist leave gaps in the order, and change nothing else.
+#[test]
+fn fewer_microbatches_keep_the_order_of_a_full_round() {
+    for devices in [2, 4, 6, 10] {
+        for (placement, name, full) in [
+            (Placement::linear(devices), "interleaved-1f1b", 2 * devices),
+            (Placement::looped(devices, 3), "interleaved-1f1b", 2 * devices),
+            (Placement::v(devices), "dualpipe-v", 2 * devices),
+            (Placement::bidirectional(devices), "dualpipe", 2 * devices),
+        ] {
+            let of = |microbatches| {
+                let placement = placement.clone().expect("a placement");
+                let model = Model::unit(placement, microbatches).expect("a model");
+                find(name).expect("a known name").generate(&model).expect("a schedule")
+            };
+            let round = of(full);
+            for microbatches in 1..full {
+                let kept = |order: &Vec<Pass>| {
+                    order.iter().copied().filter(|pass| pass.microbatch.0 < microbatches).collect()
+                };
+                let expected: Vec<Vec<Pass>> = round.orders().iter().map(kept).collect();
+                assert_eq!(of(microbatches).orders(), expected, "{name} d={devices} m={microbatches}");
+            }
+        }
+    }
+}
+
 #[test]
 fn dualpipe_and_chimera_need_an_even_number_of_devices() {
     let model = Model::unit(Placement::bidirectional(3).expect("a placement"), 6).expect("a model");

@@ -122,14 +122,13 @@ struct Written {
 }
 
 impl Written {
-    /// Takes turns that are all alike. Once one has nothing to add and no W waits, neither have those that are left: the
-    /// microbatches that do not exist come behind all that do.
+    /// Takes turns that are all alike, until one has nothing to add and no W waits. Those that are left have nothing to add
+    /// either, because the microbatches that do not exist come behind all that do; nor need they be counted for that.
     fn repeat(&mut self, turns: u32, turn: impl Fn(&mut Self)) {
-        for left in (0..turns).rev() {
-            let (passes, before) = (self.order.len(), self.counts);
+        for _ in 0..turns {
+            let passes = self.order.len();
             turn(self);
             if self.order.len() == passes && self.waiting.is_empty() {
-                self.counts = self.counts.after(before, left);
                 break;
             }
         }
@@ -137,7 +136,7 @@ impl Written {
 }
 
 /// How many passes there were of each sort, those left out included.
-#[derive(Default, Clone, Copy)]
+#[derive(Default)]
 struct Counts {
     /// The forwards of either phase.
     forwards: [u32; 2],
@@ -147,21 +146,6 @@ struct Counts {
     put_off: u32,
     /// The Ws that wait no longer.
     made_up: u32,
-}
-
-impl Counts {
-    /// After so many turns more that change them as the last one did.
-    fn after(self, before: Self, turns: u32) -> Self {
-        let more = |now: u32, before: u32| now + turns * (now - before);
-        let both = |now: [u32; 2], before: [u32; 2]| [more(now[0], before[0]), more(now[1], before[1])];
-        let put_off = more(self.put_off, before.put_off);
-        Self {
-            forwards: both(self.forwards, before.forwards),
-            backwards: both(self.backwards, before.backwards),
-            put_off,
-            made_up: more(self.made_up, before.made_up).min(put_off),
-        }
-    }
 }
 
 impl<Find: Fn(usize, u32) -> Option<(Stage, Microbatch)>> Turn<Find> {

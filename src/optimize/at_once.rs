@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::feasible::serial;
 use super::replayed::ReplayedSchedule;
 use super::{Found, Objective};
-use crate::catalog::{self, Entry, Proposal};
+use crate::catalog::{self, Entry};
 use crate::model::{Model, Ticks};
 use crate::stop::Stop;
 
@@ -40,11 +40,8 @@ pub(super) fn named(model: &Model, objective: Objective, bound: Ticks, stop: &St
         }
         let begun = Instant::now();
         let Ok(proposal) = entry.unimproved(model) else { continue };
-        let schedule = match proposal {
-            Proposal::Written(schedule) => schedule,
-            Proposal::Improved(indexed) => indexed.schedule(model),
-        };
-        let replayed = ReplayedSchedule::new(model, objective, schedule, entry.name.to_owned());
+        let replayed =
+            ReplayedSchedule::new(model, objective, proposal.schedule(model), entry.name.to_owned());
         best = best.into_iter().chain(replayed).min_by_key(ReplayedSchedule::rank);
         longest = longest.max(begun.elapsed());
     }
@@ -74,11 +71,8 @@ mod tests {
             let model =
                 Model::equal_stages(placement.expect("a placement"), 8, [3, 4, 2, 1]).expect("a model");
             let all = catalog::entries().iter().filter_map(|entry| entry.unimproved(&model).ok());
-            let all = all.map(|proposal| match proposal {
-                Proposal::Written(schedule) => schedule,
-                Proposal::Improved(indexed) => indexed.schedule(&model),
-            });
-            let values = all.map(|schedule| {
+            let values = all.map(|proposal| {
+                let schedule = proposal.schedule(&model);
                 let replayed = ReplayedSchedule::new(&model, Objective::Makespan, schedule, String::new());
                 replayed.expect("it is valid").value
             });

@@ -279,8 +279,9 @@ pub fn optimize(
     if to_replay.is_some_and(|to_replay| at_once::is_too_long(model, to_replay, stop)) {
         let bound = lower_bound_until(model, options.objective, 0, &mut || false);
         let named = at_once::named(model, options.objective, bound.value, stop);
-        let found = named.into_iter().chain(given.into_iter().map(Found::known)).collect();
-        return solution(model, options.objective, found, bound, None, true);
+        let found: Vec<Found> = named.into_iter().chain(given.into_iter().map(Found::known)).collect();
+        let is_cut_short = found.iter().all(|found| found.replayed.value != bound.value);
+        return solution(model, options.objective, found, bound, None, is_cut_short);
     }
     let space = search::Space::new(model);
     // A search cannot hold a schedule that recomputes some microbatches of a stage and not others.
