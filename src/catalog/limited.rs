@@ -80,7 +80,7 @@ fn memory_of(model: &Model, factor: i64) -> Vec<Units> {
 /// When the placement is not linear, there is not one limit for each device, or some device has not
 /// the room for one microbatch.
 pub fn memory_limited(model: &Model, limits: &[Units]) -> Result<Schedule, CatalogError> {
-    let (name, model) = ("memory-limited", &*model.memory_floor());
+    let (name, model) = ("memory-limited", &*model.with_kept_memory());
     if !Needs::Linear.met_by(model.placement()) {
         let has = model.placement().shape();
         return Err(CatalogError::NotThisPlacement { name, needs: Needs::Linear, has });

@@ -254,7 +254,7 @@ impl Entry {
     /// # Errors
     /// As [`generate`](Self::generate).
     pub fn generate_until(&self, model: &Model, stop: &Stop) -> Result<Schedule, CatalogError> {
-        let model = &*model.memory_floor();
+        let model = &*model.with_kept_memory();
         let mut schedule = self.propose(model, None, stop)?.schedule(model);
         if model.recomputes_in_backward() {
             schedule = schedule.with_recomputation_in_backward();
@@ -275,7 +275,7 @@ impl Entry {
     /// # Errors
     /// As [`generate`](Self::generate).
     pub(crate) fn unimproved(&self, model: &Model) -> Result<Proposal, CatalogError> {
-        let model = &*model.memory_floor();
+        let model = &*model.with_kept_memory();
         let now = Stop::after(Duration::ZERO);
         self.check_placement(model)?;
         let proposal = match self.build {

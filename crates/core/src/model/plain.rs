@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use super::{Device, Memory, Model, ModelError, Transient, Units};
 
 impl Model {
-    /// The model without workspaces and buffers, in which no I leaves more than F kept: its devices never hold more than
-    /// those of the model, whatever the orders. So what no schedule can do here, none can do there, and every lower bound
-    /// holds. Where [memory is plain](Self::has_plain_memory), it is the model.
+    /// The model without workspaces and buffers, in which no I leaves more than F kept. Its devices hold no more than those of
+    /// the model, whatever the orders, and have the same capacities. Where [memory is plain](Self::has_plain_memory), it is
+    /// the model.
     #[must_use]
-    pub fn memory_floor(&self) -> Cow<'_, Self> {
+    pub fn with_kept_memory(&self) -> Cow<'_, Self> {
         if self.has_plain_memory() {
             return Cow::Borrowed(self);
         }
@@ -17,6 +17,22 @@ impl Model {
         let retained_for_weight = both.map(|(&retained, &whole)| retained.min(whole)).collect();
         let memory = Memory { retained_for_weight, ..self.memory.clone() };
         Cow::Owned(Self { memory, transient: Transient::default(), ..self.clone() })
+    }
+
+    /// The model [of what is kept](Self::with_kept_memory), with the room of every device lowered by what there is
+    /// [beside](Self::least_beside) whenever more is kept. What no schedule can do here, none can do in the model: every lower
+    /// bound holds there. Where memory is plain, it is the model.
+    #[must_use]
+    pub fn memory_floor(&self) -> Cow<'_, Self> {
+        if self.has_plain_memory() {
+            return Cow::Borrowed(self);
+        }
+        let kept = self.with_kept_memory();
+        let capacity = Device::all(self.devices()).map(|device| {
+            let room = kept.activation_capacity(device)?;
+            Some((room - self.least_beside(device)).max(Units::ZERO))
+        });
+        Cow::Owned(kept.with_activation_capacity(capacity.collect()).expect("no capacity is negative"))
     }
 
     /// A model of plain memory that leaves as much room as anything beyond it can take: F keeps at once what its I leaves, and

@@ -158,6 +158,31 @@ impl Model {
         !(self.has_workspace() || self.has_buffers() || self.has_growth())
     }
 
+    /// The least that a device holds, in units, beside what microbatches keep on it when they come to keep more: the workspace
+    /// of the pass that acquires it, and the buffer of the message that this pass uses. F and R acquire; with offloading, any
+    /// pass may come right behind what is brought back.
+    ///
+    /// # Panics
+    /// When there is no such device.
+    #[must_use]
+    pub fn least_beside(&self, device: Device) -> Units {
+        let kinds: &[Kind] = match (self.offload().is_some(), self.memory().checkpoint.is_some()) {
+            (true, _) => &[Kind::F, Kind::R, Kind::I, Kind::B, Kind::W],
+            (false, true) => &[Kind::F, Kind::R],
+            (false, false) => &[Kind::F],
+        };
+        let placement = self.placement();
+        let buffer = |stage, kind| match kind {
+            Kind::F => placement.stage_before(stage).map(|before| self.receive_after(before)),
+            Kind::I | Kind::B => placement.stage_after(stage).map(|_| self.receive_after(stage)),
+            Kind::R | Kind::W => None,
+        };
+        let beside = |stage, kind| self.workspace(stage, kind) + buffer(stage, kind).unwrap_or_default();
+        let stages = placement.stages_of(device).iter();
+        let all = stages.flat_map(|&stage| kinds.iter().map(move |&kind| beside(stage, kind)));
+        all.min().unwrap_or_default()
+    }
+
     /// The most that passes of a device need at a time while they run, in units: an overlapped pair needs what both need.
     ///
     /// # Panics

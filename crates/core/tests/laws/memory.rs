@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use bubbleproof::certificate::{Objective, holds, lower_bound, steady_bound};
 use bubbleproof::model::{self, Device, Model, Pass, Placement, Units};
-use bubbleproof::replay::{Buffer, Verdict, Violation, buffer_pool, memory_along, receive_buffers, replay};
+use bubbleproof::replay::{
+    Buffer, Held, Verdict, Violation, buffer_pool, memory_along, receive_buffers, replay,
+};
 use bubbleproof::schedule::Schedule;
 
 use crate::choices::Choices;
@@ -63,11 +65,14 @@ fn devices_hold_no_less_than_the_floor_and_no_more_than_the_ceiling() {
     for_each_problem(600, |model, schedule| {
         let free = model.with_uniform_activation_capacity(None).expect("no capacity");
         let headroom = model.memory_headroom();
-        let (floor, ceiling) = (free.memory_floor(), free.memory_ceiling().expect("no capacity"));
+        let (floor, ceiling) = (free.with_kept_memory(), free.memory_ceiling().expect("no capacity"));
         assert!(floor.has_plain_memory() && ceiling.has_plain_memory());
         assert_eq!((floor.beyond_passes(), ceiling.beyond_passes()), (None, None));
         let [below, exact, above] = [&*floor, &free, &*ceiling].map(|model| memory_along(model, schedule));
         for device in Device::all(model.devices()).map(Device::index) {
+            let peak = |held: &[Held]| held.iter().map(|held| held.during).max();
+            let beside = model.least_beside(Device::at(device));
+            assert!(peak(&below[device]).map(|peak| peak + beside) <= peak(&exact[device]));
             for ((below, exact), above) in below[device].iter().zip(&exact[device]).zip(&above[device]) {
                 assert!(below.during <= exact.during && below.after <= exact.after);
                 assert!(exact.during <= above.during + headroom[device]);
@@ -183,22 +188,33 @@ fn no_smaller_pool_of_buffers_is_enough() {
     assert!(seen > 200, "{seen}");
 }
 
+/// Also where devices have no more room than a schedule needs.
 #[test]
 fn no_bound_is_above_a_schedule_of_the_whole_model() {
-    let mut seen = 0;
-    for_each_problem(300, |model, schedule| {
+    let (mut seen, mut higher) = (0, 0);
+    for_each_problem(1200, |model, schedule| {
         assert_eq!(steady_bound(model, 1000), steady_bound(&model.memory_floor(), 1000));
         let verdict = replay(model, schedule);
         let (true, Some(timing)) = (verdict.is_valid(), &verdict.timing) else { return };
+        let peaks = Device::all(model.devices()).zip(&verdict.peak_memory);
+        let needed = peaks.map(|(device, &peak)| Some(peak - model.resident(device)));
+        let tight = model.with_activation_capacity(needed.collect()).expect("a model");
+        assert!(replay(&tight, schedule).is_valid());
         for objective in [Objective::Makespan, Objective::DeviceSpan] {
-            let bound = lower_bound(model, objective);
-            assert!(bound.value <= objective.of(&timing.metrics), "{bound:?}");
-            assert_eq!(holds(model, objective, &bound), Ok(()));
-            assert_eq!(bound, lower_bound(&model.memory_floor(), objective));
+            for model in [model, &tight] {
+                let bound = lower_bound(model, objective);
+                assert!(bound.value <= objective.of(&timing.metrics), "{bound:?}");
+                assert_eq!(holds(model, objective, &bound), Ok(()));
+                assert_eq!(bound, lower_bound(&model.memory_floor(), objective));
+                // What passes need besides leaves less room.
+                let of_kept = lower_bound(&model.with_kept_memory(), objective);
+                assert!(of_kept.value <= bound.value);
+                higher += usize::from(of_kept.value < bound.value);
+            }
         }
         seen += 1;
     });
-    assert!(seen > 100, "{seen}");
+    assert!(seen > 100 && higher > 10, "{seen} {higher}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use bubbleproof::schedule::{Offloaded, Schedule};
 
 use crate::choices::Choices;
 use crate::memory::exceeds;
-use crate::{naive, problems, random, step};
+use crate::{beyond, naive, problems, random, step};
 
 /// Some part of every activation, and copies that take from nothing to twice as long as most passes.
 fn offload(model: &Model, choices: &mut Choices) -> Offload {
@@ -242,6 +242,37 @@ fn replay_copies_and_holds_what_a_plain_execution_does() {
         copies > 400 && waits > 100 && over > 50 && pairs > 50,
         "{copies} copies, {waits} waits, {over} over, {pairs} with pairs"
     );
+}
+
+/// What is brought back comes to lie beside the workspace and the buffers of any pass.
+#[test]
+fn no_bound_is_above_a_schedule_with_workspaces_and_no_more_room_than_it_needs() {
+    let (mut seen, mut higher) = (0, 0);
+    for seed in 0..1000 {
+        let row = random(seed, 24 + seed % 160);
+        let choices = &mut Choices::new(&row);
+        let Some(plain) = problems::model(choices, 12) else { continue };
+        let schedule = problems::schedule(&plain, choices);
+        let row = random(seed + 1_000_000, 200);
+        let more = &mut Choices::new(&row);
+        let model = beyond::memory(&plain, more);
+        let model = model.with_offload(Some(offload(&model, more))).expect("offloading");
+        let schedule = offloaded(&schedule, more);
+        let verdict = replay(&model, &schedule);
+        let Some(timing) = &verdict.timing else { continue };
+        let peaks = Device::all(model.devices()).zip(&verdict.peak_memory);
+        let needed = peaks.map(|(device, &peak)| Some(peak - model.resident(device)));
+        let tight = model.with_activation_capacity(needed.collect()).expect("a model");
+        assert!(replay(&tight, &schedule).is_valid());
+        assert!(replay(&tight.memory_floor(), &schedule).is_valid());
+        for objective in [Objective::Makespan, Objective::DeviceSpan] {
+            let bound = lower_bound(&tight, objective);
+            assert!(bound.value <= objective.of(&timing.metrics), "{bound:?}");
+            higher += usize::from(lower_bound(&tight.with_kept_memory(), objective).value < bound.value);
+        }
+        seen += usize::from(schedule.offload_count() > 0);
+    }
+    assert!(seen > 200 && higher > 0, "{seen} {higher}");
 }
 
 /// Offloads that are none, whatever they are: replay says so of each, and counts none of them.

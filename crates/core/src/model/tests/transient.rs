@@ -130,7 +130,11 @@ fn the_plain_models_around_a_model_bound_what_it_holds() {
     let model = model();
     let floor = model.memory_floor();
     assert_eq!(floor.memory().retained_for_weight, units(&[16, 8]));
-    assert_eq!(floor.memory().capacity, vec![Some(Units(100)), None]);
+    // F acquires, and has its workspace.
+    assert_eq!(floor.memory().capacity, vec![Some(Units(100 - 3)), None]);
+    let kept = model.with_kept_memory();
+    assert_eq!(kept.memory().capacity, model.memory().capacity);
+    assert_eq!(kept.with_activation_capacity(vec![Some(Units(97)), None]).as_ref(), Ok(&*floor));
     // F and I of stage 0 in a pair, and a gradient of each of three microbatches.
     assert_eq!(model.memory_headroom(), units(&[3 + 4 + 3 * 5, 3 + 2 + 3 * 5]));
     let ceiling = model.memory_ceiling().expect("there is room");
@@ -145,6 +149,29 @@ fn the_plain_models_around_a_model_bound_what_it_holds() {
     assert_eq!(tight.memory_ceiling(), None);
     assert!(tight.with_less_room(&[Units(21), Units(7)]).is_some());
     assert_eq!(tight.with_less_room(&[Units(22), Units(7)]), None);
+}
+
+#[test]
+fn passes_that_acquire_need_something_beside() {
+    let beside = |text: &str| {
+        let model = parse(text).expect("a model");
+        [0, 1].map(|device| model.least_beside(Device(device)).0)
+    };
+    // The F of stage 1 has a buffer too.
+    assert_eq!(beside(TRANSIENT), [3, 3 + 5]);
+    let recompute = |needs: u32| {
+        let workspace = format!("backward_weight = 2, recompute = {needs} }}");
+        TRANSIENT.replace("backward_weight = 2 }", &workspace) + "[recompute]\ncheckpoint = 1\n"
+    };
+    assert_eq!(beside(&recompute(7)), [3, 7]);
+    assert_eq!(beside(&recompute(1)), [1, 1]);
+    // What is brought back may be held first while any pass runs: a W, or the last I, which has neither.
+    let offload = "[offload]\nmoved = 4\nto_host = 1\nfrom_host = 1\n";
+    assert_eq!(beside(&(TRANSIENT.to_owned() + offload)), [2, 0]);
+    // There is no less room than none.
+    let tight = parse(TRANSIENT).expect("a model").with_activation_capacity(vec![Some(Units(2)), None]);
+    let floor = tight.expect("a model").memory_floor().into_owned();
+    assert_eq!(floor.activation_capacity(Device(0)), Some(Units::ZERO));
 }
 
 #[test]
