@@ -19,7 +19,7 @@ use super::number::Interval;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::{Infeasible, ObjectiveName, SearchArgs};
-use super::size::{ModelArgs, check_size};
+use super::size::{ModelArgs, check_size, one_way};
 use super::violations::count;
 use crate::certificate::Optimality;
 use crate::draw::in_unit;
@@ -93,9 +93,10 @@ struct SolutionReport<'a> {
 /// When a file or an option is wrong, the schedule cannot be written, or the search is defective.
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
-    let model = args.model.read_one_way()?;
+    let model = args.model.read()?;
     robust::check(args, &model)?;
     if args.robust == Some(Robust::Mean) {
+        let model = one_way(model)?;
         return robust::mean(args, &model, target.as_ref(), output);
     }
     let progress = Progress::start("starting");
@@ -247,7 +248,7 @@ impl fmt::Display for SolutionReport<'_> {
 pub fn refused(error: &OptimizeError) -> Error {
     match error {
         OptimizeError::TwoDirections => {
-            Error::usage(error.to_string(), "`compare` knows the named schedules of two directions")
+            Error::usage(error.to_string(), "without --robust mean, `optimize` knows two directions")
         }
         OptimizeError::NoneFound(_) => Error::NoAnswer {
             message: error.to_string(),

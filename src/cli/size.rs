@@ -46,14 +46,6 @@ impl ModelArgs {
         self.read().and_then(passes_alone)
     }
 
-    /// Reads the model as [`read`](Self::read) does, for what is done with one direction only.
-    ///
-    /// # Errors
-    /// As there, and when microbatches go in two directions.
-    pub fn read_one_way(&self) -> Result<Model, Error> {
-        self.read().and_then(one_way)
-    }
-
     /// The number of devices asked for in place of the model's.
     pub const fn devices(&self) -> Option<u32> {
         self.size.devices
@@ -84,7 +76,7 @@ pub fn one_way(model: Model) -> Result<Model, Error> {
             model.name(),
             model.placement().shape()
         ),
-        "compare, verify, replay and render support two directions",
+        "optimize, compare, verify, replay, check and render support two directions",
     ))
 }
 

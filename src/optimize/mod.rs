@@ -201,8 +201,10 @@ pub enum OptimizeError {
         "no schedule was found that keeps to the memory limits with {0}; whether there is one is not known"
     )]
     NoneFound(BeyondPasses),
-    /// Two directions: the search is for pipelines of one.
-    #[error("microbatches go in two directions, and only schedules of one direction are searched for")]
+    /// Two directions, with the mean over measured runs as the objective.
+    #[error(
+        "microbatches go in two directions, but the mean is minimised over schedules of one direction only"
+    )]
     TwoDirections,
     /// The search proposed a schedule that replay rejects: a defect of this program.
     #[error("internal error: {engine} proposed a schedule that replay rejects: {reason}")]
@@ -251,6 +253,8 @@ fn not_refuted(
 /// the result is no longer than that of the schedule of least makespan that the same options give without using all
 /// time. What more time finds for the makespan may have a shorter one.
 ///
+/// With two directions, the named schedules are changed and measured under the model, and nothing is recomputed or offloaded.
+///
 /// Where the model [says more](Model::beyond_passes) than passes and latencies, all of this is true of the model without
 /// that; the schedules found there, and the named ones, are then changed and measured under the model itself.
 ///
@@ -263,7 +267,7 @@ pub fn optimize(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
     if model.placement().directions() > 1 {
-        return Err(OptimizeError::TwoDirections);
+        return beyond::optimize_two_ways(model, options, progress);
     }
     if model.has_plain_memory() && !model.can_offload() {
         feasible::check(&model.level_floor())?;

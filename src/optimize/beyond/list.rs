@@ -11,8 +11,11 @@ pub(super) fn schedules(model: &Model, stop: &Stop) -> Vec<Schedule> {
         Stage::all(model.stages()).map(|stage| model.duration(stage, Kind::B)).max().unwrap_or_default();
     let mut found: Vec<Schedule> = Vec::new();
     for patience in [Ticks::ZERO, Ticks(longest.0 / 2), longest] {
-        for deep_first in [true, false] {
-            let schedule = Simulation::new(model, Rule { patience, deep_first }).run(stop);
+        for (deep_first, apart) in [(true, false), (false, false), (true, true), (false, true)] {
+            if apart && model.placement().directions() == 1 {
+                continue;
+            }
+            let schedule = Simulation::new(model, Rule { patience, deep_first, apart }).run(stop);
             found.extend(schedule.filter(|schedule| !found.contains(schedule)));
         }
     }
@@ -26,13 +29,15 @@ struct Rule {
     patience: Ticks,
     /// Whether forwards of later stages go first.
     deep_first: bool,
+    /// Whether each pipeline has its own part of the room, so that two directions never wait for what the other holds.
+    apart: bool,
 }
 
-/// The next microbatch of a stage to go in one direction, and when those that are on their way arrive.
+/// Which of a stage's microbatches goes next forwards, or backwards, and when those that are on their way arrive.
 #[derive(Clone, Default)]
 struct Queue {
     next: u32,
-    /// By microbatch.
+    /// By the number of the microbatch among those of the pipeline.
     arrivals: Vec<Ticks>,
 }
 
@@ -46,8 +51,8 @@ impl Queue {
 /// A device in the middle of its work.
 struct Worker {
     free: Ticks,
-    /// What it may still hold, in units.
-    room: Units,
+    /// What it may still hold, in units: by pipeline, or of all together.
+    rooms: Vec<Units>,
     steps: Vec<Vec<Pass>>,
 }
 
@@ -62,18 +67,24 @@ struct Simulation<'a> {
 
 impl<'a> Simulation<'a> {
     fn new(model: &'a Model, rule: Rule) -> Self {
+        let placement = model.placement();
+        let through = |stage| {
+            Microbatch::all(model.microbatches())
+                .filter(move |&microbatch| placement.leads_through(stage, microbatch))
+        };
         let queue = |stage: Stage| Queue {
             next: 0,
-            arrivals: if stage.0 == 0 {
-                vec![Ticks::ZERO; model.microbatches() as usize]
-            } else {
-                Vec::new()
+            arrivals: match placement.stage_before(stage) {
+                None => through(stage).map(|_| Ticks::ZERO).collect(),
+                Some(_) => Vec::new(),
             },
         };
-        let worker = |device| Worker {
-            free: Ticks::ZERO,
-            room: model.activation_capacity(device).unwrap_or(Units(Model::MAX_TOTAL)),
-            steps: Vec::new(),
+        let parts = if rule.apart { placement.directions() } else { 1 };
+        let worker = |device| {
+            let room = model.activation_capacity(device).unwrap_or(Units(Model::MAX_TOTAL));
+            // What is left over goes to the first ones.
+            let part = |number| Units((room.0 + i64::from(parts - 1 - number)) / i64::from(parts));
+            Worker { free: Ticks::ZERO, rooms: (0..parts).map(part).collect(), steps: Vec::new() }
         };
         Self {
             model,
@@ -86,7 +97,7 @@ impl<'a> Simulation<'a> {
 
     /// Commits what can start first, until nothing is left; nothing if it gets stuck, or time is up.
     fn run(mut self, stop: &Stop) -> Option<Schedule> {
-        let passes = 2 * self.model.stages() as usize * self.model.microbatches() as usize;
+        let passes = 2 * self.model.placement().depth() as usize * self.model.microbatches() as usize;
         let mut done = 0;
         while done < passes {
             if stop.is_due() {
@@ -131,24 +142,28 @@ impl<'a> Simulation<'a> {
     }
 
     /// The forward that a device takes, of those that memory allows: it leaves room for one forward of every later stage
-    /// of the device, without which nothing would ever come back.
+    /// of the device in its pipeline, without which nothing would ever come back.
     fn forward(&self, device: Device, free: Ticks) -> Option<(Ticks, Pass)> {
         let stages = self.model.placement().stages_of(device);
         let fits = |stage: Stage| {
             let later: Units = stages
                 .iter()
-                .filter(|&&other| other >= stage)
+                .filter(|&&other| other >= stage && self.pipeline(other) == self.pipeline(stage))
                 .map(|&other| self.model.activation(other))
                 .sum();
-            later <= self.workers[device.index()].room
+            later <= self.workers[device.index()].rooms[self.part(stage)]
         };
         let heads = stages.iter().filter(|&&stage| fits(stage)).filter_map(|&stage| {
             let queue = &self.forwards[stage.index()];
             Some((queue.head()?.max(free), stage, queue.next))
         });
-        let depth = |stage: Stage| if self.rule.deep_first { self.model.stages() - stage.0 } else { stage.0 };
-        let (start, stage, next) = heads.min_by_key(|&(start, stage, _)| (start, depth(stage)))?;
-        Some((start, Pass::new(stage, Kind::F, Microbatch(next))))
+        let depth = self.model.placement().depth();
+        let rank = |stage: Stage| match stage.0 % depth {
+            within if self.rule.deep_first => depth - within,
+            within => within,
+        };
+        let (start, stage, next) = heads.min_by_key(|&(start, stage, _)| (start, rank(stage)))?;
+        Some((start, Pass::new(stage, Kind::F, self.microbatch(stage, next))))
     }
 
     fn backward(&self, device: Device, free: Ticks) -> Option<(Ticks, Pass)> {
@@ -157,7 +172,22 @@ impl<'a> Simulation<'a> {
             Some((queue.head()?.max(free), stage, queue.next))
         });
         let (start, stage, next) = heads.min_by_key(|&(start, stage, _)| (start, stage))?;
-        Some((start, Pass::new(stage, Kind::B, Microbatch(next))))
+        Some((start, Pass::new(stage, Kind::B, self.microbatch(stage, next))))
+    }
+
+    /// The number of the pipeline of a stage: its direction.
+    fn pipeline(&self, stage: Stage) -> u32 {
+        stage.0 / self.model.placement().depth()
+    }
+
+    /// The part of the room of its device in which a stage keeps what it holds.
+    fn part(&self, stage: Stage) -> usize {
+        if self.rule.apart { self.pipeline(stage) as usize } else { 0 }
+    }
+
+    /// The microbatch that is the `count`-th to go through a stage.
+    fn microbatch(&self, stage: Stage, count: u32) -> Microbatch {
+        Microbatch(count * self.model.placement().directions() + self.pipeline(stage))
     }
 
     fn commit(&mut self, device: Device, start: Ticks, step: &[Pass]) {
@@ -166,19 +196,20 @@ impl<'a> Simulation<'a> {
         self.workers[device.index()].free = end;
         for &pass in step {
             let (stage, activation) = (pass.stage, model.activation(pass.stage));
-            let worker = &mut self.workers[device.index()];
+            let part = self.part(stage);
+            let room = &mut self.workers[device.index()].rooms[part];
             if pass.kind == Kind::F {
-                worker.room -= activation;
+                *room -= activation;
                 self.forwards[stage.index()].next += 1;
-                if stage.0 + 1 < model.stages() {
-                    self.forwards[stage.index() + 1].arrivals.push(end + model.delay_after(stage));
+                if let Some(above) = model.placement().stage_after(stage) {
+                    self.forwards[above.index()].arrivals.push(end + model.delay_after(stage));
                 } else {
                     self.backwards[stage.index()].arrivals.push(end);
                 }
             } else {
-                worker.room += activation;
+                *room += activation;
                 self.backwards[stage.index()].next += 1;
-                if let Some(below) = stage.0.checked_sub(1).map(Stage) {
+                if let Some(below) = model.placement().stage_before(stage) {
                     // Alone, an I sends before its W.
                     let sent = if step.len() == 1 { end - model.duration(stage, Kind::W) } else { end };
                     self.backwards[below.index()].arrivals.push(sent + model.delay_after(below));

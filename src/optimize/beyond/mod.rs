@@ -8,7 +8,7 @@
 //! and named schedules with pairs. In each schedule forwards and backwards that follow each other become pairs wherever
 //! replay says that this helps. In the end the best one is changed at random: its pairs and its orders, which also decide
 //! when the gradients of a stage can be reduced. What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to
-//! offload, [`offload`].
+//! offload, [`offload`]. Two directions, which those searches do not know either, are for [`two_way`].
 
 mod climb;
 mod least;
@@ -17,6 +17,7 @@ mod list;
 mod memory;
 mod offload;
 mod paired;
+mod two_way;
 
 use super::feasible;
 use super::replayed::{ReplayedSchedule, given, time_to_replay, with_time_to_check};
@@ -35,6 +36,7 @@ use levels::Choice;
 use memory::Apart;
 use offload::Offloads;
 use paired::Paired;
+pub(super) use two_way::optimize_two_ways;
 
 /// [`optimize`] for a model that says more than passes and latencies.
 pub(super) fn optimize_beyond_passes(

@@ -124,8 +124,8 @@ pub fn of_medians(model: &Model, runs: &[PassDurations]) -> Result<Model, MeanEr
 /// Placement, latencies and memory are the model's, durations those of the runs, in the same unit.
 ///
 /// # Errors
-/// When there is no run or one of another pipeline, when the model says more than passes and latencies, or when
-/// no schedule fits into memory.
+/// When there is no run or one of another pipeline, when the model has two directions or says more than passes and latencies,
+/// or when no schedule fits into memory.
 pub fn shortest_mean(
     model: &Model,
     runs: &[PassDurations],
@@ -134,6 +134,9 @@ pub fn shortest_mean(
 ) -> Result<MeanSolution, MeanError> {
     if let Some(tables) = model.beyond_passes() {
         return Err(MeanError::BeyondPasses(tables));
+    }
+    if model.placement().directions() > 1 {
+        return Err(OptimizeError::TwoDirections.into());
     }
     let model = &of_medians(model, runs)?;
     let measured = |schedule: Schedule, engine: String| -> Result<Measured, MeanError> {

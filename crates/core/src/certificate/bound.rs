@@ -6,7 +6,7 @@ use super::path::{Paths, critical_path};
 use super::reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition};
 use super::relaxed::relaxed;
 use super::subset::{self, Steps, Subset};
-use super::{area, interval_bound, link, offload, trade, turnover, window};
+use super::{area, interval_bound, link, offload, trade, turnover, window, work};
 use crate::model::{Device, Model, Ticks};
 
 /// How many steps [`lower_bound`] and [`steady_bound`] spend by themselves on sets of states: tenths
@@ -14,7 +14,7 @@ use crate::model::{Device, Model, Ticks};
 pub const STEPS: u64 = 4_000_000;
 
 /// The best of the bounds of this module on an objective, for the model's microbatches and capacities. With
-/// two directions, only the time of one microbatch alone.
+/// two directions, only the time of one microbatch alone, and that of the work of each device.
 #[must_use]
 pub fn lower_bound(model: &Model, objective: Objective) -> Bound {
     lower_bound_within(model, objective, STEPS)
@@ -36,10 +36,12 @@ pub fn lower_bound_until(
     is_over: &mut dyn FnMut() -> bool,
 ) -> Bound {
     let alone = alone(model, objective);
-    if one_direction(model).is_err() {
-        return alone;
-    }
     let apart = model.with_own_links();
+    let best = |best: Bound, bound: Bound| if bound.value > best.value { bound } else { best };
+    if one_direction(model).is_err() {
+        let devices = Device::all(model.devices());
+        return devices.filter_map(|device| work::bound(&apart, device, objective)).fold(alone, best);
+    }
     let (relaxed, real) = (relaxed(&apart), Paths::new(&apart));
     let paths = Paths::new(&relaxed);
     Device::all(model.devices())
@@ -54,7 +56,7 @@ pub fn lower_bound_until(
         .chain(
             Device::all(model.devices()).flat_map(|device| trade::bounds(&real, &paths, device, objective)),
         )
-        .fold(alone, |best, bound| if bound.value > best.value { bound } else { best })
+        .fold(alone, best)
 }
 
 /// The bound that some devices alone give; nothing when the steps run out, the capacities are too small for
@@ -107,12 +109,16 @@ pub fn steady_bound_until(model: &Model, steps: u64, is_over: &mut dyn FnMut() -
 /// # Errors
 /// When the reason is not true of the model, gives another value, or takes too long to check.
 pub fn holds(model: &Model, objective: Objective, bound: &Bound) -> Result<(), BoundError> {
-    if bound.reason != BoundReason::Alone {
+    if !matches!(bound.reason, BoundReason::Alone | BoundReason::Work { .. }) {
         one_direction(model)?;
     }
     let apart = model.with_own_links();
     let shown = match &bound.reason {
         BoundReason::Alone => alone(model, objective).value,
+        BoundReason::Work { device, .. } => {
+            there(model, *device)?;
+            value_of(bound, work::bound(&apart, *device, objective).into_iter().collect())?
+        }
         BoundReason::Link { .. } => value_of(bound, link::bounds(model, &Paths::new(&apart), objective))?,
         BoundReason::Offload { device } => {
             there(model, *device)?;

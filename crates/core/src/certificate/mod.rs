@@ -42,6 +42,7 @@ mod subset;
 mod trade;
 mod turnover;
 mod window;
+mod work;
 
 pub use area::interval_bound;
 pub use bound::{

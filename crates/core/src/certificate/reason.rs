@@ -84,6 +84,17 @@ pub enum BoundReason {
         /// The least time that follows the last of them, in ticks.
         tail: Ticks,
     },
+    /// A device can begin no earlier than at `head`, runs all its passes, and `tail` follows the last of them (section *Work*).
+    Work {
+        /// The device.
+        device: Device,
+        /// The duration of all its passes, over all microbatches, in ticks.
+        work: Ticks,
+        /// The earliest start of the first of them, in ticks.
+        head: Ticks,
+        /// The least time that follows the last of them, in ticks.
+        tail: Ticks,
+    },
     /// A device fits so few microbatches at once that each waits for the turn of an earlier one (section
     /// *Turnover*).
     Turnover {
@@ -152,6 +163,7 @@ impl BoundReason {
             Self::Alone | Self::Link { .. } => &[],
             Self::Windows { device, .. }
             | Self::Chain { device, .. }
+            | Self::Work { device, .. }
             | Self::Turnover { device, .. }
             | Self::Area { device }
             | Self::Offload { device }
@@ -181,6 +193,10 @@ impl BoundReason {
             Self::Chain { device, work, head, tail } => format!(
                 "device {device} runs F and I for {}; nothing reaches it before {head}, and at least {tail} follow its \
                  last I",
+                time(*work)
+            ),
+            Self::Work { device, work, head, tail } => format!(
+                "device {device} works {}; nothing reaches it before {head}, and at least {tail} follow",
                 time(*work)
             ),
             Self::Turnover { device, held, turn } => format!(
@@ -251,7 +267,7 @@ pub enum BoundError {
         /// How many there are.
         devices: u32,
     },
-    /// Nothing but what one microbatch takes alone is known of two directions.
+    /// Nothing but what one microbatch takes alone, and the work of a device, is known of two directions.
     #[error("the bound rests on devices of a pipeline of one direction, but the model has {0}")]
     Directions(u32),
     /// The reason names no devices, or not in ascending order.

@@ -252,10 +252,22 @@ fn of_bounds_about_devices_that_are_not_there() {
 #[test]
 fn of_bounds_with_two_directions() {
     let model = unit(Placement::bidirectional(2).expect("a placement"), 4);
-    let alone = lower_bound(&model, Objective::Makespan);
+    let alone = lower_bound(&model.with_microbatches(1).expect("a model"), Objective::Makespan);
     assert_eq!((alone.value, &alone.reason), (critical_path(&model), &BoundReason::Alone));
     assert_eq!(holds(&model, Objective::Makespan, &alone), Ok(()));
-    assert_eq!(lower_bound(&model, Objective::DeviceSpan).value, Ticks(0));
+    // Each device runs three passes of each of four microbatches, and is where some of them begin.
+    let (device, work, head, tail) = (Device(0), Ticks(12), Ticks::ZERO, Ticks::ZERO);
+    for objective in [Objective::Makespan, Objective::DeviceSpan] {
+        let bound = lower_bound(&model, objective);
+        assert_eq!(bound, Bound { value: work, reason: BoundReason::Work { device, work, head, tail } });
+        assert_eq!(holds(&model, objective, &bound), Ok(()));
+        let more = Bound { value: Ticks(13), ..bound };
+        assert!(matches!(holds(&model, objective, &more), Err(BoundError::Value { .. })));
+        for (device, work) in [(Device(2), Ticks(12)), (Device(1), Ticks(13))] {
+            let other = Bound { value: work, reason: BoundReason::Work { device, work, head, tail } };
+            assert!(holds(&model, objective, &other).is_err());
+        }
+    }
     assert_eq!((interval_bound(&model), steady_bound(&model, 1000)), (0.into(), 0.into()));
     assert_eq!(lower_bound_of(&model, Objective::Makespan, &[Device(0)], 1000), None);
     let area = Bound { value: alone.value, reason: BoundReason::Area { device: Device(0) } };

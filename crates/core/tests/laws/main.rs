@@ -12,6 +12,7 @@ mod certificates;
 #[path = "../../../../fuzz/src/choices.rs"]
 mod choices;
 mod corpus;
+mod directions;
 mod edges;
 #[path = "../../../../fuzz/src/execution.rs"]
 mod execution;
