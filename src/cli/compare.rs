@@ -290,11 +290,9 @@ impl Row {
             Ok(Solution { schedule, verdict, .. }) => {
                 (Figures::of(model, &schedule, &verdict), Some(verdict), None)
             }
-            Err(
-                reason @ (OptimizeError::Infeasible(_)
-                | OptimizeError::NoneFound(_)
-                | OptimizeError::TwoDirections),
-            ) => (Figures::none(), None, Some(reason.to_string())),
+            Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::NoneFound(_))) => {
+                (Figures::none(), None, Some(reason.to_string()))
+            }
             Err(error) => return Err(super::optimize::refused(&error)),
         };
         Ok(Self { name: OPTIMIZED.to_owned(), valid: error.is_none(), figures, error, verdict })
