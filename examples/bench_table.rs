@@ -21,8 +21,8 @@ use bubbleproof::catalog::{self, one_f_one_b_memory};
 use bubbleproof::certificate::Optimality;
 use bubbleproof::files;
 use bubbleproof::model::{
-    self, Device, Kind, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd,
-    Ticks, Transient, Units, Workspace,
+    self, Costs, Device, Kind, Links, Memory, Messages, Model, Offload, Overlap, PairDurations, Placement,
+    Recompute, RecomputeLevel, Stage, StepEnd, Ticks, Transient, Units, Workspace,
 };
 use bubbleproof::optimize::{OptimizeError, Options, Solution, optimize};
 use bubbleproof::replay::{Rate, replay};
@@ -158,16 +158,32 @@ fn beyond(plain: &Model) -> Result<Vec<(&'static str, Model)>, Box<dyn Error>> {
         let memory = Memory { activation: list(2), retained_for_weight: list(3), ..model.memory().clone() };
         model.with_plain_memory(memory).and_then(|model| model.with_transient(transient.clone()))
     };
-    let all = with_memory(plain)?
-        .with_overlap(overlap.clone())?
+    // All of an activation again takes as long as F, and half of it half as long.
+    let level =
+        |kept, ticks| RecomputeLevel { checkpoint: list(kept), duration: Some(vec![Ticks(ticks); stages]) };
+    let levels = Recompute { levels: vec![level(0, forward), level(1, forward / 2)], fused: false };
+    // Copies together take as long as the passes of a stage.
+    let copy = vec![Ticks((forward + backward) / 2); stages];
+    let offload = Offload { moved: list(2), to_host: copy.clone(), from_host: copy };
+    let beside = with_memory(plain)?
         .with_messages(Some(links.clone()))?
-        .with_step(Some(step.clone()))?;
+        .with_step(Some(step.clone()))?
+        .with_low_ends(Costs { forward: vec![Ticks(forward - 1); stages], ..plain.costs().clone() })?;
+    let all = beside
+        .with_overlap(overlap.clone())?
+        .with_recompute(Some(levels.clone()))?
+        .with_offload(Some(offload.clone()))?;
+    let twice = plain.with_plain_memory(Memory { activation: list(2), ..plain.memory().clone() })?;
     Ok(vec![
         ("pairs", plain.with_overlap(overlap)?),
         ("links", plain.with_messages(Some(links))?),
         ("cards", plain.with_messages(Some(cards))?),
         ("step", plain.with_step(Some(step))?),
         ("memory", with_memory(plain)?),
+        ("levels", twice.with_recompute(Some(levels))?),
+        ("offload", twice.with_offload(Some(offload))?),
+        // Without what gives `optimize` something more to choose, and with it.
+        ("beside", beside),
         ("all", all),
     ])
 }
@@ -192,9 +208,12 @@ fn problems() -> Result<Vec<(String, Model)>, Box<dyn Error>> {
             }
         }
     }
-    for (shape, placement, microbatches) in
-        [("v", Placement::v(4)?, 16), ("linear", Placement::linear(4)?, 16), ("v", Placement::v(8)?, 32)]
-    {
+    for (shape, placement, microbatches) in [
+        ("v", Placement::v(4)?, 16),
+        ("linear", Placement::linear(4)?, 16),
+        ("v", Placement::v(8)?, 32),
+        ("v", Placement::v(16)?, 64),
+    ] {
         let plain = Model::equal_stages(placement, microbatches, TIMES[1])?;
         let named = beyond(&plain)?.into_iter();
         problems.extend(named.map(|(what, model)| (format!("{shape}-3-4-2-0+{what}"), model)));

@@ -47,11 +47,7 @@ impl ReplayedSchedule {
     pub(super) fn without_needless(self, model: &Model, objective: Objective) -> Self {
         let leaner = needless::without_needless(model, &self.schedule).and_then(|mut leaner| {
             leaner.provenance.clone_from(&self.schedule.provenance);
-            // It is no longer that of a name.
-            let engine = match self.engine.strip_suffix(", improved") {
-                Some(name) => format!("{name}, improved"),
-                None => format!("{}, improved", self.engine),
-            };
+            let engine = improved(&self.engine);
             Self::new(model, objective, leaner, engine).ok()
         });
         leaner.filter(|leaner| leaner.value <= self.value).unwrap_or(self)
@@ -79,6 +75,11 @@ impl ReplayedSchedule {
             recomputations,
         )
     }
+}
+
+/// What found a schedule that was changed since: it is no longer that of a name.
+pub(super) fn improved(engine: &str) -> String {
+    format!("{}, improved", engine.strip_suffix(", improved").unwrap_or(engine))
 }
 
 /// The known schedules that are valid for the model, measured by an objective.

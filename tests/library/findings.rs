@@ -69,6 +69,7 @@ tables_agree! {
     whole_schedules: "whole",
     messages_that_keep_links_busy: "messages",
     orders_under_measured_jitter: "jitter",
+    activations_that_go_to_the_host: "offloading",
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub mod document;
 pub mod jitter;
 pub mod memory;
 pub mod messages;
+pub mod offloading;
 pub mod periods;
 pub mod placements;
 pub mod profiles;
@@ -85,6 +86,7 @@ pub fn all() -> Vec<Table> {
         whole::table(),
         messages::table(),
         jitter::table(),
+        offloading::table(),
     ]
 }
 

@@ -3,7 +3,7 @@
 use super::paired::{Paired, REACH};
 use crate::certificate::Objective;
 use crate::model::{Model, Ticks};
-use crate::optimize::replayed::ReplayedSchedule;
+use crate::optimize::replayed::{ReplayedSchedule, improved};
 use crate::stop::Stop;
 
 /// A search that takes what is better.
@@ -107,6 +107,7 @@ impl Climb<'_> {
             for _ in 0..random.usize(1..=MOST_CHANGES) {
                 pairs.shake(self.model, &mut random);
             }
+            pairs.engine = improved(&pairs.engine);
             if let Some(replayed) = self.replayed(&pairs)
                 && replayed.rank() <= value
             {

@@ -33,9 +33,10 @@ pub(super) fn solutions(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Apart, OptimizeError> {
     let floor = model.memory_floor();
-    // Half of the time, so that more choices cost little where they do not help.
+    // Half of the time, where what is found there may not fit.
     let half = |options: &Options| options.stop.within(options.stop.remaining() / 2);
-    let first = optimize(&floor, &Options { stop: half(options), ..options.clone() }, progress)?;
+    let stop = if model.has_plain_memory() { options.stop.clone() } else { half(options) };
+    let first = optimize(&floor, &Options { stop, ..options.clone() }, progress)?;
     let mut excess = excess(model, &first.schedule);
     let mut apart = Apart { solutions: vec![first], room: floor.clone().into_owned() };
     if !is_over(&excess) {

@@ -2,15 +2,17 @@
 //! keep links busy, the end of the step, offloading, memory beyond what F keeps, and several levels of recomputation.
 //!
 //! The searches know passes that run one by one, messages that each have a link of their own, and nothing behind the passes.
-//! So schedules are sought for such models, and replay measures them under the model itself. Where links are busy, one more
-//! source is a schedule for messages that take longer, which leaves them time to wait for each other; and all named ones. Where pairs save time, two more sources are those for passes as much
-//! [shorter](crate::certificate::shortened) as pairs can make them, which gives orders that are good once pairs are made;
-//! and named schedules with pairs. In each schedule forwards and backwards that follow each other become pairs wherever
-//! replay says that this helps. In the end the best one is changed at random: its pairs and its orders, which also decide
-//! when the gradients of a stage can be reduced. What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to
-//! offload, [`offload`]. Two directions, which those searches do not know either, are for [`two_way`].
+//! So schedules are sought for such models, and replay measures them under the model itself, as it does all named ones. Where links
+//! are busy, one more source is a schedule for messages that take longer, which leaves them time to wait for each other. Where pairs
+//! save time, two more sources are those for passes as much [shorter](crate::certificate::shortened) as pairs can make them, which
+//! gives orders that are good once pairs are made; and named schedules with pairs. What is over a capacity by a little is made to
+//! [fit]. In each schedule forwards and backwards that follow each other become pairs wherever replay says that this helps. In the
+//! end the best one is changed at random: its pairs and its orders, which also decide when the gradients of a stage can be reduced.
+//! What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,
+//! which those searches do not know either, are for [`two_way`].
 
 mod climb;
+mod fit;
 mod least;
 mod levels;
 mod list;
@@ -19,6 +21,8 @@ mod offload;
 mod paired;
 mod two_way;
 
+use std::time::Duration;
+
 use super::feasible;
 use super::replayed::{ReplayedSchedule, given, time_to_replay, with_time_to_check};
 use super::{
@@ -26,11 +30,12 @@ use super::{
     of_optimize, optimize,
 };
 use crate::catalog;
-use crate::certificate::shortened;
+use crate::certificate::{Bound, shortened};
 use crate::model::{Model, Overlap, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 use climb::Climb;
+use fit::Fit;
 pub(super) use least::check;
 use levels::Choice;
 use memory::Apart;
@@ -46,176 +51,320 @@ pub(super) fn optimize_beyond_passes(
 ) -> Result<Solution, OptimizeError> {
     let stop = with_time_to_check(model, &options.stop, time_to_replay(model, &options.stop));
     let options = &Options { stop, ..options.clone() };
-    let mut bound = lower_bound_until(model, options.objective, 0, &mut || false);
-    let best = bound.value;
-    let mut report = |told: &Progress| progress(&Progress { bound: best, ..told.clone() });
-    let sums = model.with_overlap(Overlap::default()).expect("sums always suit");
-    let plain = sums.with_own_links().with_step(None).and_then(|model| model.with_offload(None));
-    let mut plain = plain.expect("what ends with its passes takes no longer");
-    if model.can_offload() && !is_feasible(&plain) {
-        // What fits needs copies, which are added later.
-        plain = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
+    let mut search = Search::new(model, options);
+    search.take_named();
+    let by_choice = search.apart(progress)?;
+    let mut sources = search.with_pairs_named();
+    for (choice, apart) in &by_choice {
+        sources.extend(found_apart(model, choice, apart));
     }
-    let plain = plain;
-    // What is there at once, whatever the time.
-    let named = named(model, &options.stop);
-    let mut found: Vec<(ReplayedSchedule, Option<Paired>)> = Vec::new();
-    for (schedule, engine) in &named {
-        let replayed = ReplayedSchedule::new(model, options.objective, schedule.clone(), engine.clone());
-        found.extend(replayed.ok().map(|replayed| (replayed, None)));
-    }
-    let choices = Choice::all(&plain);
-    let mut by_choice = solutions_of(&plain, &choices, options, &mut report)?;
-    let solutions = || by_choice.iter().flat_map(|(_, apart)| &apart.solutions);
-    let mut is_cut_short = solutions().any(|apart| apart.is_cut_short);
-    let mut sources = named;
-    sources.extend(by_choice.iter().flat_map(|(choice, apart)| found_apart(model, choice, apart)));
-    let rest = by_choice.split_off(1);
-    let (choice, apart) = by_choice.pop().expect("there is a solution for some choice");
-    let level = choice.of(&plain);
-    let aside = Options {
-        stop: options.stop.within(options.stop.remaining() / 2),
-        effort: options.effort / 2,
-        exact_effort: 0,
-        use_all_time: false,
-        known: Vec::new(),
-        ..options.clone()
-    };
-    if model.has_cheaper_pairs() && !options.stop.is_due() {
-        // Memory is that in which something was found.
-        let memory = apart.room.memory().clone();
-        let apart = choice.of(&model.with_own_links());
-        let one_level = shortened(&apart)
-            .with_step(None)
-            .and_then(|model| model.with_offload(None))
-            .and_then(|model| model.with_plain_memory(memory));
-        let one_level =
-            one_level.expect("what ends with its passes takes no longer, and memory is that of a model");
-        let shorter = optimize(&one_level, &aside, &mut report)?;
-        is_cut_short |= shorter.is_cut_short;
-        sources.push((choice.named(model, &shorter.schedule), shorter.engine));
-    }
-    if model.has_busy_links() && !options.stop.is_due() {
-        let patient = optimize(&with_longer_messages(model, &apart.room), &aside, &mut report)?;
-        is_cut_short |= patient.is_cut_short;
-        sources.push((choice.named(model, &patient.schedule), patient.engine));
-    }
-    let mut roomier = Vec::new();
-    if model.can_offload() && !options.stop.is_due() {
-        let quarter = Options {
-            stop: options.stop.within(options.stop.remaining() / 2),
-            effort: options.effort / 4,
-            ..aside.clone()
-        };
-        roomier = offload::roomier(model, &plain, &quarter, &mut report)?;
-    }
-    if !options.stop.is_due() {
-        let steps = STEPS.min(options.effort as u64 / super::EFFORT_PER_STEP);
-        let stop = options.stop.within(options.stop.remaining() / 4);
-        bound = lower_bound_until(model, options.objective, steps, &mut || stop.is_due());
-    }
+    let roomier = search.aside(&by_choice[0], &mut sources, progress)?;
+    search.raise_bound();
+    let best = by_choice.iter().flat_map(|(_, apart)| &apart.solutions).map(Solution::value).max();
     progress(&Progress {
         step: "improving under the whole model".to_owned(),
-        best: if choices.len() == 1 { apart.solutions.iter().map(Solution::value).max() } else { None },
-        bound: bound.value,
+        best: best.filter(|_| by_choice.len() == 1),
+        bound: search.bound.value,
     });
-    let mut without = Vec::new();
-    if model.has_plain_memory() && !model.can_offload() {
-        // Memory is the same in both models.
-        for (choice, apart) in
-            std::iter::once((&choice, &apart)).chain(rest.iter().map(|(of, apart)| (of, apart)))
-        {
-            let found = &apart.solutions[0];
-            let (schedule, engine) = (choice.named(model, &bare(&found.schedule)), found.engine.clone());
-            without.push(ReplayedSchedule::new(model, options.objective, schedule, engine)?);
-        }
-    } else {
-        let others = memory::others(&level, &apart, &options.stop)?;
-        let others = others.into_iter().map(|(other, engine)| (choice.named(model, &other), engine));
-        let rest = rest.iter().flat_map(|(choice, apart)| found_apart(model, choice, apart));
-        for (schedule, engine) in found_apart(model, &choice, &apart).into_iter().chain(others).chain(rest) {
-            without.extend(ReplayedSchedule::new(model, options.objective, schedule, engine).ok());
-        }
-        // The best of the others is worth a search around it.
-        without.sort_by_key(ReplayedSchedule::rank);
-        sources.extend(without.first().map(|best| (best.schedule.clone(), best.engine.clone())));
+    let without = search.without_pairs(&by_choice, &mut sources)?;
+    if by_choice.len() > 1 {
+        search.change_levels(&without, &mut sources, progress)?;
     }
-    let mut climb = Climb {
-        model,
-        objective: options.objective,
-        bound: bound.value,
-        passes_left: 0,
-        stop: options.stop.clone(),
-        best: None,
-    };
-    let effort = options.effort / EFFORT_PER_REPLAYED_PASS;
-    let mut offloads = Offloads {
-        model,
-        objective: options.objective,
-        bound: bound.value,
-        passes_left: 0,
-        stop: options.stop.clone(),
-    };
-    if model.can_offload() {
-        let mut orders = roomier;
-        orders.extend(sources.iter().cloned());
-        orders.extend(without.iter().map(|found| (found.schedule.clone(), found.engine.clone())));
-        let least = least::least(model)?.map(|least| (least, "one microbatch at a time".to_owned()));
-        for (schedule, engine) in least {
-            found.extend(
-                ReplayedSchedule::new(model, options.objective, schedule, engine)
-                    .ok()
-                    .map(|least| (least, None)),
+    search.offload(roomier, &sources, &without)?;
+    search.make_pairs(sources);
+    search.found.extend(without.into_iter().map(|without| (without, None)));
+    search.finish(by_choice)
+}
+
+/// A schedule to begin with, which may be over the capacities, and what found it.
+type Source = (Schedule, String);
+
+/// A search in the middle of its work.
+struct Search<'a> {
+    model: &'a Model,
+    options: &'a Options,
+    /// The model of passes alone. Memory is that of the model, without a limit where what fits needs copies.
+    plain: Model,
+    bound: Bound,
+    /// How much time there is in all.
+    time: Duration,
+    /// Whether an earlier search had to end before its effort was spent.
+    is_cut_short: bool,
+    /// What is valid under the model, and its pairs where they were chosen here.
+    found: Vec<(ReplayedSchedule, Option<Paired>)>,
+}
+
+impl<'a> Search<'a> {
+    fn new(model: &'a Model, options: &'a Options) -> Self {
+        let sums = model.with_overlap(Overlap::default()).expect("sums always suit");
+        let plain = sums.with_own_links().with_step(None).and_then(|model| model.with_offload(None));
+        let mut plain = plain.expect("what ends with its passes takes no longer");
+        if model.can_offload() && !is_feasible(&plain) {
+            // What fits needs copies, which are added later.
+            plain = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
+        }
+        let bound = lower_bound_until(model, options.objective, 0, &mut || false);
+        let time = options.stop.remaining();
+        Self { model, options, plain, bound, time, is_cut_short: false, found: Vec::new() }
+    }
+
+    /// So many sixteenths of all the time, from now on.
+    fn share(&self, sixteenths: u32) -> Stop {
+        self.options.stop.within(self.time / 16 * sixteenths)
+    }
+
+    /// Options for a search beside the first one.
+    fn lesser_options(&self, sixteenths: u32, effort: usize) -> Options {
+        Options {
+            stop: self.share(sixteenths),
+            effort: self.options.effort / effort,
+            exact_effort: 0,
+            use_all_time: false,
+            known: Vec::new(),
+            ..self.options.clone()
+        }
+    }
+
+    /// A schedule, if it is valid under the model.
+    fn replayed(&self, (schedule, engine): Source) -> Option<ReplayedSchedule> {
+        ReplayedSchedule::new(self.model, self.options.objective, schedule, engine).ok()
+    }
+
+    fn has_choices(&self) -> bool {
+        let model = self.model;
+        model.has_cheaper_pairs() || model.can_offload() || model.recompute_levels() > 1
+    }
+
+    /// Finds every named schedule that is valid, and what was given: they are there at once, whatever the time.
+    fn take_named(&mut self) {
+        let given = given(self.model, self.options.objective, &self.options.known);
+        self.found.extend(given.into_iter().map(|given| (given, None)));
+        for source in named(self.model, &self.share(2)) {
+            self.found.extend(self.replayed(source).map(|named| (named, None)));
+        }
+    }
+
+    /// Named schedules that the searches for passes alone do not know, or not as what they are.
+    fn with_pairs_named(&self) -> Vec<Source> {
+        let named = self
+            .found
+            .iter()
+            .filter(|(found, _)| self.model.has_busy_links() || found.schedule.overlap_count() > 0);
+        named.map(|(found, _)| (found.schedule.clone(), found.engine.clone())).collect()
+    }
+
+    /// What is found for passes alone, by choice of levels, the best under the model first.
+    fn apart(&mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<(Choice, Apart)>, OptimizeError> {
+        let choices = Choice::all(&self.plain);
+        let sixteenths = if choices.len() == 1 && self.has_choices() { 5 } else { 8 };
+        let options = Options { stop: self.share(sixteenths), ..self.options.clone() };
+        let bound = self.bound.value;
+        let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
+        let by_choice = solutions_of(&self.plain, &choices, &options, &mut report)?;
+        let mut solutions = by_choice.iter().flat_map(|(_, apart)| &apart.solutions);
+        self.is_cut_short |= solutions.any(|solution| solution.is_cut_short);
+        Ok(by_choice)
+    }
+
+    /// Adds what is found where passes are as short as pairs make them, and where messages take longer. Returns what is found
+    /// where there is more memory, for schedules that offload.
+    fn aside(
+        &mut self,
+        (choice, apart): &(Choice, Apart),
+        sources: &mut Vec<Source>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Vec<Source>, OptimizeError> {
+        let (model, bound) = (self.model, self.bound.value);
+        let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
+        let mut others = Vec::new();
+        if model.has_cheaper_pairs() {
+            // Memory is that in which something was found.
+            let memory = apart.room.memory().clone();
+            let short = shortened(&choice.of(&model.with_own_links()))
+                .with_step(None)
+                .and_then(|model| model.with_offload(None))
+                .and_then(|model| model.with_plain_memory(memory));
+            others.push(
+                short.expect("what ends with its passes takes no longer, and memory is that of a model"),
             );
         }
-        for (schedule, engine) in orders {
-            offloads.passes_left = effort / 100;
-            found.extend(offloads.fitted(&bare(&schedule), &engine).map(|fitted| (fitted, None)));
+        if model.has_busy_links() {
+            others.push(with_longer_messages(model, &apart.room));
+        }
+        for other in others {
+            if self.options.stop.is_due() {
+                break;
+            }
+            let found = optimize(&other, &self.lesser_options(2, 2), &mut report)?;
+            self.is_cut_short |= found.is_cut_short;
+            sources.push((choice.named(model, &found.schedule), found.engine));
+        }
+        if !model.can_offload() || self.options.stop.is_due() {
+            return Ok(Vec::new());
+        }
+        offload::roomier(model, &self.plain, &self.lesser_options(3, 8), &mut report)
+    }
+
+    /// Proves more of all schedules.
+    fn raise_bound(&mut self) {
+        if !self.options.stop.is_due() {
+            let steps = STEPS.min(self.options.effort as u64 / super::EFFORT_PER_STEP);
+            let stop = self.share(1);
+            self.bound = lower_bound_until(self.model, self.options.objective, steps, &mut || stop.is_due());
         }
     }
-    let mut improve = |(schedule, engine): (Schedule, String)| {
-        climb.passes_left = effort / 200;
-        found.extend(
-            climb.improved(&Paired::of(model, &schedule, &engine)).map(|(pairs, best)| (best, Some(pairs))),
-        );
-    };
-    sources.into_iter().for_each(&mut improve);
-    if model.has_cheaper_pairs() {
-        let listed = list::schedules(model, &options.stop).into_iter();
-        listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())).for_each(&mut improve);
+
+    /// What is found without pairs and copies, the best first: what fits as it is, and what is made to fit. It is a source too.
+    ///
+    /// # Errors
+    /// When replay rejects what a search of the same memory proposes, or memory is too small for one microbatch.
+    fn without_pairs(
+        &self,
+        by_choice: &[(Choice, Apart)],
+        sources: &mut Vec<Source>,
+    ) -> Result<Vec<ReplayedSchedule>, OptimizeError> {
+        let model = self.model;
+        let mut without = Vec::new();
+        if model.has_plain_memory() && !model.can_offload() {
+            // Memory is the same in both models.
+            for (choice, apart) in by_choice {
+                let found = &apart.solutions[0];
+                let (schedule, engine) = (choice.named(model, &bare(&found.schedule)), found.engine.clone());
+                without.push(ReplayedSchedule::new(model, self.options.objective, schedule, engine)?);
+            }
+            return Ok(without);
+        }
+        let (choice, apart) = &by_choice[0];
+        let others = memory::others(&choice.of(&self.plain), apart, &self.share(1))?;
+        let others = others.into_iter().map(|(other, engine)| (choice.named(model, &other), engine));
+        without.extend(others.filter_map(|other| self.replayed(other)));
+        let found: Vec<Source> =
+            by_choice.iter().flat_map(|(choice, apart)| found_apart(model, choice, apart)).collect();
+        let (stop, objective) = (self.share(2), self.options.objective);
+        for (source, left) in found.iter().zip((1..=u32::try_from(found.len()).unwrap_or(u32::MAX)).rev()) {
+            let mut fit = Fit {
+                model,
+                objective,
+                passes_left: self.passes() / 20,
+                stop: stop.within(stop.remaining() / left),
+            };
+            without.extend(self.replayed(source.clone()).or_else(|| fit.fitted(&source.0, &source.1)));
+        }
+        without.sort_by_key(ReplayedSchedule::rank);
+        // The best of them is worth a search around it.
+        sources.extend(without.first().map(|best| (best.schedule.clone(), best.engine.clone())));
+        Ok(without)
     }
-    if choices.len() > 1 {
-        let mut report = |told: &Progress| progress(&Progress { bound: bound.value, ..told.clone() });
-        let better = at_better_levels(model, &plain, options, &aside, &without, &mut report)?;
-        found.extend(better.into_iter().map(|better| (better, None)));
+
+    /// How many passes may be replayed in all.
+    const fn passes(&self) -> usize {
+        self.options.effort / EFFORT_PER_REPLAYED_PASS
     }
-    found.extend(without.into_iter().map(|without| (without, None)));
-    found.extend(given(model, options.objective, &options.known).into_iter().map(|known| (known, None)));
-    let (mut best, pairs) = found
-        .into_iter()
-        .min_by_key(|(found, pairs)| (found.rank(), pairs.is_none()))
-        .ok_or_else(|| OptimizeError::NoneFound(model.beyond_passes().expect("memory is not plain")))?;
-    if let Some(pairs) = pairs {
-        climb.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
-        best = climb.wandered(pairs, best, options.seed);
-    } else if best.schedule.offload_count() > 0 {
-        offloads.passes_left = if options.use_all_time { usize::MAX } else { effort / 4 };
-        best = offloads.wandered(best, options.seed);
+
+    fn offloads(&self, passes_left: usize) -> Offloads<'a> {
+        Offloads {
+            model: self.model,
+            objective: self.options.objective,
+            bound: self.bound.value,
+            passes_left,
+            stop: self.options.stop.clone(),
+        }
     }
-    is_cut_short |= options.stop.is_due();
-    // A change of orders or pairs may have made a recomputation needless, and one of orders an offload.
-    let best = best.without_needless(model, options.objective);
-    let ReplayedSchedule { schedule, verdict, value, engine } =
-        offload::without_needless(model, options.objective, best);
-    not_refuted(value, bound.value, None)?;
-    let schedule = of_optimize(schedule, model, &engine);
-    let optimality = if value == bound.value { Optimality::Bound } else { Optimality::Open };
-    let alike =
-        apart.solutions.into_iter().find(|apart| schedule.overlap_count() == 0 && engine == apart.engine);
-    let block = alike.and_then(|apart| apart.block);
-    let objective = options.objective;
-    let solution = Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
-    Ok(solution.certified(model))
+
+    /// Offloads activations of all that was found until it fits.
+    fn offload(
+        &mut self,
+        roomier: Vec<Source>,
+        sources: &[Source],
+        without: &[ReplayedSchedule],
+    ) -> Result<(), OptimizeError> {
+        if !self.model.can_offload() {
+            return Ok(());
+        }
+        let least = least::least(self.model)?.map(|least| (least, "one microbatch at a time".to_owned()));
+        let least = least.into_iter().filter_map(|least| self.replayed(least));
+        let least: Vec<ReplayedSchedule> = least.collect();
+        self.found.extend(least.into_iter().map(|least| (least, None)));
+        let without = without.iter().map(|found| (found.schedule.clone(), found.engine.clone()));
+        for (schedule, engine) in roomier.into_iter().chain(sources.iter().cloned()).chain(without) {
+            let fitted = self.offloads(self.passes() / 100).fitted(&bare(&schedule), &engine);
+            self.found.extend(fitted.map(|fitted| (fitted, None)));
+        }
+        Ok(())
+    }
+
+    fn climb(&self, passes_left: usize) -> Climb<'a> {
+        Climb {
+            model: self.model,
+            objective: self.options.objective,
+            bound: self.bound.value,
+            passes_left,
+            stop: self.options.stop.clone(),
+            best: None,
+        }
+    }
+
+    /// Makes pairs in all sources, and in what list scheduling gives where pairs save time.
+    fn make_pairs(&mut self, mut sources: Vec<Source>) {
+        if self.model.has_cheaper_pairs() {
+            let listed = list::schedules(self.model, &self.options.stop).into_iter();
+            sources.extend(listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())));
+        }
+        for (schedule, engine) in sources {
+            let pairs = Paired::of(self.model, &schedule, &engine);
+            let improved = self.climb(self.passes() / 200).improved(&pairs);
+            self.found.extend(improved.map(|(pairs, best)| (best, Some(pairs))));
+        }
+    }
+
+    /// Finds schedules with better levels. The best of them is a source too.
+    fn change_levels(
+        &mut self,
+        without: &[ReplayedSchedule],
+        sources: &mut Vec<Source>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), OptimizeError> {
+        let (aside, bound) = (self.lesser_options(2, 2), self.bound.value);
+        let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
+        let better = at_better_levels(self.model, &self.plain, self.options, &aside, without, &mut report)?;
+        let best = better.iter().min_by_key(|found| found.rank());
+        sources.extend(best.map(|best| (best.schedule.clone(), best.engine.clone())));
+        self.found.extend(better.into_iter().map(|better| (better, None)));
+        Ok(())
+    }
+
+    /// The best of all, changed at random for as long as there is effort or time.
+    fn finish(mut self, by_choice: Vec<(Choice, Apart)>) -> Result<Solution, OptimizeError> {
+        let (model, options, objective) = (self.model, self.options, self.options.objective);
+        let found = std::mem::take(&mut self.found).into_iter();
+        let (mut best, pairs) = found
+            .min_by_key(|(found, pairs)| (found.rank(), pairs.is_none()))
+            .ok_or_else(|| OptimizeError::NoneFound(model.beyond_passes().expect("memory is not plain")))?;
+        let passes_left = if options.use_all_time { usize::MAX } else { self.passes() / 4 };
+        let is_bare = best.schedule.offload_count() == 0;
+        if let Some(pairs) =
+            pairs.or_else(|| is_bare.then(|| Paired::of(model, &best.schedule, &best.engine)))
+        {
+            best = self.climb(passes_left).wandered(pairs, best, options.seed);
+        } else {
+            best = self.offloads(passes_left).wandered(best, options.seed);
+        }
+        let is_cut_short = self.is_cut_short || options.stop.is_due();
+        // A change of orders or pairs may have made a recomputation needless, and one of orders an offload.
+        let best = best.without_needless(model, objective);
+        let ReplayedSchedule { schedule, verdict, value, engine } =
+            offload::without_needless(model, objective, best);
+        let bound = self.bound;
+        not_refuted(value, bound.value, None)?;
+        let schedule = of_optimize(schedule, model, &engine);
+        let optimality = if value == bound.value { Optimality::Bound } else { Optimality::Open };
+        let mut solutions = by_choice.into_iter().take(1).flat_map(|(_, apart)| apart.solutions);
+        let alike = solutions.find(|apart| schedule.overlap_count() == 0 && engine == apart.engine);
+        let block = alike.and_then(|apart| apart.block);
+        let solution =
+            Solution { schedule, verdict, bound, optimality, block, engine, objective, is_cut_short };
+        Ok(solution.certified(model))
+    }
 }
 
 /// Whether some schedule keeps to the capacities of a model of passes alone.
@@ -268,7 +417,10 @@ fn found_apart(model: &Model, choice: &Choice, apart: &Apart) -> Vec<(Schedule, 
     apart.solutions.iter().map(named).collect()
 }
 
-/// What is found with other levels: around each of these schedules, and in the model of the levels of the best.
+/// Around how many schedules other levels are tried.
+const MOST_WITH_OTHER_LEVELS: u32 = 4;
+
+/// What is found with other levels: around the best of these schedules, and in the model of the levels of the best.
 fn at_better_levels(
     model: &Model,
     plain: &Model,
@@ -278,16 +430,20 @@ fn at_better_levels(
     report: &mut dyn FnMut(&Progress),
 ) -> Result<Vec<ReplayedSchedule>, OptimizeError> {
     let passes = options.effort / EFFORT_PER_REPLAYED_PASS / 20;
-    let better = |from: ReplayedSchedule| {
-        let quick = from.without_needless(model, options.objective);
-        levels::improved(model, options.objective, quick, passes, &options.stop)
+    let objective = options.objective;
+    let better = |from: ReplayedSchedule, stop: &Stop| {
+        levels::improved(model, objective, from.without_needless(model, objective), passes, stop)
     };
     let again = |from: &ReplayedSchedule| {
-        ReplayedSchedule::new(model, options.objective, from.schedule.clone(), from.engine.clone())
+        ReplayedSchedule::new(model, objective, from.schedule.clone(), from.engine.clone())
+            .map(|from| from.without_needless(model, objective))
     };
+    let mut from = from.iter().map(again).collect::<Result<Vec<_>, _>>()?;
+    from.sort_by_key(ReplayedSchedule::rank);
     let mut found = Vec::new();
-    for from in from {
-        found.push(better(again(from)?));
+    for (from, left) in from.into_iter().zip((1..=MOST_WITH_OTHER_LEVELS).rev()) {
+        let stop = options.stop.within(options.stop.remaining() / (left + 1));
+        found.push(better(from, &stop));
     }
     let best = found.iter().min_by_key(|found| found.rank());
     let mixed = best.and_then(|best| Choice::mixed(model, &best.schedule));
@@ -296,7 +452,7 @@ fn at_better_levels(
             Ok(solution) => {
                 let schedule = choice.named(model, &bare(&solution.schedule));
                 let replayed = ReplayedSchedule::new(model, options.objective, schedule, solution.engine);
-                found.extend(replayed.ok().map(better));
+                found.extend(replayed.ok().map(|from| better(from, &options.stop)));
             }
             Err(OptimizeError::Infeasible(_)) => {}
             Err(error) => return Err(error),
@@ -305,15 +461,11 @@ fn at_better_levels(
     Ok(found)
 }
 
-/// Named schedules and their names, where those of passes alone are not all: where links are busy all, where pairs save time
-/// those with pairs.
-fn named(model: &Model, stop: &Stop) -> Vec<(Schedule, String)> {
-    if !model.has_busy_links() && !model.has_cheaper_pairs() {
-        return Vec::new();
-    }
+/// The named schedules that there is time for.
+fn named(model: &Model, stop: &Stop) -> Vec<Source> {
     let named = catalog::entries().iter().filter_map(|entry| {
         let schedule = entry.generate_until(model, stop).ok()?;
-        (model.has_busy_links() || schedule.overlap_count() > 0).then(|| (schedule, entry.name.to_owned()))
+        Some((schedule, entry.name.to_owned()))
     });
     named.collect()
 }

@@ -4,7 +4,7 @@
 //! along its order: where it would be over its capacity, an activation goes whose copy delays least, and of those the one
 //! that is needed last. Each is freed as late as that, and fetched as early as the copy back has to start, where memory allows. Some
 //! room may be kept for copies back, so that they can start early. Replay says what that is worth, and at which times to
-//! choose anew. Last, single choices and places of passes are changed at random. In the end nothing is offloaded that could stay.
+//! choose anew. Last, single choices and places of passes are changed at random, and what is recomputed is offloaded. In the end nothing is offloaded that could stay.
 
 mod steps;
 
@@ -173,6 +173,9 @@ impl Offloads<'_> {
         if random.bool() {
             return moved(schedule, device, random);
         }
+        if self.model.recompute_levels() > 0 && random.u8(..6) == 0 {
+            return offloaded_instead(&schedule, device, random).unwrap_or(schedule);
+        }
         let order = schedule.order(device);
         let mut lists: Vec<Vec<Offloaded>> =
             Device::all(schedule.devices()).map(|device| schedule.offloads(device).to_vec()).collect();
@@ -217,7 +220,38 @@ fn moved(schedule: Schedule, device: Device, random: &mut fastrand::Rng) -> Sche
     orders[device.index()].insert(to, pass);
     let lists = Device::all(schedule.devices()).map(|device| schedule.offloads(device).to_vec()).collect();
     let moved = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders);
+    let moved = moved.map(|moved| moved.with_levels_of(&schedule));
     moved.and_then(|moved| moved.with_offloads(lists)).unwrap_or(schedule)
+}
+
+/// The schedule in which a device offloads an activation that it recomputes; it is away for as long as the rest of the order has it
+/// wait. Nothing where there is none.
+fn offloaded_instead(schedule: &Schedule, device: Device, random: &mut fastrand::Rng) -> Option<Schedule> {
+    let order = schedule.order(device);
+    let again: Vec<usize> = (0..order.len()).filter(|&at| order[at].kind == Kind::R).collect();
+    let at = *again.get(random.usize(..again.len().max(1)))?;
+    let pass = order[at].with_kind(Kind::F);
+    let mut orders = schedule.orders().to_vec();
+    orders[device.index()].remove(at);
+    let order = &orders[device.index()];
+    let forward = order.iter().position(|&other| other == pass)?;
+    let ends = |other: &Pass| other.kind.yields_input_gradient() && other.with_kind(Kind::F) == pass;
+    let fetched = order.iter().position(ends)?;
+    // What goes on behind the R goes on one position earlier.
+    let earlier = |position: usize| position - usize::from(position > at);
+    let lists = Device::all(schedule.devices()).map(|other| {
+        let mut list = schedule.offloads(other).to_vec();
+        if other == device {
+            for one in &mut list {
+                (one.freed, one.fetched) = (earlier(one.freed), earlier(one.fetched));
+            }
+            list.push(Offloaded { pass, freed: forward + 1, fetched });
+        }
+        list
+    });
+    let lists = lists.collect();
+    let changed = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).ok()?;
+    changed.with_levels_of(schedule).with_offloads(lists).ok()
 }
 
 /// How much of a capacity what waits for its W may take: no more than one in so many.
@@ -258,6 +292,7 @@ fn with_weights_earlier(model: &Model, schedule: &Schedule, share: i64) -> Sched
     });
     Schedule::of_steps(schedule.placement().clone(), schedule.microbatches(), devices.collect::<Vec<_>>())
         .expect("the same passes, and pairs have no Ws")
+        .with_levels_of(schedule)
 }
 
 /// How many random changes are made at once at most.

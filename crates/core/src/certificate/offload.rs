@@ -100,9 +100,10 @@ impl Held {
         let life = paths.input_head(stage) + input - paths.forward_head(stage);
         let (whole, moved) = (model.activation(stage), model.moved(stage));
         let mut kept = product(whole, life);
-        if let Some(checkpoint) = model.checkpoint(stage) {
-            let recomputed = product(checkpoint, life) + product(whole - checkpoint, forward + input);
-            kept = kept.min(recomputed);
+        for level in 0..model.recompute_levels() {
+            let checkpoint = model.checkpoint_at(stage, level).unwrap_or(whole);
+            let again = model.recompute_duration(stage, level) + input;
+            kept = kept.min(product(checkpoint, life) + product(whole - checkpoint, again));
         }
         let at = stage.index();
         let here = forward + offload.to_host[at] + offload.from_host[at] + input;
@@ -153,7 +154,7 @@ fn product(units: Units, time: Ticks) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Costs, Memory, Placement};
+    use crate::model::{Costs, Memory, Placement, Recompute, RecomputeLevel};
 
     fn gain(room: i128, microbatches: i128, gains: &[(i128, i64)]) -> Option<i128> {
         let gains: Vec<Gain> = gains.iter().map(|&(area, time)| Gain { area, times: [time, 0] }).collect();
@@ -218,6 +219,28 @@ mod tests {
         assert_eq!(held(Some(2), &quick), (2 * 38 + 18 * 7, 8 * 38 + 12 * 18));
         // Copies that take longer than the way up and down: 3 + 20 + 20 + 4.
         assert_eq!(held(None, &copies([20, 1], [20, 1])), (20 * 38, 8 * 47 + 12 * 47));
+    }
+
+    #[test]
+    fn an_activation_that_stays_holds_the_least_that_it_holds_at_any_level() {
+        let kept = |levels: &[(i64, Option<i64>)]| {
+            let levels = levels.iter().map(|&(checkpoint, duration)| RecomputeLevel {
+                checkpoint: vec![Units(checkpoint); 2],
+                duration: duration.map(|ticks| vec![Ticks(ticks); 2]),
+            });
+            let recompute = Recompute { levels: levels.collect(), fused: false };
+            let model = model(None).with_recompute(Some(recompute)).expect("a model");
+            let offload = copies([5, 1], [6, 1]);
+            let model = model.with_offload(Some(offload.clone())).expect("a model");
+            Held::new(&model, &offload, &Paths::new(&model), Stage(0)).kept
+        };
+        // For 38 ticks what F keeps, and the rest for R and an I of 4 ticks. An R that follows F takes 3.
+        assert_eq!(kept(&[(2, Some(9))]), 2 * 38 + 18 * 13);
+        assert_eq!(kept(&[(2, Some(9)), (6, None)]), 2 * 38 + 18 * 13);
+        assert_eq!(kept(&[(2, Some(20)), (6, None)]), 6 * 38 + 14 * 7);
+        assert_eq!(kept(&[(6, None), (2, Some(20))]), 6 * 38 + 14 * 7);
+        // An R that takes as long as F is away keeps all of it.
+        assert_eq!(kept(&[(2, Some(40))]), 20 * 38);
     }
 
     #[test]

@@ -20,8 +20,7 @@ use crate::model::Model;
 pub(super) fn relaxed(model: &Model) -> Cow<'_, Model> {
     let floor = model.memory_floor();
     if model.offload().is_some() {
-        // No model has both copies and several levels.
-        return Cow::Owned(shortened(&floor.offload_floor()).into_owned());
+        return Cow::Owned(shortened(&floor.level_floor().offload_floor()).into_owned());
     }
     match floor.level_floor() {
         Cow::Owned(floor) => Cow::Owned(shortened(&floor).into_owned()),
@@ -29,5 +28,42 @@ pub(super) fn relaxed(model: &Model) -> Cow<'_, Model> {
             Cow::Borrowed(model) => shortened(model),
             Cow::Owned(floor) => Cow::Owned(shortened(&floor).into_owned()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Offload, Placement, Recompute, RecomputeLevel, Stage, Ticks, Units};
+
+    /// Three units of ten go to the host, and each stage recomputes at two levels.
+    #[test]
+    fn beside_copies_the_levels_are_one_with_the_least_of_all() {
+        let model = Model::equal_stages(Placement::linear(2).expect("a placement"), 4, [6, 5, 4, 1])
+            .expect("a model");
+        let memory = crate::model::Memory { activation: vec![Units(10); 2], ..model.memory().clone() };
+        let model = model.with_plain_memory(memory).expect("a model");
+        let offload =
+            Offload { moved: vec![Units(3); 2], to_host: vec![Ticks(2); 2], from_host: vec![Ticks(2); 2] };
+        let one = |levels: &[[(i64, i64); 2]]| {
+            let levels = levels.iter().map(|level| RecomputeLevel {
+                checkpoint: level.map(|(kept, _)| Units(kept)).to_vec(),
+                duration: Some(level.map(|(_, duration)| Ticks(duration)).to_vec()),
+            });
+            let recompute = Recompute { levels: levels.collect(), fused: true };
+            let model =
+                model.with_recompute(Some(recompute)).and_then(|m| m.with_offload(Some(offload.clone())));
+            let model = model.expect("a model");
+            let relaxed = relaxed(&model);
+            assert!(relaxed.offload().is_none() && !relaxed.recomputes_in_backward());
+            assert_eq!(relaxed.recompute_levels(), 1);
+            [0, 1].map(|stage| {
+                let kept = relaxed.checkpoint_at(Stage(stage), 0).expect("a level");
+                (kept.0, relaxed.recompute_duration(Stage(stage), 0).0)
+            })
+        };
+        assert_eq!(one(&[[(8, 5), (2, 3)], [(4, 1), (9, 4)]]), [(4, 1), (2, 3)]);
+        // Copies leave 7 units, and what is offloaded is whole for the 6 ticks of its F.
+        assert_eq!(one(&[[(8, 9), (9, 8)], [(9, 7), (8, 5)]]), [(7, 6), (7, 5)]);
     }
 }

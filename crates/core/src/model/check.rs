@@ -182,12 +182,6 @@ pub enum ModelError {
     /// An R that needs something of its own, in a model without recomputation.
     #[error("`memory.workspace` says what a recomputation needs, but there is no `[recompute]`")]
     WorkspaceWithoutRecompute,
-    /// Copies to the host beside levels of recomputation.
-    #[error(
-        "`[offload]` and a `[recompute]` with levels or `fused` are not supported together; with `[offload]`, give one \
-         `recompute.checkpoint`, whose R takes as long as F"
-    )]
-    OffloadWithLevels,
     /// A capacity beyond everything that could be live.
     #[error("`memory.capacity` of {0} units exceeds {max}; choose a coarser unit", max = Model::MAX_TOTAL)]
     CapacityOverflow(Units),
@@ -223,9 +217,6 @@ pub(super) fn check(model: &Model) -> Result<(), ModelError> {
     model.transient().check(model)?;
     model.check_messages()?;
     model.offload().map_or(Ok(()), |offload| offload.check(model))?;
-    if model.offload.is_some() && model.recompute.is_some() {
-        return Err(ModelError::OffloadWithLevels);
-    }
     model.check_totals()?;
     model.check_pairs()?;
     model.check_low_ends()

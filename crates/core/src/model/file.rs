@@ -78,7 +78,7 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
             return file.get("time").map_or_else(|| pipeline.span(), |time| time.span());
         }
         E::StepOverflow => return file.get("step").map_or_else(|| pipeline.span(), |step| step.span()),
-        E::OffloadOverflow | E::OffloadWithLevels => {
+        E::OffloadOverflow => {
             return file.get("offload").map_or_else(|| pipeline.span(), |offload| offload.span());
         }
         E::MemoryOverflow => ("memory", "activation"),

@@ -2,7 +2,7 @@
 
 use super::print::one_or_list;
 use super::reading::{FileError, Table, TomlProblem, Value};
-use super::{Memory, Model, ModelError, Placement, Stage, Ticks, Units};
+use super::{Kind, Model, ModelError, Placement, Stage, Ticks, Units};
 
 /// What of an activation may go to the memory of the host, and how long the copies take. Each device has two copy engines, one
 /// for each direction. Which activations go, and when, is part of a schedule.
@@ -84,7 +84,8 @@ impl Model {
     /// the least that a schedule of this model holds of an activation between its F and its backward. It is the model where
     /// there is no offloading.
     ///
-    /// It is meant for bounds. R takes no time off a device there, so nothing may count on the work of R.
+    /// It is meant for bounds. R takes no time off a device there, so nothing may count on the work of R. It takes no longer than F:
+    /// what is offloaded is whole while its F runs.
     #[must_use]
     pub(crate) fn offload_floor(&self) -> Self {
         if self.offload.is_none() {
@@ -94,8 +95,11 @@ impl Model {
             let stays = self.activation(stage) - self.moved(stage);
             self.checkpoint(stage).map_or(stays, |checkpoint| checkpoint.min(stays))
         };
-        let checkpoint = Some(Stage::all(self.stages()).map(least).collect());
-        Self { memory: Memory { checkpoint, ..self.memory.clone() }, offload: None, ..self.clone() }
+        let longest = |stage: Stage| self.duration(stage, Kind::F).min(self.recompute_duration(stage, 0));
+        let floor = Self { offload: None, ..self.clone() };
+        floor
+            .with_one_level(|stage| (least(stage), longest(stage)))
+            .expect("a stage keeps a part of what it keeps")
     }
 }
 

@@ -162,7 +162,7 @@ impl Model {
     }
 
     /// The model with one level: by stage, what F keeps and how long R takes.
-    fn with_one_level(&self, of: impl Fn(Stage) -> (Units, Ticks)) -> Result<Self, ModelError> {
+    pub(super) fn with_one_level(&self, of: impl Fn(Stage) -> (Units, Ticks)) -> Result<Self, ModelError> {
         let (checkpoint, durations): (Vec<Units>, Vec<Ticks>) = Stage::all(self.stages()).map(of).unzip();
         // Where it is that of F, it follows F.
         let duration = (durations != self.costs.forward).then_some(durations);

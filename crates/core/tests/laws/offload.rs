@@ -12,7 +12,7 @@ use bubbleproof::schedule::{Offloaded, Schedule};
 
 use crate::choices::Choices;
 use crate::memory::exceeds;
-use crate::{beyond, naive, problems, random, step};
+use crate::{beyond, naive, problems, random, recompute_bounds, step};
 
 /// Some part of every activation, and copies that take from nothing to twice as long as most passes.
 fn offload(model: &Model, choices: &mut Choices) -> Offload {
@@ -413,6 +413,71 @@ fn no_bound_is_above_the_best_of_all_orders_and_choices() {
         assert!(steady_bound(&model, 1000) >= interval_bound(&model));
     }
     assert!(valid > 60 && helped > 5, "{valid} {helped} {by_offload}");
+}
+
+/// On the first device an activation stays, is recomputed at some level, or is offloaded. On the second everything stays, in one
+/// of all orders.
+#[test]
+fn no_bound_is_above_the_best_of_all_orders_levels_and_copies() {
+    let (mut valid, mut helped, mut by_offload) = (0, [0; 2], 0);
+    for seed in 0..160 {
+        let plain = recompute_bounds::tiny(seed);
+        let row = random(seed + 77, 64);
+        let mut table = offload(&plain, &mut Choices::new(&row));
+        if seed % 2 == 0 {
+            table.to_host.iter_mut().chain(&mut table.from_host).for_each(|ticks| ticks.0 /= 4);
+        }
+        let model = plain.with_offload(Some(table)).expect("offloading");
+        let (mut least, mut of_levels, mut of_copies) = (None, None, None);
+        let mut others: Vec<Vec<Pass>> = Vec::new();
+        recompute_bounds::for_each_schedule(&model, |schedule| {
+            if model.devices() == 2
+                && others.len() < 20
+                && !others.contains(&schedule.order(Device(1)).to_vec())
+            {
+                others.push(schedule.order(Device(1)).to_vec());
+            }
+            let kept = usize::try_from(seed % 20).expect("few");
+            if model.devices() == 2 && others.get(kept).is_none_or(|kept| schedule.order(Device(1)) != kept) {
+                return;
+            }
+            step::lower(&mut of_levels, &model, schedule);
+            let mut chosen: Vec<Vec<Offloaded>> = vec![Vec::new()];
+            let possible = possible(schedule, Device(0));
+            for &pass in schedule.order(Device(0)).iter().filter(|pass| pass.kind == Kind::F) {
+                let ways = possible.iter().filter(|one| one.pass == pass);
+                let more = chosen.iter().flat_map(|list| {
+                    ways.clone().map(|&one| list.iter().copied().chain([one]).collect::<Vec<_>>())
+                });
+                let more: Vec<Vec<Offloaded>> = more.collect();
+                chosen.extend(more);
+            }
+            for list in chosen {
+                let mut lists = vec![Vec::new(); model.devices() as usize];
+                lists[0] = list;
+                let schedule = schedule.clone().with_offloads(lists).expect("offloads");
+                step::lower(&mut least, &model, &schedule);
+                if schedule.orders().iter().flatten().all(|pass| pass.kind != Kind::R) {
+                    step::lower(&mut of_copies, &model, &schedule);
+                }
+            }
+        });
+        let Some(best) = least else { continue };
+        valid += 1;
+        helped[0] += usize::from(of_levels.is_none_or(|other: [Ticks; 2]| other > best));
+        helped[1] += usize::from(of_copies.is_none_or(|other: [Ticks; 2]| other > best));
+        for (objective, best) in [Objective::Makespan, Objective::DeviceSpan].into_iter().zip(best) {
+            for bound in [lower_bound(&model, objective), lower_bound_within(&model, objective, 0)] {
+                assert!(bound.value <= best, "{bound:?} but {best}, {}", bubbleproof::model::print(&model));
+                assert_eq!(holds(&model, objective, &bound), Ok(()));
+                by_offload += usize::from(matches!(bound.reason, BoundReason::Offload { .. }));
+            }
+        }
+    }
+    assert!(
+        valid > 100 && helped[0] > 5 && helped[1] > 5 && by_offload > 0,
+        "{valid} {helped:?} {by_offload}"
+    );
 }
 
 /// Two devices far apart, the first with room for two of eight microbatches, and copies that take 10 ticks each.

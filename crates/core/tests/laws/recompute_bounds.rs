@@ -20,7 +20,7 @@ use crate::recompute::{by_hand, for_each_problem};
 use crate::step::lower;
 
 /// A problem that recomputes on one device: that has a capacity, and two levels at most.
-fn tiny(seed: u64) -> Model {
+pub fn tiny(seed: u64) -> Model {
     let row = random(seed, 64);
     let choices = &mut Choices::new(&row);
     let devices = 1 + choices.small::<u32>(2);
@@ -69,9 +69,8 @@ fn merged(one: &[Pass], other: &[Pass]) -> Vec<Vec<Pass>> {
     }
 }
 
-/// The least makespan and device span over all orders and all levels; nothing when none is valid.
-fn optimum(model: &Model) -> Option<[Ticks; 2]> {
-    let mut least: Option<[Ticks; 2]> = None;
+/// All orders with all levels, valid or not.
+pub fn for_each_schedule(model: &Model, mut each: impl FnMut(&Schedule)) {
     let choices = model.recompute_levels() + 1;
     let chain = |stage: u32, microbatch: u32, recomputes: bool| -> Vec<Pass> {
         let kinds: &[Kind] =
@@ -98,10 +97,16 @@ fn optimum(model: &Model) -> Option<[Ticks; 2]> {
                 let schedule = Schedule::new(model.placement().clone(), 2, orders)
                     .and_then(|schedule| schedule.with_levels(levels.clone()))
                     .expect("a schedule");
-                lower(&mut least, model, &schedule);
+                each(&schedule);
             }
         }
     }
+}
+
+/// The least makespan and device span over all orders and all levels; nothing when none is valid.
+fn optimum(model: &Model) -> Option<[Ticks; 2]> {
+    let mut least: Option<[Ticks; 2]> = None;
+    for_each_schedule(model, |schedule| lower(&mut least, model, schedule));
     least
 }
 

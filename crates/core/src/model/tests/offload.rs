@@ -156,12 +156,3 @@ fn offloading_that_is_the_same_on_every_stage_has_other_sizes() {
         assert_eq!(model.resized(3), Err(ModelError::NotResizable { key }));
     }
 }
-
-#[test]
-fn offloading_beside_levels_of_recomputation_is_refused_at_its_place() {
-    let levels = with_offload("to_host = 1\nfrom_host = 1\n")
-        .replace("checkpoint = 1\n", "level = [{ checkpoint = 1, duration = 1 }, { checkpoint = 2 }]\n");
-    let error = parse(&levels).expect_err("levels and offloading");
-    assert!(error.to_string().contains("`[offload]` and a `[recompute]` with levels"), "{error}");
-    assert!(levels[error.span].starts_with("[offload]"));
-}
