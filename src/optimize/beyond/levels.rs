@@ -1,9 +1,9 @@
 //! Levels of recomputation, and recomputation in the backward.
 //!
 //! The searches know one level, and an R that runs wherever a schedule has it. So they work in one model for each
-//! level, and in that in which every stage has the level that keeps the least. What they find is valid under the model
-//! itself with its levels named, and with each R moved right before its backward where the model recomputes there: that
-//! holds no more and waits for nothing in a cycle. Replay measures it.
+//! level, in that in which every stage has the level that keeps the least, and in that without recomputation. What they
+//! find is valid under the model itself with its levels named, and with each R moved right before its backward where the
+//! model recomputes there: that holds no more and waits for nothing in a cycle. Replay measures it.
 //!
 //! From there on, the levels of all Rs of a stage, of all Rs of a device, and of single ones are changed for as long as
 //! replay says that this is better. If in the end stages differ, one more search works in the model of these levels.
@@ -17,27 +17,34 @@ use crate::model::{Kind, Model, Pass, Stage};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
-/// A choice of one level for each stage.
+/// What the searches for passes alone may recompute.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Choice {
-    /// By stage. Nothing where there is nothing to choose.
-    levels: Vec<usize>,
+pub(super) enum Choice {
+    /// Whatever the model has.
+    AsItIs,
+    /// Nothing.
+    Without,
+    /// Each stage at one level, by stage.
+    Levels(Vec<usize>),
 }
 
 impl Choice {
-    /// The choices that are searched for a model: each level, and what keeps the least.
+    /// The choices that are searched for a model: no recomputation, each level, and what keeps the least.
     pub(super) fn all(model: &Model) -> Vec<Self> {
         let (stages, count) = (model.stages() as usize, model.recompute_levels());
         if count == 0 {
-            return vec![Self { levels: Vec::new() }];
+            return vec![Self::AsItIs];
         }
         let leanest = Stage::all(model.stages()).map(|stage| {
             let kept =
                 |&level: &usize| (model.checkpoint_at(stage, level), model.recompute_duration(stage, level));
             (0..count).min_by_key(kept).unwrap_or_default()
         });
-        let mut all: Vec<Self> = (0..count).map(|level| Self { levels: vec![level; stages] }).collect();
-        let leanest = Self { levels: leanest.collect() };
+        let mut all: Vec<Self> = (0..count).map(|level| Self::Levels(vec![level; stages])).collect();
+        if count > 1 {
+            all.insert(0, Self::Without);
+        }
+        let leanest = Self::Levels(leanest.collect());
         if !all.contains(&leanest) {
             all.push(leanest);
         }
@@ -57,22 +64,24 @@ impl Choice {
         let most: Vec<Option<usize>> = most.collect();
         let used: BTreeSet<usize> = most.iter().flatten().copied().collect();
         let other = *used.first()?;
-        (used.len() > 1)
-            .then(|| Self { levels: most.into_iter().map(|level| level.unwrap_or(other)).collect() })
+        (used.len() > 1).then(|| Self::Levels(most.into_iter().map(|level| level.unwrap_or(other)).collect()))
     }
 
     /// The model in which each stage recomputes at its level alone, and R runs wherever a schedule has it.
     pub(super) fn of(&self, model: &Model) -> Model {
-        if self.levels.is_empty() {
-            return model.clone();
+        match self {
+            Self::AsItIs => model.clone(),
+            Self::Without => model.with_recompute(None).expect("what keeps all of it needs no level"),
+            Self::Levels(levels) => {
+                model.with_level_of_stages(levels).expect("one level of the model for each stage")
+            }
         }
-        model.with_level_of_stages(&self.levels).expect("one level of the model for each stage")
     }
 
     /// What a schedule for that is under the model itself.
     pub(super) fn named(&self, model: &Model, schedule: &Schedule) -> Schedule {
-        let of = |stage: Stage| self.levels.get(stage.index()).copied().unwrap_or_default();
-        let named = with_levels(schedule, |pass| (pass.kind == Kind::R).then(|| of(pass.stage)));
+        let Self::Levels(levels) = self else { return placed(model, schedule) };
+        let named = with_levels(schedule, |pass| (pass.kind == Kind::R).then(|| levels[pass.stage.index()]));
         placed(model, &named)
     }
 }

@@ -79,6 +79,9 @@ pub(super) fn optimize_beyond_passes(
 /// A schedule to begin with, which may be over the capacities, and what found it.
 type Source = (Schedule, String);
 
+/// What is valid under the model, and its pairs where they were chosen here.
+type Found = (ReplayedSchedule, Option<Paired>);
+
 /// A search in the middle of its work.
 struct Search<'a> {
     model: &'a Model,
@@ -88,10 +91,12 @@ struct Search<'a> {
     bound: Bound,
     /// How much time there is in all.
     time: Duration,
+    /// When the best has to be there, so that there is time to change it at random.
+    until: Stop,
     /// Whether an earlier search had to end before its effort was spent.
     is_cut_short: bool,
-    /// What is valid under the model, and its pairs where they were chosen here.
-    found: Vec<(ReplayedSchedule, Option<Paired>)>,
+    /// What is valid under the model.
+    found: Vec<Found>,
 }
 
 impl<'a> Search<'a> {
@@ -105,12 +110,13 @@ impl<'a> Search<'a> {
         }
         let bound = lower_bound_until(model, options.objective, 0, &mut || false);
         let time = options.stop.remaining();
-        Self { model, options, plain, bound, time, is_cut_short: false, found: Vec::new() }
+        let until = options.stop.within(time / 16 * 12);
+        Self { model, options, plain, bound, time, until, is_cut_short: false, found: Vec::new() }
     }
 
-    /// So many sixteenths of all the time, from now on.
+    /// So many sixteenths of all the time, from now on, at most.
     fn share(&self, sixteenths: u32) -> Stop {
-        self.options.stop.within(self.time / 16 * sixteenths)
+        self.until.within(self.time / 16 * sixteenths)
     }
 
     /// Options for a search beside the first one.
@@ -125,14 +131,14 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Whether pairs or copies are to be chosen as well.
+    fn has_choices(&self) -> bool {
+        self.model.has_cheaper_pairs() || self.model.can_offload()
+    }
+
     /// A schedule, if it is valid under the model.
     fn replayed(&self, (schedule, engine): Source) -> Option<ReplayedSchedule> {
         ReplayedSchedule::new(self.model, self.options.objective, schedule, engine).ok()
-    }
-
-    fn has_choices(&self) -> bool {
-        let model = self.model;
-        model.has_cheaper_pairs() || model.can_offload() || model.recompute_levels() > 1
     }
 
     /// Finds every named schedule that is valid, and what was given: they are there at once, whatever the time.
@@ -156,7 +162,7 @@ impl<'a> Search<'a> {
     /// What is found for passes alone, by choice of levels, the best under the model first.
     fn apart(&mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<(Choice, Apart)>, OptimizeError> {
         let choices = Choice::all(&self.plain);
-        let sixteenths = if choices.len() == 1 && self.has_choices() { 5 } else { 8 };
+        let sixteenths = if self.has_choices() { 5 } else { 8 };
         let options = Options { stop: self.share(sixteenths), ..self.options.clone() };
         let bound = self.bound.value;
         let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
@@ -192,22 +198,23 @@ impl<'a> Search<'a> {
             others.push(with_longer_messages(model, &apart.room));
         }
         for other in others {
-            if self.options.stop.is_due() {
+            if self.until.is_due() {
                 break;
             }
-            let found = optimize(&other, &self.lesser_options(2, 2), &mut report)?;
+            let sixteenths = if self.has_choices() { 1 } else { 2 };
+            let found = optimize(&other, &self.lesser_options(sixteenths, 2), &mut report)?;
             self.is_cut_short |= found.is_cut_short;
             sources.push((choice.named(model, &found.schedule), found.engine));
         }
-        if !model.can_offload() || self.options.stop.is_due() {
+        if !model.can_offload() || self.until.is_due() {
             return Ok(Vec::new());
         }
-        offload::roomier(model, &self.plain, &self.lesser_options(3, 8), &mut report)
+        offload::roomier(model, &self.plain, &self.lesser_options(2, 8), &mut report)
     }
 
     /// Proves more of all schedules.
     fn raise_bound(&mut self) {
-        if !self.options.stop.is_due() {
+        if !self.until.is_due() {
             let steps = STEPS.min(self.options.effort as u64 / super::EFFORT_PER_STEP);
             let stop = self.share(1);
             self.bound = lower_bound_until(self.model, self.options.objective, steps, &mut || stop.is_due());
@@ -261,13 +268,13 @@ impl<'a> Search<'a> {
         self.options.effort / EFFORT_PER_REPLAYED_PASS
     }
 
-    fn offloads(&self, passes_left: usize) -> Offloads<'a> {
+    fn offloads(&self, passes_left: usize, stop: &Stop) -> Offloads<'a> {
         Offloads {
             model: self.model,
             objective: self.options.objective,
             bound: self.bound.value,
             passes_left,
-            stop: self.options.stop.clone(),
+            stop: stop.clone(),
         }
     }
 
@@ -287,19 +294,22 @@ impl<'a> Search<'a> {
         self.found.extend(least.into_iter().map(|least| (least, None)));
         let without = without.iter().map(|found| (found.schedule.clone(), found.engine.clone()));
         for (schedule, engine) in roomier.into_iter().chain(sources.iter().cloned()).chain(without) {
-            let fitted = self.offloads(self.passes() / 100).fitted(&bare(&schedule), &engine);
-            self.found.extend(fitted.map(|fitted| (fitted, None)));
+            let schedule = bare(&schedule);
+            let mut offloads = self.offloads(self.passes() / 100, &self.until);
+            let fitted = offloads.fitted(&schedule, &engine);
+            let instead = offloads.instead_of_recomputing(&schedule, &engine);
+            self.found.extend(fitted.into_iter().chain(instead).map(|found| (found, None)));
         }
         Ok(())
     }
 
-    fn climb(&self, passes_left: usize) -> Climb<'a> {
+    fn climb(&self, passes_left: usize, stop: &Stop) -> Climb<'a> {
         Climb {
             model: self.model,
             objective: self.options.objective,
             bound: self.bound.value,
             passes_left,
-            stop: self.options.stop.clone(),
+            stop: stop.clone(),
             best: None,
         }
     }
@@ -307,12 +317,12 @@ impl<'a> Search<'a> {
     /// Makes pairs in all sources, and in what list scheduling gives where pairs save time.
     fn make_pairs(&mut self, mut sources: Vec<Source>) {
         if self.model.has_cheaper_pairs() {
-            let listed = list::schedules(self.model, &self.options.stop).into_iter();
+            let listed = list::schedules(self.model, &self.until).into_iter();
             sources.extend(listed.map(|schedule| (schedule, "list scheduling in pairs".to_owned())));
         }
         for (schedule, engine) in sources {
             let pairs = Paired::of(self.model, &schedule, &engine);
-            let improved = self.climb(self.passes() / 200).improved(&pairs);
+            let improved = self.climb(self.passes() / 200, &self.until).improved(&pairs);
             self.found.extend(improved.map(|(pairs, best)| (best, Some(pairs))));
         }
     }
@@ -324,31 +334,48 @@ impl<'a> Search<'a> {
         sources: &mut Vec<Source>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), OptimizeError> {
-        let (aside, bound) = (self.lesser_options(2, 2), self.bound.value);
+        let (aside, bound) = (self.lesser_options(1, 2), self.bound.value);
         let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
-        let better = at_better_levels(self.model, &self.plain, self.options, &aside, without, &mut report)?;
+        let options = Options { stop: self.share(2), ..self.options.clone() };
+        let better = at_better_levels(self.model, &self.plain, &options, &aside, without, &mut report)?;
         let best = better.iter().min_by_key(|found| found.rank());
         sources.extend(best.map(|best| (best.schedule.clone(), best.engine.clone())));
         self.found.extend(better.into_iter().map(|better| (better, None)));
         Ok(())
     }
 
-    /// The best of all, changed at random for as long as there is effort or time.
+    /// A schedule with random changes for as long as there is effort or time.
+    fn wandered(&self, (best, pairs): Found, passes_left: usize, stop: &Stop) -> ReplayedSchedule {
+        let (model, seed) = (self.model, self.options.seed);
+        if best.schedule.offload_count() > 0 {
+            return self.offloads(passes_left, stop).wandered(best, seed);
+        }
+        let pairs = pairs.unwrap_or_else(|| Paired::of(model, &best.schedule, &best.engine));
+        self.climb(passes_left, stop).wandered(pairs, best, seed)
+    }
+
+    /// The best of all, changed at random. A search around a schedule that offloads makes
+    /// other changes than one around one that does not, so there is a short one of each sort to begin with.
     fn finish(mut self, by_choice: Vec<(Choice, Apart)>) -> Result<Solution, OptimizeError> {
         let (model, options, objective) = (self.model, self.options, self.options.objective);
         let found = std::mem::take(&mut self.found).into_iter();
-        let (mut best, pairs) = found
-            .min_by_key(|(found, pairs)| (found.rank(), pairs.is_none()))
-            .ok_or_else(|| OptimizeError::NoneFound(model.beyond_passes().expect("memory is not plain")))?;
-        let passes_left = if options.use_all_time { usize::MAX } else { self.passes() / 4 };
-        let is_bare = best.schedule.offload_count() == 0;
-        if let Some(pairs) =
-            pairs.or_else(|| is_bare.then(|| Paired::of(model, &best.schedule, &best.engine)))
-        {
-            best = self.climb(passes_left).wandered(pairs, best, options.seed);
-        } else {
-            best = self.offloads(passes_left).wandered(best, options.seed);
+        let (gone, here): (Vec<_>, Vec<_>) = found.partition(|(found, _)| found.schedule.offload_count() > 0);
+        let rank = |(found, pairs): &Found| (found.rank(), pairs.is_none());
+        let mut starts: Vec<_> =
+            [here, gone].into_iter().filter_map(|found| found.into_iter().min_by_key(rank)).collect();
+        let passes = if options.use_all_time { usize::MAX } else { self.passes() / 4 };
+        if starts.len() > 1 {
+            let short = |start| {
+                let stop = options.stop.within(options.stop.remaining() / 4);
+                (self.wandered(start, self.passes() / 16, &stop), None)
+            };
+            starts = starts.into_iter().map(short).collect();
         }
+        let best = starts
+            .into_iter()
+            .min_by_key(rank)
+            .ok_or_else(|| OptimizeError::NoneFound(model.beyond_passes().expect("memory is not plain")))?;
+        let best = self.wandered(best, passes, &options.stop);
         let is_cut_short = self.is_cut_short || options.stop.is_due();
         // A change of orders or pairs may have made a recomputation needless, and one of orders an offload.
         let best = best.without_needless(model, objective);
@@ -372,7 +399,8 @@ fn is_feasible(plain: &Model) -> bool {
     if plain.has_plain_memory() { feasible::check(plain).is_ok() } else { check(plain).is_ok() }
 }
 
-/// What is found for each choice of levels, the best under the model first. Choices that do not fit into memory are left out.
+/// What is found for each choice of levels, the best under the model first. Choices that do not fit into memory are left out. Where
+/// time is limited, a quarter of it shows which is the best, and that one has the rest.
 ///
 /// # Errors
 /// When none fits, or replay rejects what a search proposes.
@@ -384,12 +412,13 @@ fn solutions_of(
 ) -> Result<Vec<(Choice, Apart)>, OptimizeError> {
     let mut found = Vec::with_capacity(choices.len());
     let mut misfit = None;
+    let trial = match choices {
+        [_] => options.stop.clone(),
+        _ => options.stop.within(options.stop.remaining() / 4),
+    };
     let left = (1..=u32::try_from(choices.len()).unwrap_or(u32::MAX)).rev();
     for (left, choice) in left.zip(choices) {
-        let mut options = options.clone();
-        if left > 1 {
-            options.stop = options.stop.within(options.stop.remaining() / left);
-        }
+        let options = Options { stop: trial.within(trial.remaining() / left), ..options.clone() };
         match memory::solutions(&choice.of(plain), &options, report) {
             Ok(apart) => found.push((choice.clone(), apart)),
             Err(OptimizeError::Infeasible(error)) => misfit = Some(error),
@@ -407,6 +436,12 @@ fn solutions_of(
             let least = ranks.map(|found| found.rank()).min();
             (least.is_none(), least)
         });
+        let is_cut_short = |apart: &Apart| apart.solutions.iter().any(|solution| solution.is_cut_short);
+        if is_cut_short(&found[0].1) && !options.stop.is_due() {
+            let choice = found[0].0.clone();
+            let again = memory::solutions(&choice.of(plain), options, report)?;
+            found.insert(0, (choice, again));
+        }
     }
     Ok(found)
 }

@@ -20,7 +20,8 @@ use crate::stop::Stop;
 use steps::{Rule, Steps};
 
 /// Schedules for the plain model of a model, with more memory than this has, and what found them: in search of orders that are
-/// good once activations are offloaded. Nothing for memory that is too small for any, and where there is no limit.
+/// good once activations are offloaded. Nothing for memory that is too small for any, and where there is no limit. They recompute
+/// nothing: what is offloaded is not recomputed, and schedules that recompute are sought anyway.
 ///
 /// # Errors
 /// As [`optimize`].
@@ -31,6 +32,7 @@ pub(super) fn roomier(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Vec<(Schedule, String)>, OptimizeError> {
     let mut found = Vec::new();
+    let plain = plain.with_recompute(None).expect("what keeps all of it needs no level");
     for quarters in [5, 6, 8, 12, 16, 0] {
         if options.stop.is_due() || model.memory().capacity.iter().all(Option::is_none) {
             break;
@@ -41,7 +43,9 @@ pub(super) fn roomier(
         };
         let room = plain.with_activation_capacity(Device::all(plain.devices()).map(more).collect());
         let Ok(room) = room else { continue };
-        match optimize(&room, options, progress) {
+        // What memory is closest to that of the model has the most time.
+        let options = Options { stop: options.stop.within(options.stop.remaining() / 2), ..options.clone() };
+        match optimize(&room, &options, progress) {
             Ok(solution) => found.push((solution.schedule, solution.engine)),
             Err(OptimizeError::Infeasible(_)) => {}
             Err(error) => return Err(error),
@@ -93,6 +97,35 @@ impl Offloads<'_> {
             Steps::new(self.model, &bare, &timing.starts[device.index()], &held, device)
         };
         Some(devices.map(of_device).collect())
+    }
+
+    /// The schedule with activations offloaded, of those too that it recomputes: of all, or of every second or third microbatch.
+    pub(super) fn instead_of_recomputing(
+        &mut self,
+        schedule: &Schedule,
+        engine: &str,
+    ) -> Option<ReplayedSchedule> {
+        let recomputes = schedule.orders().iter().flatten().any(|pass| pass.kind == Kind::R);
+        if !recomputes || schedule.overlap_count() > 0 {
+            return None;
+        }
+        let kept: [&dyn Fn(u32) -> bool; 4] = [
+            &|_| false,
+            &|microbatch| microbatch % 3 == 0,
+            &|microbatch| microbatch % 2 == 0,
+            &|microbatch| microbatch % 3 > 0,
+        ];
+        let fewer = kept.map(|is_kept| {
+            let orders = schedule.orders().iter().map(|order| {
+                let is_left = |pass: &&Pass| pass.kind != Kind::R || is_kept(pass.microbatch.0);
+                order.iter().filter(is_left).copied().collect()
+            });
+            Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders.collect())
+                .expect("some of the passes, in their order")
+                .with_levels_of(schedule)
+        });
+        let best = fewer.iter().filter_map(|fewer| self.fitted(fewer, engine));
+        best.min_by_key(ReplayedSchedule::rank)
     }
 
     /// The schedule with activations offloaded such that it keeps to the capacities, as well as the rules know; nothing where they

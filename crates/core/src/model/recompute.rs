@@ -40,7 +40,7 @@ pub(super) struct Levels {
 }
 
 impl Model {
-    /// The same pipeline with these levels of recomputation, or without recomputation.
+    /// The same pipeline with these levels of recomputation, or without recomputation, and then without what an R needs while it runs.
     ///
     /// # Errors
     /// When there is no level or there are too many, a list has not one value for each stage, an amount is negative, a level
@@ -58,8 +58,12 @@ impl Model {
                 (Some(first.checkpoint), (said != Levels::default()).then(|| Box::new(said)))
             }
         };
+        let mut transient = self.transient.clone();
+        if let Some(workspace) = transient.workspace.as_mut().filter(|_| checkpoint.is_none()) {
+            workspace.recompute.clone_from(&workspace.forward);
+        }
         let memory = Memory { checkpoint, ..self.memory.clone() };
-        Self { memory, recompute, ..self.clone() }.checked()
+        Self { memory, recompute, transient, ..self.clone() }.checked()
     }
 
     /// What the model says of recomputation; `None` if it has no `[recompute]` table.

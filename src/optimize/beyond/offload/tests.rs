@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Offload, Placement};
+use crate::model::{Memory, Offload, Placement, Recompute, RecomputeLevel, Transient, Workspace};
 use crate::optimize::Solution;
 
 /// A pipeline of equal stages whose copies take so long, with this capacity on every device.
@@ -62,4 +62,76 @@ fn what_does_not_fit_without_copies_is_found_with_them() {
         optimize(&nothing, &Options::default(), &mut |_| {}),
         Err(OptimizeError::Infeasible(_))
     ));
+}
+
+/// Activations of four units, of which R brings back all or half, beside copies; R needs a unit while it runs.
+#[test]
+fn what_is_short_of_memory_recomputes_or_offloads_whichever_is_better() {
+    for (copies, capacity, fused, is_mixed) in [(14, 9, false, true), (40, 11, true, false)] {
+        let placement = Placement::linear(4).expect("a placement");
+        let plain = Model::equal_stages(placement, 8, [10, 11, 9, 2]).expect("a model");
+        let units = |units| vec![Units(units); 4];
+        let memory = Memory {
+            activation: units(4),
+            retained_for_weight: units(2),
+            capacity: vec![Some(Units(capacity)); 4],
+            ..plain.memory().clone()
+        };
+        let workspace = Workspace {
+            forward: units(0),
+            backward_input: units(0),
+            backward_weight: units(0),
+            backward: units(0),
+            recompute: units(1),
+        };
+        let levels = [(1, 10), (2, 4)].map(|(kept, ticks)| RecomputeLevel {
+            checkpoint: units(kept),
+            duration: Some(vec![Ticks(ticks); 4]),
+        });
+        let recompute = Recompute { levels: levels.to_vec(), fused };
+        let levels = plain
+            .with_plain_memory(memory)
+            .and_then(|model| model.with_recompute(Some(recompute)))
+            .and_then(|model| model.with_transient(Transient { workspace: Some(workspace), receive: None }))
+            .expect("a model");
+        let copies = vec![Ticks(copies); 4];
+        let offload = Offload { moved: units(4), to_host: copies.clone(), from_host: copies };
+        let both = levels.with_offload(Some(offload)).expect("offloading");
+        let [both, by_levels, by_copies] =
+            [both.clone(), levels, both.with_recompute(None).expect("a model")].map(|model| {
+                let options = Options { effort: 20_000_000, exact_effort: 0, ..Options::default() };
+                optimize(&model, &options, &mut |_| {}).expect("it is feasible")
+            });
+        assert!(both.value() <= by_levels.value(), "{} {}", both.value(), by_levels.value());
+        assert!(both.value() <= by_copies.value(), "{} {}", both.value(), by_copies.value());
+        let recomputes = both.schedule.orders().iter().flatten().any(|pass| pass.kind == Kind::R);
+        let gone = both.schedule.offload_count();
+        assert_eq!(recomputes && gone > 0, is_mixed, "{recomputes} {gone}");
+        let least = by_levels.value().min(by_copies.value());
+        assert!(!is_mixed || both.value() < least, "{} {least}", both.value());
+    }
+}
+
+#[test]
+fn what_is_recomputed_is_offloaded_instead() {
+    let order = ["0F0", "0F1", "0R0", "0I0", "0W0", "0R1", "0I1", "0W1"];
+    let order = order.map(|pass| pass.parse().expect("a pass")).to_vec();
+    let levels = [("0R1".parse().expect("a pass"), 1)].into();
+    let schedule = Schedule::new(Placement::linear(1).expect("a placement"), 2, vec![order])
+        .and_then(|schedule| schedule.with_levels(levels))
+        .expect("a schedule");
+    let gone = |pass: &str, freed, fetched| Offloaded { pass: pass.parse().expect("a pass"), freed, fetched };
+    let mut seen = Vec::new();
+    for seed in 0..20 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let once = offloaded_instead(&schedule, Device(0), &mut random).expect("there are two");
+        let twice = offloaded_instead(&once, Device(0), &mut random).expect("there is one");
+        assert!(twice.levels().is_empty() && offloaded_instead(&twice, Device(0), &mut random).is_none());
+        // 0F0 0F1 0I0 0W0 0I1 0W1
+        assert_eq!(twice.offloads(Device(0)), [gone("0F0", 1, 2), gone("0F1", 2, 4)]);
+        seen.push((once.offloads(Device(0)).to_vec(), once.levels().clone()));
+    }
+    // Where the R behind it goes, what is fetched before that stays; the other one keeps its level.
+    assert!(seen.contains(&(vec![gone("0F0", 1, 2)], schedule.levels().clone())));
+    assert!(seen.contains(&(vec![gone("0F1", 2, 5)], Default::default())));
 }

@@ -42,6 +42,9 @@ fn what_a_file_leaves_out_follows_from_the_rest() {
     let of_kinds =
         [Kind::F, Kind::I, Kind::W, Kind::B, Kind::R].map(|kind| recomputed.workspace(Stage(0), kind).0);
     assert_eq!(of_kinds, [3, 4, 0, 1, 9]);
+    // What R needs goes with R.
+    let without = parse(&TRANSIENT.replace("backward_weight = 2 }", "backward = 1 }"));
+    assert_eq!(recomputed.with_recompute(None), Ok(without.expect("a model")));
     for model in [model, recomputed] {
         assert_eq!(parse(&print(&model)), Ok(model));
     }
