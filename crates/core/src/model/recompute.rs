@@ -63,7 +63,7 @@ impl Model {
             workspace.recompute.clone_from(&workspace.forward);
         }
         let memory = Memory { checkpoint, ..self.memory.clone() };
-        Self { memory, recompute, transient, ..self.clone() }.checked()
+        Self { memory, transient, recompute, ..self.clone() }.checked()
     }
 
     /// What the model says of recomputation; `None` if it has no `[recompute]` table.
