@@ -163,7 +163,7 @@ fn beyond(plain: &Model) -> Result<Vec<(&'static str, Model)>, Box<dyn Error>> {
         |kept, ticks| RecomputeLevel { checkpoint: list(kept), duration: Some(vec![Ticks(ticks); stages]) };
     let levels = Recompute { levels: vec![level(0, forward), level(1, forward / 2)], fused: false };
     // Copies together take as long as the passes of a stage.
-    let copy = vec![Ticks((forward + backward) / 2); stages];
+    let copy = vec![Ticks(i64::midpoint(forward, backward)); stages];
     let offload = Offload { moved: list(2), to_host: copy.clone(), from_host: copy };
     let beside = with_memory(plain)?
         .with_messages(Some(links.clone()))?

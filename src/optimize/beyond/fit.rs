@@ -183,7 +183,7 @@ mod tests {
                      workspace = {{ forward = 1, backward_input = 2 }}\n"
                 ));
                 for entry in catalog::entries() {
-                    let Ok(schedule) = entry.generate(&*model.memory_floor()) else { continue };
+                    let Ok(schedule) = entry.generate(&model.memory_floor()) else { continue };
                     let Some(fitted) = fit(&model).fitted(&schedule, entry.name) else { continue };
                     assert!(fitted.verdict.is_valid());
                     let passes = |schedule: &Schedule| {

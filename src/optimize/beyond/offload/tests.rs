@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::model::{Memory, Offload, Placement, Recompute, RecomputeLevel, Transient, Workspace};
 use crate::optimize::Solution;
@@ -133,5 +135,5 @@ fn what_is_recomputed_is_offloaded_instead() {
     }
     // Where the R behind it goes, what is fetched before that stays; the other one keeps its level.
     assert!(seen.contains(&(vec![gone("0F0", 1, 2)], schedule.levels().clone())));
-    assert!(seen.contains(&(vec![gone("0F1", 2, 5)], Default::default())));
+    assert!(seen.contains(&(vec![gone("0F1", 2, 5)], BTreeMap::default())));
 }
