@@ -114,6 +114,14 @@ impl Error {
         Self::Usage { message: message.into(), help: Some(help.into()) }
     }
 
+    /// The same with other advice, if arguments do not fit.
+    pub fn advising(self, advice: &str) -> Self {
+        match self {
+            Self::Usage { message, .. } => Self::usage(message, advice),
+            error => error,
+        }
+    }
+
     /// The exit status of the error.
     pub const fn status(&self) -> Status {
         match self {

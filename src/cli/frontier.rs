@@ -1,6 +1,7 @@
-//! `frontier`: memory against interval and bubble, with the named schedules on it.
+//! `frontier`: memory against interval and bubble, or against makespan, with the named schedules on it.
 
 mod text;
+mod whole;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -22,11 +23,11 @@ use super::interrupt::on_signals;
 use super::number::Interval;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
-use super::search::seconds;
+use super::search::{UNASKED, seconds};
 use super::size::{Size, activations_only, check_size, passes_alone};
 use super::violations::count;
 use crate::block::Passes;
-use crate::draw::{Curve, Spot};
+use crate::draw::{Axes, Curve, Spot};
 use crate::estimate::Work;
 use crate::model::{Model, Units};
 use crate::optimize::frontier::{Frontier, FrontierError, NamedSchedule, frontier, named_schedules};
@@ -46,13 +47,32 @@ pub struct FrontierArgs {
     #[command(flatten)]
     passes: PassArgs,
 
-    /// Time limit of the search in seconds
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
-    time_limit: Duration,
+    /// Whole schedules in place of building blocks: peak memory against makespan, with everything that the model counts
+    ///
+    /// Overlapped pairs, messages, the end of the step, offloading and two directions count only here.
+    #[arg(long, conflicts_with_all = ["fused", "recompute"])]
+    whole: bool,
+
+    /// With --whole: under how many memory limits schedules are sought
+    #[arg(long, value_name = "N", requires = "whole", default_value_t = 8)]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..))]
+    limits: u8,
+
+    /// Time limit of the search in seconds [default: 60]
+    ///
+    /// If it is given with --whole, the searches go on until then, unless what they have is proved optimal before.
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    time_limit: Option<Duration>,
 
     /// Where to draw it: a file that ends in `.svg`; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+impl FrontierArgs {
+    fn time_limit(&self) -> Duration {
+        self.time_limit.unwrap_or(UNASKED)
+    }
 }
 
 /// The frontier with the named schedules.
@@ -139,8 +159,14 @@ struct Named {
 /// # Errors
 /// When a file or an option is wrong, or no engine can take the model.
 pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
+    if args.whole {
+        return whole::run(args, output);
+    }
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
-    let whole = passes_alone(args.size.apply(read_model(&args.model)?)?)?;
+    let whole = args.size.apply(read_model(&args.model)?)?;
+    let whole = passes_alone(whole).map_err(|error| {
+        error.advising("`frontier --whole` supports it, for whole schedules in place of blocks")
+    })?;
     let whole =
         whole.with_uniform_activation_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
     let model = activations_only(&whole);
@@ -150,11 +176,11 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
         progress.step(format!("interval {interval} with a peak of {peak}"));
     };
     check_size(&model, Work::Blocks, None)?;
-    let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit));
-    let limit = Deadline::after(args.time_limit, output);
+    let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit()));
+    let limit = Deadline::after(args.time_limit(), output);
     // The named schedules want some of the time, too.
     let found =
-        frontier(&model, passes, &stop.within(args.time_limit / 4 * 3), &mut tell).map_err(refused)?;
+        frontier(&model, passes, &stop.within(args.time_limit() / 4 * 3), &mut tell).map_err(refused)?;
     progress.step("named schedules");
     let schedules = named_schedules(&whole, passes, &found, &stop);
     let mut report = FrontierReport::of(&model, passes, &found, schedules, &stop);
@@ -164,11 +190,12 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let title = format!("{}: {}", model.name(), count(model.devices() as usize, "device", "devices"));
     let curve = Curve {
         title: &title,
+        axes: Axes::Blocks,
         time_unit: &model.costs().unit,
         memory_unit: &model.memory().unit,
         points: &points,
         marks: &marks,
-        work: Ratio::from_integer(passes.most_work(&model).0),
+        least: Ratio::from_integer(passes.most_work(&model).0),
     };
     report.chart = curve.terminal(78);
     if let Some((target, path)) = target {
@@ -275,13 +302,13 @@ impl<'a> FrontierReport<'a> {
         let points = self.points.iter().map(|row| Spot {
             name: String::new(),
             memory: row.activation_peak_max,
-            interval: row.interval.0,
+            time: row.interval.0,
             full: row.proven,
         });
         let marks = self.schedules.iter().filter_map(|row| {
             let Interval(interval) = row.interval?;
             let memory = row.activation_peak_max;
-            Some(Spot { name: row.name.to_owned(), memory, interval, full: true })
+            Some(Spot { name: row.name.to_owned(), memory, time: interval, full: true })
         });
         (points.collect(), marks.collect())
     }

@@ -253,6 +253,8 @@ const FRONTIER_EXAMPLES: &str = "\
 Examples:
   bubbleproof frontier model.toml
   bubbleproof frontier model.toml --devices 16 -o frontier.svg
+  bubbleproof frontier model.toml --whole --time-limit 120
+      whole schedules: peak memory against makespan
   bubbleproof frontier model.toml --json | jq '.points[] | {activation_peak_max, steady_bubble_rate}'";
 
 const RENDER_EXAMPLES: &str = "\

@@ -71,7 +71,7 @@ impl ObjectiveName {
 }
 
 /// The time limit of a command without the option.
-const UNASKED: Duration = Duration::from_secs(60);
+pub const UNASKED: Duration = Duration::from_secs(60);
 
 /// A positive number of seconds, with decimals.
 pub fn seconds(text: &str) -> Result<Duration, String> {
@@ -79,6 +79,13 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| format!("`{text}` is not a positive number of seconds"))
+}
+
+/// How the library is to search, on all processors. Time that is asked for is used; without, the effort decides, and the answer
+/// does not depend on the clock.
+pub fn options(stop: &Stop, is_limited: bool) -> Options {
+    let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Options { stop: stop.clone(), use_all_time: is_limited, threads, ..Options::default() }
 }
 
 impl SearchArgs {
@@ -109,12 +116,9 @@ impl SearchArgs {
 
     /// How the library is to search.
     pub fn options(&self, stop: &Stop) -> Options {
-        let available = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = self.threads.unwrap_or_else(available);
-        let (objective, stop, seed) = (self.objective.objective(), stop.clone(), self.seed);
-        // Time that is asked for is used; without, the effort decides, and the answer does not depend on the clock.
-        let use_all_time = self.is_limited();
-        Options { objective, stop, seed, use_all_time, threads, ..Options::default() }
+        let (objective, seed) = (self.objective.objective(), self.seed);
+        let usual = options(stop, self.is_limited());
+        Options { objective, seed, threads: self.threads.unwrap_or(usual.threads), ..usual }
     }
 
     /// Searches, and shows the progress.

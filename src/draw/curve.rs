@@ -1,4 +1,4 @@
-//! Memory against interval: a falling staircase with marks beside it, for the terminal and in SVG.
+//! Memory against time: a falling staircase with marks beside it, for the terminal and in SVG.
 
 use std::fmt::Write as _;
 
@@ -8,25 +8,60 @@ use num_rational::Ratio;
 use super::labels::{Area, place};
 use super::xml::{FONT, decimal, escape};
 
-/// A value on each axis: memory in units, interval in ticks.
+/// A value on each axis: memory in units, time in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spot {
     /// What it is called; nothing for a point of the staircase.
     pub name: String,
     /// Peak memory.
     pub memory: i64,
-    /// Interval.
-    pub interval: Ratio<i64>,
+    /// Interval or makespan.
+    pub time: Ratio<i64>,
     /// Drawn full, or hollow.
     pub full: bool,
 }
 
-/// Memory against interval.
+/// What the axes of a curve measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axes {
+    /// The activation peak of building blocks against their interval.
+    Blocks,
+    /// The peak memory of whole schedules against their makespan.
+    Schedules,
+}
+
+impl Axes {
+    const fn time(self) -> &'static str {
+        match self {
+            Self::Blocks => "interval",
+            Self::Schedules => "makespan",
+        }
+    }
+
+    const fn memory(self) -> &'static str {
+        match self {
+            Self::Blocks => "activation peak",
+            Self::Schedules => "peak memory",
+        }
+    }
+
+    /// What the least time is, in a word or two.
+    const fn least(self) -> &'static str {
+        match self {
+            Self::Blocks => "(no bubble)",
+            Self::Schedules => "(lower bound)",
+        }
+    }
+}
+
+/// Memory against time.
 #[derive(Debug, Clone)]
 pub struct Curve<'a> {
     /// What the picture is of.
     pub title: &'a str,
-    /// The unit of the intervals.
+    /// What is measured.
+    pub axes: Axes,
+    /// The unit of the times.
     pub time_unit: &'a str,
     /// The unit of the memory.
     pub memory_unit: &'a str,
@@ -34,8 +69,8 @@ pub struct Curve<'a> {
     pub points: &'a [Spot],
     /// What else is marked.
     pub marks: &'a [Spot],
-    /// The interval without any bubble, in ticks.
-    pub work: Ratio<i64>,
+    /// What no time is below, in ticks: the interval without any bubble, or the lower bound without a memory limit.
+    pub least: Ratio<i64>,
 }
 
 /// The least and the most of an axis; never the same.
@@ -58,18 +93,19 @@ impl Axis {
     }
 }
 
-/// The whole ticks of an interval, in hundredths.
-fn hundredths(interval: Ratio<i64>) -> i128 {
-    i128::from(*interval.numer()) * 100 / i128::from(*interval.denom())
+/// Whole ticks, in hundredths.
+fn hundredths(time: Ratio<i64>) -> i128 {
+    i128::from(*time.numer()) * 100 / i128::from(*time.denom())
 }
 
 impl Curve<'_> {
-    fn axes(&self) -> (Axis, Axis) {
+    /// Memory and time.
+    fn scales(&self) -> (Axis, Axis) {
         let spots = || self.points.iter().chain(self.marks);
         let memory = Axis::over(spots().map(|spot| i128::from(spot.memory)));
-        let work = hundredths(self.work);
-        let interval = Axis::over(spots().map(|spot| hundredths(spot.interval)).chain([work]));
-        (memory, interval)
+        let least = hundredths(self.least);
+        let time = Axis::over(spots().map(|spot| hundredths(spot.time)).chain([least]));
+        (memory, time)
     }
 
     /// The curve in characters, `width` columns wide. Points proved optimal are `o`, others `.`, and the
@@ -77,13 +113,13 @@ impl Curve<'_> {
     #[must_use]
     pub fn terminal(&self, width: usize) -> String {
         const ROWS: i64 = 15;
-        let (memory, interval) = self.axes();
+        let (memory, time) = self.scales();
         let label = |value: i128| (value / 100).to_string();
-        let room = label(interval.most).len().max(label(interval.least).len());
+        let room = label(time.most).len().max(label(time.least).len());
         let columns = i64::try_from(width.saturating_sub(room + 3).max(20)).unwrap_or(60) - 1;
         let mut cells = vec![vec![' '; usize::try_from(columns + 1).unwrap_or(1)]; 16];
         let mut put = |spot: &Spot, letter: char| {
-            let row = usize::try_from(ROWS - interval.place(hundredths(spot.interval), ROWS)).unwrap_or(0);
+            let row = usize::try_from(ROWS - time.place(hundredths(spot.time), ROWS)).unwrap_or(0);
             let column = usize::try_from(memory.place(spot.memory.into(), columns)).unwrap_or(0);
             cells[row][column] = letter;
         };
@@ -93,11 +129,11 @@ impl Curve<'_> {
         for (spot, letter) in self.marks.iter().zip(letters()) {
             put(spot, letter);
         }
-        let mut out = format!("interval, {}\n", super::plural(self.time_unit));
+        let mut out = format!("{}, {}\n", self.axes.time(), super::plural(self.time_unit));
         for (row, cells) in cells.iter().enumerate() {
             let label = match row {
-                0 => label(interval.most),
-                15 => label(interval.least),
+                0 => label(time.most),
+                15 => label(time.least),
                 _ => String::new(),
             };
             let line: String = cells.iter().collect();
@@ -109,7 +145,7 @@ impl Curve<'_> {
         writeln!(out, "{:>room$} +{dashes}", "").expect("writing to a string cannot fail");
         writeln!(out, "{:>room$}  {least}{}{most}", "", " ".repeat(gap))
             .expect("writing to a string cannot fail");
-        writeln!(out, "{:>room$}  activation peak, {}", "", self.memory_unit)
+        writeln!(out, "{:>room$}  {}, {}", "", self.axes.memory(), self.memory_unit)
             .expect("writing to a string cannot fail");
         out
     }
@@ -123,11 +159,11 @@ impl Curve<'_> {
         const TOP: i64 = 60;
         const RIGHT: i64 = 160;
         const BOTTOM: i64 = 50;
-        let (memory, interval) = self.axes();
+        let (memory, time) = self.scales();
         let (across, down) = ((WIDTH - LEFT - RIGHT) * 100, (HEIGHT - TOP - BOTTOM) * 100);
         let x = |spot: &Spot| decimal(LEFT * 100 + memory.place(spot.memory.into(), across));
-        let height = |value: i128| TOP * 100 + down - interval.place(value, down);
-        let y = |spot: &Spot| decimal(height(hundredths(spot.interval)));
+        let height = |value: i128| TOP * 100 + down - time.place(value, down);
+        let y = |spot: &Spot| decimal(height(hundredths(spot.time)));
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
              viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-family=\"{FONT}\" font-size=\"12\" \
@@ -141,13 +177,13 @@ impl Curve<'_> {
             out.push('\n');
         };
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        for (value, note) in [(interval.most, ""), (hundredths(self.work), " (no bubble)")] {
+        for (value, note) in [(time.most, ""), (hundredths(self.least), self.axes.least())] {
             let at = height(value);
             let (at, base) = (decimal(at), decimal(at + 400));
             line(format!("<path stroke=\"#d9d9de\" d=\"M{LEFT} {at}H{right}\"/>"));
             line(format!("<text text-anchor=\"end\" x=\"{}\" y=\"{base}\">{}</text>", LEFT - 6, value / 100));
             if !note.is_empty() {
-                line(format!("<text x=\"{}\" y=\"{base}\">{}</text>", right + 6, note.trim()));
+                line(format!("<text x=\"{}\" y=\"{base}\">{}</text>", right + 6, note));
             }
         }
         line(format!(
@@ -161,7 +197,8 @@ impl Curve<'_> {
             line(format!("<text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{value}</text>", bottom + 18));
         }
         let unit = escape(self.memory_unit);
-        line(format!("<text x=\"{LEFT}\" y=\"{}\">activation peak, {unit}</text>", bottom + 38));
+        let axis = self.axes.memory();
+        line(format!("<text x=\"{LEFT}\" y=\"{}\">{axis}, {unit}</text>", bottom + 38));
         let mut stairs = String::new();
         for (at, spot) in self.points.iter().enumerate() {
             if at == 0 {
@@ -176,7 +213,7 @@ impl Curve<'_> {
             ));
         }
         let hundredths_of = |spot: &Spot| {
-            (LEFT * 100 + memory.place(spot.memory.into(), across), height(hundredths(spot.interval)))
+            (LEFT * 100 + memory.place(spot.memory.into(), across), height(hundredths(spot.time)))
         };
         for spot in self.points {
             let fill = if spot.full { "#2145c0" } else { "#fff" };
@@ -202,9 +239,9 @@ impl Curve<'_> {
         let bounds =
             Area { left: LEFT * 100, top: 3000, right: (WIDTH - 4) * 100, bottom: bottom * 100 - 200 };
         let points = self.points.iter().chain(self.marks).map(|spot| Area::around(hundredths_of(spot), 500));
-        let no_bubble = height(hundredths(self.work));
+        let least_at = height(hundredths(self.least));
         let note =
-            Area { left: right * 100, top: no_bubble - 700, right: WIDTH * 100, bottom: no_bubble + 700 };
+            Area { left: right * 100, top: least_at - 700, right: WIDTH * 100, bottom: least_at + 700 };
         let rises = self.points.iter().scan(None, |before: &mut Option<(i64, i64)>, spot| {
             let (x, y) = hundredths_of(spot);
             let (_, from) = before.replace((x, y)).unwrap_or((x, TOP * 100));
@@ -246,21 +283,22 @@ mod tests {
 
     #[test]
     fn points_lie_where_their_values_are() {
-        let spot = |name: &str, memory, interval| Spot {
+        let spot = |name: &str, memory, time| Spot {
             name: name.to_owned(),
             memory,
-            interval: Ratio::from_integer(interval),
+            time: Ratio::from_integer(time),
             full: true,
         };
         let points = [spot("", 2, 40), spot("", 3, 20), spot("", 6, 10)];
         let marks = [spot("a<b", 4, 25)];
         let curve = Curve {
             title: "x & y",
+            axes: Axes::Blocks,
             time_unit: "ms",
             memory_unit: "GiB",
             points: &points,
             marks: &marks,
-            work: Ratio::from_integer(10),
+            least: Ratio::from_integer(10),
         };
         insta::assert_snapshot!(curve.terminal(50));
         let svg = curve.svg();

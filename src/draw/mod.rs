@@ -28,7 +28,7 @@ mod svg;
 mod terminal;
 mod xml;
 
-pub use curve::{Curve, Spot, letters};
+pub use curve::{Axes, Curve, Spot, letters};
 pub use page::{PageError, page};
 pub use svg::{Part, Svg, SvgError, together};
 pub use terminal::Terminal;

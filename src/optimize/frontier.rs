@@ -6,6 +6,7 @@
 //! So every sum of activations that matters as a capacity is met, whatever the units are.
 
 mod named;
+pub mod whole;
 
 use std::time::Duration;
 

@@ -266,13 +266,9 @@ pub fn optimize(
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
+    check_fits(model)?;
     if model.placement().directions() > 1 {
         return beyond::optimize_two_ways(model, options, progress);
-    }
-    if model.has_plain_memory() && !model.can_offload() {
-        feasible::check(&model.level_floor())?;
-    } else {
-        beyond::check(&model.level_floor())?;
     }
     if model.beyond_passes().is_some() {
         return beyond::optimize_beyond_passes(model, options, progress);
@@ -313,6 +309,20 @@ pub fn optimize(
     found.splice(0..0, replayed(model, &space, options.objective, kept)?);
     found.extend(given.into_iter().map(Found::known));
     solution(model, options.objective, found, bound, proved, is_cut_short)
+}
+
+/// Refuses capacities that not even one microbatch fits into.
+///
+/// # Errors
+/// When no schedule keeps to them.
+fn check_fits(model: &Model) -> Result<(), Infeasible> {
+    if model.placement().directions() > 1 {
+        beyond::check_two_ways(model)
+    } else if model.has_plain_memory() && !model.can_offload() {
+        feasible::check(&model.level_floor())
+    } else {
+        beyond::check(&model.level_floor())
+    }
 }
 
 /// The best of what was found, with what is known of all schedules.

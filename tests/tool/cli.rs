@@ -5,6 +5,7 @@
 
 mod convert;
 mod forged;
+mod frontier;
 mod levels;
 mod memory;
 mod mistakes;
@@ -272,6 +273,7 @@ fn json_is_one_object_whatever_happens() {
         &["block", V_MODEL],
         &["block", V_MODEL, "--memory", "1"],
         &["frontier", V_MODEL],
+        &["frontier", MODEL, "--whole", "--limits", "1"],
         &["prove", REFUTED],
         &["prove", MODEL],
         &["regress", "models/regress", "--no-cache"],

@@ -174,10 +174,11 @@ fn every_long_command_ends_with_an_answer_when_it_is_asked_to_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().to_str().expect("a plain name");
     let large = ["--devices", "48", "--microbatches", "300", "--time-limit", "6000", "--json"];
-    let commands: [(&[&str], &[i32]); 4] = [
+    let commands: [(&[&str], &[i32]); 5] = [
         (&["explain", MODEL, "--memory", "40%"], &[0]),
         (&["certify", "models/profiles/unit-linear.toml", "-o", place], &[2, 3]),
         (&["frontier", MODEL], &[0, 3]),
+        (&["frontier", MODEL, "--whole"], &[0, 3]),
         (
             &[
                 "convert",

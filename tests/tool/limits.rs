@@ -89,6 +89,8 @@ fn every_command_with_a_time_limit_ends_at_huge_sizes() {
         ("explain models/profiles/unit-linear.toml --devices 1000000", &[2]),
         ("frontier models/profiles/unit-linear.toml --devices 1000000", &[2, 3]),
         ("frontier models/profiles/unit-v.toml --devices 256", &[0, 3]),
+        ("frontier models/profiles/unit-v.toml --devices 256 --whole", &[0, 3]),
+        ("frontier models/profiles/unit-linear.toml --devices 1000000 --whole", &[2]),
         ("frontier models/profiles/unit-looped.toml --devices 128", &[0, 3]),
         ("block models/profiles/unit-v.toml --devices 100000 --memory 60%", &[2, 3]),
         (&format!("certify models/profiles/unit-v.toml --devices 512 -o {place}"), &[2, 3]),

@@ -41,7 +41,7 @@ use levels::Choice;
 use memory::Apart;
 use offload::Offloads;
 use paired::Paired;
-pub(super) use two_way::optimize_two_ways;
+pub(super) use two_way::{check_two_ways, optimize_two_ways};
 
 /// [`optimize`] for a model that says more than passes and latencies.
 pub(super) fn optimize_beyond_passes(

@@ -15,13 +15,13 @@ use crate::optimize::{
 };
 use crate::schedule::Schedule;
 
-/// [`optimize`](crate::optimize::optimize) for two directions. No microbatch is recomputed or offloaded.
+/// [`optimize`](crate::optimize::optimize) for two directions, where [a microbatch fits](check_two_ways). None is recomputed
+/// or offloaded.
 pub(in crate::optimize) fn optimize_two_ways(
     model: &Model,
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, OptimizeError> {
-    check(model)?;
     let objective = options.objective;
     let bound = lower_bound_until(model, objective, 0, &mut || false);
     let named = Named::of(model, options);
@@ -124,7 +124,7 @@ fn split(schedule: &Schedule) -> Schedule {
 ///
 /// # Errors
 /// When what some stage keeps does not fit.
-fn check(model: &Model) -> Result<(), Infeasible> {
+pub(in crate::optimize) fn check_two_ways(model: &Model) -> Result<(), Infeasible> {
     let again = model.memory().checkpoint.is_some();
     for device in Device::all(model.devices()) {
         let Some(capacity) = model.activation_capacity(device) else { continue };
