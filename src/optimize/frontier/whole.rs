@@ -249,7 +249,7 @@ mod tests {
         let of = |corners: &[i64], limits| spread(Units(2), Units(18), &units(corners), limits);
         assert_eq!(of(&[], 1), units(&[2]));
         assert_eq!(of(&[], 4), units(&[2, 6, 10, 14]));
-        assert_eq!(of(&[4], 4), units(&[2, 4, 11, 14]));
+        assert_eq!(of(&[4], 4), units(&[2, 4, 7, 11]), "the first of equals");
         assert_eq!(of(&[1, 2, 4, 5, 18, 20], 1), units(&[2, 4, 5]));
         assert_eq!(of(&[], 100).len(), 16, "one for each unit");
         assert_eq!(spread(Units(3), Units(3), &units(&[3]), 5), []);
@@ -258,7 +258,8 @@ mod tests {
     /// Linear placement, F, I and W of one tick: from one microbatch at a time to all of them under way.
     #[test]
     fn less_memory_costs_time_and_nothing_is_below_it() {
-        let model = Model::unit(Placement::linear(3).expect("a placement"), 6).expect("a model");
+        let placement = Placement::linear(3).expect("a placement");
+        let model = Model::equal_stages(placement, 6, [1, 1, 1, 0]).expect("a model");
         let frontier = frontier_of(&model, 8);
         assert!(frontier.complete && frontier.without_any.is_empty());
         assert_eq!(frontier.least, Units(1));
