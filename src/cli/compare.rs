@@ -9,17 +9,15 @@ use serde::Serialize;
 use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
-use super::figures::{Figures, percentage};
+use super::figures::{Figures, headline, percentage};
 use super::interrupt::on_signals;
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::SearchArgs;
 use super::size::{ModelArgs, check_size};
 use super::table::Table;
-use super::violations::count;
 use crate::advice;
 use crate::catalog::{self, CatalogError, Entry};
-use crate::draw::plural;
 use crate::estimate::Work;
 use crate::model::Model;
 use crate::optimize::{OptimizeError, Solution};
@@ -319,15 +317,8 @@ impl Row {
 
 impl fmt::Display for Comparison<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            out,
-            "{}: {}, {}; times in {}, memory in {}\n",
-            self.model,
-            count(self.devices as usize, "device", "devices"),
-            count(self.microbatches as usize, "microbatch", "microbatches"),
-            plural(self.time_unit),
-            self.memory_unit
-        )?;
+        let (size, units) = ([self.devices, self.microbatches], [self.time_unit, self.memory_unit]);
+        writeln!(out, "{}\n", headline(self.model, size, units))?;
         let headings =
             ["schedule", "makespan", "best case", "device span", "bubble rate", "useful rate", "peak memory"];
         let mut table = Table::new(headings);

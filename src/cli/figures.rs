@@ -5,8 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::caveats::best_makespan;
+use super::violations::count;
 use crate::analysis::Recomputation;
-use crate::draw::in_unit;
+use crate::draw::{in_unit, plural};
 use crate::model::{Device, Model, Units};
 use crate::replay::{Rate, Verdict};
 use crate::schedule::Schedule;
@@ -188,6 +189,16 @@ pub fn peaks(peaks: &[Units]) -> String {
         Some(&smallest) if smallest < largest => format!("{largest} (least on any device: {smallest})"),
         _ => largest.to_string(),
     }
+}
+
+/// The first line above a table of schedules: the model, its devices and microbatches, and the units of time and memory.
+pub fn headline(model: &str, [devices, microbatches]: [u32; 2], [time, memory]: [&str; 2]) -> String {
+    format!(
+        "{model}: {}, {}; times in {}, memory in {memory}",
+        count(devices as usize, "device", "devices"),
+        count(microbatches as usize, "microbatch", "microbatches"),
+        plural(time)
+    )
 }
 
 #[cfg(test)]

@@ -187,9 +187,8 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     drop((progress, limit));
     report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots();
-    let title = format!("{}: {}", model.name(), count(model.devices() as usize, "device", "devices"));
     let curve = Curve {
-        title: &title,
+        title: &title(&model),
         axes: Axes::Blocks,
         time_unit: &model.costs().unit,
         memory_unit: &model.memory().unit,
@@ -198,15 +197,34 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
         least: Ratio::from_integer(passes.most_work(&model).0),
     };
     report.chart = curve.terminal(78);
-    if let Some((target, path)) = target {
-        target.write(|out| out.write_all(curve.svg().as_bytes()))?;
-        if target == Target::Stdout {
-            return Ok(report.status());
-        }
-        report.written = Some(path);
+    if let Drawn::WithFigures(written) = draw(target, &curve)? {
+        report.written = written;
+        output.print(&report)?;
     }
-    output.print(&report)?;
     Ok(report.status())
+}
+
+/// What a picture is called.
+fn title(model: &Model) -> String {
+    format!("{}: {}", model.name(), count(model.devices() as usize, "device", "devices"))
+}
+
+/// What became of a drawing.
+enum Drawn {
+    /// It is on standard output, in place of the figures.
+    InsteadOfFigures,
+    /// It is in this file, if it was asked for, and the figures are still to be printed.
+    WithFigures(Option<FileName>),
+}
+
+/// Draws a curve where it is to go, if anywhere.
+fn draw(target: Option<(Target, FileName)>, curve: &Curve<'_>) -> Result<Drawn, Error> {
+    let Some((target, path)) = target else { return Ok(Drawn::WithFigures(None)) };
+    target.write(|out| out.write_all(curve.svg().as_bytes()))?;
+    Ok(match target {
+        Target::Stdout => Drawn::InsteadOfFigures,
+        Target::File(_) => Drawn::WithFigures(Some(path)),
+    })
 }
 
 /// Where a drawing goes: only SVG is drawn.

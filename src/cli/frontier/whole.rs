@@ -5,22 +5,21 @@ use std::fmt;
 use num_rational::Ratio;
 use serde::Serialize;
 
-use super::{FrontierArgs, drawing};
+use super::{Drawn, FrontierArgs, draw, drawing, title};
 use crate::cli::caveats;
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
-use crate::cli::figures::{decimal, fraction, percentage};
+use crate::cli::figures::{decimal, fraction, headline, percentage};
 use crate::cli::file_name::FileName;
 use crate::cli::input::read_model;
 use crate::cli::interrupt::on_signals;
 use crate::cli::optimize;
-use crate::cli::output::{Output, Target, note};
+use crate::cli::output::{Output, note};
 use crate::cli::progress::Progress;
 use crate::cli::search;
 use crate::cli::size::check_size;
 use crate::cli::table::Table;
-use crate::cli::violations::count;
-use crate::draw::{Axes, Curve, Spot, letters, plural};
+use crate::draw::{Axes, Curve, Spot, letters};
 use crate::estimate::Work;
 use crate::model::Model;
 use crate::optimize::frontier::whole::{NamedWhole, WholeFrontier, WholePoint, whole_frontier};
@@ -111,27 +110,21 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let found = found.map_err(|error| optimize::refused(&error))?;
     let mut report = WholeReport::of(&model, &found, &stop);
     report.notes.iter().for_each(|text| note(text));
-    let curve = report.curve(&found);
-    let title = format!("{}: {}", model.name(), count(model.devices() as usize, "device", "devices"));
-    let (points, marks) = curve;
+    let (points, marks) = report.spots(&found);
     let curve = Curve {
-        title: &title,
+        title: &title(&model),
         axes: Axes::Schedules,
         time_unit: &model.costs().unit,
         memory_unit: &model.memory().unit,
         points: &points,
         marks: &marks,
-        least: Ratio::from_integer(found.points.last().map_or(0, |point| point.bound.0)),
+        least: Ratio::from_integer(found.bound.0),
     };
     report.chart = curve.terminal(78);
-    if let Some((target, path)) = target {
-        target.write(|out| out.write_all(curve.svg().as_bytes()))?;
-        if target == Target::Stdout {
-            return Ok(report.status());
-        }
-        report.written = Some(path);
+    if let Drawn::WithFigures(written) = draw(target, &curve)? {
+        report.written = written;
+        output.print(&report)?;
     }
-    output.print(&report)?;
     Ok(report.status())
 }
 
@@ -165,7 +158,7 @@ impl<'a> WholeReport<'a> {
     }
 
     /// The points and the marks of the picture: every named schedule.
-    fn curve(&self, found: &WholeFrontier) -> (Vec<Spot>, Vec<Spot>) {
+    fn spots(&self, found: &WholeFrontier) -> (Vec<Spot>, Vec<Spot>) {
         let points = found.points.iter().map(|point| Spot {
             name: String::new(),
             memory: point.peak().0,
@@ -224,15 +217,8 @@ impl Named {
 
 impl fmt::Display for WholeReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            out,
-            "{}: {}, {}; times in {}, memory in {}\n",
-            self.model,
-            count(self.devices as usize, "device", "devices"),
-            count(self.microbatches as usize, "microbatch", "microbatches"),
-            plural(self.time_unit),
-            self.memory_unit
-        )?;
+        let (size, units) = ([self.devices, self.microbatches], [self.time_unit, self.memory_unit]);
+        writeln!(out, "{}\n", headline(self.model, size, units))?;
         let mut table = Table::new([
             "peak memory",
             "makespan",

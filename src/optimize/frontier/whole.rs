@@ -63,8 +63,8 @@ pub struct NamedWhole {
     pub makespan: Ticks,
     /// Its bubble rate.
     pub bubble_rate: Rate,
-    /// How much longer it is than the best of the frontier that holds no more, as a share of that; `None` where there was no
-    /// time to find one.
+    /// How much longer it is than the best of the frontier that holds no more, as a share of that: never negative where there was
+    /// time for all limits. `None` where no point holds so little.
     pub distance: Option<Ratio<i128>>,
 }
 
@@ -76,6 +76,8 @@ pub struct WholeFrontier {
     pub points: Vec<WholePoint>,
     /// The named schedules that the model has and that run.
     pub schedules: Vec<NamedWhole>,
+    /// No schedule is shorter than this, whatever it holds, in ticks.
+    pub bound: Ticks,
     /// No schedule keeps to less than this on every device.
     pub least: Units,
     /// The limits under which there was time to search, and no schedule was found; whether there is one is not known.
@@ -102,6 +104,7 @@ pub fn whole_frontier(
     let stop = &options.stop;
     let share = |left: usize| stop.within(stop.remaining() / u32::try_from(left).unwrap_or(u32::MAX));
     let mut named = named(&unlimited, &share(8));
+    // Those searches know them too that time cuts short.
     let known: Vec<Schedule> = named.iter().map(|(_, schedule)| schedule.clone()).collect();
     let objective = Objective::Makespan;
     let options = Options { objective, known, ..options.clone() };
@@ -110,7 +113,8 @@ pub fn whole_frontier(
     let least = least_limit(&unlimited);
     let corners = corners(&named);
     let all = spread(least, roomiest.verdict.peak_memory_max(), &corners, limits);
-    let mut searched = vec![WholePoint { bound: roomiest.lower_bound(), solution: roomiest, limit: None }];
+    let bound = roomiest.lower_bound();
+    let mut searched = vec![WholePoint { bound, solution: roomiest, limit: None }];
     let (mut without_any, mut complete) = (Vec::new(), true);
     for (done, &limit) in all.iter().enumerate() {
         if stop.is_due() {
@@ -138,7 +142,7 @@ pub fn whole_frontier(
         });
     }
     let schedules = named.into_iter().map(|(named, _)| named).collect();
-    Ok(WholeFrontier { points, schedules, least, without_any, complete })
+    Ok(WholeFrontier { points, schedules, bound, least, without_any, complete })
 }
 
 /// The schedules of the catalogue that run under a model without limits, but for those that interleave chunks where each device
@@ -235,8 +239,8 @@ mod tests {
     use crate::certificate;
     use crate::model::{Overlap, PairDurations, Placement};
 
-    fn frontier_of(model: &Model, limits: usize) -> WholeFrontier {
-        let options = Options { effort: 2_000_000, exact_effort: 0, ..Options::default() };
+    fn frontier_of(model: &Model, limits: usize, effort: usize) -> WholeFrontier {
+        let options = Options { effort, exact_effort: 0, ..Options::default() };
         whole_frontier(model, limits, &options, &mut |_, _| ()).expect("a frontier")
     }
 
@@ -260,27 +264,22 @@ mod tests {
     fn less_memory_costs_time_and_nothing_is_below_it() {
         let placement = Placement::linear(3).expect("a placement");
         let model = Model::equal_stages(placement, 6, [1, 1, 1, 0]).expect("a model");
-        let frontier = frontier_of(&model, 8);
+        let frontier = frontier_of(&model, 8, 2_000_000);
         assert!(frontier.complete && frontier.without_any.is_empty());
         assert_eq!(frontier.least, Units(1));
-        let first = &frontier.points[0];
-        // F goes up in 3 ticks, I comes down in 3, and the next F of the first device waits for its W.
-        assert_eq!((first.peak(), first.makespan()), (Units(1), Ticks(6 * 7)));
-        for pair in frontier.points.windows(2) {
-            assert!(pair[0].peak() < pair[1].peak() && pair[0].makespan() > pair[1].makespan());
-            assert!(pair[0].bound >= pair[1].bound);
-        }
+        // One microbatch at a time: F goes up in 3 ticks, I comes down in 3, and the next F of the first device waits for its W.
+        // With room for all, the last device begins after two forwards, and is never idle then.
+        let shape: Vec<[i64; 3]> =
+            frontier.points.iter().map(|point| [point.peak().0, point.makespan().0, point.bound.0]).collect();
+        assert_eq!(shape, [[1, 6 * 7, 6 * 7], [2, 25, 25], [3, 2 + 6 * 3, 2 + 6 * 3]]);
+        assert_eq!(frontier.bound, Ticks(2 + 6 * 3));
         for point in &frontier.points {
-            assert!(point.bound <= point.makespan() && point.gap() >= Ratio::from_integer(0));
             let limited = match point.limit {
                 None => model.clone(),
                 Some(limit) => model.with_uniform_capacity(limit).expect("a model"),
             };
             certificate::check(&point.solution.schedule, Some(&limited)).expect("a certificate");
         }
-        let last = frontier.points.last().expect("a point");
-        // The last device begins after two forwards, and is never idle then.
-        assert_eq!((last.bound, last.makespan()), (Ticks(2 + 6 * 3), Ticks(2 + 6 * 3)));
     }
 
     #[test]
@@ -290,13 +289,39 @@ mod tests {
         let v = v.with_overlap(pair).expect("pairs");
         let two_way = Placement::bidirectional(4).expect("a placement");
         let two_way = Model::equal_stages(two_way, 8, [3, 4, 2, 0]).expect("a model");
-        for (model, name) in [(v, "dualpipe-v"), (two_way, "dualpipe")] {
-            let frontier = frontier_of(&model, 3);
+        // A search that hardly begins knows them too.
+        let models = [(v, "dualpipe-v"), (two_way, "dualpipe")];
+        for ((model, name), effort) in itertools::iproduct!(models, [0, 2_000_000]) {
+            let frontier = frontier_of(&model, 3, effort);
             assert!(frontier.schedules.iter().any(|named| named.name == name));
             for named in &frontier.schedules {
                 let distance = named.distance.expect("a point within its memory");
                 assert!(distance >= Ratio::from_integer(0), "{} {distance}", named.name);
             }
+        }
+    }
+
+    /// The least memory is that of one microbatch, whatever is recomputed or offloaded: one unit less is refused.
+    #[test]
+    fn nothing_fits_into_less_than_the_least() {
+        for file in [
+            "tests/corpus/valid/recompute-levels.toml",
+            "tests/data/cli/offload.toml",
+            "models/regress/two-way.toml",
+        ] {
+            let model =
+                crate::model::parse(&std::fs::read_to_string(file).expect("a file")).expect("a model");
+            let least = least_limit(&model.with_uniform_activation_capacity(None).expect("a model"));
+            let within = |limit| {
+                let limited = model.with_uniform_capacity(limit).expect("a model");
+                optimize(
+                    &limited,
+                    &Options { effort: 100_000, exact_effort: 0, ..Options::default() },
+                    &mut |_| (),
+                )
+            };
+            assert!(within(least).is_ok(), "{file}: {least}");
+            assert!(matches!(within(least - Units(1)), Err(OptimizeError::Infeasible(_))), "{file}: {least}");
         }
     }
 
