@@ -103,7 +103,8 @@ fn overlap(model: &Model, choices: &mut Choices) -> Overlap {
         }
         PairDurations::Listed(listed)
     };
-    Overlap { forward_backward: durations(Kind::B), forward_input: durations(Kind::I) }
+    let (forward_backward, forward_input) = (durations(Kind::B), durations(Kind::I));
+    Overlap { forward_backward, forward_input, ..Overlap::default() }
 }
 
 /// Low ends from 0 on.

@@ -32,7 +32,7 @@ use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
 use crate::interchange::torchtitan::Release;
 use crate::lowering::{LoweringError, nearest, nearest_valid, verified_plan};
-use crate::model::Model;
+use crate::model::{Device, Kind, Model};
 use crate::schedule::{self, Schedule};
 use crate::stop::Stop;
 
@@ -160,6 +160,12 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
             "convert supports them in schedule files (.json), without --nearest",
         )?;
     }
+    if format != Form::Json && has_launches(&given) {
+        note(
+            "the file does not say in which order the parts of a pair are launched, from which its time follows; \
+             bubbleproof replay shows that order",
+        );
+    }
     let nearest = if args.nearest { mend(&mut given.read)? } else { None };
     let fused = recomputation::fused(&given.read.schedule, format)?;
     let recomputing = fused.map(|fused| mem::replace(&mut given.read.schedule, fused));
@@ -263,6 +269,19 @@ fn read(args: &ConvertArgs, output: Output) -> Result<Given, Error> {
         note(&format!("{why}: {name} may not be improved as far as it can be"));
     }
     Ok(Given { read: Read { schedule, csv: None }, model: Some(model) })
+}
+
+/// Whether a pair of the schedule has parts in the model.
+fn has_launches(given: &Given) -> bool {
+    let Given { read: Read { schedule, .. }, model: Some(model) } = given else { return false };
+    let mut steps = Device::all(schedule.devices()).flat_map(|device| schedule.steps(device));
+    steps.any(|step| match *step {
+        [one, other] if one.kind == Kind::F => {
+            model.pair_launches(one.stage, other.stage, other.kind).is_some()
+        }
+        [one, other] => model.pair_launches(other.stage, one.stage, one.kind).is_some(),
+        _ => false,
+    })
 }
 
 /// The text of a file that has passes alone stays the same, blanks included.

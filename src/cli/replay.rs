@@ -1,11 +1,14 @@
 //! `replay`: when every pass of a schedule runs.
 
+mod pairs;
+
 use std::fmt;
 use std::ops::Range;
 
 use clap::Args;
 use serde::{Serialize, Serializer};
 
+use self::pairs::PairLaunches;
 use super::error::{Error, Status};
 use super::figures::percentage;
 use super::output::Output;
@@ -162,6 +165,11 @@ impl Replayed<'_> {
         used
     }
 
+    /// How the parts of its pairs are launched.
+    fn pair_launches(&self) -> Vec<PairLaunches<'_>> {
+        pairs::launches(&self.subject.model, &self.subject.schedule)
+    }
+
     fn timed<'a>(&'a self, timing: &'a Timing) -> impl Iterator<Item = Timed> + 'a {
         let ScheduleInput { schedule, model, .. } = self.subject;
         Device::all(schedule.devices()).flat_map(move |device| {
@@ -200,6 +208,9 @@ impl Serialize for Replayed<'_> {
             copies: Vec<CopiesReport>,
             /// By stage; empty without `[step]` in the model.
             step: Vec<StageEnd>,
+            /// By pair of stages; absent where no pair has parts.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            pair_launches: Vec<PairLaunches<'a>>,
         }
 
         let largest_span = self.timing().map(|timing| self.largest_span(timing).0);
@@ -207,7 +218,9 @@ impl Serialize for Replayed<'_> {
         let links = self.timing().map_or_else(Vec::new, links);
         let copies = self.timing().map_or_else(Vec::new, copies);
         let step = self.timing().map_or_else(Vec::new, ends);
-        Object { judgement: &self.judgement, largest_span, passes, links, copies, step }.serialize(serializer)
+        let pair_launches = self.timing().map_or_else(Vec::new, |_| self.pair_launches());
+        let judgement = &self.judgement;
+        Object { judgement, largest_span, passes, links, copies, step, pair_launches }.serialize(serializer)
     }
 }
 
@@ -265,6 +278,7 @@ impl fmt::Display for Replayed<'_> {
             }
             write!(out, "\n{table}")?;
         }
+        pairs::show(&self.pair_launches(), &model.costs().unit, out)?;
         let largest = self.largest_span(timing);
         if largest > timing.metrics.device_span {
             let largest = in_unit(largest, &model.costs().unit);

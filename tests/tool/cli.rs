@@ -10,6 +10,7 @@ mod levels;
 mod memory;
 mod mistakes;
 mod optimized;
+mod parts;
 mod prove;
 mod ranges;
 mod render;

@@ -7,9 +7,13 @@ use serde::Serialize;
 
 use crate::draw::plural;
 use crate::model::{
-    Device, Links, Messages, Model, Offload, Overlap, PairDurations, Recompute, RecomputeLevel, Shape, Ticks,
-    Units,
+    Device, Kind, Links, Messages, Model, Offload, Overlap, PairDurations, Recompute, RecomputeLevel, Shape,
+    Ticks, Units,
 };
+
+mod parts;
+
+use parts::{PartsReport, with_parts};
 
 /// A problem, as it is printed.
 #[derive(Debug, Serialize)]
@@ -101,6 +105,9 @@ struct MessagesReport {
 struct OverlapReport {
     forward_backward: PairsReport,
     forward_input: PairsReport,
+    /// What passes consist of, and how long their pairs take that have no duration above; absent where no pass has parts.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    parts: Option<PartsReport>,
 }
 
 /// The durations of the pairs of one sort.
@@ -140,21 +147,24 @@ impl PairsReport {
     }
 }
 
+impl PairsReport {
+    fn list(pairs: &[PairReport]) -> String {
+        let pair =
+            |pair: &PairReport| format!("{} by stages {} and {}", pair.duration, pair.forward, pair.backward);
+        let shown = pairs.iter().take(SHOWN).map(pair).join(", ");
+        match pairs.len().saturating_sub(SHOWN) {
+            0 => shown,
+            left => format!("{shown} and {left} more (--json gives them all)"),
+        }
+    }
+}
+
 impl Display for PairsReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sum => out.write_str("as long as both"),
             Self::Uniform(duration) => write!(out, "{duration}"),
-            Self::Listed(pairs) => {
-                let pair = |pair: &PairReport| {
-                    format!("{} by stages {} and {}", pair.duration, pair.forward, pair.backward)
-                };
-                let shown = pairs.iter().take(SHOWN).map(pair).join(", ");
-                match pairs.len().saturating_sub(SHOWN) {
-                    0 => write!(out, "{shown}"),
-                    left => write!(out, "{shown} and {left} more (--json gives them all)"),
-                }
-            }
+            Self::Listed(pairs) => out.write_str(&Self::list(pairs)),
         }
     }
 }
@@ -239,6 +249,7 @@ impl<'a> ProblemReport<'a> {
             overlap: (*model.overlap() != Overlap::default()).then(|| OverlapReport {
                 forward_backward: PairsReport::of(&model.overlap().forward_backward),
                 forward_input: PairsReport::of(&model.overlap().forward_input),
+                parts: PartsReport::of(model),
             }),
             messages: model.messages().map(|Messages { occupancy, links }| MessagesReport {
                 occupancy: ticks(occupancy),
@@ -296,8 +307,13 @@ impl fmt::Display for ProblemReport<'_> {
             };
             line("low ends", format!("F {forward}; I {input}; W {weight}{latencies} {time}"))?;
         }
-        if let Some(OverlapReport { forward_backward, forward_input }) = &self.overlap {
-            line("pairs", format!("F beside B {forward_backward}; F beside I {forward_input}; in {time}"))?;
+        if let Some(OverlapReport { forward_backward, forward_input, parts }) = &self.overlap {
+            let [full, input] = [(forward_backward, Kind::B), (forward_input, Kind::I)]
+                .map(|(said, kind)| with_parts(said, parts.as_ref(), kind));
+            line("pairs", format!("F beside B {full}; F beside I {input}; in {time}"))?;
+            for text in parts.iter().flat_map(PartsReport::lines) {
+                line("parts", text)?;
+            }
         }
         if let Some(MessagesReport { occupancy, nodes }) = &self.messages {
             let links = nodes.as_ref().map_or_else(

@@ -177,7 +177,8 @@ pub fn with_cheaper_pairs(model: &Model, percent: i64) -> Model {
         };
         PairDurations::Listed(pairs.map(together).collect())
     };
-    let overlap = Overlap { forward_backward: durations(Kind::B), forward_input: durations(Kind::I) };
+    let (forward_backward, forward_input) = (durations(Kind::B), durations(Kind::I));
+    let overlap = Overlap { forward_backward, forward_input, ..Overlap::default() };
     model.with_overlap(overlap).expect("at least as long as the longer one")
 }
 

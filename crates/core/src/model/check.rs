@@ -1,6 +1,6 @@
 //! The conditions under which costs and memory make a model.
 
-use super::{Device, Model, Offload, PlacementError, Recompute, Stage, StepEnd, Ticks, Units};
+use super::{Device, Model, Offload, PartsError, PlacementError, Recompute, Stage, StepEnd, Ticks, Units};
 
 /// Why costs and memory do not make a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,6 +110,22 @@ pub enum ModelError {
         /// How many stages there are.
         stages: u32,
     },
+    /// A pair that has a duration, though its passes have parts.
+    #[error(
+        "`{key}` gives a duration to a forward of stage {forward} beside a backward of stage {backward}, but the parts of \
+         both are in `overlap.parts`, from which it follows: leave out one of the two"
+    )]
+    PairSaidTwice {
+        /// The key of the model file.
+        key: &'static str,
+        /// The stage of the forward.
+        forward: Stage,
+        /// The stage of the backward.
+        backward: Stage,
+    },
+    /// Parts that are not what their passes consist of.
+    #[error(transparent)]
+    Parts(#[from] PartsError),
     /// A node with a device that does not exist.
     #[error("`messages.nodes` lists device {device}, but the devices are 0 to {last}", last = .devices - 1)]
     NodeOfNoDevice {

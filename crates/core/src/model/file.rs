@@ -7,7 +7,7 @@ use super::{
     Costs, Device, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd, Ticks,
     Units, offload, ranges,
 };
-use super::{recompute_file, transient_file};
+use super::{parts_file, recompute_file, transient_file};
 
 /// Reads a model file.
 ///
@@ -90,6 +90,9 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
             ("recompute", "checkpoint")
         }
         E::Levels { .. } => ("recompute", "level"),
+        E::Parts(error) => {
+            return parts_file::span_of(file, error).unwrap_or_else(|| pipeline.span());
+        }
         E::WorkspaceWithoutRecompute => ("memory", "workspace"),
         E::TransientOverflow => {
             return file.get("memory").map_or_else(|| pipeline.span(), |memory| memory.span());
@@ -101,6 +104,7 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         }
         E::PairDuration { key, forward, backward, .. }
         | E::PairApart { key, forward, backward }
+        | E::PairSaidTwice { key, forward, backward }
         | E::PairOfNoStage { key, forward, backward, .. } => {
             if let Some(span) = span_of_pair(file, key, *forward, *backward) {
                 return span;
@@ -234,9 +238,13 @@ fn read_memory(memory: Option<&Table<'_>>, placement: &Placement) -> Result<Memo
 }
 
 fn read_overlap(overlap: &Table<'_>) -> Result<Overlap, FileError> {
-    overlap.only(&["forward_backward", "forward_input"])?;
+    overlap.only(&["forward_backward", "forward_input", "parts"])?;
     let read = |key| overlap.get(key).map_or_else(|| Ok(PairDurations::Sum), |value| read_pairs(&value));
-    Ok(Overlap { forward_backward: read("forward_backward")?, forward_input: read("forward_input")? })
+    Ok(Overlap {
+        forward_backward: read("forward_backward")?,
+        forward_input: read("forward_input")?,
+        parts: parts_file::read(overlap)?,
+    })
 }
 
 /// One duration for all pairs, or a list of tables with a pair each.

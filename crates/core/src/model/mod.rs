@@ -36,9 +36,12 @@ mod check;
 mod costs;
 mod file;
 mod index;
+mod merge;
 mod messages;
 mod offload;
 mod overlap;
+mod parts;
+mod parts_file;
 mod pass;
 mod placement;
 mod plain;
@@ -58,9 +61,11 @@ pub use check::ModelError;
 pub use costs::{Costs, Memory};
 pub use file::parse;
 pub use index::{Device, Microbatch, Stage};
+pub use merge::Launched;
 pub use messages::{Link, Links, Messages};
 pub use offload::Offload;
 pub use overlap::{Overlap, PairDurations};
+pub use parts::{Part, PartResource, PartsError, PartsFault, PartsPlace, PassParts};
 pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
 pub use print::print;
@@ -79,6 +84,8 @@ pub struct Model {
     low: Option<Box<Costs>>,
     memory: Memory,
     overlap: Overlap,
+    /// How long pairs of passes with parts take; nothing where no pass has parts.
+    merges: Option<Box<merge::Merges>>,
     messages: Option<Messages>,
     step: Option<StepEnd>,
     offload: Option<Offload>,
@@ -110,7 +117,7 @@ impl Model {
         memory: Memory,
     ) -> Result<Self, ModelError> {
         let (overlap, transient) = (Overlap::default(), Transient::default());
-        let (messages, step, offload, low, recompute) = (None, None, None, None, None);
+        let (merges, messages, step, offload, low, recompute) = (None, None, None, None, None, None);
         let model = Self {
             name,
             source,
@@ -120,6 +127,7 @@ impl Model {
             low,
             memory,
             overlap,
+            merges,
             messages,
             step,
             offload,

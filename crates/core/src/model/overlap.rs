@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Device, Kind, Model, ModelError, Pass, Stage, Ticks};
+use super::{Device, Kind, Model, ModelError, Pass, PassParts, Stage, Ticks};
 
 /// The durations of overlapped pairs. A pair takes at least as long as the longer one of its passes, and at most as long
 /// as both.
@@ -12,6 +12,9 @@ pub struct Overlap {
     pub forward_backward: PairDurations,
     /// An F beside an I.
     pub forward_input: PairDurations,
+    /// What passes consist of. A pair whose passes have parts takes the least time of all orders in which these can be
+    /// launched, each pass in its own order. It has no duration above.
+    pub parts: Vec<PassParts>,
 }
 
 /// The durations of the overlapped pairs of one sort.
@@ -62,10 +65,12 @@ impl Model {
     ///
     /// # Errors
     /// When a pair is shorter than its longer pass, longer than both of its passes, or of stages of different devices; also
-    /// for passes at the [low ends](Self::low_ends) of their ranges.
+    /// for passes at the [low ends](Self::low_ends) of their ranges. And when parts are not what their passes consist of, a pair
+    /// has a duration besides, or parts can be launched in too many orders to compare them all.
     pub fn with_overlap(&self, overlap: Overlap) -> Result<Self, ModelError> {
-        let model = Self { overlap, ..self.clone() };
+        let model = Self { overlap, merges: None, ..self.clone() };
         model.check_pairs()?;
+        let model = model.merged()?;
         model.check_low_ends()?;
         Ok(model)
     }
@@ -110,7 +115,8 @@ impl Model {
     /// When there is no such stage.
     #[must_use]
     pub fn pair_saves(&self, forward: Stage, backward: Stage, kind: Kind) -> Ticks {
-        let together = self.overlap.of(kind).and_then(|durations| durations.get(forward, backward));
+        let said = self.overlap.of(kind).and_then(|durations| durations.get(forward, backward));
+        let together = said.or_else(|| self.merged_duration(forward, backward, kind));
         together.map_or(Ticks::ZERO, |together| {
             self.duration(forward, Kind::F) + self.duration(backward, kind) - together
         })
@@ -150,6 +156,6 @@ impl Model {
                 }
             }
         }
-        Ok(())
+        self.check_pass_parts()
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units, ranges};
-use super::{offload, recompute_file, transient_file};
+use super::{offload, parts_file, recompute_file, transient_file};
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
 #[must_use]
@@ -70,7 +70,8 @@ pub fn print(model: &Model) -> String {
     for text in model.recompute().iter().flat_map(recompute_file::lines) {
         line(format_args!("{text}"));
     }
-    if *model.overlap() != Overlap::default() {
+    let Overlap { forward_backward, forward_input, parts } = model.overlap();
+    if [forward_backward, forward_input].into_iter().any(|durations| *durations != PairDurations::Sum) {
         line(format_args!("\n[overlap]"));
         for (key, _, durations) in model.overlap().sorts() {
             let key = key.strip_prefix("overlap.").unwrap_or(key);
@@ -88,6 +89,9 @@ pub fn print(model: &Model) -> String {
                 }
             }
         }
+    }
+    for text in parts_file::lines(parts) {
+        line(format_args!("{text}"));
     }
     if let Some(Messages { occupancy, links }) = model.messages() {
         line(format_args!("\n[messages]"));

@@ -1,7 +1,7 @@
 //! The same times in nanoseconds.
 
 use super::recompute::Levels;
-use super::{Costs, Messages, Model, ModelError, Offload, Overlap, PairDurations, StepEnd, Ticks};
+use super::{Costs, Messages, Model, ModelError, Offload, Overlap, PairDurations, PassParts, StepEnd, Ticks};
 
 impl Model {
     /// The same pipeline with all its times in nanoseconds; nothing where its [unit](Costs::unit) has no length.
@@ -25,7 +25,8 @@ impl Model {
         let Self {
             costs,
             low,
-            overlap: Overlap { forward_backward, forward_input },
+            overlap: Overlap { forward_backward, forward_input, parts },
+            merges,
             messages,
             step,
             offload,
@@ -54,7 +55,17 @@ impl Model {
             [first].into_iter().chain(further).flatten().flatten()
         });
         let pairs = [forward_backward, forward_input].into_iter().flat_map(PairDurations::times);
-        costs.chain(messages).chain(step).chain(offload).chain(recompute).chain(pairs)
+        let parts = parts.iter_mut().flat_map(PassParts::times);
+        // Of sums that are so many times as long, the largest and the least are as well.
+        let merges = merges.iter_mut().flat_map(|merges| merges.times());
+        costs
+            .chain(messages)
+            .chain(step)
+            .chain(offload)
+            .chain(recompute)
+            .chain(pairs)
+            .chain(parts)
+            .chain(merges)
     }
 }
 
@@ -65,5 +76,13 @@ impl PairDurations {
             Self::Uniform(duration) => Box::new(std::iter::once(duration)),
             Self::Listed(durations) => Box::new(durations.values_mut()),
         }
+    }
+}
+
+impl PassParts {
+    fn times(&mut self) -> impl Iterator<Item = &mut Ticks> {
+        let Self { stages: _, forward, backward, input } = self;
+        let parts = forward.iter_mut().chain(backward.iter_mut().flatten()).chain(input.iter_mut().flatten());
+        parts.map(|part| &mut part.duration)
     }
 }

@@ -3,6 +3,7 @@ use super::*;
 
 mod messages;
 mod offload;
+mod parts;
 mod recompute;
 mod rescale;
 mod transient;

@@ -111,6 +111,9 @@ impl Model {
                 return Err(ModelError::NotResizable { key });
             }
         }
+        if self.overlap.parts.iter().any(|parts| parts.stages.is_some()) {
+            return Err(ModelError::NotResizable { key: "overlap.parts" });
+        }
         let messages = match &self.messages {
             Some(Messages { occupancy, links: Links::Pair }) => Some(Messages {
                 occupancy: stretch("messages.occupancy", occupancy, stages - 1)?,
@@ -159,7 +162,8 @@ impl Model {
             None => None,
         };
         Self { placement, costs, low, memory, messages, step, offload, transient, recompute, ..self.clone() }
-            .checked()
+            .checked()?
+            .merged()
     }
 }
 

@@ -29,6 +29,7 @@ mod naive;
 mod offload;
 mod overlap;
 mod pair;
+mod parts;
 mod pins;
 #[path = "../../../../fuzz/src/plans.rs"]
 mod plans;

@@ -48,7 +48,9 @@ pub fn models() -> impl Strategy<Value = Model> {
             };
             let forward_backward = durations(Kind::B);
             let forward_input = if both { durations(Kind::I) } else { PairDurations::Sum };
-            model.with_overlap(Overlap { forward_backward, forward_input }).expect("durations that suit")
+            model
+                .with_overlap(Overlap { forward_backward, forward_input, ..Overlap::default() })
+                .expect("durations that suit")
         })
 }
 

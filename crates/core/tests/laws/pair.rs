@@ -1,6 +1,7 @@
 //! A forward and a backward chunk of `DeepSeek-V3` that overlap on one GPU, as `DualPipe` runs them: measured on an H800,
 //! and predicted as a task graph. Times are in microseconds. `docs/traces.md` shows the figures.
 
+mod merged;
 mod search;
 
 use std::fmt::Write as _;
@@ -434,6 +435,7 @@ fn the_page_has_these_figures() {
     let mut rows = vec![format!("| the host's order | {as_launched} | |")];
     for (what, makespan) in [
         ("best order", least),
+        ("best merge of the orders of the forward and of the backward", merged::least(&parts)),
         ("work of the compute stream, a lower bound for any order", bound),
         ("forward alone", forward),
         ("backward alone", backward),
