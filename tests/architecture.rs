@@ -26,7 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("optimize", &["stop", "estimate", "analysis", "kernel", "block", "catalog", "encode"]),
     ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &["analysis"]),
-    ("interchange", &[]),
+    ("interchange", &["analysis"]),
     ("draw", &["analysis"]),
     (
         "regress",

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use bubbleproof::model::{
-    Costs, Device, Kind, Links, Memory, Messages, Model, Overlap, PairDurations, Stage, StepEnd, Ticks,
-    Transient, Units, Workspace,
+    Costs, Device, Kind, Links, Memory, Messages, Model, Overlap, PairDurations, Sharding, Stage, StepEnd,
+    Ticks, Transient, Units, Workspace,
 };
 
 use super::choices::Choices;
@@ -33,6 +33,10 @@ pub fn model(plain: &Model, choices: &mut Choices) -> Option<Model> {
     if is_chosen() {
         let low = low_ends(&model, choices);
         model = model.with_low_ends(low).ok()?;
+    }
+    if is_chosen() {
+        let sharding = sharding(&model, choices);
+        model = model.with_sharding(Some(sharding)).ok()?;
     }
     Some(model)
 }
@@ -69,6 +73,18 @@ pub fn memory(plain: &Model, choices: &mut Choices) -> Model {
 pub fn step(model: &Model, choices: &mut Choices) -> StepEnd {
     let mut list = || (0..model.stages()).map(|_| Ticks(choices.small(10))).collect();
     StepEnd { reduce: list(), optimizer: list() }
+}
+
+/// Gathers from no time on, which take memory or none, of few stages at a time.
+pub fn sharding(model: &Model, choices: &mut Choices) -> Sharding {
+    let stages = model.stages() as usize;
+    let gather = (0..stages).map(|_| Ticks(choices.small(8))).collect();
+    let gathered = (0..stages).map(|_| Units(choices.small(4))).collect();
+    Sharding {
+        gather,
+        gathered,
+        stages: 1 + u32::from(choices.below(2) == 0) + u32::from(choices.below(3) == 0),
+    }
 }
 
 /// Occupancies from 0 on, and links of pairs or the cards of nodes.

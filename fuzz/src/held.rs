@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bubbleproof::model::{Device, Kind, Model, Pass, Units};
 use bubbleproof::schedule::Schedule;
 
-use super::naive;
+use super::{machine, naive};
 
 /// For every message, by the pass that uses it, how many passes of its device have run when it is posted: in rounds, each
 /// device runs one step if it can.
@@ -89,6 +89,11 @@ pub fn held(model: &Model, schedule: &Schedule, device: Device) -> Vec<[i64; 2]>
                 add(during.1 + 1, 2 * end(weight), rest);
             }
             Kind::W | Kind::B | Kind::R => {}
+        }
+    }
+    if let Some(sharding) = model.sharding() {
+        for (stage, [posted, _, until]) in machine::gathers(schedule, device, sharding.stages as usize) {
+            alive.push((2 * posted, 2 * until - 1, sharding.gathered[stage.index()]));
         }
     }
     let resident = model.resident(device).0;

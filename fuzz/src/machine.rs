@@ -1,5 +1,5 @@
 //! The rules of execution beyond passes and latencies, stated once more and carried out without any cleverness: pairs,
-//! messages on links, and the end of the step.
+//! messages on links, gathers of weights, and the end of the step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +13,8 @@ use super::naive;
 pub enum Task {
     Step(Device, usize),
     Message(Pass),
+    Post(Device),
+    Gather(Device, usize),
     Reduce(Stage),
     Optimizer(Stage),
 }
@@ -63,6 +65,7 @@ pub fn run(model: &Model, schedule: &Schedule) -> Option<Run> {
     }
     let busy: i64 = machine.durations.values().sum();
     let mut waits = machine.own_waits();
+    let spans = machine.ends(&mut waits);
     // With links of their own.
     let mut alone = waits.clone();
     alone.extend(machine.arrivals(|_| None));
@@ -79,7 +82,6 @@ pub fn run(model: &Model, schedule: &Schedule) -> Option<Run> {
     }
     let on_link: BTreeSet<Pass> = links.values().flatten().map(|&(pass, _)| pass).collect();
     waits.extend(machine.arrivals(|pass| on_link.contains(&pass).then_some(Task::Message(pass))));
-    let spans = machine.ends(&mut waits);
     let start = asap(&machine.durations, &waits)?;
     let times: BTreeMap<Task, [i64; 2]> =
         start.iter().map(|(&task, &start)| (task, [start, start + machine.durations[&task]])).collect();
@@ -171,13 +173,36 @@ impl Machine<'_> {
         links.into_iter().map(|(link, messages)| (link, messages.into_values().collect())).collect()
     }
 
-    /// What follows the passes of each device; its first and its last task.
+    /// What goes before the passes of each device and follows them; its first and its last task.
     fn ends(&mut self, waits: &mut Vec<Wait>) -> Vec<(Task, Task)> {
         let mut spans = Vec::new();
         for device in Device::all(self.model.devices()) {
             let order = self.schedule.order(device);
             let (Some(first), Some(last)) = (order.first(), order.last()) else { continue };
+            let mut first = self.step_of[first].0;
             let mut last = self.step_of[last].0;
+            // By where it is posted, in halves of positions: before a pass, or behind one.
+            let mut posted: BTreeMap<(Option<usize>, usize), Task> = BTreeMap::new();
+            if let Some(sharding) =
+                self.model.sharding().filter(|sharding| sharding.gather.iter().any(|t| t.0 > 0))
+            {
+                waits.push((first, Task::Post(device), 0));
+                self.durations.insert(Task::Post(device), 0);
+                let gathers = gathers(self.schedule, device, sharding.stages as usize);
+                for (number, (stage, [at, used, _])) in gathers.into_iter().enumerate() {
+                    let ticks = sharding.gather[stage.index()].0;
+                    if ticks == 0 {
+                        continue;
+                    }
+                    let task = Task::Gather(device, number);
+                    let before = at.checked_sub(1).map(|at| self.step_of[&order[at]]);
+                    let (before, length) = before.unwrap_or((Task::Post(device), 0));
+                    waits.extend([(task, before, length), (self.step_of[&order[used]].0, task, ticks)]);
+                    self.durations.insert(task, ticks);
+                    posted.insert((Some(2 * at), number), task);
+                }
+                first = Task::Post(device);
+            }
             if let Some(step) = self.model.step() {
                 let is_last =
                     |pass: &Pass, stage| pass.stage == stage && matches!(pass.kind, Kind::W | Kind::B);
@@ -186,22 +211,23 @@ impl Machine<'_> {
                     .map(|&stage| (order.iter().rposition(|pass| is_last(pass, stage)), stage))
                     .collect();
                 stages.sort_unstable();
-                let mut before = None;
-                for (at, stage) in stages {
+                for (number, (at, stage)) in stages.into_iter().enumerate() {
                     let (reduce, optimizer) = (step.reduce[stage.index()].0, step.optimizer[stage.index()].0);
                     self.durations.insert(Task::Reduce(stage), reduce);
                     waits.extend(at.map(|at| {
                         let (task, ticks) = self.step_of[&order[at]];
                         (Task::Reduce(stage), task, ticks)
                     }));
-                    waits.extend(before.map(|(task, ticks)| (Task::Reduce(stage), task, ticks)));
+                    posted.insert((at.map(|at| 2 * at + 1), number), Task::Reduce(stage));
                     waits.push((Task::Optimizer(stage), Task::Reduce(stage), reduce));
                     waits.push((Task::Optimizer(stage), last, self.durations[&last]));
                     self.durations.insert(Task::Optimizer(stage), optimizer);
-                    (before, last) = (Some((Task::Reduce(stage), reduce)), Task::Optimizer(stage));
+                    last = Task::Optimizer(stage);
                 }
             }
-            spans.push((self.step_of[first].0, last));
+            let posted: Vec<Task> = posted.into_values().collect();
+            waits.extend(posted.windows(2).map(|two| (two[1], two[0], self.durations[&two[0]])));
+            spans.push((first, last));
         }
         spans
     }
@@ -251,6 +277,46 @@ impl Machine<'_> {
         }
         enough
     }
+}
+
+/// When the weights of which stages of a device are gathered if so many may be at a time, in order: the position at which the
+/// gather is posted, that of the step that uses it first, and that at which the weights are let go of. At each step, all
+/// that the device still has to run is looked at anew.
+pub fn gathers(schedule: &Schedule, device: Device, most: usize) -> Vec<(Stage, [usize; 3])> {
+    let mut there: Vec<(Stage, [usize; 3])> = Vec::new();
+    let mut found = Vec::new();
+    let mut at = 0;
+    let end = schedule.order(device).len();
+    let steps: Vec<&[Pass]> = schedule.steps(device).collect();
+    for (number, step) in steps.iter().enumerate() {
+        let mut next: Vec<(Stage, usize)> = Vec::new();
+        let mut position = at;
+        for later in &steps[number..] {
+            for pass in *later {
+                let is_needed = next.len() < most || std::ptr::eq(*later, *step);
+                if is_needed && next.iter().all(|&(stage, _)| stage != pass.stage) {
+                    next.push((pass.stage, position));
+                }
+            }
+            position += later.len();
+        }
+        let (kept, left): (Vec<_>, Vec<_>) =
+            there.into_iter().partition(|(stage, _)| next.iter().any(|(other, _)| other == stage));
+        found.extend(left.into_iter().map(|(stage, [posted, used, _])| (stage, [posted, used, at])));
+        there = kept;
+        for (stage, used) in next {
+            if there.iter().all(|&(other, _)| other != stage) {
+                there.push((stage, [at, used, end]));
+            }
+        }
+        at += step.len();
+    }
+    found.extend(there);
+    // Those that are posted at once, in the order in which passes use them.
+    let order = schedule.order(device);
+    let first_use = |from: usize, stage| (from..end).find(|&at| order[at].stage == stage);
+    found.sort_by_key(|&(stage, [posted, ..])| (posted, first_use(posted, stage)));
+    found
 }
 
 /// The least start times; nothing where tasks wait for each other.

@@ -22,7 +22,7 @@ fn replays(model: &Model, schedule: &Schedule) -> Option<[i64; 2]> {
     let ran = if complete { run(model, schedule) } else { None };
     assert_eq!(verdict.timing.is_some(), ran.is_some(), "{:?}", verdict.violations);
     let (timing, ran) = (verdict.timing.as_ref()?, ran?);
-    same_times(timing, &ran);
+    same_times(model, timing, &ran);
     let along = memory_along(model, schedule);
     let mut fits = true;
     for device in Device::all(model.devices()) {
@@ -43,7 +43,7 @@ fn replays(model: &Model, schedule: &Schedule) -> Option<[i64; 2]> {
     fits.then_some([ran.makespan, ran.device_span])
 }
 
-fn same_times(timing: &Timing, ran: &Run) {
+fn same_times(model: &Model, timing: &Timing, ran: &Run) {
     assert_eq!(timing.starts, ran.starts);
     let metrics = &timing.metrics;
     let found = [metrics.makespan.0, metrics.device_span.0, metrics.busy.0];
@@ -58,6 +58,15 @@ fn same_times(timing: &Timing, ran: &Run) {
         .filter_map(|(task, &times)| if let Task::Message(pass) = task { Some((*pass, times)) } else { None })
         .collect();
     assert_eq!(sent, expected);
+    for (device, gathers) in Device::all(model.devices()).zip(&timing.gathers) {
+        let found: Vec<[i64; 2]> =
+            gathers.iter().map(|gather| [gather.during.start.0, gather.during.end.0]).collect();
+        let is_here = |task: &Task| matches!(task, Task::Gather(at, _) if *at == device);
+        let expected: Vec<[i64; 2]> =
+            ran.times.iter().filter(|(task, _)| is_here(task)).map(|(_, &times)| times).collect();
+        assert_eq!(found, expected);
+    }
+    assert_eq!(timing.gathers.is_empty(), !model.has_gathers());
     for (stage, step) in timing.step.iter().enumerate().map(|(stage, step)| (Stage::at(stage), step)) {
         for (during, task) in [(&step.reduce, Task::Reduce(stage)), (&step.optimizer, Task::Optimizer(stage))]
         {

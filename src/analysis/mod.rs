@@ -1,5 +1,5 @@
 //! What can be read off a schedule whose passes have times: critical path, slack, phases, steady interval,
-//! utilisation and lifespans.
+//! utilisation, lifespans, and what runs beside the passes.
 //!
 //! Everything here is computed from a model, a schedule and the times that [`replay`](crate::replay) gives it
 //! (or, where a function takes [`Span`]s, from times that were measured). Nothing is searched for and nothing is
@@ -26,6 +26,7 @@
 //! ```
 
 mod interval;
+mod lanes;
 mod lifespan;
 mod path;
 mod phases;
@@ -38,6 +39,7 @@ mod span;
 mod utilisation;
 
 pub use interval::steady_interval;
+pub use lanes::{Engine, Job, Lane, Subject, Work, lanes, optimizer_steps};
 pub use lifespan::longest_lifespans;
 pub use path::{Step, Waits, critical_path};
 pub use phases::{Phase, Phases};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Places, latency};
 use crate::model::{Device, Model, Pass, Ticks, Units};
-use crate::replay::{Held, LinkTimes, Timing, end_of, memory_along, task_graph};
+use crate::replay::{Held, LinkTimes, Timing, end_of, memory_along, posting_tasks, task_graph};
 use crate::schedule::{Schedule, prerequisites_under};
 use crate::tasks::{Execution, Need, Resource, Task, TaskGraph};
 
@@ -27,10 +27,10 @@ pub enum Waits {
         /// The time from the end of the pass on: all these messages, and the latency of the last one.
         ticks: Ticks,
     },
-    /// A pass whose activation is copied to the host, or after which one comes back, and then the copies up to the one that it
-    /// depends on.
+    /// A pass whose activation is copied to the host, or after which one comes back or weights are gathered, and then the
+    /// copies, or what its collective stream does, up to what the waiting pass depends on.
     Copies {
-        /// The time from the end of the pass on: all these copies.
+        /// The time from the end of the pass on: all these copies, gathers and reductions.
         ticks: Ticks,
     },
     /// The pass before it on its device, which releases memory that it needs.
@@ -79,7 +79,8 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
     let end = |pass: Pass, place| end_of(model, schedule, pass, start_of(place));
     let pass_at = |(device, at): (Device, usize)| schedule.order(device)[at];
     let links = Links::of(timing);
-    let graph = (schedule.offload_count() > 0).then(|| task_graph(model, schedule)).flatten();
+    let has_others = schedule.offload_count() > 0 || model.has_gathers();
+    let graph = has_others.then(|| task_graph(model, schedule)).flatten();
     let graph = graph.and_then(|graph| graph.execute().ok().map(|execution| (graph, execution)));
     let Some(last) = last_pass(model, schedule, timing, &|place| end(pass_at(place), place)) else {
         return Vec::new();
@@ -135,7 +136,7 @@ pub fn critical_path(model: &Model, schedule: &Schedule, timing: &Timing) -> Vec
         };
         let copied = || {
             let graph = graph.as_ref()?;
-            let from = before_task(graph, schedule, (device, first))?;
+            let from = before_task(graph, model, schedule, (device, first))?;
             let from = (from.0, run_at(from).1);
             let ticks = start - end(pass_at(from), from);
             Some((from, Waits::Copies { ticks }))
@@ -176,11 +177,9 @@ fn before_end_of_step(model: &Model, schedule: &Schedule) -> Option<(Device, usi
     let execution = graph.execute().ok()?;
     let mut task = execution.sequence().iter().copied().max_by_key(|&task| execution.end(&graph, task))?;
     loop {
-        let resource = graph.resource_of(task);
-        let first = graph.order(resource).start;
-        let at = (task.0 - first) as usize;
-        if resource.0 < schedule.devices() && at < schedule.order(Device(resource.0)).len() {
-            return Some((Device(resource.0), at));
+        let at = task.0 - graph.order(graph.resource_of(task)).start;
+        if let Some(place) = pass_of(&graph, model, schedule, task) {
+            return Some(place);
         }
         let is_tight =
             |need: &&Need| execution.end(&graph, need.task) + need.latency == execution.start(task);
@@ -189,15 +188,16 @@ fn before_end_of_step(model: &Model, schedule: &Schedule) -> Option<(Device, usi
     }
 }
 
-/// The pass for which another one waits through copies: back along what is tight to the last pass. Nothing where it waits for
-/// none.
+/// The pass for which another one waits through copies or gathers: back along what is tight to the last pass. Nothing where
+/// it waits for none.
 fn before_task(
     (graph, execution): &(TaskGraph, Execution),
+    model: &Model,
     schedule: &Schedule,
     (device, at): (Device, usize),
 ) -> Option<(Device, usize)> {
     let position = u32::try_from(at).ok()?;
-    let mut task = Task(graph.order(Resource(device.0)).start + position);
+    let mut task = Task(graph.order(Resource(device.0)).start + posting_tasks(model) + position);
     loop {
         let is_tight = |need: &&Need| execution.end(graph, need.task) + need.latency == execution.start(task);
         let needed = graph.needs(task).iter().find(is_tight).map(|need| need.task);
@@ -207,12 +207,18 @@ fn before_task(
             (execution.end(graph, before) == execution.start(task)).then_some(before)
         };
         task = needed.or_else(on_engine)?;
-        let resource = graph.resource_of(task);
-        let at = (task.0 - graph.order(resource).start) as usize;
-        if resource.0 < schedule.devices() && at < schedule.order(Device(resource.0)).len() {
-            return Some((Device(resource.0), at));
+        if let Some(place) = pass_of(graph, model, schedule, task) {
+            return Some(place);
         }
     }
+}
+
+/// The place of the pass that a task is, if it is one.
+fn pass_of(graph: &TaskGraph, model: &Model, schedule: &Schedule, task: Task) -> Option<(Device, usize)> {
+    let resource = graph.resource_of(task);
+    let at = (task.0 - graph.order(resource).start).checked_sub(posting_tasks(model))? as usize;
+    let is_pass = resource.0 < schedule.devices() && at < schedule.order(Device(resource.0)).len();
+    is_pass.then_some((Device(resource.0), at))
 }
 
 /// When messages keep links busy.

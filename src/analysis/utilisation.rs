@@ -1,6 +1,6 @@
 //! How much of the time devices work.
 
-use super::Span;
+use super::{Job, Span};
 use crate::model::{Kind, Ticks};
 use crate::replay::{Metrics, Rate};
 
@@ -13,7 +13,7 @@ pub struct Utilisation {
     pub first_start: Ticks,
     /// When its last pass ends; 0 when it has none.
     pub last_end: Ticks,
-    /// For how long it works: the time in which at least one of its passes runs.
+    /// For how long it works: the time in which at least one of its passes, or one of its other tasks, runs.
     pub busy: Ticks,
 }
 
@@ -26,6 +26,16 @@ impl Utilisation {
             first_start: if all.passes == 0 { span.start } else { all.first_start.min(span.start) },
             last_end: all.last_end.max(span.end),
             busy: all.busy + all.not_yet_busy(span),
+        })
+    }
+
+    /// The same with tasks that the device runs behind its passes, such as [optimiser steps](super::optimizer_steps).
+    #[must_use]
+    pub fn and_then(self, jobs: impl IntoIterator<Item = Job>) -> Self {
+        jobs.into_iter().fold(self, |all, job| Self {
+            last_end: all.last_end.max(job.end),
+            busy: all.busy + job.duration(),
+            ..all
         })
     }
 

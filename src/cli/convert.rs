@@ -31,8 +31,8 @@ use crate::estimate::Work;
 use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
 use crate::interchange::torchtitan::Release;
-use crate::lowering::{LoweringError, nearest, nearest_valid, verified_plan};
-use crate::model::{Device, Kind, Model};
+use crate::lowering::{LoweringError, nearest, nearest_valid, verified_plan_gathering};
+use crate::model::{Device, Kind, Model, Sharding};
 use crate::schedule::{self, Schedule};
 use crate::stop::Stop;
 
@@ -68,7 +68,8 @@ pub struct ConvertArgs {
           value_parser = clap::value_parser!(u32).range(..=10_000))]
     layers: Option<Vec<u32>>,
 
-    /// The model file (TOML) whose times decide the places of messages (sail-sg); without it, unit times
+    /// The model file (TOML) whose times decide the places of messages (sail-sg; without it, unit times), or
+    /// whose `sharding.stages` says how many stages have their weights gathered at a time (pytorch-comms)
     #[arg(long, value_name = "MODEL", conflicts_with = "schedule")]
     model: Option<PathBuf>,
 
@@ -180,7 +181,9 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
         }
         Form::Pytorch => alone(passes_alone(&given.read).map_err(|error| unsayable(&error))?.into_bytes()),
         Form::PytorchComms => {
-            let plan = verified_plan(schedule).map_err(|error| not_lowered(schedule, &error))?;
+            let stages = given.model.as_ref().map_or(Sharding::STAGES, Model::gathered_at_once);
+            let plan =
+                verified_plan_gathering(schedule, stages).map_err(|error| not_lowered(schedule, &error))?;
             communication = Some(Communication::of(&plan, true));
             alone(pytorch::print_plan(&plan).map_err(|error| unsayable(&error))?.into_bytes())
         }
@@ -221,8 +224,11 @@ impl ConvertArgs {
                 "--layers goes with --to torchtitan and --to megatron",
             ));
         }
-        if self.model.is_some() && format != Form::SailSg {
-            return Err(Error::usage("this format contains no times", "--model goes with --to sail-sg"));
+        if self.model.is_some() && !matches!(format, Form::SailSg | Form::PytorchComms) {
+            return Err(Error::usage(
+                "this format contains no times",
+                "--model goes with --to sail-sg and --to pytorch-comms",
+            ));
         }
         Ok(())
     }

@@ -166,7 +166,8 @@ enum Command {
     #[command(after_long_help = RENDER_EXAMPLES)]
     /// Draw the timeline of a schedule: in the terminal, as SVG, as a page for a browser, or as a trace
     ///
-    /// One row for each device, time from left to right. The number in a cell is the microbatch. Drawings and
+    /// One row for each device, time from left to right. The number in a cell is the microbatch. Messages on links,
+    /// copies to the host and back, and reductions have rows of their own below their device. Drawings and
     /// pages also show memory, bubbles, the critical path, and warm-up, steady phase and cool-down: the
     /// steady phase begins when every stage has begun its first backward pass, and ends when the first stage
     /// has ended its last forward pass.

@@ -12,7 +12,6 @@ use super::error::{Error, Status};
 use super::file_name::FileName;
 use super::output::{Output, Target};
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
-use super::size::{refuse_messages, refuse_offloads, refuse_step};
 use super::verdict::VerifyReport;
 use crate::analysis::critical_path;
 use crate::draw::{PageError, Part, Picture, Svg, Terminal, page};
@@ -78,6 +77,8 @@ enum Hidden {
     CriticalPath,
     /// Idle rate and peak of each device
     Figures,
+    /// Links, copies and reductions under each device
+    Lanes,
 }
 
 impl From<Hidden> for Part {
@@ -90,6 +91,7 @@ impl From<Hidden> for Part {
             Hidden::Memory => Self::Memory,
             Hidden::CriticalPath => Self::CriticalPath,
             Hidden::Figures => Self::Figures,
+            Hidden::Lanes => Self::Lanes,
         }
     }
 }
@@ -157,19 +159,6 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
     let mut subjects = vec![args.subject.read()?];
     for schedule in &args.more {
         subjects.push(args.subject.beside(schedule, args.more_model.as_deref()).read()?);
-    }
-    for subject in &subjects {
-        refuse_step(&subject.model)?;
-        if form == Form::Page {
-            refuse_messages(&subject.model)?;
-        }
-        if form != Form::Trace {
-            refuse_offloads(
-                &subject.schedule,
-                "are drawn as a trace alone",
-                "give `-o` a name that ends in `.json`, and open it at https://ui.perfetto.dev",
-            )?;
-        }
     }
     let judgements: Vec<VerifyReport<'_>> = subjects.iter().map(VerifyReport::of).collect();
     let mut pictures = Vec::new();

@@ -16,10 +16,10 @@ use super::progress::Progress;
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::table::Table;
 use super::verdict::VerifyReport;
-use crate::analysis::{Span, Utilisation, spans};
+use crate::analysis::{Span, Utilisation, optimizer_steps, spans};
 use crate::draw::in_unit;
 use crate::model::{Device, Link, Pass, Ticks};
-use crate::replay::{CopyTimes, LinkTimes, Rate, Timing};
+use crate::replay::{CopyTimes, GatherTimes, LinkTimes, Rate, Timing};
 
 /// The options of `replay`.
 #[derive(Debug, Args)]
@@ -62,6 +62,42 @@ struct StageEnd {
     stage: u32,
     reduce: [i64; 2],
     optimizer: [i64; 2],
+}
+
+/// The gathers of weights on the collective stream of a device, in order.
+#[derive(Serialize)]
+struct GathersReport {
+    device: u32,
+    busy: i64,
+    gathers: Vec<Gather>,
+}
+
+/// When the weights of a stage are gathered, and the positions of the first pass that uses them and of that before which the
+/// device lets go of them.
+#[derive(Serialize)]
+struct Gather {
+    stage: u32,
+    start: i64,
+    end: i64,
+    used: usize,
+    until: usize,
+}
+
+/// The gathers of the devices; empty where gathering weights takes no time.
+fn gathers(timing: &Timing) -> Vec<GathersReport> {
+    let gather = |GatherTimes { gathering, during }: &GatherTimes| Gather {
+        stage: gathering.stage.0,
+        start: during.start.0,
+        end: during.end.0,
+        used: gathering.used,
+        until: gathering.until,
+    };
+    let of_device = |(device, gathers): (u32, &Vec<GatherTimes>)| GathersReport {
+        device,
+        busy: gathers.iter().map(|times| (times.during.end - times.during.start).0).sum(),
+        gathers: gathers.iter().map(gather).collect(),
+    };
+    (0..).zip(&timing.gathers).map(of_device).collect()
 }
 
 /// A link that messages keep busy, with the messages in its order.
@@ -156,13 +192,8 @@ impl Replayed<'_> {
     /// What a device does with its time: its passes, and the optimiser steps of its stages.
     fn used(&self, timing: &Timing, device: Device) -> Utilisation {
         let ScheduleInput { schedule, model, .. } = self.subject;
-        let mut used = Utilisation::of(spans(model, schedule, timing, device));
-        let stages = model.placement().stages_of(device).iter();
-        for step in stages.filter_map(|stage| timing.step.get(stage.index())) {
-            used.busy += step.optimizer.end - step.optimizer.start;
-            used.last_end = used.last_end.max(step.optimizer.end);
-        }
-        used
+        let passes = Utilisation::of(spans(model, schedule, timing, device));
+        passes.and_then(optimizer_steps(schedule, timing, device))
     }
 
     /// How the parts of its pairs are launched.
@@ -206,6 +237,9 @@ impl Serialize for Replayed<'_> {
             /// By device; absent where the schedule offloads nothing.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             copies: Vec<CopiesReport>,
+            /// By device; absent where gathering weights takes no time.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            gathers: Vec<GathersReport>,
             /// By stage; empty without `[step]` in the model.
             step: Vec<StageEnd>,
             /// By pair of stages; absent where no pair has parts.
@@ -217,10 +251,12 @@ impl Serialize for Replayed<'_> {
         let passes = self.timing().map(|timing| Passes(self, timing));
         let links = self.timing().map_or_else(Vec::new, links);
         let copies = self.timing().map_or_else(Vec::new, copies);
+        let gathers = self.timing().map_or_else(Vec::new, gathers);
         let step = self.timing().map_or_else(Vec::new, ends);
         let pair_launches = self.timing().map_or_else(Vec::new, |_| self.pair_launches());
         let judgement = &self.judgement;
-        Object { judgement, largest_span, passes, links, copies, step, pair_launches }.serialize(serializer)
+        Object { judgement, largest_span, passes, links, copies, gathers, step, pair_launches }
+            .serialize(serializer)
     }
 }
 
@@ -267,6 +303,14 @@ impl fmt::Display for Replayed<'_> {
                     up.to_string(),
                     share(up),
                 ]);
+            }
+            write!(out, "\n{table}")?;
+        }
+        if !timing.gathers.is_empty() {
+            let mut table = Table::new(["device", "gathers", "busy", "share of the makespan"]);
+            for GathersReport { device, busy, gathers } in gathers(timing) {
+                let share = percentage(Rate::new(busy.into(), timing.metrics.makespan.0.into()));
+                table.row([device.to_string(), gathers.len().to_string(), busy.to_string(), share]);
             }
             write!(out, "\n{table}")?;
         }

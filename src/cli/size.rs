@@ -90,12 +90,12 @@ pub fn passes_alone(model: Model) -> Result<Model, Error> {
         None => Ok(model),
         Some(tables) => Err(Error::usage(
             format!("`{}` has {tables}, but this command knows passes and latencies alone", model.name()),
-            "optimize, compare, verify, replay and check support these tables; to go without, remove them",
+            "optimize, compare, verify, replay, check and render support these tables; to go without, remove them",
         )),
     }
 }
 
-/// Refuses a model with an end of the step, for what shows passes alone.
+/// Refuses a model with an end of the step, for what knows passes alone.
 ///
 /// # Errors
 /// When the end of the step takes time.
@@ -104,12 +104,26 @@ pub fn refuse_step(model: &Model) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::usage(
-        format!("`{}` has [step], which this command does not show", model.name()),
-        "optimize, compare, verify, replay and check support it; to go without, remove that table",
+        format!("`{}` has [step], which this command does not know", model.name()),
+        "optimize, compare, verify, replay, check and render support it; to go without, remove that table",
     ))
 }
 
-/// Refuses a model with messages that keep links busy, for what says of each pass when its results arrive.
+/// Refuses a model in which gathering weights takes time, for what knows passes alone.
+///
+/// # Errors
+/// When it does.
+pub fn refuse_sharding(model: &Model) -> Result<(), Error> {
+    if !model.has_gathers() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("`{}` has [sharding], which this command does not know", model.name()),
+        "optimize, compare, verify, replay, check and render support it; to go without, remove that table",
+    ))
+}
+
+/// Refuses a model with messages that keep links busy, for what knows passes and latencies alone.
 ///
 /// # Errors
 /// When a message keeps a link busy.
@@ -118,8 +132,8 @@ pub fn refuse_messages(model: &Model) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::usage(
-        format!("`{}` has [messages], which are not shown here", model.name()),
-        "optimize, compare, verify, replay and check support them, and `render` but for pages",
+        format!("`{}` has [messages], which this command does not know", model.name()),
+        "optimize, compare, verify, replay, check and render support it; to go without, remove that table",
     ))
 }
 
@@ -133,7 +147,7 @@ pub fn refuse_offload(model: &Model) -> Result<(), Error> {
     }
     Err(Error::usage(
         format!("`{}` has [offload], which this command does not know", model.name()),
-        "optimize, compare, verify, replay and check support it; to go without, remove that table",
+        "optimize, compare, verify, replay, check and render support it; to go without, remove that table",
     ))
 }
 

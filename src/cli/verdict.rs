@@ -11,6 +11,7 @@ use super::schedule_input::ScheduleInput;
 use super::violations::{Complaint, count, list};
 use crate::comm;
 use crate::interchange::pytorch;
+use crate::lowering::gathers_by_rule;
 use crate::replay::{Verdict, replay};
 
 /// Whether a schedule is valid under its model, and its figures.
@@ -33,6 +34,9 @@ pub struct VerifyReport<'a> {
     /// Whether the file posts its receives elsewhere than where their buffers are counted from.
     #[serde(skip)]
     pub posts_elsewhere: bool,
+    /// Whether the file gathers weights elsewhere than where replay gathers them.
+    #[serde(skip)]
+    pub gathers_elsewhere: bool,
     /// The nearest orders that can run, where these cannot and others of the same passes can.
     pub nearest: Option<Offer>,
     /// The name of the schedule.
@@ -69,6 +73,9 @@ impl<'a> VerifyReport<'a> {
         });
         let plan = csv.as_ref().and_then(pytorch::File::plan);
         let posts_elsewhere = model.has_buffers() && plan.is_some_and(|plan| !posts_as_counted(model, plan));
+        let is_sharded = model.has_gathers() || model.has_gathered_memory();
+        let gathers_elsewhere =
+            is_sharded && plan.is_some_and(|plan| !gathers_by_rule(plan, model.gathered_at_once()));
         let nearest = if verdict.is_valid() { None } else { Offer::of(model, schedule) };
         Self {
             valid: verdict.is_valid() && violations.is_empty(),
@@ -76,6 +83,7 @@ impl<'a> VerifyReport<'a> {
             communication,
             receive_pools: Pools::of(model, schedule),
             posts_elsewhere,
+            gathers_elsewhere,
             nearest,
             violations,
             figures: Figures::of(model, schedule, &verdict),
@@ -125,6 +133,12 @@ impl fmt::Display for VerifyReport<'_> {
             writeln!(
                 out,
                 "  receives      posted elsewhere in this file than where memory counts their buffers from"
+            )?;
+        }
+        if self.gathers_elsewhere {
+            writeln!(
+                out,
+                "  gathers       elsewhere in this file than by the rule that times and memory follow"
             )?;
         }
         if let Some(communication) = &self.communication {

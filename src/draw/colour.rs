@@ -1,8 +1,10 @@
-//! Colours of passes: a hue for each kind, from dark in the first chunk of a device to light in its last.
+//! Colours of passes: a hue for each kind, from dark in the first chunk of a device to light in its last. What is sent
+//! has the colour of the pass that yields it; other work has colours of its own.
 //!
 //! Any two kinds, of whatever chunks, stay apart for readers with each form of colour blindness, and so do
-//! a pass and a bubble; a test holds the palette to that.
+//! a pass and a bubble, and other work and either; a test holds the palette to that.
 
+use crate::analysis::{Job, Subject, Work};
 use crate::model::Kind;
 
 /// Red, green and blue.
@@ -54,6 +56,30 @@ impl Colour {
             Ground::Dark => Self(dark).mixed(Self::WHITE, 1, 5),
         };
         dark.mixed(Self(light), chunk, chunks.saturating_sub(1).max(1))
+    }
+
+    /// The colour of work beside or behind the passes, in a chunk. Of messages it is that of the passes of this kind.
+    pub(super) fn of_work(work: Work, sender: Kind, chunk: usize, chunks: usize, ground: Ground) -> Self {
+        match (work, ground) {
+            (Work::Activation | Work::Gradient, _) => Self::of(sender, chunk, chunks, ground),
+            (Work::ToHost, Ground::Light) => Self([0x88, 0x00, 0x11]),
+            (Work::ToHost, Ground::Dark) => Self([0xee, 0xee, 0xee]),
+            (Work::FromHost, Ground::Light) => Self([0xaa, 0xdd, 0x77]),
+            (Work::FromHost, Ground::Dark) => Self([0xaa, 0xff, 0x88]),
+            (Work::Gather, Ground::Light) => Self([0xcc, 0x33, 0x44]),
+            (Work::Gather, Ground::Dark) => Self([0xaa, 0x44, 0x44]),
+            (Work::Reduction, _) => Self([0x88, 0x11, 0xff]),
+            (Work::Optimizer, _) => Self([0xee, 0xdd, 0x00]),
+        }
+    }
+
+    /// The colour of a task beside or behind the passes.
+    pub(super) fn of_job(job: Job, chunk: usize, chunks: usize, ground: Ground) -> Self {
+        let sender = match job.subject {
+            Subject::Pass(pass) => pass.kind,
+            Subject::Stage(_) => Kind::F,
+        };
+        Self::of_work(job.work, sender, chunk, chunks, ground)
     }
 
     /// A mix with another colour, which has `parts` parts out of `of`.
@@ -186,6 +212,40 @@ mod tests {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// The colours of work that has colours of its own.
+    fn works(ground: Ground) -> Vec<(Work, Colour)> {
+        let own = Work::ALL.into_iter().filter(|work| !matches!(work, Work::Activation | Work::Gradient));
+        own.map(|work| (work, Colour::of_work(work, Kind::F, 0, 1, ground))).collect()
+    }
+
+    #[test]
+    fn other_work_is_told_apart_from_passes_and_bubbles_by_every_eye() {
+        for ground in [Ground::Light, Ground::Dark] {
+            for eye in &EYES {
+                for (work, colour) in works(ground) {
+                    let grounds = [ground.bubble(), ground.colour()];
+                    let passes = all(ground).into_iter().map(|(.., pass)| pass);
+                    let works = works(ground).into_iter().filter(|&(other, _)| other != work);
+                    for beside in passes.chain(grounds).chain(works.map(|(_, colour)| colour)) {
+                        let apart = apart(colour, beside, eye);
+                        assert!(apart > 12.0, "{work:?} and {}, {ground:?}: {apart}", beside.hex());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_on_other_work_has_the_contrast_of_normal_text_and_stands_out_from_a_dark_ground() {
+        for ground in [Ground::Light, Ground::Dark] {
+            for (work, colour) in works(ground) {
+                let ink = if colour.ink() == "#fff" { Colour::WHITE } else { Colour([0; 3]) };
+                assert!(contrast(colour, ink) >= 4.5, "{work:?}");
+                assert!(ground == Ground::Light || contrast(colour, ground.colour()) >= 3.0, "{work:?}");
             }
         }
     }

@@ -2,7 +2,9 @@
 //! browser.
 //!
 //! All show one row per device, passes as cells, and the idle time between them. A device's idle
-//! time before its first pass and after its last is left blank; that in between is the bubble.
+//! time before its first pass and after its last is left blank; that in between is the bubble. Optimiser steps
+//! follow the passes. Below its row, a device has a lane for each link, copy engine or collective stream of its
+//! that is ever busy.
 //!
 //! ```
 //! use bubbleproof::catalog;
@@ -35,8 +37,10 @@ pub use terminal::Terminal;
 
 use std::fmt;
 
-use crate::analysis::{Phases, Places, Span, Utilisation, longest_span};
-use crate::model::{Device, Kind, Model, Pass, Shape, Ticks, Units};
+use crate::analysis::{
+    Engine, Job, Lane, Phases, Places, Span, Subject, Utilisation, Work, lanes, optimizer_steps,
+};
+use crate::model::{Device, Kind, Link, Model, Pass, Shape, Ticks, Units};
 use crate::replay::{Held, Rate, Timing, Verdict, end_of, memory_along};
 use crate::schedule::Schedule;
 
@@ -53,6 +57,10 @@ pub struct Picture<'a> {
     without_weights: bool,
     /// The passes of the critical path, from first to last, by device and position.
     critical: Vec<(Device, usize)>,
+    /// What runs beside the passes, device by device, without what takes no time.
+    lanes: Vec<Lane>,
+    /// By device: its optimiser steps, likewise.
+    steps: Vec<Vec<Job>>,
 }
 
 /// What replay computes for its own pictures and a measurement has to provide: when passes ended, and what
@@ -77,8 +85,7 @@ impl<'a> Picture<'a> {
     pub fn of(model: &'a Model, schedule: &'a Schedule, verdict: &'a Verdict) -> Option<Self> {
         let timing = verdict.timing.as_ref()?;
         let peak_memory = &verdict.peak_memory;
-        let (measured, without_weights, critical) = (None, false, Vec::new());
-        Some(Self { model, schedule, timing, peak_memory, measured, without_weights, critical })
+        Some(Self::new(model, schedule, timing, peak_memory, None))
     }
 
     /// The picture of a run that was measured. The schedule has the passes in the order in which they ran;
@@ -91,15 +98,27 @@ impl<'a> Picture<'a> {
         let lengths: Vec<usize> = schedule.orders().iter().map(Vec::len).collect();
         let fits = |lists: &[Vec<Ticks>]| lists.iter().map(Vec::len).eq(lengths.iter().copied());
         assert!(fits(&measured.timing.starts) && fits(&measured.ends), "every pass has a start and an end");
-        Self {
-            model,
-            schedule,
-            timing: &measured.timing,
-            peak_memory: &measured.peak_memory,
-            measured: Some(measured),
-            without_weights: false,
-            critical: Vec::new(),
+        Self::new(model, schedule, &measured.timing, &measured.peak_memory, Some(measured))
+    }
+
+    fn new(
+        model: &'a Model,
+        schedule: &'a Schedule,
+        timing: &'a Timing,
+        peak_memory: &'a [Units],
+        measured: Option<&'a Measured>,
+    ) -> Self {
+        let takes_time = |job: &Job| job.duration() > Ticks::ZERO;
+        let mut lanes = lanes(schedule, timing);
+        for lane in &mut lanes {
+            lane.jobs.retain(takes_time);
         }
+        lanes.retain(|lane| !lane.jobs.is_empty());
+        let steps =
+            |device| optimizer_steps(schedule, timing, device).into_iter().filter(takes_time).collect();
+        let steps = Device::all(schedule.devices()).map(steps).collect();
+        let (without_weights, critical) = (false, Vec::new());
+        Self { model, schedule, timing, peak_memory, measured, without_weights, critical, lanes, steps }
     }
 
     /// The same picture of a model and a run without weights: it then calls its peaks what they are.
@@ -126,10 +145,34 @@ impl<'a> Picture<'a> {
         (0..self.schedule.order(device).len()).map(move |position| self.at((device, position)))
     }
 
-    /// When a device starts its first pass and ends its last.
+    /// The lanes below the row of a device.
+    fn lanes(&self, device: Device) -> &[Lane] {
+        let first = self.lanes.partition_point(|lane| lane.device < device);
+        let end = self.lanes.partition_point(|lane| lane.device <= device);
+        &self.lanes[first..end]
+    }
+
+    /// The optimiser steps of a device, in order.
+    fn steps(&self, device: Device) -> &[Job] {
+        &self.steps[device.index()]
+    }
+
+    /// The kinds of work beside the passes that occur.
+    fn works(&self) -> Vec<Work> {
+        let all = || self.lanes.iter().flat_map(|lane| &lane.jobs).chain(self.steps.iter().flatten());
+        Work::ALL.into_iter().filter(|&work| all().any(|job| job.work == work)).collect()
+    }
+
+    /// When a device starts its first pass and ends its last one, or its last optimiser step.
     fn span(&self, device: Device) -> Option<(Ticks, Ticks)> {
         let last = self.schedule.order(device).len().checked_sub(1)?;
-        Some((self.at((device, 0)).start, self.at((device, last)).end))
+        let end = self.steps(device).last().map_or(self.at((device, last)).end, |step| step.end);
+        Some((self.at((device, 0)).start, end))
+    }
+
+    /// What a device does with its time.
+    fn used(&self, device: Device) -> Utilisation {
+        Utilisation::of(self.passes(device)).and_then(self.steps(device).iter().copied())
     }
 
     /// Warm-up, steady phase and cool-down.
@@ -177,6 +220,11 @@ impl<'a> Picture<'a> {
         self.schedule.placement().chunk_of(pass.stage)
     }
 
+    /// The chunk that a task is for.
+    fn chunk_of(&self, job: Job) -> usize {
+        self.schedule.placement().chunk_of(job.subject.stage())
+    }
+
     /// The most stages that a device holds.
     fn chunks(&self) -> usize {
         self.schedule.placement().lists().iter().map(Vec::len).max().unwrap_or(1)
@@ -202,7 +250,7 @@ impl<'a> Picture<'a> {
 
     /// The part of the makespan in which a device does nothing. Their mean is the idle rate.
     fn idle_share(&self, device: Device) -> Rate {
-        Utilisation::of(self.passes(device)).idle_share(self.makespan())
+        self.used(device).idle_share(self.makespan())
     }
 
     /// What is drawn, and under which model.
@@ -230,7 +278,7 @@ impl<'a> Picture<'a> {
         };
         let peak = if self.without_weights { "activation peak" } else { "peak memory" };
         // A rate of replay may be that of an execution which is not the one that is drawn.
-        let drawn = longest_span(self.devices().map(|device| self.passes(device)));
+        let drawn = self.devices().map(|device| self.used(device).span()).max().unwrap_or_default();
         let later = if drawn > metrics.device_span { " (a device begins later than shown)" } else { "" };
         vec![
             format!("makespan {}", in_unit(metrics.makespan, &self.model.costs().unit)),
@@ -269,6 +317,28 @@ const fn meaning(kind: Kind) -> &'static str {
         Kind::I => "input gradient",
         Kind::W => "weight gradient",
         Kind::B => "full backward",
+    }
+}
+
+/// What stands beside a lane.
+fn beside(engine: Engine) -> String {
+    match engine {
+        Engine::Link(Link::Pair { to, .. }) => format!("to device {to}"),
+        Engine::Link(Link::Card { node }) => format!("card of node {node}"),
+        Engine::Link(link) => link.to_string(),
+        Engine::ToHost => "to the host".to_owned(),
+        Engine::FromHost => "from the host".to_owned(),
+        Engine::Collective => "collectives".to_owned(),
+    }
+}
+
+/// What stands for a task: the letter of its pass or of its kind, and the microbatch or the stage.
+fn sign(job: Job) -> (char, u32) {
+    match (job.subject, job.work) {
+        (Subject::Pass(pass), _) => (pass.kind.letter(), pass.microbatch.0),
+        (Subject::Stage(stage), Work::Optimizer) => ('O', stage.0),
+        (Subject::Stage(stage), Work::Gather) => ('A', stage.0),
+        (Subject::Stage(stage), _) => ('G', stage.0),
     }
 }
 

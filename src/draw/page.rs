@@ -2,18 +2,19 @@
 //! is in the one file; it loads nothing.
 
 mod data;
+mod frame;
+mod lanes;
 
-use std::fmt::Write as _;
-
+use super::Picture;
 use super::xml::escape;
-use super::{Picture, meaning, percent};
 use crate::model::{Costs, Ticks, Units};
 
 /// The frame of the page, and what is set into it.
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 /// The parts of the script, in the order in which they need each other.
-const SCRIPT: [&str; 8] = [
+const SCRIPT: [&str; 9] = [
+    include_str!("page/lanes.js"),
     include_str!("page/timeline.js"),
     include_str!("page/view.js"),
     include_str!("page/strips.js"),
@@ -65,7 +66,7 @@ pub fn page(pictures: &[Picture<'_>]) -> Result<String, PageError> {
     };
     let mut panels = String::new();
     for (at, picture) in pictures.iter().enumerate() {
-        panel(picture, at, pictures.len() > 1, &mut panels);
+        frame::panel(picture, at, pictures.len() > 1, &mut panels);
     }
     let set = [
         ("title", escape(&title)),
@@ -119,89 +120,6 @@ fn filled(frame: &str, set: &[(&str, String)]) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// What a browser shows of a timeline around its canvas, and without any script.
-fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut String) {
-    let write =
-        |out: &mut String, text: &str| writeln!(out, "{text}").expect("writing to a string cannot fail");
-    let title = escape(&picture.title());
-    let unit = escape(&picture.model.costs().unit);
-    let (open, name) = if several {
-        (
-            format!("<section class=\"panel\" aria-labelledby=\"panel-{at}\">"),
-            format!("<h2 id=\"panel-{at}\">{title}</h2>"),
-        )
-    } else {
-        (format!("<section class=\"panel\" aria-label=\"{title}\">"), String::new())
-    };
-    write(out, &open);
-    if several {
-        write(out, &name);
-    }
-    write(out, &format!("<p class=\"facts\">{}</p>", escape(&picture.facts().join("; "))));
-    write(
-        out,
-        &format!(
-            "<div class=\"frame\"><div class=\"sheet\"><canvas tabindex=\"0\" role=\"application\" \
-             aria-roledescription=\"timeline\" aria-describedby=\"spoken\" aria-label=\"Timeline of {title}. Arrow keys go from pass to \
-             pass, a question mark lists all keys.\"></canvas></div></div>"
-        ),
-    );
-    write(out, "<ul class=\"legend\">");
-    let chunks = picture.chunks();
-    for kind in picture.kinds() {
-        let samples: Vec<String> =
-            (0..chunks).map(|chunk| format!("<i data-colour=\"{kind} {chunk}\"></i>")).collect();
-        let samples = samples.concat();
-        write(out, &format!("<li>{samples} {kind} {}</li>", meaning(kind)));
-    }
-    if let Some(shades) = picture.shades() {
-        write(out, &format!("<li>{shades}</li>"));
-    }
-    write(out, "<li><i class=\"bubble\"></i> bubble</li>");
-    if picture.schedule.overlap_count() > 0 {
-        write(out, "<li><i class=\"pair\"></i> overlapped pair</li>");
-    }
-    if !picture.critical.is_empty() {
-        write(out, "<li><i class=\"path\"></i> critical path</li>");
-    }
-    write(
-        out,
-        &format!("<li><i class=\"memory\"></i> memory, {}</li>", escape(&picture.model.memory().unit)),
-    );
-    if picture.devices().any(|device| picture.capacity(device).is_some()) {
-        write(out, "<li><i class=\"capacity\"></i> memory limit</li>");
-    }
-    write(out, "</ul>");
-    write(out, "<details><summary>Phases, and figures of each device</summary>");
-    let phases = picture.phases().list();
-    let phases =
-        phases.map(|(phase, from, to)| format!("{phase} {from} to {to}")).collect::<Vec<_>>().join(", ");
-    write(out, &format!("<p class=\"phases\">{phases} {}</p>", super::plural(&unit)));
-    write(out, "<table>");
-    write(
-        out,
-        "<thead><tr><th scope=\"col\">device</th><th scope=\"col\">passes</th><th scope=\"col\">start</th><th \
-         scope=\"col\">end</th><th scope=\"col\">idle</th><th scope=\"col\">peak memory</th><th \
-         scope=\"col\">limit</th></tr></thead><tbody>",
-    );
-    for device in picture.devices() {
-        let (start, end) = picture.span(device).unwrap_or_default();
-        let capacity = picture.capacity(device).map_or("none".to_owned(), |capacity| capacity.to_string());
-        write(
-            out,
-            &format!(
-                "<tr><th scope=\"row\">{device}</th><td>{}</td><td>{start}</td><td>{end}</td><td>{} \
-                 %</td><td>{}</td><td>{capacity}</td></tr>",
-                picture.schedule.order(device).len(),
-                percent(picture.idle_share(device), 1),
-                picture.peak_memory[device.index()],
-            ),
-        );
-    }
-    write(out, "</tbody></table></details>");
-    write(out, "</section>");
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! or a page without changing, or being changed by, what is around it.
 
 mod canvas;
+mod lanes;
 mod layout;
 mod legend;
 mod measures;
@@ -14,6 +15,8 @@ mod memory;
 use self::canvas::Canvas;
 use self::layout::Layout;
 use super::Picture;
+use crate::analysis::Lane;
+use crate::model::Device;
 
 /// How to draw an SVG.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,6 +47,8 @@ pub enum Part {
     CriticalPath,
     /// The idle rate and the peak of each device.
     Figures,
+    /// The lanes of links, copy engines and collective streams under each device.
+    Lanes,
 }
 
 /// Why there is no drawing of the size asked for.
@@ -72,6 +77,11 @@ impl Svg {
     /// Whether a part is drawn.
     fn shows(&self, part: Part) -> bool {
         !self.hidden.contains(&part)
+    }
+
+    /// The lanes that are drawn below a device.
+    fn lanes<'a>(&self, picture: &'a Picture<'_>, device: Device) -> &'a [Lane] {
+        if self.shows(Part::Lanes) { picture.lanes(device) } else { &[] }
     }
 }
 

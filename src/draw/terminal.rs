@@ -3,21 +3,25 @@
 //! Every cell begins with the letter of its pass, so that a picture without colours, in a log or for
 //! a reader who cannot tell them apart, says the same. A schedule too long for the width is folded
 //! into bands; one too long for the height too keeps its warm-up and its cool-down, and says what of
-//! the time between is left out.
+//! the time between is left out. Below the row of a device come its lanes; a band leaves out those in which
+//! nothing happens.
 
+mod cells;
+mod legend;
 mod plan;
 mod text;
 
 use std::fmt::Write as _;
 
-use anstyle::{Ansi256Color, Color, Effects, Style};
+use anstyle::{Effects, Style};
 
+use self::cells::{Cell, head, width_of};
 use self::plan::{Band, Plan};
 use self::text::{Piece, wrap};
-use super::scale::{Scale, axis_step};
-use super::{Picture, meaning, percent};
-use crate::analysis::Span;
-use crate::model::{Device, Kind, Pass, Ticks};
+use super::scale::axis_step;
+use super::{Picture, percent};
+use crate::analysis::Lane;
+use crate::model::{Device, Ticks};
 
 /// How to draw for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +29,8 @@ pub struct Terminal {
     /// The most columns a line may have; less than [`MIN_WIDTH`](Self::MIN_WIDTH) is taken as that.
     pub width: usize,
     /// The most lines that the timeline should take, title and legend not counted, before a part of
-    /// the time is left out. A band is a line for the time and one for each device: the timeline may
-    /// always take two, and one more than fit, if that shows the whole. `None`: nothing is left out.
+    /// the time is left out. A band is a line for the time, one for each device and at most one for each lane: the
+    /// timeline may always take two, and one more than fit, if that shows the whole. `None`: nothing is left out.
     pub lines: Option<usize>,
     /// Whether to colour with ANSI escapes.
     pub colour: bool,
@@ -43,12 +47,6 @@ impl Default for Terminal {
         Self { width: 80, lines: Some(48), colour: false }
     }
 }
-
-/// What marks idle time between a device's passes.
-const BUBBLE: char = '·';
-
-/// What begins a piece of a pass that goes on from the band above.
-const GOES_ON: char = '<';
 
 impl Picture<'_> {
     /// The timeline for a terminal. No line is wider than asked for; each ends with a line feed.
@@ -70,7 +68,7 @@ struct Canvas<'a> {
     picture: &'a Picture<'a>,
     colour: bool,
     width: usize,
-    /// The width of the device numbers.
+    /// The width of the device numbers and of the names of lanes.
     label: usize,
     /// The width of the largest peak.
     peak: usize,
@@ -80,13 +78,18 @@ struct Canvas<'a> {
     goes_on: bool,
     /// How many passes were too short to draw.
     hidden: usize,
+    /// How many other tasks were too short to draw, and had no room for a mark.
+    unmarked: usize,
+    /// Whether there are such marks.
+    marked: bool,
 }
 
 impl<'a> Canvas<'a> {
     fn new(picture: &'a Picture<'a>, how: &Terminal, others: &[&Picture<'_>]) -> Self {
         let width = how.width.max(Terminal::MIN_WIDTH);
         let digits = |count: u32| count.saturating_sub(1).to_string().len();
-        let label = digits(picture.schedule.devices()).max(2);
+        let heads = picture.lanes.iter().map(|lane| head(lane.engine).len()).max().unwrap_or(0);
+        let label = digits(picture.schedule.devices()).max(2).max(heads);
         let all = || std::iter::once(picture).chain(others.iter().copied());
         let longest = all().rev().max_by_key(|picture| picture.makespan()).unwrap_or(picture);
         let peaks = all().flat_map(|picture| picture.peak_memory).map(|peak| peak.to_string().len());
@@ -116,6 +119,8 @@ impl<'a> Canvas<'a> {
             out: String::new(),
             goes_on: false,
             hidden: 0,
+            unmarked: 0,
+            marked: false,
         }
     }
 
@@ -133,6 +138,9 @@ impl<'a> Canvas<'a> {
             self.axis(*band, last);
             for device in self.picture.devices() {
                 self.row(device, *band, last);
+                for lane in self.picture.lanes(device) {
+                    self.lane(lane, *band);
+                }
             }
         }
         self.out.push('\n');
@@ -183,6 +191,29 @@ impl<'a> Canvas<'a> {
     fn row(&mut self, device: Device, band: Band, last: bool) {
         write!(self.out, "{device:>width$} ", width = self.label).expect("writing to a string cannot fail");
         let cells = self.cells(device, band);
+        self.write_cells(&cells);
+        if last && self.plan.figures {
+            let idle = percent(self.picture.idle_share(device), 1);
+            let peak = self.picture.peak_memory[device.index()];
+            write!(self.out, " {idle:>5}%  {peak:>width$}", width = self.peak)
+                .expect("writing to a string cannot fail");
+        }
+        self.end_line();
+    }
+
+    /// The line of a lane in a band; none where nothing happens in it.
+    fn lane(&mut self, lane: &Lane, band: Band) {
+        let cells = self.lane_cells(lane, band);
+        if cells.iter().all(|cell| cell.0 == ' ') {
+            return;
+        }
+        write!(self.out, "{:>width$} ", head(lane.engine), width = self.label)
+            .expect("writing to a string cannot fail");
+        self.write_cells(&cells);
+        self.end_line();
+    }
+
+    fn write_cells(&mut self, cells: &[Cell]) {
         let mut from = 0;
         while from < cells.len() {
             let style = cells[from].1;
@@ -195,53 +226,6 @@ impl<'a> Canvas<'a> {
             }
             from = until;
         }
-        if last && self.plan.figures {
-            let idle = percent(self.picture.idle_share(device), 1);
-            let peak = self.picture.peak_memory[device.index()];
-            write!(self.out, " {idle:>5}%  {peak:>width$}", width = self.peak)
-                .expect("writing to a string cannot fail");
-        }
-        self.end_line();
-    }
-
-    /// The characters of a device's row in a band, with their styles.
-    fn cells(&mut self, device: Device, band: Band) -> Vec<(char, Option<Style>)> {
-        let (picture, scale) = (self.picture, self.plan.scale);
-        let mut cells = vec![(' ', None); width_of(band)];
-        if let Some((start, end)) = picture.span(device) {
-            for cell in clip(band, scale.column(start), scale.column(end))
-                .map(|at| &mut cells[at])
-                .into_iter()
-                .flatten()
-            {
-                *cell = (BUBBLE, Some(DIM));
-            }
-        }
-        let starts = &picture.timing.starts[device.index()];
-        let first = starts.partition_point(|&start| scale.column(start) < band.from).saturating_sub(1);
-        for Span { pass, start, end } in picture.passes(device).skip(first) {
-            let (from, to) = (scale.column(start), scale.column(end));
-            if from >= band.to {
-                break;
-            }
-            if from == to {
-                self.hidden += usize::from(from >= band.from && end > start);
-                continue;
-            }
-            let Some(range) = clip(band, from, to) else { continue };
-            let style = Some(style_of(pass.kind, picture.chunk(pass)));
-            cells[range.clone()].fill((' ', style));
-            let text = if from < band.from {
-                self.goes_on = true;
-                GOES_ON.to_string()
-            } else {
-                label(picture, pass, range.len())
-            };
-            for (cell, letter) in cells[range].iter_mut().zip(text.chars()) {
-                cell.0 = letter;
-            }
-        }
-        cells
     }
 
     /// The line between two bands that says what of the time is not shown.
@@ -257,60 +241,6 @@ impl<'a> Canvas<'a> {
             .collect();
         let text = format!("~ {from} to {to} left out, {share} % of the makespan: {} ~", parts.join(", "));
         self.paragraph([Piece::own(&text)], " ");
-    }
-
-    fn legend(&mut self) {
-        let chunks = self.picture.chunks();
-        let mut pieces = Vec::new();
-        for kind in self.picture.kinds() {
-            let (upper, lower) = (kind.letter(), kind.letter().to_ascii_lowercase());
-            let mut swatch = self.in_style(style_of(kind, 0), &upper.to_string());
-            let mut width = 1;
-            if chunks > 1 {
-                swatch.push_str(&self.in_style(style_of(kind, 1), &lower.to_string()));
-                width = 2;
-            }
-            let text = meaning(kind);
-            pieces.push(Piece::sized(format!("{swatch} {text}"), width + 1 + text.len()));
-        }
-        pieces.push(Piece::sized(format!("{BUBBLE} bubble"), "x bubble".len()));
-        if self.goes_on {
-            pieces.push(Piece::own("< goes on from above"));
-        }
-        self.paragraph(pieces, "  ");
-        match chunks {
-            1 => {}
-            2 => self.paragraph([Piece::own("upper case: chunk 0, lower case: chunk 1")], " "),
-            _ => {
-                let text = "upper case: even chunks, lower case: odd chunks; raised figure: the chunk";
-                self.paragraph([Piece::own(text)], " ");
-            }
-        }
-    }
-
-    fn facts(&mut self) {
-        let picture = self.picture;
-        let Scale { columns, ticks } = self.plan.scale;
-        let unit = &picture.model.costs().unit;
-        let columns = if columns == 1 { "1 column is".to_owned() } else { format!("{columns} columns are") };
-        let mut facts = picture.facts();
-        facts.push(format!("{columns} {}", super::in_unit(ticks, unit)));
-        if self.hidden > 0 {
-            facts.push(format!("{} passes are too short to be drawn", self.hidden));
-        }
-        if !self.plan.figures {
-            for device in picture.devices() {
-                let idle = percent(picture.idle_share(device), 1);
-                let peak = picture.peak_memory[device.index()];
-                facts.push(format!("device {device}: idle {idle} %, peak {peak}"));
-            }
-        }
-        let last = facts.len() - 1;
-        for fact in &mut facts[..last] {
-            fact.push(';');
-        }
-        let pieces: Vec<Piece> = facts.iter().map(|fact| Piece::foreign(fact)).collect();
-        self.paragraph(pieces, " ");
     }
 
     fn paragraph(&mut self, pieces: impl IntoIterator<Item = Piece>, between: &str) {
@@ -336,57 +266,4 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// The longest label of a pass that fits.
-fn label(picture: &Picture<'_>, pass: Pass, room: usize) -> String {
-    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let chunk = picture.chunk(pass);
-    let letter = pass.kind.letter();
-    let mut label = String::from(if chunk.is_multiple_of(2) { letter } else { letter.to_ascii_lowercase() });
-    let mut used = 1;
-    if picture.chunks() > 2 {
-        let digits = chunk.to_string();
-        if used + digits.len() > room {
-            return label;
-        }
-        label.extend(digits.bytes().map(|digit| RAISED[usize::from(digit - b'0')]));
-        used += digits.len();
-    }
-    let microbatch = pass.microbatch.to_string();
-    if used + microbatch.len() <= room {
-        label.push_str(&microbatch);
-    }
-    label
-}
-
 const DIM: Style = Style::new().effects(Effects::DIMMED);
-
-/// Dark with white text for even chunks, light with black text for odd ones.
-fn style_of(kind: Kind, chunk: usize) -> Style {
-    let odd = !chunk.is_multiple_of(2);
-    let ground = match (kind, odd) {
-        (Kind::F, false) => 25,
-        (Kind::F, true) => 117,
-        (Kind::R, false) => 240,
-        (Kind::R, true) => 250,
-        (Kind::I, false) => 130,
-        (Kind::I, true) => 222,
-        (Kind::W, false) => 28,
-        (Kind::W, true) => 157,
-        (Kind::B, false) => 125,
-        (Kind::B, true) => 218,
-    };
-    let text = if odd { 16 } else { 231 };
-    let colour = |index| Some(Color::Ansi256(Ansi256Color(index)));
-    Style::new().bg_color(colour(ground)).fg_color(colour(text))
-}
-
-fn width_of(band: Band) -> usize {
-    usize::try_from(band.to - band.from).expect("a band is not wider than a line")
-}
-
-/// The part of a range of columns that lies in a band, counted from its left edge.
-fn clip(band: Band, from: i64, to: i64) -> Option<std::ops::Range<usize>> {
-    let (from, to) = (from.max(band.from), to.min(band.to));
-    let at = |column: i64| usize::try_from(column - band.from).ok();
-    if from < to { Some(at(from)?..at(to)?) } else { None }
-}

@@ -1,3 +1,5 @@
+mod lanes;
+
 use super::*;
 use crate::block::{Block, family};
 use crate::model::{Costs, Memory, Placement};

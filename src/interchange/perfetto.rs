@@ -6,6 +6,8 @@
 //! - Each message between devices is a flow (`s`, `f`): activations from F to F, gradients from I or B to I or
 //!   B. It starts in the last tick of the pass that sends and finishes, bound to the enclosing event, at the
 //!   start of the pass that receives. The time that the message waits there is part of the arrow.
+//! - Optimiser steps are on the thread of the passes. Copies to the host, copies from it and the collective stream have a
+//!   thread each. Each link that messages keep busy is a process behind the devices.
 //! - Each device has a counter (`C`) with what it holds, at every instant at which that changes.
 //!
 //! Trace times are in microseconds. Ticks of `ns`, `us`, `ms` and `s` keep their length; any other tick
@@ -14,9 +16,10 @@
 //!
 //! The form is described in "Trace Event Format" of the Chromium project.
 
+mod beside;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use std::ops::Range;
 
 use serde::Serialize;
 
@@ -98,8 +101,8 @@ struct Arguments {
     memory_after: i64,
 }
 
-/// Writes the times of the passes of a schedule as a trace, those of the messages that keep links
-/// busy, and those of copies to the host and back. An end of the step is left out, but its makespan is stated.
+/// Writes the times of the passes of a schedule as a trace, those of the messages that keep links busy, those of copies to
+/// the host and back, and those of gathers, reductions and optimiser steps.
 ///
 /// # Errors
 /// When times or amounts are too large for the form, or `out` cannot be written.
@@ -128,16 +131,11 @@ pub fn write(model: &Model, schedule: &Schedule, timing: &Timing, out: impl Writ
     for (device, held) in Device::all(schedule.devices()).zip(&memory) {
         trace.device(device, held)?;
     }
-    trace.links()?;
+    trace.lanes()?;
     trace.messages()?;
     writeln!(trace.out, "\n]}}")?;
     trace.out.flush()?;
     Ok(())
-}
-
-/// What a pass sends.
-const fn payload(sender: Pass) -> &'static str {
-    if sender.kind.yields_input_gradient() { "gradient" } else { "activation" }
 }
 
 /// The place of every pass.
@@ -205,30 +203,8 @@ impl<W: Write> Trace<'_, W> {
         for (position, ((&pass, &start), &held)) in order.iter().zip(starts).zip(memory).enumerate() {
             self.pass((device, self.thread(device, position)), pass, start, held)?;
         }
-        self.copies(device)?;
+        self.behind(device)?;
         self.counter(device, memory)
-    }
-
-    /// The copies of a device to the host and back, each engine's on a thread of its own.
-    fn copies(&mut self, device: Device) -> Result<(), TraceError> {
-        let Some(times) = self.timing.copies.get(device.index()) else { return Ok(()) };
-        for (thread, name, copies) in
-            [(2, "copies to the host", &times.to_host), (3, "copies from the host", &times.from_host)]
-        {
-            self.event(&format!(
-                "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{device},\"tid\":{thread},\"args\":{{\"name\":\"{name}\"}}}}"
-            ))?;
-            for (pass, during) in copies {
-                let Range { start, end } = *during;
-                self.event(&format!(
-                    "{{\"ph\":\"X\",\"name\":\"activation of {pass}\",\"cat\":\"copy\",\"pid\":{device},\"tid\":{thread},\
-                     \"ts\":{},\"dur\":{},\"args\":{{\"start_tick\":{start},\"end_tick\":{end}}}}}",
-                    self.clock.microseconds(start),
-                    self.clock.microseconds(end - start),
-                ))?;
-            }
-        }
-        Ok(())
     }
 
     fn end_of(&self, pass: Pass, start: Ticks) -> Ticks {
@@ -301,31 +277,6 @@ impl<W: Write> Trace<'_, W> {
         Ok(())
     }
 
-    /// The links that are kept busy, behind the devices, with their messages.
-    fn links(&mut self) -> Result<(), TraceError> {
-        for (process, times) in (self.schedule.devices()..).zip(&self.timing.links) {
-            let name = serde_json::Value::from(format!("link: {}", times.link));
-            for (about, key, value) in
-                [("process_name", "name", name), ("process_sort_index", "sort_index", process.into())]
-            {
-                self.event(&format!(
-                    "{{\"ph\":\"M\",\"name\":\"{about}\",\"pid\":{process},\"tid\":0,\"args\":{{\"{key}\":{value}}}}}"
-                ))?;
-            }
-            for (by, during) in &times.messages {
-                let what = payload(*by);
-                let Range { start, end } = *during;
-                self.event(&format!(
-                    "{{\"ph\":\"X\",\"name\":\"{what} of {by}\",\"cat\":\"link\",\"pid\":{process},\"tid\":0,\"ts\":{},\
-                     \"dur\":{},\"args\":{{\"start_tick\":{start},\"end_tick\":{end}}}}}",
-                    self.clock.microseconds(start),
-                    self.clock.microseconds(end - start),
-                ))?;
-            }
-        }
-        Ok(())
-    }
-
     /// The flows, after all passes: an event must follow the pass at the same instant that it binds to.
     fn messages(&mut self) -> Result<(), TraceError> {
         let placement = self.schedule.placement();
@@ -353,7 +304,7 @@ impl<W: Write> Trace<'_, W> {
         (to, receiver, received): (Device, Pass, Ticks),
         (sending, receiving): (u32, u32),
     ) -> Result<(), TraceError> {
-        let name = payload(sender);
+        let name = if sender.kind.yields_input_gradient() { "gradient" } else { "activation" };
         let (id, latency) = (self.flows, self.latency(sender.stage, receiver.stage));
         self.flows += 1;
         let last_tick = (self.end_of(sender, sent) - Ticks(1)).max(sent);

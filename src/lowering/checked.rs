@@ -1,8 +1,8 @@
 //! Plans that have been verified, and offers that have been replayed.
 
-use super::{Nearest, Unlowerable, lower, nearest};
+use super::{Nearest, Unlowerable, lower_gathering, nearest};
 use crate::comm::{self, CommunicationPlan};
-use crate::model::{Model, ModelError};
+use crate::model::{Model, ModelError, Sharding};
 use crate::replay::{Violation, replay};
 use crate::schedule::Schedule;
 
@@ -40,11 +40,19 @@ impl LoweringError {
 /// # Errors
 /// When the schedule cannot run, or its plan does not stand up to [`comm::verify`]: a defect of this program.
 pub fn verified_plan(schedule: &Schedule) -> Result<CommunicationPlan, LoweringError> {
+    verified_plan_gathering(schedule, Sharding::STAGES)
+}
+
+/// As [`verified_plan`], where the weights of so many stages of a device may be gathered at a time.
+///
+/// # Errors
+/// As for [`verified_plan`].
+pub fn verified_plan_gathering(schedule: &Schedule, stages: u32) -> Result<CommunicationPlan, LoweringError> {
     let model = Model::unit(schedule.placement().clone(), schedule.microbatches())?;
     if let Some(violation) = replay(&model, schedule).violations.into_iter().next() {
         return Err(LoweringError::Invalid(violation));
     }
-    let plan = lower(schedule).map_err(LoweringError::Unlowerable)?;
+    let plan = lower_gathering(schedule, stages).map_err(LoweringError::Unlowerable)?;
     match comm::verify(&plan).into_iter().next() {
         None => Ok(plan),
         Some(fault) => Err(LoweringError::Unsafe(fault)),

@@ -3,11 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::comm::{Action, CommunicationPlan, Message, Payload};
-use crate::model::{Device, Kind, Pass, Placement, Stage};
+use crate::model::{Device, Kind, Pass, Placement, Sharding, Stage};
 use crate::schedule::{Place, Schedule, prerequisites};
-
-/// How many stages of a device have their weights gathered at a time, as in PyTorch.
-const GATHERED: usize = 3;
 
 /// Why a schedule has no plan: its devices wait for each other, or for what is nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,13 +38,22 @@ fn spell_out(stuck: &[(Place, Pass, Pass)]) -> String {
 ///
 /// An activation's send is waited for after the backward of its stage and microbatch, before which its
 /// receiver has used it; every other send at the end. Gradients are reduced after the last weight gradient
-/// of their stage. The weights of up to three stages of a device are gathered, those that it uses next.
+/// of their stage. The weights of up to three stages of a device are gathered, those that it uses next, as
+/// [`Schedule::gatherings`] says.
 ///
 /// # Errors
 /// When the schedule cannot run to its end. One that replay finds valid always can.
 pub fn lower(schedule: &Schedule) -> Result<CommunicationPlan, Unlowerable> {
+    lower_gathering(schedule, Sharding::STAGES)
+}
+
+/// As [`lower`], where the weights of so many stages of a device may be gathered at a time.
+///
+/// # Errors
+/// As for [`lower`].
+pub fn lower_gathering(schedule: &Schedule, stages: u32) -> Result<CommunicationPlan, Unlowerable> {
     let rows: Vec<Vec<Action>> = Device::all(schedule.devices())
-        .map(|device| with_reductions(&with_weights(schedule, device)))
+        .map(|device| with_reductions(&with_weights(schedule, device, stages)))
         .collect();
     let rows = with_messages(schedule, &rows)?;
     let rows = rows.iter().map(|row| with_waits(row)).collect();
@@ -55,39 +61,29 @@ pub fn lower(schedule: &Schedule) -> Result<CommunicationPlan, Unlowerable> {
         .expect("its passes are those of a schedule"))
 }
 
-/// The steps of a device, each with the weights of its stages gathered before it. The next stages in order
-/// of use are kept, as many as may be.
-fn with_weights(schedule: &Schedule, device: Device) -> Vec<Action> {
-    let steps: Vec<&[Pass]> = schedule.steps(device).collect();
-    // By position: the stages used from there on, each once, in order of use.
-    let mut upcoming: Vec<Vec<Stage>> = Vec::with_capacity(steps.len());
-    let mut uses: Vec<Stage> = Vec::new();
-    for step in steps.iter().rev() {
-        for pass in step.iter().rev() {
-            uses.retain(|&stage| stage != pass.stage);
-            uses.insert(0, pass.stage);
-        }
-        upcoming.push(uses.iter().copied().take(GATHERED).collect());
+/// The steps of a device, each with the weights of its stages gathered before it, by the rule of
+/// [gatherings](Schedule::gatherings).
+fn with_weights(schedule: &Schedule, device: Device, stages: u32) -> Vec<Action> {
+    let gatherings = schedule.gatherings(device, stages);
+    let mut let_go: BTreeMap<usize, Vec<Stage>> = BTreeMap::new();
+    for gathering in &gatherings {
+        let_go.entry(gathering.until).or_default().push(gathering.stage);
     }
-    upcoming.reverse();
+    let mut gathers = gatherings.iter().peekable();
     let mut row = Vec::new();
-    let mut gathered: Vec<Stage> = Vec::new();
-    for (step, window) in steps.iter().zip(&upcoming) {
-        let leaving: Vec<Stage> = gathered.iter().copied().filter(|stage| !window.contains(stage)).collect();
-        gathered.retain(|stage| window.contains(stage));
-        row.extend(leaving.into_iter().map(Action::Reshard));
-        for &stage in window {
-            if !gathered.contains(&stage) {
-                gathered.push(stage);
-                row.push(Action::Unshard(stage));
-            }
+    let mut position = 0;
+    for step in schedule.steps(device) {
+        row.extend(let_go.remove(&position).into_iter().flatten().map(Action::Reshard));
+        while let Some(gathering) = gathers.next_if(|gathering| gathering.posted == position) {
+            row.push(Action::Unshard(gathering.stage));
         }
-        row.push(match **step {
+        row.push(match *step {
             [first, second] => Action::Overlap([first, second]),
             _ => Action::Run(step[0]),
         });
+        position += step.len();
     }
-    row.extend(gathered.into_iter().map(Action::Reshard));
+    row.extend(let_go.into_values().flatten().map(Action::Reshard));
     row
 }
 

@@ -21,11 +21,13 @@
 //! ```
 
 mod checked;
+mod gathers;
 mod lower;
 mod nearest;
 
-pub use checked::{LoweringError, nearest_valid, verified_plan};
-pub use lower::{Unlowerable, lower};
+pub use checked::{LoweringError, nearest_valid, verified_plan, verified_plan_gathering};
+pub use gathers::gathers_by_rule;
+pub use lower::{Unlowerable, lower, lower_gathering};
 pub use nearest::{Nearest, nearest};
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ pub fn of(trace: &Trace, iteration: usize) -> Run {
         timing: Timing {
             starts,
             links: Vec::new(),
+            gathers: Vec::new(),
             copies: Vec::new(),
             step: Vec::new(),
             metrics: measured_metrics(&ran.passes),

@@ -39,7 +39,7 @@ pub enum TermsError {
     /// Overlapped pairs, whose passes share a device by design.
     #[error("the schedule overlaps pairs of passes, which contention and launch gaps do not describe")]
     Overlaps,
-    /// A model with messages that keep links busy, or with an end of the step.
+    /// A model with messages that keep links busy, with an end of the step, or with gathers of weights that take time.
     #[error("the model has {0}, which contention and launch gaps do not describe")]
     Beyond(&'static str),
     /// A schedule that cannot run.
@@ -289,7 +289,8 @@ fn exposures(iteration: &Iteration, devices: usize) -> Vec<(Pass, Exposure)> {
 /// those of a device that is busy alone. Without terms its times are those of replay.
 ///
 /// # Errors
-/// When the schedule overlaps pairs or cannot run, or the model has messages that keep links busy, or an end of the step.
+/// When the schedule overlaps pairs or cannot run, or the model has messages that keep links busy, an end of the
+/// step, or gathers of weights that take time.
 pub fn simulate(model: &Model, schedule: &Schedule, terms: &Terms) -> Result<Vec<Vec<Span>>, TermsError> {
     simulate_with(model, schedule, terms, |pass| schedule.duration(model, pass))
 }
@@ -313,6 +314,9 @@ pub fn simulate_with(
     }
     if model.step().is_some_and(StepEnd::takes_time) {
         return Err(TermsError::Beyond("[step]"));
+    }
+    if model.has_gathers() {
+        return Err(TermsError::Beyond("[sharding]"));
     }
     let devices = schedule.devices() as usize;
     let all: BTreeMap<Pass, Span> = schedule

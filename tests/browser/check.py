@@ -10,13 +10,14 @@ import re
 import subprocess
 import sys
 
-from scripts import CARD, COLOURS, CONTRAST, JOURNEY, PLACE, TIMES
+from scripts import CARD, COLOURS, CONTRAST, JOB_COLOURS, JOB_PLACE, JOBS, JOURNEY, PLACE, TIMES
 from webdriver import Browser
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS, OUT = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 LINEAR = "models/profiles/zb-1.5b-p8-m24.toml"
 V = "models/profiles/zb-1.5b-p8-m24-v.toml"
+MACHINE = "tests/data/cli/machine.toml"
 
 
 def tool(*arguments):
@@ -235,7 +236,7 @@ def narrow(browser, path):
     browser.resize(380, 700)
     wide = browser.run("return [document.documentElement.scrollWidth, innerWidth]")
     check(f"{path.name}: a narrow window needs no scrolling sideways", wide[0] <= wide[1], wide)
-    browser.screenshot(OUT / "page-narrow.png")
+    browser.screenshot(OUT / f"page-narrow-{path.stem}.png")
     browser.resize(1200, 800)
 
 
@@ -280,6 +281,63 @@ def overlapped(browser, path, schedule):
         "  .map((id) => timeline.name(id));"
     )
     equal(f"every need of the {len(truth['passes'])} passes is there in time", late, [])
+    is_quiet(browser, path)
+
+
+def jobs_of(truth):
+    """What replay says of messages, copies, reductions and optimiser steps, as the page does."""
+    jobs = []
+    for link in truth["links"]:
+        sender, receiver = link["link"]["pair"]["from"], link["link"]["pair"]["to"]
+        name = f"device {sender} to device {receiver}"
+        jobs += [[sender, name, sent["pass"], sent["start"], sent["end"]] for sent in link["messages"]]
+    for engines in truth["copies"]:
+        for engine, name in [("to_host", "copies to the host"), ("from_host", "copies from the host")]:
+            copies = engines[engine]["copies"]
+            jobs += [[engines["device"], name, copy["pass"], copy["start"], copy["end"]] for copy in copies]
+    for end in truth["step"]:
+        # One stage on each device.
+        device, name = end["stage"], f"stage {end['stage']}"
+        jobs.append([device, "collective stream", name, *end["reduce"]])
+        jobs.append([device, "optimizer", name, *end["optimizer"]])
+    return sorted(jobs)
+
+
+def beside(browser, path, schedule):
+    """What runs beside and behind the passes."""
+    browser.resize(1200, 800)
+    open_page(browser, path)
+    truth = right_passes(browser, 0, schedule, MACHINE)
+    jobs = jobs_of(truth)
+    found = sorted(browser.run(JOBS, 0))
+    equal(f"{schedule.name}: {len(jobs)} tasks beside the passes are those of replay", found, jobs)
+    for theme in ["dark", "light"]:
+        media = [{"name": "prefers-color-scheme", "value": theme}]
+        browser.devtools("Emulation.setEmulatedMedia", {"features": media})
+        browser.run("bubbleproof.drawNow()")
+        equal(f"{theme}: each of them has its colour on the canvas", browser.run(JOB_COLOURS), [len(jobs)] * 2)
+        browser.screenshot(OUT / f"page-machine-{theme}.png")
+    browser.devtools("Emulation.setEmulatedMedia", {"features": []})
+    for zoom in [1, 3]:
+        browser.run("bubbleproof.view.zoom(arguments[0], 20); bubbleproof.drawNow()", zoom)
+        for device, name, subject, start, end in jobs:
+            if zoom > 1 and not 17 < (start + end) / 2 < 23:
+                continue
+            browser.point(*browser.run(JOB_PLACE, device, name, subject))
+            card = browser.run(CARD)
+            equal(f"zoom {zoom}: hovering over {subject} of {name} shows it", card and card["name"], subject)
+            shown = [numbers(card[key])[0] for key in ["start", "end", "duration"]]
+            equal(f"with its times, {start} to {end}", shown, [start, end, end - start])
+    browser.screenshot(OUT / "page-machine-zoomed.png")
+    browser.run("bubbleproof.view.fit(); bubbleproof.leave(); bubbleproof.drawNow()")
+    browser.point(*browser.run(PLACE, 0, "0B0"))
+    equal("a pass above lanes is found", browser.run(CARD)["name"], "0B0")
+    browser.press("m")
+    device, name, subject, *_ = jobs[0]
+    browser.point(*browser.run(JOB_PLACE, device, name, subject))
+    equal(f"without memory, {subject} is found too", browser.run(CARD)["name"], subject)
+    browser.press("m")
+    narrow(browser, path)
     is_quiet(browser, path)
 
 
@@ -340,6 +398,9 @@ def main():
     many = render("many.html", huge, "--model", V)
     paired = ROOT / "tests" / "data" / "pytorch" / "dualpipev-4x2-10.csv"
     pairs = render("pairs.html", paired)
+    engines = ROOT / "tests" / "data" / "cli" / "machine.json"
+    machine = render("machine.html", engines, "--model", MACHINE)
+    lanes = render("machine.svg", engines, "--model", MACHINE)
     svg = render("one.svg", first, "--model", LINEAR, "--memory", "100%", "--width", "1100")
     with Browser() as browser:
         print(f"        Chromium {browser.version}")
@@ -357,9 +418,12 @@ def main():
         is_quiet(browser, one)
         side_by_side(browser, two, [(first, LINEAR, 1000), (second, V, 1)])
         overlapped(browser, pairs, paired)
+        beside(browser, machine, engines)
         large(browser, many, huge, V)
         browser.open(svg.as_uri())
         browser.screenshot(OUT / "drawing.png")
+        browser.open(lanes.as_uri())
+        browser.screenshot(OUT / "drawing-machine.png")
     print(f"all checks hold; screenshots lie in {OUT}")
 
 

@@ -15,6 +15,55 @@ const middle = (timeline.start[id] + timeline.end[id]) / 2;
 return [frame.left + painter.x(middle), frame.top + painter.y(timeline.device[id]) + 4];
 """
 
+# Every task beside and behind the passes: device, where it runs, what it is for, start and end.
+JOBS = """
+const { timeline } = bubbleproof.panels[arguments[0]];
+const lanes = [...timeline.lanes.flat(), ...timeline.behind.filter((lane) => lane !== null)];
+return lanes.flatMap((lane) => Array.from({ length: lane.count }, (_, at) =>
+  [lane.device, lane.label === null ? "optimizer" : lane.name, lane.subject(at), lane.start[at], lane.end[at]]));
+"""
+
+JOB_PLACE = """
+const [panel, device, name, subject] = [bubbleproof.panels[0], ...arguments];
+const { timeline, painter, canvas } = panel;
+const index = timeline.lanes[device].findIndex((lane) => lane.name === name);
+const lane = index < 0 ? timeline.behind[device] : timeline.lanes[device][index];
+const at = Array.from({ length: lane.count }, (_, at) => at).find((at) => lane.subject(at) === subject);
+const frame = canvas.getBoundingClientRect();
+const top = index < 0 ? painter.y(device) : painter.laneTop(device, index);
+return [frame.left + painter.x((lane.start[at] + lane.end[at]) / 2), frame.top + top + 3];
+"""
+
+# The share of tasks beside and behind the passes near whose left end the canvas has their colour.
+JOB_COLOURS = """
+const { timeline, painter, canvas } = bubbleproof.panels[0];
+const { shows } = bubbleproof;
+bubbleproof.shows = { ...shows, critical: false };
+bubbleproof.leave();
+bubbleproof.drawNow();
+const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+const context = copy.getContext("2d", { willReadFrequently: true });
+context.drawImage(canvas, 0, 0);
+let [seen, right] = [0, 0];
+const look = (lane, top) => {
+  for (let at = 0; at < lane.count; at += 1) {
+    const { colour, chunk } = lane.classOf(at);
+    const hex = timeline.colours[bubbleproof.theme][colour][chunk][0];
+    const wanted = [1, 3, 5].map((from) => parseInt(hex.slice(from, from + 2), 16));
+    const found = context.getImageData(Math.round(painter.x(lane.start[at]) + 2), Math.round(top + 2), 1, 1).data;
+    seen += 1;
+    right += wanted.every((part, index) => Math.abs(part - found[index]) < 8);
+  }
+};
+timeline.devices.forEach((_, device) => {
+  timeline.lanes[device].forEach((lane, index) => look(lane, painter.laneTop(device, index)));
+  if (timeline.behind[device]) look(timeline.behind[device], painter.y(device));
+});
+bubbleproof.shows = shows;
+bubbleproof.drawNow();
+return [seen, right];
+"""
+
 CARD = """
 const card = document.getElementById("card");
 if (card.hidden) return null;

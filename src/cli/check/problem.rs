@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::draw::plural;
 use crate::model::{
     Device, Kind, Links, Messages, Model, Offload, Overlap, PairDurations, Recompute, RecomputeLevel, Shape,
-    Ticks, Units,
+    Sharding, Ticks, Units,
 };
 
 mod parts;
@@ -62,6 +62,9 @@ pub(super) struct ProblemReport<'a> {
     /// What may go to the host, where that is stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     offload: Option<OffloadReport>,
+    /// What gathers sharded weights, where that is stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sharding: Option<ShardingReport>,
     /// Whether it was found to be the problem that the reader asked about.
     compared_with_model: bool,
     #[serde(skip)]
@@ -179,6 +182,14 @@ struct WorkspaceReport {
     recompute: Vec<i64>,
 }
 
+/// How long the weights of stages are gathered and what they then take, by stage, and of how many stages at a time.
+#[derive(Debug, Serialize)]
+struct ShardingReport {
+    gather: Vec<i64>,
+    gathered: Vec<i64>,
+    stages: u32,
+}
+
 /// By stage: what of an activation goes to the host, in units, and how long copies take, in ticks.
 #[derive(Debug, Serialize)]
 struct OffloadReport {
@@ -261,6 +272,11 @@ impl<'a> ProblemReport<'a> {
             step: model
                 .step()
                 .map(|step| StepReport { reduce: ticks(&step.reduce), optimizer: ticks(&step.optimizer) }),
+            sharding: model.sharding().map(|Sharding { gather, gathered, stages }| ShardingReport {
+                gather: ticks(gather),
+                gathered: units(gathered),
+                stages: *stages,
+            }),
             offload: model.offload().map(|Offload { moved, to_host, from_host }| OffloadReport {
                 moved: units(moved),
                 to_host: ticks(to_host),
@@ -333,6 +349,11 @@ impl fmt::Display for ProblemReport<'_> {
         if let Some(StepReport { reduce, optimizer }) = &self.step {
             let (reduce, optimizer) = (values(reduce), values(optimizer));
             line("step", format!("reduction {reduce}; optimiser step {optimizer} {time}"))?;
+        }
+        if let Some(ShardingReport { gather, gathered, stages }) = &self.sharding {
+            let (gather, gathered) = (values(gather), values(gathered));
+            let stages = if *stages == 1 { "1 stage".to_owned() } else { format!("{stages} stages") };
+            line("sharding", format!("gather {gather} {time}, {gathered} {unit}; {stages} at a time"))?;
         }
         let mut held =
             format!("F holds {}, until W {}", values(&self.activation), values(&self.retained_for_weight));

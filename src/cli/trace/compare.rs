@@ -16,7 +16,7 @@ use crate::cli::input::read_model;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::render::Colour;
-use crate::cli::size::{refuse_messages, refuse_offload, refuse_step};
+use crate::cli::size::{refuse_messages, refuse_offload, refuse_sharding, refuse_step};
 use crate::model::Model;
 use crate::replay::{Rate, Violation};
 use crate::trace::compare::{
@@ -97,6 +97,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         refuse_step(model)?;
         refuse_messages(model)?;
         refuse_offload(model)?;
+        refuse_sharding(model)?;
     }
     given.iter().filter_map(caveats::worst_case).for_each(|text| note(&text));
     let others: Vec<Trace> =

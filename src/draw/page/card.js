@@ -1,4 +1,4 @@
-// What is said of the pass that is looked at: on a card beside it, and in a sentence for screen readers.
+// What is said of the pass or the task that is looked at: on a card beside it, and in a sentence for screen readers.
 
 const MEANING = {
   F: "forward",
@@ -14,14 +14,30 @@ class Card {
     this.spoken = document.getElementById("spoken");
   }
 
-  /** Shows a pass of a panel; nothing hides the card. Only what the keyboard chose is spoken. */
+  /** Shows a pass or a task of a panel; nothing hides the card. Only what the keyboard chose is spoken. */
   show(looked, aloud) {
     this.card.hidden = looked === null;
     if (looked === null) return;
     const { timeline } = looked.panel;
-    this.card.replaceChildren(...this.#lines(timeline, looked.id));
+    this.card.replaceChildren(...(looked.lane ? this.#job(timeline, looked) : this.#lines(timeline, looked.id)));
     this.#place(looked);
     if (aloud) this.spoken.textContent = sentence(timeline, looked.id);
+  }
+
+  /** What is said of a task of a lane. */
+  #job(timeline, { lane, at }) {
+    const { work, stage, kind, ticks } = lane.classOf(at);
+    const time = (instant) => `${grouped(instant)} ${timeline.timeUnit}`;
+    const list = document.createElement("dl");
+    const place = lane.label === null ? "behind its passes" : lane.name;
+    list.append(...fact("place", "runs", `device ${lane.device}: ${place}`), ...fact("stage", "stage", String(stage)));
+    if (kind !== null) list.append(...fact("microbatch", "microbatch", String(lane.microbatch[at])));
+    list.append(
+      ...fact("start", "start", time(lane.start[at])),
+      ...fact("end", "end", time(lane.end[at])),
+      ...fact("duration", "duration", time(ticks)),
+    );
+    return [element("strong", lane.subject(at)), element("span", work), list];
   }
 
   #lines(timeline, id) {
@@ -31,11 +47,6 @@ class Card {
       element("strong", timeline.name(id)),
       element("span", `${MEANING[kind]}${timeline.isCritical[id] ? ", on the critical path" : ""}`),
     ];
-    const fact = (key, term, text) => {
-      const value = element("dd", text);
-      value.dataset.key = key;
-      return [element("dt", term), value];
-    };
     const list = document.createElement("dl");
     list.append(
       ...fact("place", "runs", `stage ${stage} (chunk ${chunk}) on device ${timeline.device[id]}`),
@@ -54,19 +65,27 @@ class Card {
     return lines;
   }
 
-  /** Beside the pass, where it covers neither it nor leaves the window. */
-  #place({ panel, id }) {
-    const { timeline, painter, canvas } = panel;
+  /** Beside its device, where it covers neither that nor leaves the window. */
+  #place(looked) {
+    const { timeline, painter, canvas } = looked.panel;
     const frame = canvas.getBoundingClientRect();
-    const x = Math.max(painter.x(timeline.start[id]), GUTTER);
-    const top = frame.top + painter.y(timeline.device[id]);
+    const x = Math.max(painter.x(during(looked)[0]), GUTTER);
+    const device = looked.lane ? looked.lane.device : timeline.device[looked.id];
+    const top = frame.top + painter.y(device);
     const { offsetWidth, offsetHeight } = this.card;
     const left = Math.min(Math.max(frame.left + x, 8), innerWidth - offsetWidth - 8);
-    const below = top + panel.pitch + 8;
+    const below = top + looked.panel.heightOf(device) + 8;
     const fits = below + offsetHeight < innerHeight;
     this.card.style.left = `${Math.max(left, 8)}px`;
     this.card.style.top = `${fits ? below : Math.max(top - offsetHeight - 8, 8)}px`;
   }
+}
+
+/** A line of a list: a term, and what is said of it. */
+function fact(key, term, text) {
+  const value = element("dd", text);
+  value.dataset.key = key;
+  return [element("dt", term), value];
 }
 
 function element(tag, text) {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Clock, PageError};
+use super::{Clock, PageError, lanes};
 use crate::analysis::{Span, latency};
 use crate::draw::Picture;
 use crate::draw::colour::{Colour, Ground};
@@ -42,9 +42,12 @@ struct Timeline {
     devices: Vec<Row>,
     /// Devices and positions along the critical path.
     critical: Vec<(u32, usize)>,
+    /// What runs beside and behind the passes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lanes: Vec<lanes::Lane>,
 }
 
-/// By kind and chunk: fill and ink.
+/// By kind and chunk, or kind of work: fill and ink.
 type Shades = BTreeMap<char, Vec<(String, &'static str)>>;
 
 /// What a device runs.
@@ -93,7 +96,8 @@ fn timeline(picture: &Picture<'_>, clock: &Clock) -> Result<Timeline, PageError>
             let colour = move |chunk| Colour::of(kind, chunk, chunks, ground);
             (0..chunks).map(|chunk| (colour(chunk).hex(), colour(chunk).ink())).collect()
         };
-        (name, picture.kinds().into_iter().map(|kind| (kind.letter(), shades(kind))).collect())
+        let passes = picture.kinds().into_iter().map(|kind| (kind.letter(), shades(kind)));
+        (name, passes.chain(lanes::colours(picture, ground)).collect())
     });
     let memory = picture.memory();
     Ok(Timeline {
@@ -115,6 +119,7 @@ fn timeline(picture: &Picture<'_>, clock: &Clock) -> Result<Timeline, PageError>
             .map(|device| row(picture, device, &memory[device.index()], units))
             .collect(),
         critical: picture.critical.iter().map(|&(device, position)| (device.0, position)).collect(),
+        lanes: lanes::of(picture, units),
     })
 }
 

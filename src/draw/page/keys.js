@@ -44,7 +44,7 @@ function moveByKey(event, panel) {
   if (event.key in pans && (event.shiftKey || event.key.startsWith("Page"))) {
     view.pan(pans[event.key] * view.span);
   } else if (event.key in STEPS) {
-    const chosen = page.chosen?.panel === panel ? page.chosen.id : null;
+    const chosen = page.chosen?.panel === panel ? (page.chosen.id ?? null) : null;
     const id = chosen === null ? page.firstInSight(panel) : STEPS[event.key](panel, chosen);
     if (id !== null) page.choose(panel, id, true);
   } else {

@@ -6,7 +6,7 @@ class Page {
   constructor(data) {
     this.shows = { critical: true, memory: true, bubbles: true, phases: true };
     this.card = new Card();
-    /** The pass under the pointer, and the one that was chosen by key or click; the first is looked at. */
+    /** The pass or the task under the pointer, and the one that was chosen by key or click; the first is looked at. */
     this.hovered = null;
     this.chosen = null;
     /** The instant that the pointer is at. */
@@ -44,9 +44,9 @@ class Page {
     this.frames += 1;
   }
 
-  hover(panel, id, instant) {
+  hover(panel, thing, instant) {
     this.cursor = instant;
-    this.hovered = id === null ? null : { panel, id };
+    this.hovered = thing && { panel, ...thing };
     this.card.show(this.looked, false);
     this.draw();
   }
@@ -54,6 +54,13 @@ class Page {
   leave() {
     this.cursor = null;
     this.hovered = null;
+    this.card.show(this.looked, false);
+    this.draw();
+  }
+
+  /** Looks at what was clicked, until something else is chosen. */
+  pick(panel, thing) {
+    this.chosen = thing && { panel, ...thing };
     this.card.show(this.looked, false);
     this.draw();
   }
@@ -87,8 +94,8 @@ class Page {
   middle() {
     const { from, to } = this.view;
     if (this.looked) {
-      const { panel, id } = this.looked;
-      const at = (panel.timeline.start[id] + panel.timeline.end[id]) / 2;
+      const [start, end] = during(this.looked);
+      const at = (start + end) / 2;
       if (at >= from && at <= to) return at;
     }
     return (from + to) / 2;
@@ -138,6 +145,11 @@ class Page {
     this.card.show(this.looked, false);
     this.draw();
   }
+}
+
+/** When a pass, or a task of a lane, starts and ends. */
+function during({ panel: { timeline }, id, lane, at }) {
+  return lane ? [lane.start[at], lane.end[at]] : [timeline.start[id], timeline.end[id]];
 }
 
 // Named, so that the console and tests can look at what is drawn.

@@ -37,11 +37,17 @@ class Painter {
   }
 
   y(device) {
-    return AXIS + device * this.panel.pitch - this.panel.scroll;
+    return AXIS + this.panel.tops[device] - this.panel.scroll;
+  }
+
+  /** Where a lane of a device begins. */
+  laneTop(device, at) {
+    const { cell, curve } = rowShape(this.panel.pitch, this.panel.page.shows.memory);
+    return this.y(device) + (curve ? curve.at : cell + 3) + at * this.panel.lane;
   }
 
   deviceAt(y) {
-    const device = Math.floor((y - AXIS + this.panel.scroll) / this.panel.pitch);
+    const device = this.panel.tops.findLastIndex((top) => AXIS + top - this.panel.scroll <= y);
     return y >= AXIS && device >= 0 && device < this.panel.timeline.devices.length ? device : null;
   }
 
@@ -59,9 +65,11 @@ class Painter {
     const rows = [];
     for (let device = 0; device < timeline.devices.length; device += 1) {
       const top = this.y(device);
-      if (top + panel.pitch < AXIS || top > panel.height) continue;
+      if (top + panel.heightOf(device) < AXIS || top > panel.height) continue;
       const [from, to] = timeline.within(device, page.view.from, page.view.to);
-      rows.push({ device, top, from, to, ...shape });
+      const lower = timeline.lanes[device].length * panel.lane;
+      const curve = shape.curve && { ...shape.curve, at: shape.curve.at + lower };
+      rows.push({ device, top, from, to, cell: shape.cell, curve });
     }
     const widest = Math.max(0, ...rows.map(({ from, to }) => to - from));
     this.stats.dense = widest * NARROW > this.plot;
@@ -71,6 +79,7 @@ class Painter {
     ctx.clip();
     if (this.stats.dense) this.#strips(rows);
     else this.#passes(rows);
+    for (const row of rows) paintLanes(this, row);
     if (page.shows.memory) this.#marks(rows);
     this.#borders();
     if (page.shows.critical) this.#critical();
@@ -267,7 +276,11 @@ class Painter {
     const { panel, ctx } = this;
     const { page, timeline } = panel;
     if (page.looked?.panel !== panel) return;
-    const { id } = page.looked;
+    const { id, lane, at } = page.looked;
+    if (lane) {
+      outlineJob(this, lane, at);
+      return;
+    }
     for (const need of timeline.needs(id)) this.#arrow(need.id, id, page.colours.needs, []);
     for (const other of timeline.leadsTo(id)) this.#arrow(id, other.id, page.colours.leads, [5, 3]);
     ctx.setLineDash([]);
@@ -327,6 +340,7 @@ class Painter {
     ctx.font = `${Math.min(12, Math.max(panel.pitch - 3, 7))}px ${FONT}`;
     ctx.fillStyle = panel.page.colours.ink;
     for (const { device, top, cell } of rows) ctx.fillText(`device ${device}`, GUTTER - 8, top + cell / 2);
+    labelLanes(this, rows);
   }
 
   #axis() {

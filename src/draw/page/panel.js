@@ -9,7 +9,10 @@ class Panel {
     this.sheet = section.querySelector(".sheet");
     this.timeline = new Timeline(data);
     this.painter = new Painter(this);
+    /** The height of a device without its lanes, that of a lane, and where each device begins, with the end of all. */
     this.pitch = 0;
+    this.lane = 0;
+    this.tops = [];
     this.tallness = 1;
     this.pointers = new Map();
     this.dragged = false;
@@ -23,10 +26,14 @@ class Panel {
 
   /** Fits the canvas to the window, in which there is room for so many pixels of height. */
   resize(room) {
-    const devices = this.timeline.devices.length;
-    const natural = Math.min(Math.max(Math.floor((room - AXIS - 4) / devices), 13), 56);
+    const { devices, lanes } = this.timeline;
+    const count = lanes.reduce((sum, { length }) => sum + length, 0);
+    const natural = Math.min(Math.max(Math.floor((room - AXIS - 4) / (devices.length + count * LANE)), 13), 56);
     this.pitch = Math.min(Math.max(Math.round(natural * this.tallness), 8), 90);
-    const tall = AXIS + devices * this.pitch + 4;
+    this.lane = Math.max(Math.round(this.pitch * LANE), 6);
+    this.tops = [0];
+    for (const { length } of lanes) this.tops.push(this.tops.at(-1) + this.pitch + length * this.lane);
+    const tall = AXIS + this.tops.at(-1) + 4;
     this.height = Math.round(Math.min(tall, room));
     this.frame.style.height = `${this.height}px`;
     this.sheet.style.height = `${tall}px`;
@@ -43,18 +50,33 @@ class Panel {
     this.tallness = Math.min(Math.max(this.tallness * factor, 0.3), 6);
   }
 
-  /** The pass at a place of the canvas. */
-  passAt(x, y) {
+  heightOf(device) {
+    return this.tops[device + 1] - this.tops[device];
+  }
+
+  /** What is at a place of the canvas: a pass (id), or a task of a lane (lane and at); null if there is neither. */
+  thingAt(x, y) {
     const device = this.painter.deviceAt(y);
     if (device === null || x < GUTTER) return null;
+    const instant = this.painter.instant(x);
     const near = (3 / this.painter.plot) * this.page.view.span;
-    return this.timeline.at(device, this.painter.instant(x), near);
+    const job = (lane) => {
+      const at = lane.at(instant, near);
+      return at === null ? null : { lane, at };
+    };
+    const lanes = this.timeline.lanes[device];
+    const index = Math.floor((y - this.painter.laneTop(device, 0)) / this.lane);
+    if (index >= 0 && index < lanes.length) return job(lanes[index]);
+    const behind = this.timeline.behind[device];
+    if (behind && instant >= behind.start[0]) return job(behind);
+    const id = this.timeline.at(device, instant, near);
+    return id === null ? null : { id };
   }
 
   /** Scrolls until a device is in sight. */
   reveal(device) {
-    const top = device * this.pitch;
-    const room = this.height - AXIS - this.pitch;
+    const top = this.tops[device];
+    const room = this.height - AXIS - this.heightOf(device);
     if (top < this.scroll) this.frame.scrollTop = top;
     else if (top > this.scroll + room) this.frame.scrollTop = top - room;
   }
@@ -104,7 +126,7 @@ class Panel {
     const [x, y] = this.#place(event);
     const held = this.pointers.get(event.pointerId);
     if (!held) {
-      this.page.hover(this, this.passAt(x, y), this.painter.instant(Math.max(x, GUTTER)));
+      this.page.hover(this, this.thingAt(x, y), this.painter.instant(Math.max(x, GUTTER)));
       return;
     }
     const { view } = this.page;
@@ -127,7 +149,7 @@ class Panel {
   #up(event) {
     const wasHeld = this.pointers.delete(event.pointerId);
     if (wasHeld && !this.dragged && event.type === "pointerup") {
-      this.page.choose(this, this.passAt(...this.#place(event)), false);
+      this.page.pick(this, this.thingAt(...this.#place(event)));
     }
   }
 }

@@ -3,8 +3,8 @@ use serde_json::Value;
 use super::*;
 use crate::block::family;
 use crate::draw::colour::Ground;
-use crate::model::{Memory, Model, Pass, Placement};
-use crate::replay::{Verdict, end_of, memory_along, replay};
+use crate::model::{Links, Memory, Messages, Model, Pass, Placement, Sharding, StepEnd};
+use crate::replay::{GatherTimes, Verdict, end_of, memory_along, replay};
 use crate::schedule::Schedule;
 
 fn problem(name: &str, devices: u32, microbatches: u32, times: [i64; 4]) -> (Model, Schedule) {
@@ -180,4 +180,78 @@ fn recomputation_and_full_backwards_are_needed_where_they_are() {
     assert_eq!(needs(0, 2), "[[0,\"F\",0],[0,\"R\",0],[1,\"I\",0],[1,\"B\",0]]");
     assert_eq!(needs(0, 3), "[[0,\"I\",0]]");
     assert_eq!(needs(1, 1), "[[1,\"F\",0],[1,\"R\",0]]");
+}
+
+#[test]
+fn a_page_knows_what_runs_beside_and_behind_the_passes() {
+    let (model, schedule) = timed_in("us", &problem("v-half", 2, 3, [3, 4, 2, 1]));
+    let messages = Messages { occupancy: vec![Ticks(2); 3], links: Links::Pair };
+    let step = StepEnd { reduce: [5, 1, 0, 2].map(Ticks).to_vec(), optimizer: vec![Ticks(2); 4] };
+    let sharding = Sharding { gather: vec![Ticks(3); 4], gathered: vec![Units::ZERO; 4], stages: 1 };
+    let model = model.with_messages(Some(messages)).and_then(|model| model.with_step(Some(step)));
+    let model = model.and_then(|model| model.with_sharding(Some(sharding)));
+    let problem = (model.expect("a model"), schedule);
+    let timing = replay(&problem.0, &problem.1).timing.expect("it runs");
+    let page = page_of(std::slice::from_ref(&problem)).expect("a page");
+    let data = data_of(&page);
+    let number = |value: &Value| value.as_i64().expect("a number");
+    let mut found = Vec::new();
+    for lane in data["schedules"][0]["lanes"].as_array().expect("a list") {
+        let mut now = 0;
+        for job in lane["jobs"].as_array().expect("a list") {
+            let class = &lane["classes"][usize::try_from(number(&job[0])).expect("a class")];
+            let start = now + number(&job[2]);
+            now = start + number(&class[5]);
+            let subject = match class[4].as_str() {
+                Some(kind) => format!("{}{kind}{}", class[3], job[1]),
+                None => class[3].to_string(),
+            };
+            let key = class[1].as_str().expect("a key");
+            for theme in ["light", "dark"] {
+                let shades = &data["schedules"][0]["colours"][theme][key];
+                let chunk = usize::try_from(number(&class[2])).expect("a chunk");
+                assert!(shades[chunk][0].as_str().is_some_and(|colour| colour.starts_with('#')), "{key}");
+            }
+            found.push((lane["name"].to_string(), class[0].to_string(), subject, start, now));
+        }
+    }
+    let mut expected = Vec::new();
+    let quoted = |text: &str| format!("\"{text}\"");
+    for link in &timing.links {
+        for (by, during) in &link.messages {
+            let work = if by.kind == crate::model::Kind::F { "activation sent" } else { "gradient sent" };
+            let name = quoted(&link.link.to_string());
+            expected.push((name, quoted(work), by.to_string(), during.start.0, during.end.0));
+        }
+    }
+    for (stage, times) in timing.step.iter().enumerate() {
+        let device = problem.0.placement().device_of(crate::model::Stage::at(stage));
+        let (reduce, step) = (&times.reduce, &times.optimizer);
+        if reduce.start < reduce.end {
+            let name = quoted("collective stream");
+            let work = quoted("reduction of gradients");
+            expected.push((name, work, stage.to_string(), reduce.start.0, reduce.end.0));
+        }
+        let name = quoted(&format!("device {device}"));
+        expected.push((name, quoted("optimiser step"), stage.to_string(), step.start.0, step.end.0));
+    }
+    for GatherTimes { gathering, during } in timing.gathers.iter().flatten() {
+        let (name, work) = (quoted("collective stream"), quoted("gather of weights"));
+        expected.push((name, work, gathering.stage.to_string(), during.start.0, during.end.0));
+    }
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+    for legend in [
+        "gather of weights</li>",
+        "optimiser step</li>",
+        "activation sent</li>",
+        "reduction of gradients</li>",
+    ] {
+        assert!(page.contains(legend), "{legend}");
+    }
+    assert!(page.contains("<td>device 0 to device 1</td>"));
+    // The last optimiser step ends the row of its device.
+    let ends = |device: u32| format!("<tr><th scope=\"row\">{device}</th><td>18</td>");
+    assert!(page.contains(&ends(0)) && page.contains(&format!("<td>{}</td>", timing.metrics.makespan)));
 }

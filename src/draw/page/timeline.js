@@ -49,6 +49,22 @@ class Timeline {
     this.critical = data.critical.map(([device, position]) => this.offset[device] + position);
     this.isCritical = new Uint8Array(this.count);
     for (const id of this.critical) this.isCritical[id] = 1;
+    this.#lanes((data.lanes ?? []).map((lane) => new Lane(lane)));
+  }
+
+  /** By device: the lanes below its passes, and what it runs behind them. */
+  #lanes(lanes) {
+    this.lanes = this.devices.map(() => []);
+    this.behind = this.devices.map(() => null);
+    for (const lane of lanes) {
+      if (lane.label !== null) {
+        this.lanes[lane.device].push(lane);
+        continue;
+      }
+      this.behind[lane.device] = lane;
+      const about = this.devices[lane.device];
+      about.last = Math.max(about.last, lane.end[lane.count - 1]);
+    }
   }
 
   #unpack({ classes, passes, steps, waits, pairs, resident }, device) {

@@ -17,17 +17,17 @@ use crate::model::{Device, Kind, Ticks, Units};
 use crate::replay::Held;
 
 const INK: &str = "#1c1c1f";
-const GRID: &str = "#d9d9de";
+pub(super) const GRID: &str = "#d9d9de";
 const CURVE: &str = "#c9ccd6";
 const CURVE_EDGE: &str = "#5c6070";
 const CAPACITY: &str = "#b00020";
 
 /// A picture while it is drawn.
 pub(super) struct Canvas<'a> {
-    picture: &'a Picture<'a>,
-    how: &'a Svg,
-    layout: Layout,
-    out: String,
+    pub(super) picture: &'a Picture<'a>,
+    pub(super) how: &'a Svg,
+    pub(super) layout: Layout,
+    pub(super) out: String,
 }
 
 /// The look of a pass: its kind and its chunk.
@@ -62,7 +62,7 @@ impl<'a> Canvas<'a> {
         self.out
     }
 
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         self.out.push_str(text);
         self.out.push('\n');
     }
@@ -114,6 +114,11 @@ impl<'a> Canvas<'a> {
             Sample::Fill(colour) => {
                 format!("<rect x=\"{x}\" y=\"{y}\" width=\"14\" height=\"12\" fill=\"{}\"/>", colour.hex())
             }
+            Sample::Thin(colour) => format!(
+                "<rect x=\"{x}\" y=\"{}\" width=\"14\" height=\"6\" fill=\"{}\"/>",
+                y + 3,
+                colour.hex()
+            ),
             Sample::Curve => format!(
                 "<path d=\"M{x} {}v-4h5v-6h5v3h4v7\" fill=\"{CURVE}\" stroke=\"{CURVE_EDGE}\" \
                  stroke-width=\".8\"/>",
@@ -206,7 +211,7 @@ impl<'a> Canvas<'a> {
         self.line(&format!("<text x=\"{x}\" y=\"{base}\"{end}>device {device}</text>"));
         if self.how.shows(Part::Figures) {
             let x = self.layout.right() + EDGE;
-            let curve = row.curve.map_or(0, |(at, height)| at + height / 2 + 400);
+            let curve = self.layout.curve_of(device).map_or(0, |(at, height)| at + height / 2 + 400);
             let ys = [top + row.cell / 2 + 400, top + curve];
             for (text, y) in figures(self.picture, device, memory.is_some()).into_iter().zip(ys) {
                 let y = decimal(y);
@@ -215,7 +220,8 @@ impl<'a> Canvas<'a> {
         }
         self.line(&format!("<g transform=\"translate({} {})\">", self.layout.left, decimal(top)));
         self.passes(device);
-        if let Some(((at, height), memory)) = row.curve.zip(memory) {
+        self.lanes(device);
+        if let Some(((at, height), memory)) = self.layout.curve_of(device).zip(memory) {
             self.memory(device, memory, at, height);
         }
         self.line("</g>");
@@ -266,6 +272,7 @@ impl<'a> Canvas<'a> {
             let fill = Colour::of(kind, chunk, picture.chunks(), Ground::Light).hex();
             self.line(&format!("<path fill=\"{fill}\"{edge} d=\"{shape}\"/>"));
         }
+        self.steps(device, edge);
         if !pairs.is_empty() {
             self.line(&format!("<path fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.2\" d=\"{pairs}\"/>"));
         }
@@ -312,13 +319,12 @@ impl<'a> Canvas<'a> {
 
     /// The critical path: a line below its passes, and between them where it changes device.
     fn critical_path(&mut self) {
-        let (left, row) = (self.layout.left * 100, self.layout.row);
+        let left = self.layout.left * 100;
         let mut path = String::new();
         let mut before = None;
         for &(device, position) in &self.picture.critical {
             let Span { start, end, .. } = self.picture.at((device, position));
-            let below = row.curve.map_or(row.pitch, |(at, _)| at);
-            let y = self.layout.top_of(device) + i64::midpoint(row.cell, below);
+            let y = self.layout.top_of(device) + self.layout.path_of(device);
             let (from, to) = (left + self.layout.across(start), left + self.layout.across(end));
             match before {
                 None => write!(path, "M{} {}", decimal(from), decimal(y)),

@@ -1,10 +1,10 @@
 //! Where everything lies in a drawing, in whole pixels or in hundredths of one.
 
 use super::legend::{self, Entry};
-use super::measures::{EDGE, HEADING, LINE, SMALL, TEXT};
+use super::measures::{EDGE, HEADING, LANE_TEXT, LINE, SMALL, TEXT};
 use super::{Part, Svg, SvgError};
 use crate::draw::xml::width_of;
-use crate::draw::{Picture, percent};
+use crate::draw::{Picture, beside, percent};
 use crate::model::{Device, Ticks};
 
 /// The least width, and the largest that is chosen where none is given.
@@ -15,16 +15,21 @@ const PASS_WIDTH: i64 = 24;
 const LEAST_PLOT: i64 = 160;
 /// The axis below the timeline.
 const AXIS: i64 = 30;
+/// The share of a lane that its tasks fill, in percent.
+const LANE: i64 = 80;
 
 /// The heights within the row of a device, in hundredths of a pixel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
-    /// From one device to the next.
+    /// From a device without lanes to the next.
     pub(super) pitch: i64,
     /// The passes.
     pub(super) cell: i64,
-    /// From the top of the passes to the top of the curve of memory, and the height of that.
+    /// From the top of the passes to the top of the curve of memory where there are no lanes between, and the height
+    /// of that.
     pub(super) curve: Option<(i64, i64)>,
+    /// From one lane to the next.
+    pub(super) lane: i64,
 }
 
 impl Row {
@@ -37,12 +42,28 @@ impl Row {
     }
 
     fn of(pitch: i64, memory: bool) -> Self {
+        let lane = pitch * Self::lane_share(memory) / 100;
         if memory {
             let part = |hundredths| pitch * hundredths / 100;
-            Self { pitch, cell: part(41), curve: Some((part(49), part(36))) }
+            Self { pitch, cell: part(41), curve: Some((part(49), part(36))), lane }
         } else {
-            Self { pitch, cell: pitch * 82 / 100, curve: None }
+            Self { pitch, cell: pitch * 82 / 100, curve: None, lane }
         }
+    }
+
+    /// The height of a lane in percent of the pitch.
+    const fn lane_share(memory: bool) -> i64 {
+        if memory { 25 } else { 48 }
+    }
+
+    /// From the top of the passes to the top of the first lane.
+    pub(super) fn lanes_at(self) -> i64 {
+        self.curve.map_or(i64::midpoint(self.cell, self.pitch), |(at, _)| at)
+    }
+
+    /// The height of the tasks in a lane.
+    pub(super) const fn lane_cell(self) -> i64 {
+        self.lane * LANE / 100
     }
 }
 
@@ -65,6 +86,8 @@ pub(super) struct Layout {
     /// Where the first device begins.
     pub(super) top: i64,
     pub(super) row: Row,
+    /// By device: how many lanes it has, and those before it have; all of them at the end.
+    lanes: Vec<i64>,
     /// The size of the numbers of microbatches, where they are drawn.
     pub(super) numbers: Option<i64>,
     /// The time from end to end of the timeline.
@@ -79,6 +102,10 @@ impl Layout {
         let pixels = |text: &str, size| width_of(text, size) / 100 + 1;
         let unit = shortened(&picture.model.costs().unit);
         let names = pixels(&format!("device {}", devices - 1), TEXT).max(pixels(&unit, SMALL));
+        let lanes = all
+            .iter()
+            .flat_map(|picture| picture.devices().flat_map(move |device| how.lanes(picture, device)));
+        let names = lanes.map(|lane| pixels(&beside(lane.engine), LANE_TEXT)).fold(names, i64::max);
         let left = 2 * EDGE + names;
         let figures = all
             .iter()
@@ -117,15 +144,21 @@ impl Layout {
         }
         let top = y + 4;
 
+        let mut lanes = vec![0];
+        for device in picture.devices() {
+            lanes.push(lanes[device.index()] + count(how.lanes(picture, device).len()));
+        }
+        // The rows together, in hundredths of the pitch.
+        let rows = devices * 100 + lanes[lanes.len() - 1] * Row::lane_share(memory);
         let (row, height) = match how.height {
             None => {
                 let row = Row::natural(memory);
-                (row, top + (row.pitch * devices + 99) / 100 + AXIS)
+                (row, top + (row.pitch * rows / 100 + 99) / 100 + AXIS)
             }
             Some(asked) => {
-                let pitch = (i64::from(asked) - top - AXIS) * 100 / devices;
+                let pitch = (i64::from(asked) - top - AXIS) * 10_000 / rows;
                 if pitch < Row::least(memory) {
-                    let least = top + AXIS + (Row::least(memory) * devices + 99) / 100;
+                    let least = top + AXIS + (Row::least(memory) * rows + 9_999) / 10_000;
                     return Err(SvgError::TooLow { asked, least });
                 }
                 (Row::of(pitch, memory), i64::from(asked))
@@ -144,6 +177,7 @@ impl Layout {
             phases_top,
             top,
             row,
+            lanes,
             numbers: None,
             makespan,
         };
@@ -172,7 +206,25 @@ impl Layout {
 
     /// Where a device begins, in hundredths of a pixel.
     pub(super) fn top_of(&self, device: Device) -> i64 {
-        self.top * 100 + self.row.pitch * i64::from(device.0)
+        self.top * 100 + self.row.pitch * i64::from(device.0) + self.row.lane * self.lanes[device.index()]
+    }
+
+    /// How many lanes a device has.
+    pub(super) fn lanes_of(&self, device: Device) -> i64 {
+        self.lanes[device.index() + 1] - self.lanes[device.index()]
+    }
+
+    /// The curve of memory of a device: from the top of its passes, and its height.
+    pub(super) fn curve_of(&self, device: Device) -> Option<(i64, i64)> {
+        self.row.curve.map(|(at, height)| (at + self.row.lane * self.lanes_of(device), height))
+    }
+
+    /// How far below the top of a device the line of the critical path runs: right under the passes.
+    pub(super) fn path_of(&self, device: Device) -> i64 {
+        let Row { cell, pitch, curve, .. } = self.row;
+        let below =
+            if self.lanes_of(device) > 0 { self.row.lanes_at() } else { curve.map_or(pitch, |(at, _)| at) };
+        i64::midpoint(cell, below)
     }
 
     /// Where the last device ends, in pixels.
@@ -206,7 +258,7 @@ pub(super) fn shortened(unit: &str) -> String {
 }
 
 fn count(lines: usize) -> i64 {
-    i64::try_from(lines).expect("a drawing has few lines of text")
+    i64::try_from(lines).expect("a drawing has few lines")
 }
 
 /// A text cut to a width.

@@ -2,15 +2,19 @@
 
 use super::measures::{EDGE, TEXT};
 use super::{Part, Svg};
+use crate::analysis::Work;
 use crate::draw::colour::{Colour, Ground};
 use crate::draw::xml::width_of;
 use crate::draw::{Picture, meaning};
+use crate::model::Kind;
 
 /// A sample of what is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sample {
     /// A colour.
     Fill(Colour),
+    /// A colour of a lane.
+    Thin(Colour),
     /// The curve of memory.
     Curve,
     /// The mark of a peak.
@@ -68,6 +72,21 @@ fn entries(picture: &Picture<'_>, how: &Svg) -> Vec<Entry> {
         let shade = |chunk| Sample::Fill(Colour::of(kind, chunk, chunks, Ground::Light));
         add(shades.into_iter().map(shade).collect(), format!("{kind} {}", meaning(kind)));
     }
+    for work in works(picture, how) {
+        let colour = |kind| Colour::of_work(work, kind, 0, chunks, Ground::Light);
+        let samples = match work {
+            Work::Optimizer => vec![Sample::Fill(colour(Kind::F))],
+            Work::Activation => vec![Sample::Thin(colour(Kind::F))],
+            Work::Gradient => {
+                let kinds = picture.kinds().into_iter().filter(|kind| kind.yields_input_gradient());
+                kinds.map(|kind| Sample::Thin(colour(kind))).collect()
+            }
+            Work::ToHost | Work::FromHost | Work::Gather | Work::Reduction => {
+                vec![Sample::Thin(colour(Kind::F))]
+            }
+        };
+        add(samples, work.name().to_owned());
+    }
     add(vec![Sample::Fill(Ground::Light.bubble())], "bubble".to_owned());
     if picture.schedule.overlap_count() > 0 {
         add(vec![Sample::Pair], "overlapped pair".to_owned());
@@ -86,4 +105,10 @@ fn entries(picture: &Picture<'_>, how: &Svg) -> Vec<Entry> {
         add(Vec::new(), shades);
     }
     entries
+}
+
+/// The kinds of work that are drawn beside and behind the passes.
+fn works(picture: &Picture<'_>, how: &Svg) -> impl Iterator<Item = Work> {
+    let lanes = how.shows(Part::Lanes);
+    picture.works().into_iter().filter(move |&work| lanes || work == Work::Optimizer)
 }

@@ -3,6 +3,8 @@
 /// The size of text, and of small text.
 pub(super) const TEXT: i64 = 12;
 pub(super) const SMALL: i64 = 11;
+/// The largest size of text in a lane.
+pub(super) const LANE_TEXT: i64 = 9;
 /// The size of the title.
 pub(super) const HEADING: i64 = 15;
 /// From one line of text to the next.

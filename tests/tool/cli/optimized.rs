@@ -44,12 +44,14 @@ impl Optimized {
         }
     }
 
-    /// Asserts that it is drawn in every form of picture.
-    pub fn assert_drawn(&self) {
-        for picture in ["found.svg", "found.html", "found.trace.json", "found.txt"] {
-            let drawn = tool(&["render", &self.file, "--model", self.model, "-o", &self.path(picture)]);
+    /// Draws it in every form of picture: as text, as SVG, as a page and as a trace.
+    pub fn drawn(&self) -> [String; 4] {
+        ["found.txt", "found.svg", "found.html", "found.trace.json"].map(|picture| {
+            let file = self.path(picture);
+            let drawn = tool(&["render", &self.file, "--model", self.model, "-o", &file]);
             assert_eq!(drawn.status, 0, "{picture}: {}", drawn.err);
-        }
+            std::fs::read_to_string(file).expect("a picture")
+        })
     }
 
     /// Asserts that `verify --every-m` leaves it undecided, since the model or the schedule has this.

@@ -13,7 +13,7 @@ fn what_is_found_is_verified_drawn_and_checked() {
     let found = Optimized::of(MODEL);
     found.assert_replays_to("makespan");
     found.assert_no_worse_than_named();
-    found.assert_drawn();
+    found.drawn();
     let checked = tool(&["check", &found.file, "--model", MODEL]);
     assert_eq!(checked.status, 0, "{}", checked.transcript());
     let lines: Vec<&str> = checked.out.lines().filter(|line| line.contains("pa")).collect();

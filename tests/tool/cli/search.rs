@@ -208,6 +208,11 @@ fn the_end_of_the_step_is_part_of_what_is_found_verified_and_checked() {
         "{}",
         checked.out
     );
+    let [text, svg, page, trace] = found.drawn();
+    assert!(text.contains("coll") && text.contains("O optimiser step, with its stage"), "{text}");
+    assert!(svg.contains(">collectives</text>") && svg.contains(">optimiser step</text>"));
+    assert!(page.contains("<td>collective stream</td>"));
+    assert!(trace.contains("gradients of stage 5") && trace.contains("optimiser step of stage 0"));
 }
 
 #[test]
@@ -240,11 +245,10 @@ fn messages_on_links_are_part_of_what_is_found_verified_and_checked() {
     let problem =
         "messages      occupy 3 times 4, 6, 4 ticks; one network card for each of the nodes [0 1] [2]";
     assert!(checked.out.contains(problem), "{}", checked.out);
-    for (picture, status) in [("messages.svg", 0), ("messages.trace.json", 0), ("messages.html", 2)] {
-        let drawn = tool(&["render", file, "--model", MESSAGES_MODEL, "-o", &found.path(picture)]);
-        assert_eq!(drawn.status, status, "{picture}: {}", drawn.err);
-    }
-    let trace = std::fs::read_to_string(found.path("messages.trace.json")).expect("a trace");
+    let [text, svg, page, trace] = found.drawn();
+    assert!(text.contains("card0") && text.contains(">1"), "{text}");
+    assert!(svg.contains(">card of node 0</text>") && svg.contains("<title>device 0 to device 1</title>"));
+    assert!(page.contains("<td>network card of node 0</td>"));
     assert!(trace.contains("link: network card of node 0") && trace.contains("activation of 1F0"));
 }
 
@@ -288,12 +292,12 @@ fn offloaded_activations_are_part_of_what_is_found_verified_and_checked() {
     let problem = "offload       100 MiB; to the host 5, back 5 ticks";
     assert!(checked.out.contains(problem), "{}", checked.out);
 
-    for (picture, status) in [("offload.trace.json", 0), ("offload.svg", 2), ("offload.html", 2)] {
-        let drawn = tool(&["render", file, "--model", OFFLOAD_MODEL, "-o", &found.path(picture)]);
-        assert_eq!(drawn.status, status, "{picture}: {}", drawn.err);
+    let [text, svg, page, trace] = found.drawn();
+    assert!(text.contains(">host") && text.contains("<host"), "{text}");
+    assert!(svg.contains(">to the host</text>") && svg.contains(">from the host</text>"));
+    for drawn in [&page, &trace] {
+        assert!(drawn.contains("copies to the host") && drawn.contains("copies from the host"));
     }
-    let trace = std::fs::read_to_string(found.path("offload.trace.json")).expect("a trace");
-    assert!(trace.contains("copies to the host") && trace.contains("copies from the host"));
     for form in ["pytorch", "pytorch-comms", "torchtitan", "megatron"] {
         let refused = tool(&["convert", file, "-o", &found.path("other"), "--to", form]);
         assert_eq!(refused.status, 2, "{form}: {}", refused.err);
@@ -306,6 +310,105 @@ fn offloaded_activations_are_part_of_what_is_found_verified_and_checked() {
 }
 
 #[test]
+fn gathered_weights_are_part_of_what_is_found_verified_and_checked() {
+    let found = Optimized::of(SHARDING_MODEL);
+    let (file, run) = (found.file.as_str(), &found.run);
+    found.assert_no_worse_than_named();
+    found.assert_replays_to("makespan");
+    found.assert_undecided_for_every_m("the model has [step]");
+    assert!(run["peak_memory_max"].as_i64() <= Some(60), "{run}");
+
+    // A stream does one thing at a time, and the passes of a stage come behind the gather of its weights.
+    let replayed = tool(&["replay", file, "--model", SHARDING_MODEL, "--json"]).json();
+    let streams = replayed["gathers"].as_array().expect("a list");
+    assert_eq!(streams.len(), 3);
+    for stream in streams {
+        let mut during: Vec<[i64; 2]> = Vec::new();
+        let mut busy = 0;
+        for gather in stream["gathers"].as_array().expect("a list") {
+            let [start, end] = ["start", "end"].map(|key| gather[key].as_i64().expect("ticks"));
+            assert_eq!(end - start, if gather["stage"] == 5 { 3 } else { 2 });
+            busy += end - start;
+            during.push([start, end]);
+            let passes = replayed["passes"].as_array().expect("a list").iter();
+            let mut own = passes.filter(|pass| pass["device"] == stream["device"]);
+            let used = usize::try_from(gather["used"].as_u64().expect("a position")).expect("a position");
+            let pass = own.nth(used).expect("a pass");
+            assert!(pass["start"].as_i64() >= Some(end), "{gather} {pass}");
+            assert!(pass["pass"].as_str().expect("a pass").starts_with(&gather["stage"].to_string()));
+        }
+        assert_eq!(stream["busy"].as_i64(), Some(busy));
+        for end in replayed["step"].as_array().expect("a list") {
+            let [stage, device] =
+                [&end["stage"], &stream["device"]].map(|value| value.as_i64().expect("a number"));
+            if device == stage.min(5 - stage) {
+                during.push([0, 1].map(|at| end["reduce"][at].as_i64().expect("ticks")));
+            }
+        }
+        during.sort_unstable();
+        assert!(during.windows(2).all(|two| two[0][1] <= two[1][0]), "{during:?}");
+    }
+    let shown = tool(&["replay", file, "--model", SHARDING_MODEL]);
+    assert!(shown.out.contains("device  gathers  busy  share of the makespan"), "{}", shown.out);
+
+    let checked = tool(&["check", file, "--model", SHARDING_MODEL]);
+    let problem = "sharding      gather 5 times 2, 3 ticks, 20 stage-activation; 1 stage at a time";
+    assert!(checked.out.contains(problem), "{}", checked.out);
+
+    // Without gathers all takes less time.
+    let plain = found.path("plain.toml");
+    let text = std::fs::read_to_string(SHARDING_MODEL).expect("a model");
+    std::fs::write(&plain, text.split("[sharding]").next().expect("a model")).expect("a file");
+    let without = tool(&["verify", file, "--model", &plain, "--json"]).json();
+    assert!(without["makespan"].as_i64() < run["makespan"].as_i64(), "{run} {without}");
+}
+
+#[test]
+fn plans_gather_weights_by_the_rule_that_replay_times() {
+    let found = Optimized::of(SHARDING_MODEL);
+    let file = found.file.as_str();
+    let elsewhere = "elsewhere in this file than by the rule";
+    let (one, three) = (found.path("one.csv"), found.path("three.csv"));
+    let to = |path: &str, model: &[&str]| {
+        let converted = tool(&[&["convert", file, "-o", path, "--to", "pytorch-comms"], model].concat());
+        assert_eq!(converted.status, 0, "{}", converted.err);
+        std::fs::read_to_string(path).expect("a plan").matches("UNSHARD").count()
+    };
+    // One stage at a time is gathered more often than two, which each device has.
+    let [often, once] = [to(&one, &["--model", SHARDING_MODEL]), to(&three, &[])];
+    assert!(often > once && once == 6, "{often} {once}");
+    let replayed = tool(&["replay", file, "--model", SHARDING_MODEL, "--json"]).json();
+    let streams = replayed["gathers"].as_array().expect("a list").iter();
+    let gathers: usize = streams.map(|stream| stream["gathers"].as_array().expect("a list").len()).sum();
+    assert_eq!(often, gathers);
+    let verified = tool(&["verify", &one, "--model", SHARDING_MODEL]);
+    assert!(verified.status == 0 && !verified.out.contains(elsewhere), "{}", verified.out);
+    let verified = tool(&["verify", &three, "--model", SHARDING_MODEL]);
+    assert!(verified.status == 0 && verified.out.contains(elsewhere), "{}", verified.out);
+    let refused = tool(&["convert", file, "-o", &found.path("m.json"), "--model", SHARDING_MODEL]);
+    assert_eq!(refused.status, 2, "{}", refused.err);
+}
+
+#[test]
+fn gathers_are_drawn() {
+    let found = Optimized::of(SHARDING_MODEL);
+    let [text, svg, page, trace] = found.drawn();
+    assert!(text.contains("coll") && text.contains("A gather of weights, with its stage"), "{text}");
+    assert!(svg.contains(">collectives</text>") && svg.contains(">gather of weights</text>"));
+    assert!(page.contains("<td>collective stream</td>") && page.contains("gather of weights"));
+    assert!(trace.contains("\"collective stream\"") && trace.contains("\"weights of stage 5\""));
+    // Times that the model repeats are not enough for every number of microbatches.
+    let text = std::fs::read_to_string(SHARDING_MODEL).expect("a model");
+    let (before, after) = text.split_once("[step]").expect("a step");
+    let sharding = after.split_once("[sharding]").expect("a table").1;
+    let model = found.path("no-step.toml");
+    std::fs::write(&model, format!("{before}[sharding]{sharding}")).expect("a file");
+    let every = tool(&["verify", &found.file, "--model", &model, "--every-m"]);
+    assert_eq!(every.status, 3, "{}", every.out);
+    assert!(every.out.contains("[sharding]"), "{}", every.out);
+}
+
+#[test]
 fn commands_that_know_passes_alone_refuse_models_that_say_more() {
     let directory = tempfile::tempdir().expect("a directory");
     let folder = directory.path().to_str().expect("a plain name");
@@ -314,6 +417,7 @@ fn commands_that_know_passes_alone_refuse_models_that_say_more() {
         (MESSAGES_MODEL, "has [messages]"),
         (STEP_MODEL, "has [step]"),
         (OFFLOAD_MODEL, "has [offload]"),
+        (SHARDING_MODEL, "has [step] and [sharding]"),
     ];
     for (model, tables) in models {
         for command in ["block", "frontier", "explain", "certify"] {
@@ -323,12 +427,10 @@ fn commands_that_know_passes_alone_refuse_models_that_say_more() {
             assert!(refused.err.contains(tables), "{command}: {}", refused.err);
         }
     }
-    let schedule = "tests/corpus/valid/split.json";
-    let refused = tool(&["render", schedule, "--model", "tests/corpus/valid/step.toml", "--devices", "2"]);
-    assert_eq!(refused.status, 2, "{}", refused.err);
 }
 
 const PAIRS_MODEL: &str = "models/profiles/deepseek-pair-v.toml";
 const MESSAGES_MODEL: &str = "tests/corpus/valid/messages.toml";
 const STEP_MODEL: &str = "tests/corpus/valid/step.toml";
+const SHARDING_MODEL: &str = "tests/data/cli/sharding.toml";
 const OFFLOAD_MODEL: &str = "tests/data/cli/offload.toml";

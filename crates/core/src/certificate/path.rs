@@ -1,5 +1,6 @@
 //! Heads and tails: what must happen before a pass and after it, for one microbatch alone. Tails to the end of the schedule
-//! include the [end of the step](super::step). The model is one in which every message has a link of its own.
+//! include the [end of the step](super::step); heads begin with the gather of the weights of the first stage, before which no
+//! pass runs. The model is one in which every message has a link of its own.
 
 use super::step;
 use crate::model::{Device, Kind, Model, Stage, Ticks};
@@ -19,6 +20,8 @@ impl<'a> Paths<'a> {
     pub(super) fn new(model: &'a Model) -> Self {
         let stages = model.placement().depth() as usize;
         let (mut forward, mut input) = (vec![Ticks::ZERO; stages], vec![Ticks::ZERO; stages]);
+        // No F of the first stage starts before the weights of that stage are there, and all else follows it.
+        forward[0] = model.gather(Stage(0));
         for stage in 1..stages {
             let before = Stage::at(stage - 1);
             forward[stage] =
@@ -78,10 +81,11 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// The least time that the first microbatch takes from the first start to the last end, with its messages and the end of the
-/// step.
+/// The least time that the first microbatch takes from the first start to the last end, with its messages, the first gather of
+/// weights, and the end of the step.
 #[must_use]
 pub fn critical_path(model: &Model) -> Ticks {
     let model = &model.with_own_links();
-    model.duration(Stage(0), Kind::F) + Paths::new(model).forward_tail(Stage(0))
+    let paths = Paths::new(model);
+    paths.forward_head(Stage(0)) + model.duration(Stage(0), Kind::F) + paths.forward_tail(Stage(0))
 }

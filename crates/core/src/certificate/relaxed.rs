@@ -4,7 +4,8 @@
 //! **Theorem.** Every lower bound of this model is one of the model.
 //!
 //! **Proof.** A schedule of the model is one of its [floor](Model::memory_floor), which has the same times: right after a pass has
-//! acquired what makes a device hold the most there, the device holds the workspace and the buffer of that pass besides. With one
+//! acquired what makes a device hold the most there, the device holds the workspace and the buffer of that pass,
+//! and the gathered weights of its stage, besides. Gathers only delay passes. With one
 //! level that keeps the least and takes the least time of all ([`Model::level_floor`]), and with R wherever it is, every R takes no
 //! longer and waits for no more, and from each F to its R no more is held. What it offloads holds no less than the checkpoint of the
 //! [floor without offloading](Model::offload_floor) between F and I, and is whole while these run; no bound uses more. The rest is

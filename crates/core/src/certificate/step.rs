@@ -11,8 +11,9 @@
 //! than s. So the reduction of s starts no earlier than e, its optimiser step starts `r_s` after e at the earliest, and it
 //! ends `r_s + o_s` after e or later.
 //!
-//! **What follows for bounds.** No pass waits for a reduction or an optimiser step. So all that holds for the passes of a
-//! schedule without the end of the step holds with it, and the theorem adds to it:
+//! **What follows for bounds.** No pass waits for a reduction or an optimiser step, but through a gather of weights on the
+//! same stream, which only delays it. So all that holds for the passes of a schedule without the end of the step holds with
+//! it, and the theorem adds to it:
 //!
 //! - *Makespan.* A chain of passes that ends on a device is followed by the tail of that device. [`Paths`](super::path::Paths)
 //!   takes the longest of all chains *with* these tails as the time that follows a pass. That is at least the time without

@@ -1,6 +1,8 @@
 //! The conditions under which costs and memory make a model.
 
-use super::{Device, Model, Offload, PartsError, PlacementError, Recompute, Stage, StepEnd, Ticks, Units};
+use super::{
+    Device, Model, Offload, PartsError, PlacementError, Recompute, Sharding, Stage, StepEnd, Ticks, Units,
+};
 
 /// Why costs and memory do not make a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -185,6 +187,23 @@ pub enum ModelError {
         max = Model::MAX_TOTAL
     )]
     OffloadOverflow,
+    /// A device that may hold the weights of no stage gathered.
+    #[error("`sharding.stages` is 0, but a device needs the weights of at least one stage at a time")]
+    NothingGathered,
+    /// All passes fit, but not together with all gathers of weights.
+    #[error(
+        "the times of all passes and of a gather of weights before each of them together exceed {max} ticks; choose a \
+         coarser unit",
+        max = Model::MAX_TOTAL
+    )]
+    GatherOverflow,
+    /// All activations fit, but not together with the gathered weights.
+    #[error(
+        "the activations of all microbatches and the gathered weights of all stages together exceed {max} units; choose a \
+         coarser unit",
+        max = Model::MAX_TOTAL
+    )]
+    GatheredOverflow,
     /// All activations together do not fit.
     #[error("the activations of all microbatches together exceed {max} units; choose a coarser unit", max = Model::MAX_TOTAL)]
     MemoryOverflow,
@@ -233,6 +252,7 @@ pub(super) fn check(model: &Model) -> Result<(), ModelError> {
     model.transient().check(model)?;
     model.check_messages()?;
     model.offload().map_or(Ok(()), |offload| offload.check(model))?;
+    model.sharding().map_or(Ok(()), |sharding| sharding.check(model))?;
     model.check_totals()?;
     model.check_pairs()?;
     model.check_low_ends()
@@ -329,6 +349,11 @@ impl Model {
         let copies = self.offload.iter().flat_map(Offload::times).flat_map(|(_, list)| list);
         let copies = total(copies.map(|ticks| ticks.0), microbatches).ok_or(ModelError::OffloadOverflow)?;
         total([passes, copies].into_iter(), 1).ok_or(ModelError::OffloadOverflow)?;
+        // F, R, I and W of a microbatch may each follow a gather.
+        let gathers = self.sharding.iter().flat_map(|Sharding { gather, .. }| gather);
+        let gathers = gathers.flat_map(|ticks| [ticks.0; 4]);
+        let gathers = total(gathers, microbatches).ok_or(ModelError::GatherOverflow)?;
+        total([passes, gathers].into_iter(), 1).ok_or(ModelError::GatherOverflow)?;
         let memory = &self.memory;
         let activations = memory.activation.iter().chain(&memory.weights).map(|units| units.0);
         total(activations, microbatches).ok_or(ModelError::MemoryOverflow)?;
@@ -338,7 +363,9 @@ impl Model {
         // On one stage a microbatch has the buffers of its activation and of its gradient at most.
         let transient = self.transient.lists().chain(self.transient.lists());
         let transient = transient.flat_map(|(_, list)| list).map(|units| units.0);
-        total(most_kept.chain(transient), microbatches).ok_or(ModelError::TransientOverflow)?;
+        let held = total(most_kept.chain(transient), microbatches).ok_or(ModelError::TransientOverflow)?;
+        let gathered = self.sharding.iter().flat_map(|Sharding { gathered, .. }| gathered);
+        total(gathered.map(|units| units.0).chain([held]), 1).ok_or(ModelError::GatheredOverflow)?;
         if let Some(&capacity) =
             self.memory.capacity.iter().flatten().find(|capacity| capacity.0 > Self::MAX_TOTAL)
         {

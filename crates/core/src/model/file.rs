@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::reading::{FileError, Table, TomlProblem, Value, document, root};
 use super::{
     Costs, Device, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd, Ticks,
-    Units, offload, ranges,
+    Units, offload, ranges, sharding,
 };
 use super::{parts_file, recompute_file, transient_file};
 
@@ -28,6 +28,7 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
         "messages",
         "step",
         "offload",
+        "sharding",
     ])?;
     let name = file.require("name")?.text()?.to_owned();
     let source = file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?;
@@ -56,10 +57,17 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
         .get("offload")
         .map(|value| offload::read(&value.table()?, &memory.activation, &placement))
         .transpose()?;
+    let sharding =
+        file.get("sharding").map(|value| sharding::read(&value.table()?, &placement)).transpose()?;
     Model::new(name, source, placement, microbatches, costs, memory)
         .and_then(|model| {
             let model = model.with_low_ends(low)?.with_overlap(overlap)?.with_recompute(recompute)?;
-            model.with_messages(messages)?.with_step(step)?.with_transient(transient)?.with_offload(offload)
+            model
+                .with_messages(messages)?
+                .with_step(step)?
+                .with_transient(transient)?
+                .with_offload(offload)?
+                .with_sharding(sharding)
         })
         .map_err(|error| FileError {
             span: span_of(&error, &file, &pipeline_value),
@@ -81,6 +89,10 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         E::OffloadOverflow => {
             return file.get("offload").map_or_else(|| pipeline.span(), |offload| offload.span());
         }
+        E::GatherOverflow | E::GatheredOverflow => {
+            return file.get("sharding").map_or_else(|| pipeline.span(), |sharding| sharding.span());
+        }
+        E::NothingGathered => ("sharding", "stages"),
         E::MemoryOverflow => ("memory", "activation"),
         E::LevelExceedsActivation { level, .. } => {
             let table = file.get("recompute").and_then(|value| value.table().ok());

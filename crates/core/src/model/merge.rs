@@ -35,7 +35,7 @@ pub(super) struct Merges {
     by_stage: Vec<Option<usize>>,
     /// By the tables of the forward and of the backward, and the kind of the backward: which one it is of the merges.
     of: BTreeMap<(usize, usize, Kind), usize>,
-    merges: Vec<Merge>,
+    all: Vec<Merge>,
 }
 
 /// A part of an overlapped pair, as the quickest launch order runs it.
@@ -135,9 +135,9 @@ fn quickest(forward: &[Part], backward: &[Part], comparisons: &mut u64) -> Optio
             if (forwards, backwards) == (0, 0) {
                 cell.push(nothing.clone());
             }
-            let by_forward =
-                forwards.checked_sub(1).map(|less| (&kept[less][backwards], [less, backwards], 0));
-            let by_backward = backwards.checked_sub(1).map(|less| (&row[less], [forwards, less], 1));
+            let by_forward = kept.last().and_then(|row| row.get(backwards));
+            let by_forward = by_forward.map(|shorter| (shorter, [forwards - 1, backwards], 0));
+            let by_backward = row.last().map(|shorter| (shorter, [forwards, backwards - 1], 1));
             for (shorter, launched, last) in by_forward.into_iter().chain(by_backward) {
                 for (before, beginning) in shorter.iter().enumerate() {
                     let longer = beginning.with(&lists, launched, last, before);
@@ -163,9 +163,9 @@ fn quickest(forward: &[Part], backward: &[Part], comparisons: &mut u64) -> Optio
         let &Beginning { before, last, .. } = &kept[forwards][backwards][at];
         is_forward.push(last == 0);
         if last == 0 {
-            forwards -= 1
+            forwards -= 1;
         } else {
-            backwards -= 1
+            backwards -= 1;
         }
         at = before;
     }
@@ -176,13 +176,13 @@ fn quickest(forward: &[Part], backward: &[Part], comparisons: &mut u64) -> Optio
 impl Merges {
     /// The durations, in ticks.
     pub(super) fn times(&mut self) -> impl Iterator<Item = &mut Ticks> {
-        self.merges.iter_mut().map(|merge| &mut merge.duration)
+        self.all.iter_mut().map(|merge| &mut merge.duration)
     }
 
     fn get(&self, forward: Stage, backward: Stage, kind: Kind) -> Option<&Merge> {
         let table = |stage: Stage| self.by_stage[stage.index()];
         let merge = self.of.get(&(table(forward)?, table(backward)?, kind))?;
-        Some(&self.merges[*merge])
+        Some(&self.all[*merge])
     }
 }
 
@@ -194,7 +194,7 @@ impl Model {
         }
         let by_stage = self.parts_by_stage()?;
         let tables = &self.overlap.parts;
-        let (mut of, mut merges) = (BTreeMap::new(), Vec::new());
+        let (mut of, mut all) = (BTreeMap::new(), Vec::new());
         // By the two lists: which one it is of the merges.
         let mut known: BTreeMap<[&[Part]; 2], usize> = BTreeMap::new();
         let mut comparisons = MAX_COMPARISONS;
@@ -210,23 +210,22 @@ impl Model {
                 if of.contains_key(&(one, other, kind)) {
                     continue;
                 }
-                let merge = match known.get(&[parts, beside]) {
-                    Some(&merge) => merge,
-                    None => {
-                        let merge = quickest(parts, beside, &mut comparisons).ok_or_else(|| {
-                            let place = PartsPlace::Key(if kind == Kind::B { "backward" } else { "input" });
-                            let fault = PartsFault::TooManyMerges { forward, backward, key };
-                            PartsError { table: other, place, fault }
-                        })?;
-                        merges.push(merge);
-                        known.insert([parts, beside], merges.len() - 1);
-                        merges.len() - 1
-                    }
+                let merge = if let Some(&merge) = known.get(&[parts, beside]) {
+                    merge
+                } else {
+                    let merge = quickest(parts, beside, &mut comparisons).ok_or_else(|| {
+                        let place = PartsPlace::Key(if kind == Kind::B { "backward" } else { "input" });
+                        let fault = PartsFault::TooManyMerges { forward, backward, key };
+                        PartsError { table: other, place, fault }
+                    })?;
+                    all.push(merge);
+                    known.insert([parts, beside], all.len() - 1);
+                    all.len() - 1
                 };
                 of.insert((one, other, kind), merge);
             }
         }
-        let merges = Some(Box::new(Merges { by_stage, of, merges }));
+        let merges = Some(Box::new(Merges { by_stage, of, all }));
         Ok(Self { merges, ..self })
     }
 

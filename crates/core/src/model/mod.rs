@@ -51,6 +51,7 @@ pub mod reading;
 mod recompute;
 mod recompute_file;
 mod rescale;
+mod sharding;
 mod step;
 mod transient;
 mod transient_file;
@@ -70,6 +71,7 @@ pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
 pub use print::print;
 pub use recompute::{Recompute, RecomputeLevel};
+pub use sharding::Sharding;
 pub use step::{BeyondPasses, StepEnd};
 pub use transient::{Transient, Workspace};
 
@@ -89,6 +91,7 @@ pub struct Model {
     messages: Option<Messages>,
     step: Option<StepEnd>,
     offload: Option<Offload>,
+    sharding: Option<Sharding>,
     transient: Transient,
     /// What it says of recomputation besides the checkpoint of its memory; nothing where that is all.
     recompute: Option<Box<recompute::Levels>>,
@@ -102,9 +105,9 @@ impl Model {
     /// bits too.
     pub const MAX_TOTAL: i64 = 1 << 58;
 
-    /// A model from its parts. Overlapped pairs take as long as their passes one after the other, messages keep no link
-    /// busy, nothing follows the passes, no activation leaves its device, they need no more memory than what is kept, and R takes as
-    /// long as F.
+    /// A model from its parts. Overlapped pairs take as long as their passes one after the other, messages keep no link busy,
+    /// nothing follows the passes, no activation leaves its device, weights are whole, passes need no more memory than what
+    /// is kept, and R takes as long as F.
     ///
     /// # Errors
     /// When a list has the wrong length, an amount is negative, or the whole could overflow.
@@ -117,7 +120,8 @@ impl Model {
         memory: Memory,
     ) -> Result<Self, ModelError> {
         let (overlap, transient) = (Overlap::default(), Transient::default());
-        let (merges, messages, step, offload, low, recompute) = (None, None, None, None, None, None);
+        let (merges, messages, step, offload) = (None, None, None, None);
+        let (sharding, low, recompute) = (None, None, None);
         let model = Self {
             name,
             source,
@@ -131,6 +135,7 @@ impl Model {
             messages,
             step,
             offload,
+            sharding,
             transient,
             recompute,
         };

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Device, Links, Messages, Model, Overlap, PairDurations, Shape, Units, ranges};
-use super::{offload, parts_file, recompute_file, transient_file};
+use super::{offload, parts_file, recompute_file, sharding, transient_file};
 
 /// The text of a model file that reads as this model. A list of equal values is written as one.
 #[must_use]
@@ -111,6 +111,9 @@ pub fn print(model: &Model) -> String {
     }
     if let Some(offload) = model.offload() {
         line(format_args!("\n[offload]\n{}", offload::lines(offload).join("\n")));
+    }
+    if let Some(sharding) = model.sharding() {
+        line(format_args!("\n[sharding]\n{}", sharding::lines(sharding).join("\n")));
     }
     text
 }

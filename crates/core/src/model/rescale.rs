@@ -1,7 +1,9 @@
 //! The same times in nanoseconds.
 
 use super::recompute::Levels;
-use super::{Costs, Messages, Model, ModelError, Offload, Overlap, PairDurations, PassParts, StepEnd, Ticks};
+use super::{
+    Costs, Messages, Model, ModelError, Offload, Overlap, PairDurations, PassParts, Sharding, StepEnd, Ticks,
+};
 
 impl Model {
     /// The same pipeline with all its times in nanoseconds; nothing where its [unit](Costs::unit) has no length.
@@ -30,6 +32,7 @@ impl Model {
             messages,
             step,
             offload,
+            sharding,
             recompute,
             name: _,
             source: _,
@@ -49,6 +52,7 @@ impl Model {
         let offload = offload
             .iter_mut()
             .flat_map(|Offload { moved: _, to_host, from_host }| to_host.iter_mut().chain(from_host));
+        let sharding = sharding.iter_mut().flat_map(|Sharding { gather, gathered: _, stages: _ }| gather);
         let recompute = recompute.iter_mut().flat_map(|levels| {
             let Levels { first, further, fused: _ } = &mut **levels;
             let further = further.iter_mut().map(|level| &mut level.duration);
@@ -62,6 +66,7 @@ impl Model {
             .chain(messages)
             .chain(step)
             .chain(offload)
+            .chain(sharding)
             .chain(recompute)
             .chain(pairs)
             .chain(parts)

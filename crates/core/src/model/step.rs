@@ -55,6 +55,7 @@ impl Model {
             ("[messages]", self.has_busy_links()),
             ("[step]", has_step),
             ("[offload]", self.can_offload()),
+            ("[sharding]", self.has_gathers() || self.has_gathered_memory()),
             ("`memory.workspace`", self.has_workspace()),
             ("`memory.receive`", self.has_buffers()),
             ("`memory.retained_for_weight` above `memory.activation`", self.has_growth()),

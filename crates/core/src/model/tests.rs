@@ -6,6 +6,7 @@ mod offload;
 mod parts;
 mod recompute;
 mod rescale;
+mod sharding;
 mod transient;
 
 const COMPLETE: &str = r#"name = "complete"

@@ -152,15 +152,15 @@ impl Model {
     }
 
     /// Whether memory is no more than what F keeps, of which I releases some part and W the rest: no workspace, no buffers,
-    /// and no I that leaves more than F kept.
+    /// no gathered weights, and no I that leaves more than F kept.
     #[must_use]
     pub fn has_plain_memory(&self) -> bool {
-        !(self.has_workspace() || self.has_buffers() || self.has_growth())
+        !(self.has_workspace() || self.has_buffers() || self.has_growth() || self.has_gathered_memory())
     }
 
-    /// The least that a device holds, in units, beside what microbatches keep on it when they come to keep more: the workspace
-    /// of the pass that acquires it, and the buffer of the message that this pass uses. F and R acquire; with offloading, any
-    /// pass may come right behind what is brought back.
+    /// The least that a device holds, in units, beside what microbatches keep on it when they come to keep more: the
+    /// workspace of the pass that acquires it, the buffer of the message that this pass uses, and the gathered weights of its
+    /// stage. F and R acquire; with offloading, any pass may come right behind what is brought back.
     ///
     /// # Panics
     /// When there is no such device.
@@ -177,7 +177,9 @@ impl Model {
             Kind::I | Kind::B => placement.stage_after(stage).map(|_| self.receive_after(stage)),
             Kind::R | Kind::W => None,
         };
-        let beside = |stage, kind| self.workspace(stage, kind) + buffer(stage, kind).unwrap_or_default();
+        let beside = |stage, kind| {
+            self.workspace(stage, kind) + buffer(stage, kind).unwrap_or_default() + self.gathered(stage)
+        };
         let stages = placement.stages_of(device).iter();
         let all = stages.flat_map(|&stage| kinds.iter().map(move |&kind| beside(stage, kind)));
         all.min().unwrap_or_default()

@@ -4,7 +4,7 @@ use super::check::check;
 use super::recompute::Levels;
 use super::{
     Costs, Device, Links, Memory, Messages, Model, ModelError, Offload, PairDurations, RecomputeLevel,
-    StepEnd, Transient, Units, Workspace,
+    Sharding, StepEnd, Transient, Units, Workspace,
 };
 
 impl Model {
@@ -137,6 +137,14 @@ impl Model {
             }),
             None => None,
         };
+        let sharding = match &self.sharding {
+            Some(Sharding { gather, gathered, stages: at_once }) => Some(Sharding {
+                gather: stretch("sharding.gather", gather, stages)?,
+                gathered: stretch("sharding.gathered", gathered, stages)?,
+                stages: *at_once,
+            }),
+            None => None,
+        };
         let transient = Transient {
             workspace: match &self.transient.workspace {
                 Some(workspace) => {
@@ -161,9 +169,8 @@ impl Model {
             Some(levels) => Some(Box::new(stretch_levels(levels, stages)?)),
             None => None,
         };
-        Self { placement, costs, low, memory, messages, step, offload, transient, recompute, ..self.clone() }
-            .checked()?
-            .merged()
+        let devices = Self { placement, costs, low, memory, messages, step, ..self.clone() };
+        Self { offload, sharding, transient, recompute, ..devices }.checked()?.merged()
     }
 }
 

@@ -141,13 +141,7 @@ impl Away {
         }
         let of_device = |(device, order): (Device, &[Pass])| {
             let mut changes = vec![(Units::ZERO, Units::ZERO); order.len() + 1];
-            // What changes at a pass that does not count does so at the next one that does.
-            let mut counted: Vec<usize> = (0..=order.len()).collect();
-            for position in (0..order.len()).rev() {
-                if layout.find(order[position]) != Some(layout.slot(Place { device, position })) {
-                    counted[position] = counted[position + 1];
-                }
-            }
+            let counted = layout.counted(device, order);
             for copied in of_device(model, schedule, layout, device) {
                 let moved = model.moved(copied.pass.stage);
                 changes[counted[copied.freed]].0 += moved;

@@ -111,6 +111,18 @@ impl Layout {
         self.first[device.index()]..self.first[device.index() + 1]
     }
 
+    /// By position of a device's order, and for that behind it: the first position from there on whose pass counts. What
+    /// changes at a pass that does not count does so at that one.
+    pub(super) fn counted(&self, device: Device, order: &[Pass]) -> Vec<usize> {
+        let mut counted: Vec<usize> = (0..=order.len()).collect();
+        for position in (0..order.len()).rev() {
+            if self.find(order[position]) != Some(self.slot(Place { device, position })) {
+                counted[position] = counted[position + 1];
+            }
+        }
+        counted
+    }
+
     /// Calls `each` with every pass that must end before a pass may start, with its place.
     /// Passes without a place are left out: they are reported as missing.
     #[inline]

@@ -16,7 +16,6 @@ use super::numbering::Numbering;
 use super::{devices, rules};
 use crate::model::{Device, Kind, Link, Model, Pass, Stage, Ticks};
 use crate::schedule::{Place, Schedule};
-use crate::tasks::Task;
 
 /// A message.
 #[derive(Debug, Clone, Copy)]
@@ -68,11 +67,12 @@ fn receiver(model: &Model, pass: Pass) -> Option<(Stage, Stage)> {
 /// By rank of a pass: when it ends if every message has a link of its own. Zero for all if the passes wait for each other in
 /// a cycle, which they then do in any order of messages.
 fn made_with_own_links(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Ticks> {
-    let free = model.with_own_links().with_step(None).expect("what ends with its passes takes no longer");
-    let graph = rules::task_graph(&free, schedule, layout, &Numbering::new(&free, schedule, layout));
-    // Passes have the ranks of their slots. Only copies come after them.
-    match graph.execute() {
-        Ok(execution) => (0..).map(Task).take(graph.len()).map(|task| execution.end(&graph, task)).collect(),
-        Err(_) => vec![Ticks::ZERO; layout.len()],
-    }
+    // Passes wait for gathers, which wait for reductions.
+    let step = model.step().filter(|_| model.has_gathers()).cloned();
+    let free = model.with_own_links().with_step(step).expect("what ends with its passes takes no longer");
+    let numbering = Numbering::new(&free, schedule, layout);
+    let graph = rules::task_graph(&free, schedule, layout, &numbering);
+    let Ok(execution) = graph.execute() else { return vec![Ticks::ZERO; layout.len()] };
+    let passes = devices(schedule).flat_map(|(device, _)| numbering.passes(layout, device));
+    passes.map(|rank| execution.starts()[rank] + graph.durations()[rank]).collect()
 }

@@ -1,9 +1,10 @@
 //! Memory along each device's order. A device runs one pass at a time, so what is live depends on
-//! the order and on what is offloaded alone; for buffers of messages, on the orders of all devices.
+//! the order and on what is offloaded alone, gathered weights included; for buffers of messages, on the orders of all devices.
 
 use std::collections::BTreeSet;
 
 use super::buffers::buffers;
+use super::collectives::GatheredWeights;
 use super::copies::{self, Away};
 use super::layout::{Layout, Slot};
 use super::violation::Violation;
@@ -22,6 +23,7 @@ pub(super) fn inspect(
 ) -> Vec<Units> {
     let received = Received::new(model, schedule, layout);
     let away = Away::new(model, schedule, layout);
+    let gathered = GatheredWeights::new(model, schedule, layout);
     super::devices(schedule)
         .map(|(device, order)| {
             let capacity = model.memory().capacity[device.index()];
@@ -32,7 +34,7 @@ pub(super) fn inspect(
             let (mut withheld, mut beside) = (Units::ZERO, Units::ZERO);
             for (place, _, pass) in effective(layout, device, order) {
                 let (posted, used) = received.at(place);
-                let (freed, fetched) = away.at(place);
+                let (freed, fetched) = sum(away.at(place), gathered.at(place));
                 live -= freed;
                 // What is free from here on may end the excursion before the pass starts.
                 over &= freed == Units::ZERO || capacity.is_some_and(|capacity| live > capacity);
@@ -77,12 +79,13 @@ pub struct Held {
 pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<Vec<Held>> {
     let received = Received::new(model, schedule, layout);
     let away = Away::new(model, schedule, layout);
+    let gathered = GatheredWeights::new(model, schedule, layout);
     super::devices(schedule)
         .map(|(device, order)| {
             let mut change = vec![(Units::ZERO, Units::ZERO); order.len()];
             for (place, _, pass) in effective(layout, device, order) {
                 let (posted, used) = received.at(place);
-                let (freed, fetched) = away.at(place);
+                let (freed, fetched) = sum(away.at(place), gathered.at(place));
                 let workspace = model.workspace(pass.stage, pass.kind);
                 change[place.position] = (
                     acquired(model, schedule, layout, pass) + posted + workspace + fetched - freed,
@@ -102,6 +105,11 @@ pub(super) fn along(model: &Model, schedule: &Schedule, layout: &Layout) -> Vec<
             held.collect()
         })
         .collect()
+}
+
+/// The sums of what is free from a pass on, and of what is occupied from it on.
+fn sum(one: (Units, Units), other: (Units, Units)) -> (Units, Units) {
+    (one.0 + other.0, one.1 + other.1)
 }
 
 /// What buffers of messages add to passes. Nothing is laid out where messages need none.

@@ -12,15 +12,16 @@ pub type Rate = Ratio<i128>;
 /// What the times of a schedule amount to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metrics {
-    /// The last end over all devices, the first start being time 0. The optimiser steps count where the model has an
-    /// [end of the step](Model::step).
+    /// The last end over all devices, the first start being time 0, that of a gather of weights included. The optimiser steps
+    /// count where the model has an [end of the step](Model::step).
     pub makespan: Ticks,
     /// The least time, in ticks, within which every device can run its passes, and the optimiser steps of its stages, if
-    /// it may begin later than as soon as possible: the papers' "cost", and the time of an iteration when the next one
+    /// it may begin later than as soon as possible. It begins when it posts its first gathers, where weights are
+    /// [gathered](Model::has_gathers): the papers' "cost", and the time of an iteration when the next one
     /// follows without a barrier. The starts as soon as possible may have a larger span.
     pub device_span: Ticks,
     /// The time that all devices together are busy, with passes and optimiser steps. An overlapped pair counts once.
-    /// Reductions do not count: they run on the collective streams, while the devices may work or wait.
+    /// Reductions and gathers do not count: they run on the collective streams, while the devices may work or wait.
     pub busy: Ticks,
     /// The part of that in which they do what every schedule has to: forwards, backwards and optimiser steps.
     /// Recomputation is not counted.

@@ -28,6 +28,12 @@
 //!   the collective stream of its device, one stage at a time, in the order of those passes; a stage that no microbatch
 //!   goes through comes first. Behind all its passes, and in the same order, the device runs the optimiser steps of its
 //!   stages, each once its gradients are reduced. None of this holds memory of its own.
+//! - Where the model says that weights are [sharded](crate::model::Sharding), those of a stage are gathered on the collective
+//!   stream of its device before they are used, as the [rule of gatherings](Schedule::gatherings) says, in the order in which
+//!   gathers and reductions are posted. A gather waits for what ends before the pass at which it is posted, and the first
+//!   pass that uses the weights waits for it; that of no time waits for nothing. What is gathered is held from the pass
+//!   before which the gather is posted to the one before which the rule lets go of it. Each device posts its first gathers
+//!   when it begins.
 //! - What the schedule [offloads](Schedule::offloads) goes to the host on a copy engine of its device, once its F has ended, in the
 //!   order of the Fs. Its memory is free from the pass on at which the schedule says so, and that pass waits for the copy. It
 //!   comes back on another copy engine, in the order in which copies are posted: behind the pass before that at which the
@@ -54,6 +60,7 @@
 //! ```
 
 mod buffers;
+mod collectives;
 mod copies;
 mod deadlocks;
 mod layout;
@@ -70,8 +77,9 @@ mod violation;
 use std::ops::Range;
 
 use crate::model::{Device, Link, Model, Pass, Ticks, Units};
-use crate::schedule::Schedule;
+use crate::schedule::{Gathering, Schedule};
 use crate::tasks::{Execution, Task, TaskGraph};
+use collectives::{Collective, Stream};
 use deadlocks::Deadlocks;
 use layout::Layout;
 use numbering::Numbering;
@@ -100,11 +108,15 @@ pub struct Verdict {
 /// When everything runs, and what that amounts to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
-    /// The start of every pass, in the order of each device; the first start is 0. Of an overlapped pair, the first pass
-    /// starts with the pair and the second one ends with it; between, they run side by side for as long as the pair saves.
+    /// The start of every pass, in the order of each device; the first start, or that of a gather of weights before it, is 0.
+    /// Of an overlapped pair, the first pass starts with the pair and the second one ends with it; between, they run side by
+    /// side for as long as the pair saves.
     pub starts: Vec<Vec<Ticks>>,
     /// The links that messages keep busy, and when; empty for a model without [such messages](Model::has_busy_links).
     pub links: Vec<LinkTimes>,
+    /// By device, when its collective stream gathers weights, in order; empty for a model in which that takes [no
+    /// time](Model::has_gathers).
+    pub gathers: Vec<Vec<GatherTimes>>,
     /// By device, when its copy engines are busy; empty for a schedule that [offloads](Schedule::offloads) nothing.
     pub copies: Vec<CopyTimes>,
     /// By stage, when the step ends; empty for a model without an [end of the step](Model::step).
@@ -120,6 +132,15 @@ pub struct StepTimes {
     pub reduce: Range<Ticks>,
     /// Start and end of its optimiser step, on its device.
     pub optimizer: Range<Ticks>,
+}
+
+/// When the weights of a stage are gathered on the collective stream of its device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatherTimes {
+    /// The stage, and the positions between which the device has its weights.
+    pub gathering: Gathering,
+    /// Start and end of the gather.
+    pub during: Range<Ticks>,
 }
 
 /// When the copy engines of a device are busy: each with its copies in order, as the forward whose activation is copied, and the
@@ -232,13 +253,22 @@ fn time(model: &Model, schedule: &Schedule, layout: &Layout) -> Option<Timing> {
     let on_engine = |copies: &[(copies::Copied, Task)]| {
         copies.iter().map(|&(copied, task)| (copied.pass, during(task))).collect()
     };
+    let of_stream = |stream: &Stream| {
+        let gathers = stream.collectives.iter().filter_map(|&(collective, task)| match collective {
+            Collective::Gather(gathering) => Some(GatherTimes { gathering, during: during(task) }),
+            Collective::Reduce(_) => None,
+        });
+        gathers.collect()
+    };
+    let has_gathers = model.has_gathers();
+    let gathers = numbering.streams().iter().filter(|_| has_gathers).map(of_stream).collect();
     let of_engines = |engines: &copies::Engines| CopyTimes {
         to_host: on_engine(&engines.to_host),
         from_host: on_engine(&engines.from_host),
     };
     let copies = numbering.engines().iter().map(of_engines).collect();
     let metrics = metrics::measure(model, schedule, &starts, &step, device_span);
-    Some(Timing { starts, links, copies, step, metrics })
+    Some(Timing { starts, links, gathers, copies, step, metrics })
 }
 
 /// The starts of passes, in the order of each device. The second pass of a pair ends with the pair.
@@ -260,15 +290,16 @@ fn starts(
 }
 
 /// The task graph that [`replay`] runs. Its first resources are the devices, and the first tasks of a device are the passes
-/// of its order. The task of an overlapped pair is that of its first pass; that of its second pass takes no time and
-/// follows it.
+/// of its order, behind [one](posting_tasks) with which it posts its first gathers for a model in which gathers take time.
+/// The task of an overlapped pair is that of its first pass; that of its second pass takes no time and follows it.
 ///
-/// For a model with an [end of the step](Model::step), the optimiser steps of a device follow its passes, and the
-/// collective stream of each device is a resource behind all devices, with the reductions as its tasks. For a model with
-/// [messages that keep links busy](Model::has_busy_links), the links are the next resources, with the messages as their
-/// tasks. For a schedule that [offloads](Schedule::offloads) something, the copy engines of each device come last, that to the
-/// host before that from it, with the copies as their tasks. Else there is nothing more, and the task of a pass has the rank that the pass has in the orders of all devices, one after the
-/// other.
+/// For a model with an [end of the step](Model::step), the optimiser steps of a device follow its passes. For such a model
+/// and for one in which [gathers take time](Model::has_gathers), the collective stream of each device is a resource behind
+/// all devices, with the gathers and the reductions as its tasks. For a model with [messages that keep links
+/// busy](Model::has_busy_links), the links are the next resources, with the messages as their tasks. For a schedule that
+/// [offloads](Schedule::offloads) something, the copy engines of each device come last, that to the host before that from it,
+/// with the copies as their tasks. Else there is nothing more, and the task of a pass has the rank that the pass has in the
+/// orders of all devices, one after the other.
 ///
 /// Nothing where passes are missing, double or out of place, which [`replay`] reports.
 #[must_use]
@@ -283,6 +314,13 @@ pub fn task_graph(model: &Model, schedule: &Schedule) -> Option<TaskGraph> {
         }
     }
     None
+}
+
+/// How many tasks of a device come before those of its passes in the [task graph](task_graph()) of a model: that with which
+/// it posts its first gathers, where [gathers take time](Model::has_gathers).
+#[must_use]
+pub fn posting_tasks(model: &Model) -> u32 {
+    u32::from(model.has_gathers())
 }
 
 /// What every device holds around each pass of its order: the curve of which

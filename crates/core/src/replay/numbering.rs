@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::collectives::{Collective, Stream};
 use super::copies::Engines;
 use super::devices;
 use super::layout::{Layout, Slot};
@@ -12,17 +13,20 @@ use crate::tasks::Task;
 
 /// The numbers of the tasks of a schedule.
 ///
-/// The resources are the devices, then, for a model with an end of the step, the collective streams of the devices, then the
-/// links that messages keep busy, then, where something is offloaded, the copy engines of the devices. A device runs its passes, then the optimiser steps of its stages. Its stream runs the
-/// reductions of these stages, in the same order.
+/// The resources are the devices, then, for a model with an end of the step or with gathers that take time, the collective
+/// streams of the devices, then the links that messages keep busy, then, where something is offloaded, the copy engines of
+/// the devices. A device posts its first gathers, where gathers take time, runs its passes, then the optimiser steps of its
+/// stages. Its stream runs gathers, and the reductions of these stages in the same order.
 #[derive(Default)]
 pub(super) struct Numbering {
-    /// By device: how many optimiser steps of other devices come before its passes.
+    /// By device: how many tasks come before its passes besides passes of other devices.
     before: Vec<u32>,
     /// By device: its stages in the order of their last backwards. Empty without an end of the step.
     orders: Vec<Vec<Stage>>,
     /// By stage. Empty without an end of the step.
     ends: Vec<StageEnd>,
+    /// By device: its collectives. Empty without an end of the step and without gathers that take time.
+    streams: Vec<Stream>,
     links: Vec<(Link, Vec<Sent>)>,
     /// By slot of the pass that makes it: the task of a message. Empty where no link is kept busy.
     messages: Vec<Option<Task>>,
@@ -41,14 +45,29 @@ pub(super) struct StageEnd {
 
 impl Numbering {
     pub(super) fn new(model: &Model, schedule: &Schedule, layout: &Layout) -> Self {
-        let mut numbering = match model.step() {
-            Some(_) => Self::with_ends(model, schedule, layout),
-            None => Self { before: vec![0; schedule.orders().len()], ..Self::default() },
-        };
-        numbering.links = links(model, schedule, layout);
+        let mut numbering = Self::with_devices(model, schedule, layout);
+        // The streams come behind all devices.
+        let last = Device::at(schedule.orders().len() - 1);
+        let steps_of_last = u32::try_from(numbering.ends_of(last).len()).expect("one for each stage");
+        let mut first = layout.range(last).end + numbering.before[last.index()] + steps_of_last;
+        if model.step().is_some() || model.has_gathers() {
+            for (device, _) in devices(schedule) {
+                let stages = numbering.ends_of(device).iter().map(|&stage| {
+                    let at = numbering.end(stage).last_backward.map(|slot| layout.place(slot).position);
+                    (at, stage)
+                });
+                let stream = Stream::new(model, schedule, device, stages, first);
+                for &(collective, task) in &stream.collectives {
+                    if let Collective::Reduce(stage) = collective {
+                        numbering.ends[stage.index()].reduction = task;
+                    }
+                }
+                first += stream.len();
+                numbering.streams.push(stream);
+            }
+        }
         // The links come behind all devices and streams.
-        let ends = u32::try_from(2 * numbering.ends.len()).expect("two for each stage");
-        let first = layout.range(Device::at(schedule.orders().len() - 1)).end + ends;
+        numbering.links = links(model, schedule, layout);
         if !numbering.links.is_empty() {
             numbering.messages = vec![None; layout.len()];
             let messages = numbering.links.iter().flat_map(|(_, messages)| messages);
@@ -68,8 +87,17 @@ impl Numbering {
         numbering
     }
 
-    /// The numbers of all tasks but messages and copies, for a model with an end of the step.
-    fn with_ends(model: &Model, schedule: &Schedule, layout: &Layout) -> Self {
+    /// The numbers of the tasks of devices.
+    fn with_devices(model: &Model, schedule: &Schedule, layout: &Layout) -> Self {
+        let posts = u32::from(model.has_gathers());
+        let mut numbered = 0;
+        if model.step().is_none() {
+            let before = devices(schedule).map(|_| {
+                numbered += posts;
+                numbered
+            });
+            return Self { before: before.collect(), ..Self::default() };
+        }
         let mut last_backward: Vec<Option<Slot>> = vec![None; model.stages() as usize];
         for (device, order) in devices(schedule) {
             for (position, pass) in order.iter().enumerate() {
@@ -81,25 +109,27 @@ impl Numbering {
         let none = StageEnd { last_backward: None, reduction: Task(0), optimizer: Task(0) };
         let mut ends = vec![none; last_backward.len()];
         let (mut before, mut orders) = (Vec::new(), Vec::new());
-        let mut numbered = 0;
-        // The streams come behind all devices, each of which has an optimiser step for every stage.
-        let mut reduction = layout.range(Device::at(schedule.orders().len() - 1)).end + model.stages();
         for (device, _) in devices(schedule) {
+            numbered += posts;
             before.push(numbered);
             let mut stages = model.placement().stages_of(device).to_vec();
             stages.sort_by_key(|&stage| (last_backward[stage.index()], stage));
             for &stage in &stages {
                 ends[stage.index()] = StageEnd {
                     last_backward: last_backward[stage.index()],
-                    reduction: Task(reduction),
+                    reduction: none.reduction,
                     optimizer: Task(layout.range(device).end + numbered),
                 };
                 numbered += 1;
-                reduction += 1;
             }
             orders.push(stages);
         }
         Self { before, orders, ends, ..Self::default() }
+    }
+
+    /// The task with which a device posts its first gathers, where gathers take time.
+    pub(super) fn posting(&self, layout: &Layout, device: Device) -> Task {
+        Task(layout.range(device).start + self.before[device.index()] - 1)
     }
 
     /// The task of a pass of a device.
@@ -127,6 +157,11 @@ impl Numbering {
     /// What follows the passes of each stage. Empty without an end of the step.
     pub(super) fn ends(&self) -> &[StageEnd] {
         &self.ends
+    }
+
+    /// By device: its collectives. Empty without an end of the step and without gathers that take time.
+    pub(super) fn streams(&self) -> &[Stream] {
+        &self.streams
     }
 
     /// The links that are kept busy, each with its messages in order.

@@ -1,5 +1,6 @@
 //! The rules of pipelines: a model and a schedule as a task graph.
 
+use super::collectives::Collective;
 use super::layout::Layout;
 use super::numbering::Numbering;
 use crate::model::{Model, Pass, Ticks};
@@ -37,21 +38,38 @@ use crate::tasks::{TaskGraph, TaskGraphBuilder};
 /// 9. The copy engine of a device from the host is a resource, which takes them in the order in which they are posted. A copy
 ///    needs all passes before that at which it is posted, and the copies to the host that this one needs; it takes the time of
 ///    its stage. The I or B needs it.
+///
+/// Where [gathering weights takes time](Model::has_gathers) also:
+///
+/// 10. Before all its passes, a device posts its first gathers, which takes no time.
+/// 11. The collective stream of a device also gathers the weights of its stages, as often as the [rule of
+///     gatherings](Schedule::gatherings) says: it takes gathers and reductions in the order in which they are posted, a
+///     gather before the pass that the rule names, a reduction behind the last W or B of its stage. A gather needs all passes
+///     before that at which it is posted, or the posting of the first ones, and takes the time of its stage. The first pass
+///     that uses the weights needs it. A gather that takes no time is no task.
 pub(super) fn task_graph(
     model: &Model,
     schedule: &Schedule,
     layout: &Layout,
     numbering: &Numbering,
 ) -> TaskGraph {
-    let tasks = layout.len() + 2 * numbering.ends().len();
+    let collectives: usize = numbering.streams().iter().map(|stream| stream.collectives.len()).sum();
+    let tasks = layout.len() + numbering.ends().len() + collectives;
     let mut graph = TaskGraphBuilder::with_capacity(tasks, tasks);
     for (device, _) in super::devices(schedule) {
         let own = layout.range(device);
         let copies = numbering.engines().get(device.index());
+        let stream = numbering.streams().get(device.index());
         let mut position = 0;
         let mut order = graph.resource();
+        if model.has_gathers() {
+            order.task(Ticks::ZERO);
+        }
         for step in schedule.steps(device) {
             let mut task = order.task(schedule.step_duration(model, step));
+            if let Some(gather) = stream.and_then(|stream| stream.gathered_at(position)) {
+                task.need(gather, Ticks::ZERO);
+            }
             for copy in copies.into_iter().flat_map(|copies| copies.needs(position)) {
                 task.need(copy, Ticks::ZERO);
             }
@@ -77,14 +95,25 @@ pub(super) fn task_graph(
             }
         }
     }
-    if let Some(step) = model.step() {
-        for (device, _) in super::devices(schedule) {
-            let mut stream = graph.resource();
-            for &stage in numbering.ends_of(device) {
-                let mut task = stream.task(step.reduce[stage.index()]);
-                // Where no microbatch goes through a stage, its reduction waits for no pass.
-                if let Some(slot) = numbering.end(stage).last_backward {
-                    task.need(numbering.task(device, slot), Ticks::ZERO);
+    for ((device, _), stream) in super::devices(schedule).zip(numbering.streams()) {
+        let mut order = graph.resource();
+        for &(collective, _) in &stream.collectives {
+            match collective {
+                Collective::Gather(gathering) => {
+                    let before = gathering.posted.checked_sub(1).map(|position| Place { device, position });
+                    let posted = before.map_or_else(
+                        || numbering.posting(layout, device),
+                        |before| numbering.task(device, layout.slot(before)),
+                    );
+                    order.task(model.gather(gathering.stage)).need(posted, Ticks::ZERO);
+                }
+                Collective::Reduce(stage) => {
+                    let reduce = model.step().map_or(Ticks::ZERO, |step| step.reduce[stage.index()]);
+                    let mut task = order.task(reduce);
+                    // Where no microbatch goes through a stage, its reduction waits for no pass.
+                    if let Some(slot) = numbering.end(stage).last_backward {
+                        task.need(numbering.task(device, slot), Ticks::ZERO);
+                    }
                 }
             }
         }

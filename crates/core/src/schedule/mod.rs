@@ -18,6 +18,7 @@
 //! ```
 
 mod file;
+mod gathers;
 mod offload;
 mod recompute;
 
@@ -25,6 +26,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use file::{FORMAT, ScheduleFileError, parse, write};
+pub use gathers::Gathering;
 pub use offload::Offloaded;
 
 use crate::model::{Device, Kind, Model, Pass, Placement};

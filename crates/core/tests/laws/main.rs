@@ -41,6 +41,7 @@ mod recompute_bounds;
 mod row;
 #[path = "../../../../tests/files/communication/runtime.rs"]
 mod runtime;
+mod sharding;
 mod step;
 
 /// A row of random choices (splitmix64), of which longer ones make larger problems.

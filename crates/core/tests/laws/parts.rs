@@ -23,9 +23,10 @@ fn list() -> impl Strategy<Value = Vec<Part>> {
                 on: PartResource::ALL[usize::from(!is_compute)],
                 // Some pass has to take time.
                 duration: Ticks(if position == 0 { duration + 1 } else { duration }),
-                needs: match is_chain {
-                    true => position.checked_sub(1).into_iter().collect(),
-                    false => (0..position).filter(|need| bits >> need & 1 == 1).collect(),
+                needs: if is_chain {
+                    position.checked_sub(1).into_iter().collect()
+                } else {
+                    (0..position).filter(|need| bits >> need & 1 == 1).collect()
                 },
             };
         parts.into_iter().enumerate().map(part).collect()
@@ -184,7 +185,7 @@ proptest! {
         }
         prop_assert_eq!(parts.has_cheaper_pairs(), numbers.has_cheaper_pairs());
         let pass = |stage, kind, microbatch| Pass::new(Stage(stage), kind, Microbatch(microbatch));
-        let steps = vec![
+        let steps = [
             vec![pass(0, Kind::F, 0)],
             vec![pass(1, Kind::F, 0)],
             vec![pass(0, Kind::F, 1), pass(1, Kind::I, 0)],

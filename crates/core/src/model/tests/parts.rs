@@ -68,7 +68,7 @@ fn tables() -> Vec<PassParts> {
 
 /// The model without parts.
 fn plain() -> Model {
-    parse(PARTS).and_then(|model| Ok(model.with_overlap(Overlap::default()).expect("sums"))).expect("a model")
+    parse(PARTS).expect("a model").with_overlap(Overlap::default()).expect("sums")
 }
 
 fn with(parts: Vec<PassParts>) -> Result<Model, ModelError> {
@@ -205,8 +205,8 @@ fn complaint(piece: &str, replacement: &str) -> (String, String) {
 
 #[test]
 fn every_complaint_about_parts_points_at_its_place() {
-    let many = (0..65).map(|number| format!("{{ name = \"{number}\" }},")).collect::<String>();
-    let many = format!("forward = [\n{many}");
+    let many: Vec<String> = (0..65).map(|number| format!("{{ name = \"{number}\" }},")).collect();
+    let many = format!("forward = [\n{}", many.concat());
     let stated = |key: &str| format!("[overlap]\n{key}\n[[overlap.parts]]");
     let again = "forward = [{ name = \"a\", on = \"compute\", duration = 8 }]\nbackward = []\n";
     let again = format!("[[overlap.parts]]\nstages = [3, 1]\n{again}[[overlap.parts]]\nstages = [0, 1]");

@@ -45,6 +45,10 @@ const TABLES: [&str; 2] = [
     moved = 7
     to_host = [1~, 2~, 3~, 4~]
     from_host = 8~
+    [sharding]
+    gather = [9~, 10~, 11~, 12~]
+    gathered = 13
+    stages = 2
     ",
 ];
 

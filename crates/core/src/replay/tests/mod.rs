@@ -6,6 +6,7 @@ mod messages;
 mod offload;
 mod pairs;
 mod recompute;
+mod sharding;
 mod step;
 mod times;
 mod transient;
