@@ -114,7 +114,8 @@ def work(device: int, schedule: Schedule, model: Transformer, wiring: Wiring, se
     links = Copies(device, wiring, settings.limit)
     book = Ledger(time.perf_counter_ns)
     stages = model.stages(schedule, device, book)
-    one = Device(device, schedule, stages, model.inputs, links, book, time.perf_counter_ns)
+    optimizers = model.optimizers(settings.optimizer, schedule, device)
+    one = Device(device, schedule, stages, model.inputs, links, book, time.perf_counter_ns, optimizers)
     with torch.inference_mode():
         while control.recv() == "run":
             try:
@@ -145,10 +146,11 @@ def iterate(device: Device, links: Copies) -> Raw:
     for p in device.schedule.orders[device.index]:
         device.run(p)
     spent = time.perf_counter_ns() - begun
+    device.end()
     links.jobs.join()
     device.check_done()
     busy = sum(end - start for _, start, end in device.notes)
-    return Raw(device.notes, links.notes, device.book.notes, spent - busy - links.waited)
+    return Raw(device.notes, links.notes, device.book.notes, device.steps, spent - busy - links.waited)
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,8 @@ class Settings:
     """Seconds after which a device that waits, or an iteration, is given up."""
     cores: list[set[int]] | None
     """The processor cores of every device, where there are enough of them."""
+    optimizer: str | None
+    """The optimiser whose steps end an iteration."""
 
 
 def cores(devices: int, threads: int) -> list[set[int]] | None:
@@ -216,9 +220,9 @@ class Machine:
             raise RuntimeError("the reference gradients could not be computed")
         return reference
 
-    def executor(self, schedule: Schedule, model: Transformer) -> "Executor":
+    def executor(self, schedule: Schedule, model: Transformer, optimizer: str | None = None) -> "Executor":
         count = len(schedule.orders)
-        settings = Settings(self.devices_from, self.threads, self.limit, cores(count, self.threads))
+        settings = Settings(self.devices_from, self.threads, self.limit, cores(count, self.threads), optimizer)
         return Executor(schedule, model, settings)
 
 

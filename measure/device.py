@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from torch import Tensor
+from torch.optim import Optimizer
 
 from ledger import Ledger
 from schedule import Pass, Schedule
@@ -35,6 +36,7 @@ class Device:
         links: Links,
         book: Ledger,
         stamp: Callable[[], object],
+        optimizers: dict[int, Optimizer] | None = None,
     ) -> None:
         self.index = index
         self.schedule = schedule
@@ -43,6 +45,7 @@ class Device:
         self.links = links
         self.book = book
         self.stamp = stamp
+        self.optimizers = optimizers or {}
         self.begin()
 
     def begin(self) -> None:
@@ -50,6 +53,7 @@ class Device:
         self.book.begin()
         self.here: dict[Pass, Tensor] = {}
         self.notes: list[tuple[Pass, object, object]] = []
+        self.steps: list[tuple[int, object, object]] = []
 
     def run(self, p: Pass) -> None:
         """One pass."""
@@ -65,6 +69,14 @@ class Device:
             self.here[p] = result
         else:
             self.links.send(p, result)
+
+    def end(self) -> None:
+        """The optimiser steps of its stages, behind all passes."""
+        for stage in self.schedule.ends(self.index):
+            if stage in self.optimizers:
+                start = self.stamp()
+                self.optimizers[stage].step()
+                self.steps.append((stage, start, self.stamp()))
 
     def take(self, p: Pass) -> Tensor | None:
         """What the pass takes from a neighbouring stage, or the input of the model."""

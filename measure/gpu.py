@@ -149,8 +149,8 @@ class Machine:
         torch.cuda.empty_cache()
         return reference
 
-    def executor(self, schedule: Schedule, model: Transformer) -> "Executor":
-        return Executor(schedule, model, self.places(len(schedule.orders)), self.limit)
+    def executor(self, schedule: Schedule, model: Transformer, optimizer: str | None = None) -> "Executor":
+        return Executor(schedule, model, self.places(len(schedule.orders)), self.limit, optimizer)
 
 
 def driver() -> str | None:
@@ -202,7 +202,9 @@ class Copies:
 class Executor:
     """The devices of one schedule, ready to run it again and again."""
 
-    def __init__(self, schedule: Schedule, model: Transformer, places: Places, limit: float) -> None:
+    def __init__(
+        self, schedule: Schedule, model: Transformer, places: Places, limit: float, optimizer: str | None
+    ) -> None:
         self.schedule = schedule
         self.order = start_order(schedule)
         self.streams = places.streams
@@ -213,7 +215,8 @@ class Executor:
         for index in range(len(schedule.orders)):
             book = Ledger(stamp)
             stages = model.stages(schedule, index, book)
-            self.devices.append(Device(index, schedule, stages, model.inputs, self.links, book, stamp))
+            optimizers = model.optimizers(optimizer, schedule, index)
+            self.devices.append(Device(index, schedule, stages, model.inputs, self.links, book, stamp, optimizers))
         self.gate = places.gate
         self.remarks: list[str] = []
         self.agrees = True
@@ -284,6 +287,9 @@ class Executor:
                 enqueued[p] = time.perf_counter_ns()
                 took.append(enqueued[p] - begun)
                 after()
+            for one in self.devices:
+                with torch.cuda.stream(self.streams[one.index]):
+                    one.end()
             self.gate.seconds = gate_time(took)
             self.synchronize()
             ended = time.perf_counter_ns()
@@ -304,13 +310,14 @@ class Executor:
             sender, receiver = self.links.ends[p]
             messages[sender].append((p, receiver, at(sender, start), at(sender, end)))
         arrivals = {p: end for sent in messages for p, _, _, end in sent}
-        opened = ended - max(end for order in passes for _, _, end in order)
+        steps = [[(stage, at(d.index, start), at(d.index, end)) for stage, start, end in d.steps] for d in self.devices]
+        opened = ended - max(end for order in [*passes, *steps] for _, _, end in order)
         known = {p: when - opened for p, when in enqueued.items()}
         raws = []
         for d in self.devices:
             memory = [(at(d.index, event), size) for event, size in d.book.notes]
             late = lateness(passes[d.index], {p: arrivals.get(self.schedule.source(p), 0) for p in known}, known)
-            raws.append(Raw(passes[d.index], messages[d.index], memory, late))
+            raws.append(Raw(passes[d.index], messages[d.index], memory, steps[d.index], late))
         iteration = Iteration.of(raws)
         return iteration if self.agrees else iteration.without_memory()
 

@@ -16,6 +16,8 @@ class Raw:
     """What it sent: the pass, the receiving device, start and end of the copy."""
     memory: list[tuple[int, int]]
     """The bytes of activations after every change."""
+    step: list[tuple[int, int, int]]
+    """Optimiser steps: the stage, start and end."""
     overhead: int
     """Time that the host spent for the device outside passes, waits and copies, while the device could not go on."""
 
@@ -27,6 +29,7 @@ class Iteration:
     passes: list[list[tuple[Pass, int, int]]]
     messages: list[tuple[Pass, int, int, int]]
     memory: list[list[tuple[int, int]]] | None
+    step: list[tuple[int, int, int]]
     overheads: list[int]
 
     @classmethod
@@ -38,6 +41,7 @@ class Iteration:
             [[(p, start - zero, end - zero) for p, start, end in raw.passes] for raw in devices],
             sorted(messages, key=lambda message: message[2:]),
             [[(0, 0), *((max(at - zero, 0), size) for at, size in raw.memory)] for raw in devices],
+            sorted((stage, start - zero, end - zero) for raw in devices for stage, start, end in raw.step),
             [raw.overhead for raw in devices],
         )
 

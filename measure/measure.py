@@ -22,7 +22,7 @@ import standard
 import tracefile
 from green import Unavailable
 from run import Bench, Refused, Run
-from transformer import DTYPES, Sizes
+from transformer import DTYPES, OPTIMIZERS, Sizes
 
 
 class WrongOptions(Exception):
@@ -90,6 +90,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--time-limit", type=positive, default=120.0, metavar="S", help="seconds an iteration may take")
     parser.add_argument(
         "--tolerance", type=positive, help="the relative error of a gradient that is taken for rounding"
+    )
+    parser.add_argument(
+        "--optimizer", choices=sorted(OPTIMIZERS), help="end every iteration with a step of it for each stage"
     )
     parser.add_argument("--machine-name", help="what to call the machine: its kind, not the name of a host")
     given = parser.parse_args()
@@ -162,7 +165,7 @@ def peak_text(run: Run) -> str:
 def main() -> None:
     given = arguments()
     try:
-        bench = Bench(machine_of(given), given.tolerance)
+        bench = Bench(machine_of(given), given.tolerance, given.optimizer)
         if given.standard_set is None:
             one(bench, given)
         else:

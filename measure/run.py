@@ -40,10 +40,14 @@ def without_collection():
 class Bench:
     """Runs schedules on a machine. Models and their reference gradients are made once and kept for further runs."""
 
-    def __init__(self, machine, tolerance: float | None = None) -> None:
-        """A `tolerance` takes the place of the one that `TOLERANCE` gives for the dtype."""
+    def __init__(self, machine, tolerance: float | None = None, optimizer: str | None = None) -> None:
+        """A `tolerance` takes the place of the one that `TOLERANCE` gives for the dtype.
+
+        With an `optimizer`, a step of it for every stage ends an iteration.
+        """
         self.machine = machine
         self.tolerance = tolerance
+        self.optimizer = optimizer
         self.complete = True
         """Whether no trace lacks anything."""
         self.models: dict[object, tuple[Transformer, Reference]] = {}
@@ -68,7 +72,7 @@ class Bench:
         model, reference = self.model(sizes, schedule)
         tolerance = TOLERANCE[sizes.dtype] if self.tolerance is None else self.tolerance
         worst, kept = 0.0, []
-        with without_collection(), self.machine.executor(schedule, model) as executor:
+        with without_collection(), self.machine.executor(schedule, model, self.optimizer) as executor:
             for number in range(warmup + count):
                 model.begin()
                 iteration = executor.iterate()

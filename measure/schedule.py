@@ -54,6 +54,11 @@ class Schedule:
     def stages(self) -> int:
         return len(self.device_of)
 
+    def ends(self, device: int) -> list[int]:
+        """The stages of a device in the order of their last W or B, which is that of their optimiser steps."""
+        last = {p.stage: place for place, p in enumerate(self.orders[device]) if p.kind in "WB"}
+        return sorted(last, key=last.__getitem__)
+
     def backward(self, stage: int, microbatch: int) -> Pass | None:
         """The pass that computes the input gradient of a stage: its I or its B."""
         return self.passes.get((stage, "I", microbatch)) or self.passes.get((stage, "B", microbatch))

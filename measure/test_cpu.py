@@ -87,6 +87,25 @@ class Pipelines(unittest.TestCase):
         self.assertEqual(len(sizes), 4)
         self.assertTrue(all(one == sizes[0] for one in sizes))
 
+    def test_optimiser_steps_follow_the_passes_and_change_no_gradient(self):
+        for kind, schedule, layers in CASES:
+            with self.subTest(kind=kind, layers=layers):
+                bench = Bench(cpu.Machine(kind, 1, 30.0), optimizer="adamw")
+                for iteration in bench.run(schedule, small(layer_counts=layers), 1, 2).iterations:
+                    self.check(iteration, schedule)
+                    self.assertEqual([stage for stage, _, _ in iteration.step], list(range(schedule.stages)))
+                    for device, order in enumerate(iteration.passes):
+                        # One after the other on the device, behind its passes.
+                        free = order[-1][2]
+                        spans = {stage: (start, end) for stage, start, end in iteration.step}
+                        for start, end in (spans[stage] for stage in schedule.ends(device)):
+                            self.assertLessEqual(free, start)
+                            self.assertLess(start, end)
+                            free = end
+
+    def test_without_an_optimiser_there_are_no_steps(self):
+        self.assertEqual([one.step for one in iterations("threads", LINEAR, (1, 1))], [[], []])
+
     def test_bfloat16_runs_too(self):
         self.assertEqual(len(iterations("threads", V, (1, 1, 1, 1), "bfloat16")), 2)
 
@@ -177,6 +196,7 @@ class Command(unittest.TestCase):
             certified = LINEAR.file | {"certificate": {"sha256": "..."}}
             source.write_text(json.dumps(certified))
             options = "--kind cpu --layers 1,2 --hidden 32 --heads 2 --sequence 8 --iterations 2 --warmup 1".split()
+            options += ["--optimizer", "sgd"]
             command = [sys.executable, HERE / "measure.py", source, "-o", target, *options]
             done = subprocess.run(command, capture_output=True, text=True, timeout=120)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -193,7 +213,8 @@ class Command(unittest.TestCase):
             self.assertEqual(trace["schedule"], LINEAR.file)
             self.assertEqual(len(trace["iterations"]), 2)
             for iteration in trace["iterations"]:
-                self.assertEqual(list(iteration), ["passes", "messages", "memory"])
+                self.assertEqual(list(iteration), ["passes", "messages", "memory", "step"])
+                self.assertEqual([entry[:2] for entry in iteration["step"]], [["optimizer", 0], ["optimizer", 1]])
                 self.assertEqual([[p for p, _, _ in order] for order in iteration["passes"]], LINEAR.file["orders"])
                 for start in (entry[1] for order in iteration["passes"] for entry in order):
                     self.assertIsInstance(start, int)

@@ -29,12 +29,12 @@ def quietly(machine: gpu.Machine, schedule, sizes, count=1):
 
 
 class Enqueued(unittest.TestCase):
-    def executor(self, simulated: Simulated, how: str, schedule, layers) -> gpu.Executor:
+    def executor(self, simulated: Simulated, how: str, schedule, layers, optimizer=None) -> gpu.Executor:
         machine = gpu.Machine(how, 60.0)
         sizes = small(layer_counts=layers)
         homes = machine.homes(sizes, schedule)
         model = Transformer(sizes, schedule.microbatches, machine.allocate, homes)
-        return machine.executor(schedule, model)
+        return machine.executor(schedule, model, optimizer)
 
     def test_every_wait_of_the_schedule_is_a_wait_of_the_streams(self):
         for how, gpus in (("streams", 1), ("gpus", 2), ("green-contexts", 1)):
@@ -67,6 +67,22 @@ class Enqueued(unittest.TestCase):
         # Nothing else waits: passes of different devices that no chain joins are free of each other.
         first, second = schedule.orders[0][1], schedule.orders[1][0]
         self.assertFalse(simulated.follows(start[first], end[second]))
+
+    def test_optimiser_steps_follow_the_passes_of_their_device(self):
+        simulated = Simulated()
+        with simulated.installed():
+            executor = self.executor(simulated, "streams", V, (1, 1, 1, 1), "sgd")
+            iteration = executor.iterate()
+            steps = {stage: (begun.at, ended.at) for d in executor.devices for stage, begun, ended in d.steps}
+            last = [device.notes[-1][2].at for device in executor.devices]
+        self.assertEqual([stage for stage, _, _ in iteration.step], [0, 1, 2, 3])
+        for device, stages in enumerate(([3, 0], [2, 1])):
+            before = last[device]
+            for stage in stages:
+                begun, ended = steps[stage]
+                self.assertTrue(simulated.follows(begun, before))
+                self.assertTrue(simulated.follows(ended, begun))
+                before = ended
 
     def test_a_copy_does_not_hold_up_the_device_that_sends(self):
         simulated = Simulated()

@@ -52,6 +52,9 @@ def iteration_text(one: Iteration) -> str:
     parts.append(f'   "messages": {compact(messages)}')
     if one.memory is not None:
         parts.append(lines("memory", one.memory, "   "))
+    if one.step:
+        step = [["optimizer", stage, start, end] for stage, start, end in one.step]
+        parts.append(f'   "step": {compact(step)}')
     return "  {\n" + ",\n".join(parts) + "\n  }"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.optim import SGD, AdamW, Optimizer
 
 from layers import EPSILON, Block, Loss
 from ledger import Ledger
@@ -22,6 +23,8 @@ TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
 A model of eight blocks and sixteen microbatches has errors of about 3e-7 and 2e-2. Where one of the sixteen weight
 gradients is missing the error is 7e-2 or more.
 """
+
+OPTIMIZERS = {"adamw": AdamW, "sgd": SGD}
 
 Allocate = Callable[[tuple[int, ...], torch.dtype], Tensor]
 """How tensors of zeros are made that all devices and the host can see."""
@@ -108,14 +111,34 @@ class Transformer:
             for gradient in block.values():
                 gradient.zero_()
 
+    def optimizers(self, name: str | None, schedule: Schedule, device: int) -> dict[int, Optimizer]:
+        """The optimisers of the stages of a device, if there are any.
+
+        With a learning rate of 0 a step does all its work and leaves the weights as they are, to which the gradients of
+        the next iteration are compared.
+        """
+        made = {}
+        for stage in schedule.placement[device] if name else []:
+            weights = []
+            for k in range(self.first_block(stage), self.first_block(stage + 1)):
+                for key, value in self.values[k].items():
+                    weight = value.detach()
+                    weight.grad = self.gradients[k][key]
+                    weights.append(weight)
+            made[stage] = OPTIMIZERS[name](weights, lr=0.0)
+        return made
+
+    def first_block(self, stage: int) -> int:
+        """The number of the first block of a stage."""
+        return sum(self.sizes.layers[:stage])
+
     def stages(self, schedule: Schedule, device: int, book: Ledger) -> dict[int, Stage]:
         """The stages of a device."""
-        first = [sum(self.sizes.layers[:stage]) for stage in range(schedule.stages + 1)]
         held = {}
         for stage in schedule.placement[device]:
             blocks = [
                 Block(self.values[k], self.gradients[k], self.sizes.heads, self.sizes.sequence)
-                for k in range(first[stage], first[stage + 1])
+                for k in range(self.first_block(stage), self.first_block(stage + 1))
             ]
             loss = Loss(self.targets, self.loss) if stage == schedule.stages - 1 else None
             held[stage] = Stage(blocks, loss, book)

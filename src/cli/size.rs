@@ -123,20 +123,6 @@ pub fn refuse_sharding(model: &Model) -> Result<(), Error> {
     ))
 }
 
-/// Refuses a model with messages that keep links busy, for what knows passes and latencies alone.
-///
-/// # Errors
-/// When a message keeps a link busy.
-pub fn refuse_messages(model: &Model) -> Result<(), Error> {
-    if !model.has_busy_links() {
-        return Ok(());
-    }
-    Err(Error::usage(
-        format!("`{}` has [messages], which this command does not know", model.name()),
-        "optimize, compare, verify, replay, check and render support it; to go without, remove that table",
-    ))
-}
-
 /// Refuses a model in which activations can be offloaded, for what knows no copies.
 ///
 /// # Errors

@@ -7,8 +7,11 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Iteration, MAX_INSTANT, Machine, Message, Origin, Sample, Sizes, Span, Trace, TraceError};
-use crate::model::{Device, Pass, Ticks, Units};
+use super::{
+    Iteration, MAX_INSTANT, Machine, Message, Origin, Sample, Sizes, Span, StepSpan, StepWork, Trace,
+    TraceError,
+};
+use crate::model::{Device, Pass, Stage, Ticks, Units};
 use crate::schedule::{self, ScheduleFileError};
 use crate::text::Shown;
 use crate::text::json::{self, JsonError};
@@ -73,6 +76,7 @@ struct FileIteration {
     passes: Vec<Row<FileSpan>>,
     messages: Option<Vec<FileMessage>>,
     memory: Option<Vec<Row<FileSample>>>,
+    step: Option<Vec<FileStepSpan>>,
 }
 
 /// An instant or a duration: nanoseconds, not negative, and not more than can be added up.
@@ -118,6 +122,24 @@ impl TryFrom<(Pass, u32, Instant, Instant)> for FileMessage {
             return Err(format!("the message of `{pass}` ends at {} before it starts at {}", end.0, start.0));
         }
         Ok(Self(Message { pass, to: Device(to), start: start.0, end: end.0 }))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "(StepWork, u32, Instant, Instant)")]
+struct FileStepSpan(StepSpan);
+
+impl TryFrom<(StepWork, u32, Instant, Instant)> for FileStepSpan {
+    type Error = String;
+
+    fn try_from((work, stage, start, end): (StepWork, u32, Instant, Instant)) -> Result<Self, String> {
+        if end.0 < start.0 {
+            return Err(format!(
+                "the {work} of stage {stage} ends at {} before it starts at {}",
+                end.0, start.0
+            ));
+        }
+        Ok(Self(StepSpan { work, stage: Stage(stage), start: start.0, end: end.0 }))
     }
 }
 
@@ -254,6 +276,7 @@ pub fn parse(text: &str) -> Result<Trace, TraceFileError> {
         memory: iteration.memory.map(|rows| {
             rows.into_iter().map(|row| row.0.into_iter().map(|sample| sample.0).collect()).collect()
         }),
+        step: iteration.step.map(|list| list.into_iter().map(|span| span.0).collect()),
     });
     let trace = Trace {
         origin: file.kind,
@@ -308,6 +331,11 @@ pub fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
                 .iter()
                 .map(|row| row.iter().map(|sample| (sample.at, sample.live)).collect::<Vec<_>>());
             lines(&mut out, samples)?;
+        }
+        if let Some(step) = &iteration.step {
+            let list: Vec<_> =
+                step.iter().map(|span| (span.work, span.stage, span.start, span.end)).collect();
+            write!(out, ",\n     \"step\": {}", json(&list)?)?;
         }
         write!(out, "}}")?;
     }

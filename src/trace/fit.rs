@@ -3,6 +3,8 @@
 mod latency;
 mod memory;
 mod note;
+mod occupancy;
+mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +12,15 @@ use serde::Serialize;
 
 pub use latency::{Latency, LatencyMethod};
 pub use memory::FittedMemory;
-pub use note::Note;
+pub use note::{Note, Untold};
+pub use occupancy::Occupancy;
+pub use step::StepDuration;
 
 use self::latency::latencies;
 use self::memory::memory;
+use self::note::untold;
+use self::occupancy::occupancies;
+use self::step::step;
 use super::statistics::Spread;
 use super::{Origin, Trace};
 use crate::model::{Costs, Device, Kind, Model, ModelError, Pass, Placement, Stage, Ticks};
@@ -27,10 +34,37 @@ pub struct Profile {
     pub durations: Vec<StageDuration>,
     /// What messages took, by boundary between devices.
     pub latencies: Vec<Latency>,
+    /// What messages occupied their links for, by boundary between devices; empty where no trace has times of messages.
+    pub occupancies: Vec<Occupancy>,
+    /// How long reductions and optimiser steps took, by stage; empty where no trace has any.
+    pub step: Vec<StepDuration>,
     /// What passes held, by stage; empty where no trace has samples of memory.
     pub memory: Vec<FittedMemory>,
     /// What the model does not say, or says without having seen it.
     pub notes: Vec<Note>,
+}
+
+impl Profile {
+    /// The same with a model without [messages]: what they occupy is part of their latency.
+    #[must_use]
+    pub fn without_messages(mut self) -> Self {
+        self.model = self.model.with_own_links();
+        self.notes.retain(|note| !matches!(note, Note::Occupancy { .. }));
+        for latency in &mut self.latencies {
+            latency.latency = latency.delay;
+        }
+        self.occupancies = Vec::new();
+        self
+    }
+
+    /// The same with a model that ends with its passes, without a [step].
+    #[must_use]
+    pub fn without_step(mut self) -> Self {
+        self.model = self.model.with_step(None).expect("what ends with its passes takes no longer");
+        self.notes.retain(|note| !matches!(note, Note::Step { .. }));
+        self.step = Vec::new();
+        self
+    }
 }
 
 /// The durations of the passes of a stage that are of one kind.
@@ -115,7 +149,9 @@ pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
     let mut notes = Vec::new();
     let durations = durations(traces);
     let [forward, backward_input, backward_weight] = times(placement, &durations, &mut notes)?;
-    let latencies = latencies(traces, placement, &mut notes);
+    let mut latencies = latencies(traces, placement, &mut notes);
+    let (occupancies, messages) = occupancies(traces, placement, &mut latencies, &mut notes);
+    let (step, end) = step(traces, placement, &mut notes);
     let mut communication = vec![Ticks::ZERO; placement.stages() as usize - 1];
     for latency in &latencies {
         communication[latency.after_stage.index()] = latency.latency;
@@ -131,8 +167,11 @@ pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
         costs,
         memory,
     )?
-    .with_transient(transient)?;
-    Ok(Profile { model, durations, latencies, memory: held, notes })
+    .with_transient(transient)?
+    .with_messages(messages)?
+    .with_step(end)?;
+    notes.extend(untold(first, &model, (!occupancies.is_empty(), !held.is_empty())));
+    Ok(Profile { model, durations, latencies, occupancies, step, memory: held, notes })
 }
 
 /// What a fitted model says of where it comes from.

@@ -9,6 +9,8 @@ use crate::schedule::Schedule;
 /// What a pass may have waited for on another device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
+    /// The pass that sends.
+    pub(super) sent_by: Pass,
     /// The boundary between the two stages, named by the lower one.
     pub(super) boundary: Stage,
     /// From the end of the pass that sends to the start of the one that needs it.
@@ -28,6 +30,7 @@ pub(super) fn arrivals(schedule: &Schedule, iteration: &Iteration) -> Vec<Arriva
                 let sent = spans[&needed];
                 if destination(schedule, needed).is_some_and(|(stage, _)| stage == span.pass.stage) {
                     found.push(Arrival {
+                        sent_by: needed,
                         boundary: needed.stage.min(span.pass.stage),
                         gap: span.start - sent.end,
                         waited: free.is_none_or(|free| free <= sent.end),
@@ -40,29 +43,17 @@ pub(super) fn arrivals(schedule: &Schedule, iteration: &Iteration) -> Vec<Arriva
     found
 }
 
-/// By message of an iteration: its boundary, and the time from the end of the pass that made it to its arrival.
-pub(super) fn messages<'a>(
-    schedule: &'a Schedule,
-    iteration: &'a Iteration,
-) -> impl Iterator<Item = (Stage, Ticks)> + 'a {
-    let spans = first_spans(iteration);
-    iteration.messages.iter().flatten().filter_map(move |message| {
-        let (stage, _) = destination(schedule, message.pass).filter(|&(_, to)| to == message.to)?;
-        Some((stage.min(message.pass.stage), message.end - spans.get(&message.pass)?.end))
-    })
-}
-
 /// By device: the times between two passes of which the second had all that it needs before the first ended,
-/// with these latencies.
+/// with these times from pass to pass.
 pub(super) fn launches(
     schedule: &Schedule,
     iteration: &Iteration,
-    latency: impl Fn(Pass, Pass) -> Ticks,
+    delay: impl Fn(Pass, Pass) -> Ticks,
 ) -> Vec<Vec<Ticks>> {
     let spans = first_spans(iteration);
     let ready = |span: Span| {
         let needs = needs(schedule, &spans, span.pass).into_iter();
-        needs.map(|needed| spans[&needed].end + latency(needed, span.pass)).max().unwrap_or_default()
+        needs.map(|needed| spans[&needed].end + delay(needed, span.pass)).max().unwrap_or_default()
     };
     let devices = Device::all(schedule.devices()).map(|device| {
         let row = &iteration.passes[device.index()];

@@ -1,5 +1,7 @@
 //! The recordings of all ranks as one trace, on one clock.
 
+mod beside;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clocks::{ClockError, Clocks, OffsetChoice, reconcile};
@@ -115,23 +117,28 @@ pub fn gather(
             *count += 1;
         }
     }
-    let iterations = iterations.into_iter().map(|devices| {
-        let begun = devices.iter().flatten().map(|&(_, start, _)| start).min().unwrap_or(0);
+    let first = |devices: &Vec<Vec<(Pass, i128, i128)>>| {
+        devices.iter().flatten().map(|&(_, start, _)| start).min().unwrap_or(0)
+    };
+    let begun: Vec<i128> = iterations.iter().map(first).collect();
+    let iterations = iterations.into_iter().zip(&begun).map(|(devices, begun)| {
         let from_begin = |at: i128| {
             let at = i64::try_from(at - begun).ok().filter(|&at| at <= MAX_INSTANT);
             at.map(Ticks).ok_or(GatherError::TooLong)
         };
         let span = |(pass, start, end)| Ok(Span { pass, start: from_begin(start)?, end: from_begin(end)? });
         let rows = devices.into_iter().map(|row| row.into_iter().map(span).collect());
-        Ok(Iteration { passes: rows.collect::<Result<_, GatherError>>()?, messages: None, memory: None })
+        Ok(Iteration { passes: rows.collect::<Result<_, GatherError>>()?, ..Iteration::default() })
     });
+    let mut iterations: Vec<Iteration> = iterations.collect::<Result<_, GatherError>>()?;
+    beside::add(&mut iterations, &begun, &recordings, &clocks, &schedule);
     let trace = Trace {
         origin,
         machine: Machine { name: "torch.profiler".to_owned(), ..Machine::default() },
         sizes: None,
         gradient_error: None,
         host_overhead: None,
-        iterations: iterations.collect::<Result<_, GatherError>>()?,
+        iterations,
         schedule,
     };
     Ok((trace.checked()?, clocks))

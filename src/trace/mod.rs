@@ -40,11 +40,15 @@ pub mod terms;
 mod activation;
 mod decimal;
 mod gaps;
+mod links;
+mod step;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::step::{StepSpan, StepWork};
+
 use crate::analysis::Span;
-use crate::model::{Device, Model, Pass, Ticks, Units};
+use crate::model::{Device, Model, Pass, Stage, Ticks, Units};
 use crate::schedule::Schedule;
 
 /// One run of a schedule, measured.
@@ -166,6 +170,8 @@ pub struct Iteration {
     pub messages: Option<Vec<Message>>,
     /// By device: what it holds, after every change, where that was recorded.
     pub memory: Option<Vec<Vec<Sample>>>,
+    /// What followed the last backwards of stages, where that was recorded.
+    pub step: Option<Vec<StepSpan>>,
 }
 
 /// A message in time.
@@ -238,6 +244,18 @@ pub enum TraceError {
         to: Device,
         /// How many devices there are.
         devices: u32,
+    },
+    /// An end of the step of a stage that the schedule does not have.
+    #[error("iteration {iteration}: the {work} of stage {stage}, but the schedule has {stages} stages")]
+    UnknownStage {
+        /// The iteration, from 0.
+        iteration: usize,
+        /// What ran.
+        work: StepWork,
+        /// The stage.
+        stage: Stage,
+        /// The stages of the schedule.
+        stages: u32,
     },
     /// Passes that take too long in all.
     #[error("iteration {iteration}: its passes take more than {} ns in all", MAX_INSTANT)]
@@ -340,6 +358,10 @@ impl Iteration {
         if busy > i128::from(MAX_INSTANT) {
             return Err(TraceError::TooLong { iteration });
         }
+        let mut step = self.step.iter().flatten();
+        if let Some(&StepSpan { work, stage, .. }) = step.find(|span| span.stage.0 >= stages) {
+            return Err(TraceError::UnknownStage { iteration, work, stage, stages });
+        }
         let messages = self.messages.iter().flatten();
         match messages.into_iter().find(|message| message.to.0 >= devices || !known(message.pass)) {
             Some(&Message { pass, to, .. }) => {
@@ -353,6 +375,13 @@ impl Iteration {
     #[must_use]
     pub fn first_start(&self) -> Ticks {
         self.passes.iter().flatten().map(|span| span.start).min().unwrap_or_default()
+    }
+
+    /// The last end of what follows the passes, or of a pass where nothing does.
+    #[must_use]
+    pub fn step_end(&self) -> Ticks {
+        let step = self.step.iter().flatten().map(|span| span.end);
+        step.fold(self.last_end(), Ticks::max)
     }
 
     /// The last end of a pass.

@@ -10,6 +10,7 @@
 //! decimals; they are read as they are written, to the nanosecond. The k-th range of a pass belongs to the k-th
 //! iteration.
 
+mod beside;
 mod error;
 mod event;
 mod kernels;
@@ -81,7 +82,7 @@ pub fn parse(text: &str) -> Result<Recording, ProfilerError> {
     if kernels::any(&file) {
         let ranges = ranges(&file, text, "user_annotation")?;
         let spans = kernels::timed(&file, text, &ranges.ok_or(ProfilerError::NoPasses)?)?;
-        return Ok(recording(TimeSource::Kernels, spans));
+        return Ok(recording(TimeSource::Kernels, spans).with_beside(beside::of_device(&file, text)?));
     }
     if let Some(spans) = ranges(&file, text, "gpu_user_annotation")? {
         return Ok(recording(TimeSource::DeviceRanges, spans));
@@ -89,7 +90,7 @@ pub fn parse(text: &str) -> Result<Recording, ProfilerError> {
     let operators = operators(&file, text)?;
     let timing = if operators.is_empty() { TimeSource::HostRanges } else { TimeSource::Operators };
     let spans = ranges_from(&file, text, "user_annotation", &operators)?.ok_or(ProfilerError::NoPasses)?;
-    Ok(recording(timing, spans))
+    Ok(recording(timing, spans).with_beside(beside::of_host(&file, text)?))
 }
 
 /// The ranges of a category that are passes; nothing if there are none of the runtime's.

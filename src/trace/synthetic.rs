@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Iteration, Machine, Message, Origin, Sample, Span, Trace};
-use crate::model::{Device, Kind, Model, Pass, Ticks, Units};
-use crate::replay::{end_of, memory_along, replay};
+use super::{Iteration, Machine, Message, Origin, Sample, Span, StepSpan, StepWork, Trace};
+use crate::model::{Device, Kind, Model, Pass, Stage, Ticks, Units};
+use crate::replay::{StepTimes, end_of, memory_along, replay};
 use crate::schedule::Schedule;
 
 /// The trace of a schedule that runs exactly as replay says, one iteration long; nothing where replay has no
@@ -43,6 +43,20 @@ pub fn of_replay(model: &Model, schedule: &Schedule) -> Option<Trace> {
     }
     messages.sort_by_key(|message| (message.start, message.pass));
     iteration.messages = Some(messages);
+    if !timing.step.is_empty() {
+        let spans = Stage::all(model.stages()).zip(&timing.step).flat_map(
+            |(stage, StepTimes { reduce, optimizer })| {
+                let span = |work, during: &Range<Ticks>| StepSpan {
+                    work,
+                    stage,
+                    start: during.start,
+                    end: during.end,
+                };
+                [span(StepWork::Reduce, reduce), span(StepWork::Optimizer, optimizer)]
+            },
+        );
+        iteration.step = Some(spans.collect());
+    }
     Some(Trace {
         origin: Origin::Synthetic,
         machine: Machine { name: "replay of a model, not measured".to_owned(), ..Machine::default() },
@@ -68,7 +82,7 @@ fn message(
 }
 
 /// The stage that waits for what a pass sends, and its device, where that is another one.
-pub(super) fn destination(schedule: &Schedule, pass: Pass) -> Option<(crate::model::Stage, Device)> {
+pub(super) fn destination(schedule: &Schedule, pass: Pass) -> Option<(Stage, Device)> {
     let placement = schedule.placement();
     let stage = match pass.kind {
         Kind::F => placement.stage_after(pass.stage)?,

@@ -6,14 +6,16 @@
 //! no rate above the one before. A launch gap is what a device needs between two passes, whatever it waits for.
 //! Both are fitted to traces and used in a [simulation](simulate) of their own; nothing decides anything by it.
 
+mod results;
+
 use std::collections::BTreeMap;
 
+use self::results::Results;
 use super::fit::{FitError, Profile, paired};
 use super::gaps::launches;
 use super::statistics::{Spread, quantile};
 use super::{Iteration, Span, Trace};
-use crate::analysis::latency;
-use crate::model::{Costs, Device, Kind, Model, ModelError, Overlap, Pass, Stage, StepEnd, Ticks};
+use crate::model::{Costs, Device, Kind, Links, Model, ModelError, Overlap, Pass, Stage, StepEnd, Ticks};
 use crate::schedule::{Schedule, prerequisites_under};
 
 /// What is taken into account beside a model.
@@ -39,7 +41,7 @@ pub enum TermsError {
     /// Overlapped pairs, whose passes share a device by design.
     #[error("the schedule overlaps pairs of passes, which contention and launch gaps do not describe")]
     Overlaps,
-    /// A model with messages that keep links busy, with an end of the step, or with gathers of weights that take time.
+    /// A model with network cards that devices share, with an end of the step, or with gathers of weights that take time.
     #[error("the model has {0}, which contention and launch gaps do not describe")]
     Beyond(&'static str),
     /// A schedule that cannot run.
@@ -69,20 +71,25 @@ impl Terms {
 }
 
 /// By device, the median time from the end of a pass to the start of the next where that had nothing to wait
-/// for. The latencies are those of a profile of the same traces.
+/// for. Messages take as long as a profile of the same traces says, and find their links free.
 #[must_use]
 pub fn fit_gaps(profile: &Profile, traces: &[Trace]) -> Vec<Ticks> {
     let model = &profile.model;
     let mut found: Vec<Vec<i64>> = vec![Vec::new(); model.devices() as usize];
     for trace in traces {
         for iteration in &trace.iterations {
-            let launches = launches(&trace.schedule, iteration, |from, to| latency(model, from, to));
+            let launches = launches(&trace.schedule, iteration, |from, to| delay(model, from, to));
             for (list, gaps) in found.iter_mut().zip(launches) {
                 list.extend(gaps.into_iter().map(|gap| gap.0));
             }
         }
     }
     found.into_iter().map(|gaps| Ticks(Spread::of(gaps).map_or(0, |spread| spread.median))).collect()
+}
+
+/// From the end of a pass to the start of one of the same or a neighbouring stage that needs it, over a free link.
+fn delay(model: &Model, needed: Pass, pass: Pass) -> Ticks {
+    if needed.stage == pass.stage { Ticks::ZERO } else { model.delay_after(needed.stage.min(pass.stage)) }
 }
 
 /// A pass as the fit sees it: how long it ran beside how many other devices.
@@ -289,8 +296,8 @@ fn exposures(iteration: &Iteration, devices: usize) -> Vec<(Pass, Exposure)> {
 /// those of a device that is busy alone. Without terms its times are those of replay.
 ///
 /// # Errors
-/// When the schedule overlaps pairs or cannot run, or the model has messages that keep links busy, an end of the
-/// step, or gathers of weights that take time.
+/// When the schedule overlaps pairs or cannot run, or the model has network cards that devices share, an end of the step,
+/// or gathers of weights that take time.
 pub fn simulate(model: &Model, schedule: &Schedule, terms: &Terms) -> Result<Vec<Vec<Span>>, TermsError> {
     simulate_with(model, schedule, terms, |pass| schedule.duration(model, pass))
 }
@@ -309,8 +316,10 @@ pub fn simulate_with(
     if schedule.overlap_count() > 0 {
         return Err(TermsError::Overlaps);
     }
-    if model.has_busy_links() {
-        return Err(TermsError::Beyond("[messages]"));
+    if model.has_busy_links()
+        && model.messages().is_some_and(|messages| matches!(messages.links, Links::Nodes(_)))
+    {
+        return Err(TermsError::Beyond("`nodes` in [messages]"));
     }
     if model.step().is_some_and(StepEnd::takes_time) {
         return Err(TermsError::Beyond("[step]"));
@@ -325,7 +334,7 @@ pub fn simulate_with(
         .flatten()
         .map(|&pass| (pass, Span { pass, start: Ticks::ZERO, end: Ticks::ZERO }))
         .collect();
-    let mut ended: BTreeMap<Pass, Ticks> = BTreeMap::new();
+    let mut results = Results::default();
     let mut spans: Vec<Vec<Span>> = vec![Vec::new(); devices];
     // By device: the work left of the pass that runs, in thousandths of a nanosecond alone.
     let mut left: Vec<Option<i128>> = vec![None; devices];
@@ -347,13 +356,12 @@ pub fn simulate_with(
                     spans[at].last().map_or(Ok(Ticks::ZERO), |last| after(last.end, terms.gaps[at]))?;
                 let is_there = |other: Pass| all.contains_key(&other);
                 let needed = prerequisites_under(model, pass, is_there);
-                let needed: Vec<Pass> = needed.filter(|&needed| is_there(needed)).collect();
-                if needed.iter().any(|needed| !ended.contains_key(needed)) {
-                    continue;
-                }
-                for needed in needed {
-                    ready = ready.max(after(ended[&needed], latency(model, needed, pass))?);
-                }
+                let arrivals = needed.filter(|&needed| is_there(needed));
+                let arrivals: Vec<Option<Ticks>> = arrivals
+                    .map(|needed| results.arrival(model, needed, pass))
+                    .collect::<Result<_, TermsError>>()?;
+                let Some(arrivals) = arrivals.into_iter().collect::<Option<Vec<Ticks>>>() else { continue };
+                ready = arrivals.into_iter().fold(ready, Ticks::max);
                 if ready > now {
                     next = Some(next.map_or(ready, |next| next.min(ready)));
                     continue;
@@ -361,7 +369,7 @@ pub fn simulate_with(
                 let duration = duration(pass);
                 spans[at].push(Span { pass, start: now, end: now });
                 if duration == Ticks::ZERO {
-                    ended.insert(pass, now);
+                    results.end(model, schedule, pass, now)?;
                 } else {
                     left[at] = Some(i128::from(duration.0) * i128::from(FULL));
                 }
@@ -385,7 +393,7 @@ pub fn simulate_with(
                 *left = None;
                 let span = row.last_mut().expect("a pass is running");
                 span.end = now;
-                ended.insert(span.pass, now);
+                results.end(model, schedule, span.pass, now)?;
             }
         }
     }

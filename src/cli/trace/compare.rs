@@ -16,7 +16,7 @@ use crate::cli::input::read_model;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::render::Colour;
-use crate::cli::size::{refuse_messages, refuse_offload, refuse_sharding, refuse_step};
+use crate::cli::size::{refuse_offload, refuse_sharding, refuse_step};
 use crate::model::Model;
 use crate::replay::{Rate, Violation};
 use crate::trace::compare::{
@@ -95,7 +95,6 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let given = args.model.as_deref().map(read_model).transpose()?;
     if let Some(model) = &given {
         refuse_step(model)?;
-        refuse_messages(model)?;
         refuse_offload(model)?;
         refuse_sharding(model)?;
     }
@@ -160,11 +159,15 @@ impl<'a> Subject<'a> {
                 Err(error) => return Err(mended(&error)),
             };
             if given.is_none() && at == 0 {
-                for text in &profile.notes {
+                for text in profile.notes.iter().filter(|note| note.concerns_predictions()) {
                     note(&text.to_string());
                 }
+                if profile.model.step().is_some() {
+                    note("the end of the step is not compared: makespans are those of the passes");
+                }
             }
-            Some(profile)
+            // Measured makespans end with the passes, too.
+            Some(profile.without_step())
         } else {
             None
         };

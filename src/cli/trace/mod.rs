@@ -30,9 +30,11 @@ enum TraceCommand {
     #[command(after_long_help = PROFILE_EXAMPLES)]
     /// Make a model of traces: medians per stage and kind, with their spread
     ///
-    /// Times are in ns, memory in bytes. A latency is the median time from the end of a pass to the start of
+    /// Times are in ns, memory in bytes. A delay is the median time from the end of a pass to the start of
     /// the one that needs it, over those that found their device idle; if no device ever waited, the time of
-    /// the messages, or else the least time measured. The model names the machine.
+    /// the messages, or else the least time measured. All of it is latency; with `--with messages`, what messages
+    /// take on their links is their occupancy, and the rest latency. Notes say from what the model was filled
+    /// in, and what the traces do not tell. The model names the machine.
     Profile(profile::ProfileArgs),
 
     #[command(after_long_help = COMPARE_EXAMPLES)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::source::{Named, SourceArgs};
@@ -15,7 +15,10 @@ use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::model::print;
 use crate::text::first_control;
-use crate::trace::fit::{FitError, FittedMemory, Latency, Profile, StageDuration, profile};
+use crate::trace::fit::{
+    FitError, FittedMemory, Latency, Occupancy, Profile, StageDuration, StepDuration, profile,
+};
+use crate::trace::statistics::Spread;
 use crate::trace::{Origin, Trace};
 
 /// The options of `trace profile`.
@@ -31,6 +34,21 @@ pub struct ProfileArgs {
     /// What to call the model
     #[arg(long, value_name = "NAME", default_value = "measured", value_parser = plain_name)]
     name: String,
+
+    /// Write these tables too, which fewer commands support
+    ///
+    /// Without `messages`, what messages occupy is part of their latency.
+    #[arg(long, value_name = "TABLES", value_delimiter = ',')]
+    with: Vec<Extra>,
+}
+
+/// A table of a model beside passes, latencies and memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Extra {
+    /// How long messages keep links busy
+    Messages,
+    /// Reductions of gradients and optimiser steps
+    Step,
 }
 
 /// What was fitted.
@@ -47,6 +65,10 @@ struct Fitted<'a> {
     durations: &'a [StageDuration],
     /// By boundary between devices.
     latencies: &'a [Latency],
+    /// By boundary between devices.
+    messages: &'a [Occupancy],
+    /// By stage.
+    step: &'a [StepDuration],
     /// By stage.
     memory: &'a [FittedMemory],
     notes: Vec<String>,
@@ -65,8 +87,21 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the traces");
     let named = args.source.read()?;
     let traces: Vec<Trace> = named.into_iter().map(|Named { trace, .. }| trace).collect();
-    let profile = profile(&args.name, &traces).map_err(|error| mended(&error))?;
+    let mut profile = profile(&args.name, &traces).map_err(|error| mended(&error))?;
     drop(progress);
+    let mut left_out = Vec::new();
+    if !args.with.contains(&Extra::Messages) {
+        left_out.extend(profile.model.messages().map(|_| "messages"));
+        profile = profile.without_messages();
+    }
+    if !args.with.contains(&Extra::Step) {
+        left_out.extend(profile.model.step().map(|_| "step"));
+        profile = profile.without_step();
+    }
+    if !left_out.is_empty() {
+        let tables = left_out.join(",");
+        note(&format!("the traces tell more than the model says: `--with {tables}` writes that too"));
+    }
     for text in &profile.notes {
         note(&text.to_string());
     }
@@ -75,7 +110,7 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
         target.write(|out| out.write_all(model.as_bytes()))?;
     }
     if target != Some(Target::Stdout) {
-        let Profile { model: fitted, durations, latencies, memory, notes } = &profile;
+        let Profile { model: fitted, durations, latencies, occupancies, step, memory, notes } = &profile;
         output.print(&Fitted {
             name: fitted.name(),
             source: fitted.source().unwrap_or_default(),
@@ -86,6 +121,8 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
             iterations: traces.iter().map(|trace| trace.iterations.len()).sum(),
             durations,
             latencies,
+            messages: occupancies,
+            step,
             memory,
             notes: notes.iter().map(ToString::to_string).collect(),
             model,
@@ -139,17 +176,16 @@ impl fmt::Display for Fitted<'_> {
         }
         write!(out, "{table}")?;
         if !self.latencies.is_empty() {
-            let mut table =
-                Table::new(["boundary", "from", "samples", "latency ns", "quartiles", "least", "most"]);
-            for Latency { after_stage, latency, method, spread } in self.latencies {
-                let of = |value: fn(&crate::trace::statistics::Spread) -> String| {
-                    spread.as_ref().map_or_else(|| "-".to_owned(), value)
-                };
+            // Without times of messages all of the delay is latency.
+            let what = if self.messages.is_empty() { "latency ns" } else { "delay ns" };
+            let mut table = Table::new(["boundary", "from", "samples", what, "quartiles", "least", "most"]);
+            for Latency { after_stage, delay, method, spread, .. } in self.latencies {
+                let of = |value: fn(&Spread) -> String| spread.as_ref().map_or_else(|| "-".to_owned(), value);
                 table.row([
                     format!("{after_stage} to {}", after_stage.0 + 1),
                     method.to_string(),
                     of(|spread| spread.count.to_string()),
-                    latency.to_string(),
+                    delay.to_string(),
                     of(|spread| format!("{} to {}", spread.lower_quartile, spread.upper_quartile)),
                     of(|spread| spread.least.to_string()),
                     of(|spread| spread.most.to_string()),
@@ -157,6 +193,7 @@ impl fmt::Display for Fitted<'_> {
             }
             write!(out, "\n{table}")?;
         }
+        self.messages_and_step(out)?;
         if !self.memory.is_empty() {
             let mut table =
                 Table::new(["stage", "samples", "F acquires bytes", "deviation", "W releases", "deviation"]);
@@ -186,5 +223,58 @@ impl fmt::Display for Fitted<'_> {
             Some(written) => writeln!(out, "\nwrote {written}"),
             None => Ok(()),
         }
+    }
+}
+
+impl Fitted<'_> {
+    /// What messages occupy, and what follows the passes.
+    fn messages_and_step(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.messages.is_empty() {
+            let mut table = Table::new([
+                "boundary",
+                "copies",
+                "median ns",
+                "deviation",
+                "least",
+                "most",
+                "met",
+                "overlapped",
+                "occupancy ns",
+                "latency ns",
+            ]);
+            for Occupancy { after_stage, occupancy, spread, met, overlapped } in self.messages {
+                let latency = self.latencies.iter().find(|latency| latency.after_stage == *after_stage);
+                table.row([
+                    format!("{after_stage} to {}", after_stage.0 + 1),
+                    spread.count.to_string(),
+                    spread.median.to_string(),
+                    spread.deviation.to_string(),
+                    spread.least.to_string(),
+                    spread.most.to_string(),
+                    met.to_string(),
+                    overlapped.to_string(),
+                    occupancy.to_string(),
+                    latency.map_or_else(|| "-".to_owned(), |latency| latency.latency.to_string()),
+                ]);
+            }
+            write!(out, "\n{table}")?;
+        }
+        if !self.step.is_empty() {
+            let mut table =
+                Table::new(["stage", "end of the step", "times", "median ns", "deviation", "least", "most"]);
+            for StepDuration { stage, work, spread } in self.step {
+                table.row([
+                    stage.to_string(),
+                    work.to_string(),
+                    spread.count.to_string(),
+                    spread.median.to_string(),
+                    spread.deviation.to_string(),
+                    spread.least.to_string(),
+                    spread.most.to_string(),
+                ]);
+            }
+            write!(out, "\n{table}")?;
+        }
+        Ok(())
     }
 }

@@ -80,8 +80,10 @@ pub fn draw(model: &Model, declared: &Schedule, run: &Run, how: &How) -> Result<
     let peak_memory = run.peak_memory.clone().unwrap_or_else(|| replay(model, &run.schedule).peak_memory);
     let measured =
         Measured { timing: run.timing.clone(), ends: run.ends.clone(), held: run.held.clone(), peak_memory };
-    let mut pictures = vec![Picture::of_measured(model, &run.schedule, &measured)];
-    pictures.extend(Picture::of(model, declared, &verdict));
+    // A page says how long after a pass its result is there at the earliest: what it occupies its link for is part of that.
+    let shown = model.with_own_links();
+    let mut pictures = vec![Picture::of_measured(&shown, &run.schedule, &measured)];
+    pictures.extend(Picture::of(&shown, declared, &verdict));
     // No trace has weights.
     let pictures: Vec<Picture<'_>> = pictures.into_iter().map(Picture::without_weights).collect();
     let text = match how.form {

@@ -1,11 +1,13 @@
 //! Latencies, from the gaps between passes on two devices.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
 
 use super::note::Note;
-use crate::model::{Placement, Stage, Ticks};
+use crate::model::{Pass, Placement, Stage, Ticks};
+use crate::trace::links::on_links;
 use crate::trace::statistics::Spread;
 use crate::trace::{Trace, gaps};
 
@@ -14,7 +16,9 @@ use crate::trace::{Trace, gaps};
 pub struct Latency {
     /// The stage before the boundary.
     pub after_stage: Stage,
-    /// What the model takes, in nanoseconds.
+    /// The time from the end of the pass that sends to the start of the one that needs it, in nanoseconds.
+    pub delay: Ticks,
+    /// What the model takes, in nanoseconds: of the delay, what messages do not [occupy](super::Occupancy) their link for.
     pub latency: Ticks,
     /// How it was found.
     pub method: LatencyMethod,
@@ -28,7 +32,7 @@ pub struct Latency {
 #[non_exhaustive]
 pub enum LatencyMethod {
     /// The median, over passes that found their device idle, of the time from the end of the pass that
-    /// sends to the start of the one that needs it. That is what a latency means to replay.
+    /// sends to the start of the one that needs it. That is what a delay means to replay.
     Waits,
     /// The median time from the end of a pass to the arrival of its message.
     Messages,
@@ -49,21 +53,45 @@ impl fmt::Display for LatencyMethod {
     }
 }
 
-/// The latency of every boundary between two devices.
+/// Times between passes over a boundary.
+#[derive(Debug, Clone, Default)]
+struct Gaps {
+    /// Of messages that found their link free.
+    clear: Vec<i64>,
+    /// Of those that were made while another one was on it.
+    met: Vec<i64>,
+}
+
+impl Gaps {
+    fn add(&mut self, gap: Ticks, met: bool) {
+        let list = if met { &mut self.met } else { &mut self.clear };
+        list.push(gap.0);
+    }
+
+    fn spread(&self) -> Option<Spread> {
+        Spread::of(self.clear.iter().copied()).or_else(|| Spread::of(self.met.iter().copied()))
+    }
+}
+
+/// The delay of every boundary between two devices, all of which is latency so far. Messages that may have waited for
+/// their link count only where there are no others.
 pub(super) fn latencies(traces: &[Trace], placement: &Placement, notes: &mut Vec<Note>) -> Vec<Latency> {
     let stages = placement.stages() as usize;
-    let (mut waits, mut all) = (vec![Vec::new(); stages], vec![Vec::new(); stages]);
-    let mut messages = vec![Vec::new(); stages];
+    let mut all = vec![Vec::new(); stages];
+    let (mut waits, mut messages) = (vec![Gaps::default(); stages], vec![Gaps::default(); stages]);
     for trace in traces {
         for iteration in &trace.iterations {
+            let on_links = on_links(&trace.schedule, iteration);
+            let met: BTreeSet<Pass> =
+                on_links.iter().filter(|message| message.met).map(|message| message.pass).collect();
             for arrival in gaps::arrivals(&trace.schedule, iteration) {
                 all[arrival.boundary.index()].push(arrival.gap.0);
                 if arrival.waited {
-                    waits[arrival.boundary.index()].push(arrival.gap.0);
+                    waits[arrival.boundary.index()].add(arrival.gap, met.contains(&arrival.sent_by));
                 }
             }
-            for (boundary, taken) in gaps::messages(&trace.schedule, iteration) {
-                messages[boundary.index()].push(taken.0);
+            for message in on_links {
+                messages[message.boundary.index()].add(message.end - message.made, message.met);
             }
         }
     }
@@ -73,8 +101,8 @@ pub(super) fn latencies(traces: &[Trace], placement: &Placement, notes: &mut Vec
             .is_some_and(|next| placement.device_of(next) != placement.device_of(*stage))
     };
     let found = Stage::all(placement.stages()).filter(apart).map(|stage| {
-        let of = |lists: &[Vec<i64>]| Spread::of(lists[stage.index()].iter().copied());
-        let (waits, messages, all) = (of(&waits), of(&messages), of(&all));
+        let (waits, messages) = (waits[stage.index()].spread(), messages[stage.index()].spread());
+        let all = Spread::of(all[stage.index()].iter().copied());
         let (method, spread, value) = match (waits, messages, all) {
             (Some(waits), _, _) => (LatencyMethod::Waits, Some(waits), waits.median),
             (None, Some(messages), _) => (LatencyMethod::Messages, Some(messages), messages.median),
@@ -87,7 +115,8 @@ pub(super) fn latencies(traces: &[Trace], placement: &Placement, notes: &mut Vec
         if value < 0 {
             notes.push(Note::Backwards { stage, by: Ticks(-value) });
         }
-        Latency { after_stage: stage, latency: Ticks(value.max(0)), method, spread }
+        let delay = Ticks(value.max(0));
+        Latency { after_stage: stage, delay, latency: delay, method, spread }
     });
     found.collect()
 }

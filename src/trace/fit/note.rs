@@ -1,6 +1,7 @@
 //! What a fitted model leaves open.
 
-use crate::model::{Stage, Ticks, Units};
+use crate::model::{Model, Stage, Ticks, Units};
+use crate::trace::{Sizes, Trace};
 
 /// What a fitted model does not say, or says without having seen it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +39,155 @@ pub enum Note {
         /// By how much.
         by: Ticks,
     },
+    /// How long messages keep links busy, and what shows it.
+    #[error(
+        "`messages.occupancy` is how long copies of messages took, and `communication` the rest of the delay from pass to pass; {}. All messages over a boundary have one size, so the traces do not tell what another size would occupy",
+        shown_by(*.met, *.overlapped)
+    )]
+    Occupancy {
+        /// How many messages were made while an earlier one was under way on their link.
+        met: usize,
+        /// After how many the next one on their link started before they had ended.
+        overlapped: usize,
+    },
+    /// What the end of the step is made of.
+    #[error("[step] has the times of {}", seen(*.reduce, *.optimizer))]
+    Step {
+        /// Whether reductions were recorded.
+        reduce: bool,
+        /// Whether optimiser steps were.
+        optimizer: bool,
+    },
+    /// What the model leaves out, as the traces do not tell it.
+    #[error("the traces do not tell, and the model leaves out: {}", words(.0))]
+    Untold(Vec<Untold>),
+}
+
+impl Note {
+    /// Whether what is noted matters to how long a schedule takes under the model, or to what its passes hold, and not only
+    /// to how the model is read.
+    #[must_use]
+    pub const fn concerns_predictions(&self) -> bool {
+        !matches!(self, Self::Occupancy { .. } | Self::Step { .. } | Self::Untold(_))
+    }
+}
+
+/// What models can say, and traces do not always tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Untold {
+    /// For how long messages keep links busy.
+    Messages,
+    /// Which devices share a network card.
+    Cards,
+    /// The reduction of gradients.
+    Reduce,
+    /// The optimiser step.
+    Optimizer,
+    /// The buffers of messages. Samples of memory are of activations, not of buffers.
+    Buffers {
+        /// The bytes of a message by the sizes of the network, where those are known.
+        message: Option<i64>,
+    },
+    /// What passes need while they run: nothing that was sampled shows it.
+    Workspace,
+}
+
+impl std::fmt::Display for Untold {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::Messages => "how long messages keep links busy ([messages])",
+            Self::Cards => "whether devices share a network card (`messages.nodes`)",
+            Self::Reduce => "gradient reductions (`step.reduce`)",
+            Self::Optimizer => "optimiser steps (`step.optimizer`)",
+            Self::Workspace => "what passes need only while they run (`memory.workspace`)",
+            Self::Buffers { message: None } => "buffers of messages (`memory.receive`)",
+            Self::Buffers { message: Some(bytes) } => {
+                return write!(
+                    out,
+                    "buffers of messages (`memory.receive`; one is {bytes} bytes by the sizes of the network)"
+                );
+            }
+        })
+    }
+}
+
+/// What a model fitted to traces leaves out. Of `recorded`, the first says whether there are times of messages, the second
+/// whether there are samples of memory.
+pub(super) fn untold(first: &Trace, model: &Model, recorded: (bool, bool)) -> Option<Note> {
+    let (messages, memory) = recorded;
+    let mut found = Vec::new();
+    if model.devices() > 1 {
+        found.push(if messages { Untold::Cards } else { Untold::Messages });
+    }
+    let takes = |of: fn(&crate::model::StepEnd) -> &Vec<Ticks>| {
+        model.step().is_some_and(|step| of(step).iter().any(|&ticks| ticks > Ticks::ZERO))
+    };
+    if !takes(|step| &step.reduce) {
+        found.push(Untold::Reduce);
+    }
+    if !takes(|step| &step.optimizer) {
+        found.push(Untold::Optimizer);
+    }
+    if model.devices() > 1 {
+        found.push(Untold::Buffers { message: first.sizes.as_ref().and_then(bytes_of_a_message) });
+    }
+    if memory && !model.has_workspace() {
+        found.push(Untold::Workspace);
+    }
+    (!found.is_empty()).then_some(Note::Untold(found))
+}
+
+/// The activations of a microbatch between two blocks, in bytes; nothing for a type of numbers that is not known.
+fn bytes_of_a_message(sizes: &Sizes) -> Option<i64> {
+    let number = match sizes.dtype.as_str() {
+        "float64" => 8,
+        "float32" => 4,
+        "float16" | "bfloat16" => 2,
+        _ => return None,
+    };
+    let factors = [sizes.microbatch_size, sizes.sequence, sizes.hidden];
+    factors.into_iter().try_fold(number, |product: i64, factor| product.checked_mul(i64::from(factor)))
+}
+
+/// In words, what shows that copies keep links busy.
+fn shown_by(met: usize, overlapped: usize) -> String {
+    let messages = |count: usize, one: &str, more: &str| match count {
+        1 => format!("1 message {one}"),
+        _ => format!("{count} messages {more}"),
+    };
+    match (met, overlapped) {
+        (0, 0) => {
+            "no message was made while another one was on its link, so the traces do not tell whether a \
+                   copy keeps the link busy until its end: this is the most that it can be"
+                .to_owned()
+        }
+        (met, 0) => format!(
+            "{} made while another one was on its link, and none started before that had ended",
+            messages(met, "was", "were")
+        ),
+        (_, overlapped) => format!(
+            "{} before another one on its link had ended, so the occupancy is no more than the time between their starts",
+            messages(overlapped, "started", "started")
+        ),
+    }
+}
+
+/// What the end of the step has, in words.
+fn seen(reduce: bool, optimizer: bool) -> &'static str {
+    match (reduce, optimizer) {
+        (true, true) => {
+            "reductions, in which they may have waited for other replicas, and of optimiser steps"
+        }
+        (true, false) => "reductions, in which they may have waited for other replicas",
+        (false, _) => "optimiser steps",
+    }
+}
+
+/// What is left out, as a list.
+fn words(untold: &[Untold]) -> String {
+    let words: Vec<String> = untold.iter().map(ToString::to_string).collect();
+    words.join("; ")
 }
 
 /// Stages in words.

@@ -45,8 +45,49 @@ fn correlation<'a>(event: &Event<'a>) -> Option<&'a str> {
 }
 
 /// Whether a kernel moves data between ranks. Those wait for other ranks, so that they may well be busy longest.
-fn communicates(event: &Event<'_>) -> bool {
+pub(super) fn communicates(event: &Event<'_>) -> bool {
     event.name.starts_with("nccl")
+}
+
+/// By correlation: the range within which what has it was launched. Ranges are in the order in which they start.
+fn launched<'a>(
+    file: &File<'a>,
+    text: &str,
+    ranges: &[(Ticks, Ticks)],
+) -> Result<BTreeMap<&'a str, usize>, ProfilerError> {
+    let within = |at: Ticks| {
+        let range = ranges.partition_point(|&(start, _)| start <= at).checked_sub(1)?;
+        (at < ranges[range].1).then_some(range)
+    };
+    let mut launched: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in file.events.iter().filter(|event| is_one_of(event, &LAUNCHES)) {
+        let Some(correlation) = correlation(event) else { continue };
+        if let Some(range) = within(event.time("ts", file.base, text)?) {
+            launched.entry(correlation).or_insert(range);
+        }
+    }
+    Ok(launched)
+}
+
+/// From when to when what was launched within each range ran on the device, on whatever stream, as far as `counts` says.
+/// Ranges are in the order in which they start.
+pub(super) fn ran(
+    file: &File<'_>,
+    text: &str,
+    ranges: &[(Ticks, Ticks)],
+    counts: impl Fn(&Event<'_>) -> bool,
+) -> Result<Vec<Option<(Ticks, Ticks)>>, ProfilerError> {
+    let launched = launched(file, text, ranges)?;
+    let mut ran: Vec<Option<(Ticks, Ticks)>> = vec![None; ranges.len()];
+    for event in file.events.iter().filter(|event| is_one_of(event, &WORK) && counts(event)) {
+        let Some(&range) = correlation(event).and_then(|correlation| launched.get(correlation)) else {
+            continue;
+        };
+        let (start, end) = event.span(file.base, text)?;
+        let whole = ran[range].get_or_insert((start, end));
+        *whole = (whole.0.min(start), whole.1.max(end));
+    }
+    Ok(ran)
 }
 
 /// How long a stream worked, and from when to when on each pass.
@@ -61,17 +102,8 @@ type Worked = (i128, BTreeMap<usize, (Ticks, Ticks)>);
 pub(super) fn timed(file: &File<'_>, text: &str, ranges: &[Span]) -> Result<Vec<Span>, ProfilerError> {
     let mut passes = ranges.to_vec();
     passes.sort_by_key(|range| (range.start, range.end));
-    let within = |at: Ticks| {
-        let pass = passes.partition_point(|range| range.start <= at).checked_sub(1)?;
-        (at < passes[pass].end).then_some(pass)
-    };
-    let mut launched: BTreeMap<&str, usize> = BTreeMap::new();
-    for event in file.events.iter().filter(|event| is_one_of(event, &LAUNCHES)) {
-        let Some(correlation) = correlation(event) else { continue };
-        if let Some(pass) = within(event.time("ts", file.base, text)?) {
-            launched.entry(correlation).or_insert(pass);
-        }
-    }
+    let places: Vec<(Ticks, Ticks)> = passes.iter().map(|range| (range.start, range.end)).collect();
+    let launched = launched(file, text, &places)?;
     let mut streams: BTreeMap<(&str, &str), Worked> = BTreeMap::new();
     for event in file.events.iter().filter(|event| is_one_of(event, &WORK) && !communicates(event)) {
         let Some(&pass) = correlation(event).and_then(|correlation| launched.get(correlation)) else {

@@ -20,12 +20,19 @@ fn event(cat: &str, name: &str, lane: (u32, u32), times: (i64, i64), args: &str)
 }
 
 /// A range of the host.
-fn range(name: &str, ts: i64, dur: i64) -> String {
+pub fn range(name: &str, ts: i64, dur: i64) -> String {
     event("user_annotation", name, (9, 9), (ts, dur), "")
 }
 
 /// A call on a thread at a time, and the kernel that it led to on a stream.
-fn launch(correlation: u32, thread: u32, at: i64, name: &str, stream: u32, times: (i64, i64)) -> [String; 2] {
+pub fn launch(
+    correlation: u32,
+    thread: u32,
+    at: i64,
+    name: &str,
+    stream: u32,
+    times: (i64, i64),
+) -> [String; 2] {
     let args = format!(r#""External id": 3, "correlation": {correlation}"#);
     let category = if correlation.is_multiple_of(2) { "cuda_runtime" } else { "cuda_driver" };
     let on_stream = format!(r#""stream": {stream}, {args}"#);
@@ -35,7 +42,7 @@ fn launch(correlation: u32, thread: u32, at: i64, name: &str, stream: u32, times
     ]
 }
 
-fn file(rank: u32, events: &[String]) -> String {
+pub fn file(rank: u32, events: &[String]) -> String {
     format!(r#"{{"distributedInfo": {{"rank": {rank}}}, "traceEvents": [{}]}}"#, events.join(",\n"))
 }
 

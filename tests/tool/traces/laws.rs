@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bubbleproof::analysis::Span;
 use bubbleproof::model::{Device, Kind, Model, Stage, Ticks};
+use bubbleproof::replay::replay;
 use bubbleproof::trace::compare::{compare, predict};
 use bubbleproof::trace::fit::{LatencyMethod, profile};
 use bubbleproof::trace::matching::{Finding, early, findings};
@@ -12,7 +13,7 @@ use bubbleproof::trace::terms::{Terms, simulate};
 use bubbleproof::trace::{Trace, file};
 use proptest::prelude::*;
 
-use crate::traces::support::{pipeline, traced, with_workspace};
+use crate::traces::support::{pipeline, traced, with_links, with_step, with_workspace};
 
 fn written(trace: &Trace) -> String {
     let mut text = Vec::new();
@@ -70,15 +71,50 @@ proptest! {
         for latency in &found.latencies {
             let stated = model.latency_after(latency.after_stage);
             if latency.method == LatencyMethod::AtMost {
-                prop_assert!(latency.latency >= stated);
+                prop_assert!(latency.delay >= stated);
             } else {
-                prop_assert_eq!(latency.latency, stated, "after stage {}", latency.after_stage);
+                prop_assert_eq!(latency.delay, stated, "after stage {}", latency.after_stage);
             }
+            // Whatever part of it is taken for occupancy.
+            prop_assert_eq!(found.model.delay_after(latency.after_stage), latency.delay);
         }
+        let prediction = predict(&found.model, &schedule).expect("it runs");
+        prop_assert_eq!(&prediction.spans, &trace.iterations[0].passes);
         // What is printed is a model file.
         let printed = bubbleproof::model::print(&found.model);
         let read = bubbleproof::model::parse(&printed);
         prop_assert_eq!(read.as_ref(), Ok(&found.model));
+    }
+
+    #[test]
+    fn what_messages_occupy_is_never_less_than_it_was((model, schedule) in pipeline(), seed: u64) {
+        let model = with_links(&model, seed);
+        let trace = traced(&model, &schedule);
+        let found = profile("again", std::slice::from_ref(&trace)).expect("a model");
+        for occupancy in &found.occupancies {
+            prop_assert!(occupancy.occupancy >= model.occupancy_after(occupancy.after_stage));
+        }
+        // Where something waited for a message that found its link free, no more is to be known.
+        if found.latencies.iter().all(|latency| latency.delay == model.delay_after(latency.after_stage)) {
+            let prediction = predict(&found.model, &schedule).expect("it runs");
+            prop_assert_eq!(&prediction.spans, &trace.iterations[0].passes);
+        }
+        let read = bubbleproof::model::parse(&bubbleproof::model::print(&found.model));
+        prop_assert_eq!(read.as_ref(), Ok(&found.model));
+    }
+
+    #[test]
+    fn a_profile_has_the_end_of_the_step((model, schedule) in pipeline(), seed: u64) {
+        let model = with_step(&model, seed);
+        let trace = traced(&model, &schedule);
+        prop_assert_eq!(file::parse(&written(&trace)).expect("what was written reads"), trace.clone());
+        let found = profile("again", std::slice::from_ref(&trace)).expect("a model").model;
+        prop_assert_eq!(found.step(), model.step());
+        let makespan = |model: &Model| replay(model, &schedule).timing.expect("it runs").metrics.makespan;
+        prop_assert_eq!(makespan(&found), makespan(&model));
+        prop_assert_eq!(trace.iterations[0].step_end(), makespan(&model));
+        let read = bubbleproof::model::parse(&bubbleproof::model::print(&found));
+        prop_assert_eq!(read.as_ref(), Ok(&found));
     }
 
     #[test]
@@ -115,6 +151,13 @@ proptest! {
 
     #[test]
     fn without_terms_the_simulation_is_replay((model, schedule) in pipeline()) {
+        let spans = simulate(&model, &schedule, &Terms::none(model.devices())).expect("it runs");
+        prop_assert_eq!(spans, traced(&model, &schedule).iterations.remove(0).passes);
+    }
+
+    #[test]
+    fn without_terms_the_simulation_is_replay_where_links_are_busy((model, schedule) in pipeline(), seed: u64) {
+        let model = with_links(&model, seed);
         let spans = simulate(&model, &schedule, &Terms::none(model.devices())).expect("it runs");
         prop_assert_eq!(spans, traced(&model, &schedule).iterations.remove(0).passes);
     }

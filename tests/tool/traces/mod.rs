@@ -1,9 +1,11 @@
 //! Traces: laws of reading, fitting and comparing; traces that must be refused; and every committed trace with
 //! its fitted model, its comparison and its verdict.
 
+mod beside;
 mod clocks;
 mod corpus;
 mod errors;
+mod fitted;
 mod kernels;
 mod laws;
 pub mod measured;

@@ -1,7 +1,9 @@
 //! Pipelines, and traces of them that nobody measured.
 
 use bubbleproof::catalog;
-use bubbleproof::model::{Costs, Memory, Model, Placement, Ticks, Transient, Units, Workspace};
+use bubbleproof::model::{
+    Costs, Links, Memory, Messages, Model, Placement, StepEnd, Ticks, Transient, Units, Workspace,
+};
 use bubbleproof::schedule::Schedule;
 use bubbleproof::trace::Trace;
 use bubbleproof::trace::synthetic::of_replay;
@@ -82,6 +84,20 @@ pub fn with_workspace(model: &Model, seed: u64) -> Model {
     let memory = Memory { retained_for_weight: retained.collect(), ..model.memory().clone() };
     let transient = Transient { workspace: Some(workspace), receive: None };
     model.with_plain_memory(memory).and_then(|model| model.with_transient(transient)).expect("a model")
+}
+
+/// The model with messages that keep the link between two devices busy.
+pub fn with_links(model: &Model, seed: u64) -> Model {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let occupancy = (1..model.stages()).map(|_| Ticks(random.i64(1..400))).collect();
+    model.with_messages(Some(Messages { occupancy, links: Links::Pair })).expect("a model")
+}
+
+/// The model with reductions and optimiser steps.
+pub fn with_step(model: &Model, seed: u64) -> Model {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut list = || (0..model.stages()).map(|_| Ticks(random.i64(0..2000))).collect();
+    model.with_step(Some(StepEnd { reduce: list(), optimizer: list() })).expect("a model")
 }
 
 /// The trace of a schedule that runs as replay says.

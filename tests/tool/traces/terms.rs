@@ -1,7 +1,7 @@
 //! Terms that were put into a trace, and found again.
 
 use bubbleproof::model::{
-    Links, Messages, Model, Overlap, PairDurations, Placement, StepEnd, Ticks, Transient, Units,
+    Device, Links, Messages, Model, Overlap, PairDurations, Placement, StepEnd, Ticks, Transient, Units,
 };
 use bubbleproof::trace::compare::{compare, predict};
 use bubbleproof::trace::fit::profile;
@@ -82,14 +82,15 @@ fn overlapped_pairs_have_no_terms() {
 }
 
 #[test]
-fn messages_that_keep_links_busy_and_the_end_of_the_step_have_no_terms() {
+fn network_cards_and_the_end_of_the_step_have_no_terms() {
     let plain = model(Placement::linear(2).expect("a placement"));
     let schedule = named("1f1b", &plain);
     let simulated = |model: &Model| simulate(model, &schedule, &Terms::none(2));
-    let messages = |ticks| Messages { occupancy: vec![Ticks(ticks)], links: Links::Pair };
+    let nodes = || Links::Nodes(vec![vec![Device(0)], vec![Device(1)]]);
+    let messages = |ticks| Messages { occupancy: vec![Ticks(ticks)], links: nodes() };
     let step = |ticks| StepEnd { reduce: vec![Ticks(ticks); 2], optimizer: vec![Ticks(0); 2] };
     let busy = plain.with_messages(Some(messages(1))).expect("a model");
-    assert_eq!(simulated(&busy), Err(TermsError::Beyond("[messages]")));
+    assert_eq!(simulated(&busy), Err(TermsError::Beyond("`nodes` in [messages]")));
     let longer = plain.with_step(Some(step(1))).expect("a model");
     assert_eq!(simulated(&longer), Err(TermsError::Beyond("[step]")));
     // Tables that change no time say nothing.
