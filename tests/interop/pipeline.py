@@ -16,6 +16,7 @@ import tempfile
 import time
 import weakref
 from datetime import timedelta
+from typing import Any, Callable
 
 import torch
 import torch.distributed as dist
@@ -29,6 +30,9 @@ WIDTH = 8
 
 ROWS = 2
 """The rows of a microbatch."""
+
+EXACT = 1e-9
+"""The relative error up to which a gradient is right: what rounding leaves is far below, what is wrong far above."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,9 +136,9 @@ class Layer(nn.Module):
             return self.compute(x)
 
 
-def data(microbatches: int) -> tuple[torch.Tensor, torch.Tensor]:
+def data(microbatches: int, seed: int = 7) -> tuple[torch.Tensor, torch.Tensor]:
     """Inputs and targets, different for every microbatch."""
-    generator = torch.Generator().manual_seed(7)
+    generator = torch.Generator().manual_seed(seed)
     shape = (microbatches * ROWS, WIDTH)
     inputs = torch.randn(shape, generator=generator, dtype=torch.float64)
     return inputs, torch.randn(shape, generator=generator, dtype=torch.float64)
@@ -144,10 +148,10 @@ def loss(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return nn.functional.mse_loss(output, target)
 
 
-def sequential(stages: int, microbatches: int) -> list[torch.Tensor]:
+def sequential(stages: int, microbatches: int, seed: int = 7) -> list[torch.Tensor]:
     """The gradients of all stages, without any pipeline."""
     layers = [Layer(stage) for stage in range(stages)]
-    inputs, targets = data(microbatches)
+    inputs, targets = data(microbatches, seed)
     for x, target in zip(inputs.chunk(microbatches), targets.chunk(microbatches), strict=True):
         (loss(nn.Sequential(*layers)(x), target) / microbatches).backward()
     return [layer.weight.grad for layer in layers]
@@ -155,52 +159,66 @@ def sequential(stages: int, microbatches: int) -> list[torch.Tensor]:
 
 def stages_of(rank: int, job: Job, group: dist.ProcessGroup, live: Live | None = None) -> list[PipelineStage]:
     """The stages that a rank's row names, each with its own layer."""
+    return [
+        stage_of(Layer(stage, live, stage in job.checkpointed), stage, job, group) for stage in held(rank, job)
+    ]
+
+
+def held(rank: int, job: Job) -> list[int]:
+    """The stages that a rank's row names."""
     row = job.path.read_text().splitlines()[rank]
-    held = sorted({int(stage) for stage in re.findall(r"(\d+)F\d+", row)})
+    return sorted({int(stage) for stage in re.findall(r"(\d+)F\d+", row)})
+
+
+def stage_of(module: nn.Module, stage: int, job: Job, group: dist.ProcessGroup) -> PipelineStage:
+    """A module as a stage of the pipeline."""
     # Between stages gradients flow; into the first none does.
     flowing = torch.empty(ROWS, WIDTH, dtype=torch.float64, device="meta", requires_grad=True)
-    return [
-        PipelineStage(
-            Layer(stage, live, stage in job.checkpointed),
-            stage,
-            job.stages,
-            torch.device("cpu"),
-            input_args=(flowing if stage > 0 else flowing.detach(),),
-            output_args=(flowing,),
-            group=group,
-        )
-        for stage in held
-    ]
+    return PipelineStage(
+        module,
+        stage,
+        job.stages,
+        torch.device("cpu"),
+        input_args=(flowing if stage > 0 else flowing.detach(),),
+        output_args=(flowing,),
+        group=group,
+    )
 
 
 Report = tuple[list[tuple[int, float]], int, dict[int, int]]
 """Of a rank: the relative error of its stages' gradients, live activations, and how often its stages computed."""
+
+Step = Callable[[int, Job, dist.ProcessGroup], Any]
+"""What a rank does for a job, and what it reports: for one replica, `step`."""
 
 
 def step(rank: int, job: Job, group: dist.ProcessGroup) -> Report:
     """One step of the pipeline on one rank."""
     live = Live()
     stages = stages_of(rank, job, group, live)
-    held = {stage.stage_index: stage.submod for stage in stages}
+    layers = {stage.stage_index: stage.submod for stage in stages}
     schedule = _PipelineScheduleRuntime(stages, job.microbatches, loss_fn=loss, scale_grads=True)
     schedule._load_csv(str(job.path), format=job.form)
     inputs, targets = data(job.microbatches)
-    arguments = (inputs,) if 0 in held else ()
-    keywords = {"target": targets, "losses": []} if job.stages - 1 in held else {}
+    arguments = (inputs,) if 0 in layers else ()
+    keywords = {"target": targets, "losses": []} if job.stages - 1 in layers else {}
     live.most = 0
-    for layer in held.values():
+    for layer in layers.values():
         layer.computed = 0
     schedule.step(*arguments, return_outputs=False, **keywords)
     expected = sequential(job.stages, job.microbatches)
-    errors = []
-    for stage, layer in held.items():
-        found = torch.full_like(expected[stage], torch.nan) if layer.weight.grad is None else layer.weight.grad
-        difference = (found - expected[stage]).abs().max() / expected[stage].abs().max()
-        errors.append((stage, float(difference)))
-    return errors, live.most, {stage: layer.computed for stage, layer in held.items()}
+    errors = [(stage, error_of(layer.weight.grad, expected[stage])) for stage, layer in layers.items()]
+    return errors, live.most, {stage: layer.computed for stage, layer in layers.items()}
 
 
-def work(rank: int, ranks: int, jobs: list[Job], store: str, results: multiprocessing.connection.Connection) -> None:
+def error_of(found: torch.Tensor | None, expected: torch.Tensor) -> float:
+    """The largest difference of a gradient from the right one, relative to the largest gradient. Not a number if missing."""
+    return torch.nan if found is None else float((found - expected).abs().max() / expected.abs().max())
+
+
+def work(
+    rank: int, ranks: int, jobs: list[Job], step: Step, store: str, results: multiprocessing.connection.Connection
+) -> None:
     """A rank: joins the others, runs every job, reports each."""
     sys.stderr = open(os.devnull, "w")
     os.dup2(sys.stderr.fileno(), 2)
@@ -213,8 +231,8 @@ def work(rank: int, ranks: int, jobs: list[Job], store: str, results: multiproce
     for job in jobs:
         try:
             results.send(step(rank, job, dist.group.WORLD))
-        except Exception as error:
-            results.send(describe(error))
+        except Exception as failure:
+            results.send(describe(failure))
             return
     dist.barrier()
     dist.destroy_process_group()
@@ -230,37 +248,41 @@ def describe(error: BaseException) -> str:
 
 def run(jobs: list[Job], limit: float) -> list[Outcome]:
     """Runs jobs of equally many ranks. After one that does not end well none is tried: the ranks are lost."""
-    ranks = jobs[0].ranks
-    assert all(job.ranks == ranks for job in jobs)
+    return [said if isinstance(said, Outcome) else judge(said) for said in reports(jobs, jobs[0].ranks, step, limit)]
+
+
+def reports(jobs: list[Job], ranks: int, step: Step, limit: float) -> list[dict[int, Any] | Outcome]:
+    """What so many ranks report of jobs that they run, up to the first that does not end well."""
+    assert all(job.ranks == jobs[0].ranks for job in jobs)
     context = multiprocessing.get_context("fork")
-    outcomes: list[Outcome] = []
+    collected: list[dict[int, Any] | Outcome] = []
     with tempfile.TemporaryDirectory() as folder:
         pipes = [context.Pipe(duplex=False) for _ in range(ranks)]
         workers = [
-            context.Process(target=work, args=(rank, ranks, jobs, f"{folder}/store", pipes[rank][1]), daemon=True)
+            context.Process(
+                target=work, args=(rank, ranks, jobs, step, f"{folder}/store", pipes[rank][1]), daemon=True
+            )
             for rank in range(ranks)
         ]
         for worker in workers:
             worker.start()
         try:
-            for job in jobs:
-                outcomes.append(collect(job, [receiver for receiver, _ in pipes], limit))
-                if outcomes[-1].what in ("hangs", "refused"):
-                    break
+            while len(collected) < len(jobs) and not (collected and isinstance(collected[-1], Outcome)):
+                collected.append(collect([receiver for receiver, _ in pipes], limit))
         finally:
-            if len(outcomes) == len(jobs) and outcomes[-1].what not in ("hangs", "refused"):
+            if len(collected) == len(jobs) and not isinstance(collected[-1], Outcome):
                 for worker in workers:
                     worker.join(10)
             for worker in workers:
                 worker.kill()
                 worker.join()
-    return outcomes
+    return collected
 
 
-def collect(job: Job, receivers: list[multiprocessing.connection.Connection], limit: float) -> Outcome:
+def collect(receivers: list[multiprocessing.connection.Connection], limit: float) -> dict[int, Any] | Outcome:
     """What the ranks report of a job. A rank that refuses leaves the others waiting: the first word counts."""
     deadline = time.monotonic() + limit
-    reports: dict[int, Report] = {}
+    said: dict[int, Any] = {}
     waiting = dict(enumerate(receivers))
     while waiting:
         ready = multiprocessing.connection.wait(waiting.values(), max(0.0, deadline - time.monotonic()))
@@ -273,10 +295,15 @@ def collect(job: Job, receivers: list[multiprocessing.connection.Connection], li
                 return Outcome("refused", message=f"rank {rank} ended")
             if isinstance(report, str):
                 return Outcome("refused", message=f"rank {rank}: {report}")
-            reports[rank] = report
+            said[rank] = report
+    return said
+
+
+def judge(reports: dict[int, Report]) -> Outcome:
+    """What became of a job that every rank ran to its end."""
     errors = sorted(error for rank in reports for error in reports[rank][0])
     # What is not a number is wrong too.
-    wrong = tuple(stage for stage, error in errors if not error < 1e-9)
+    wrong = tuple(stage for stage, error in errors if not error < EXACT)
     live = tuple(reports[rank][1] for rank in sorted(reports))
     worst = max(error for _, error in errors)
     counts = dict(entry for rank in reports for entry in reports[rank][2].items())

@@ -11,6 +11,9 @@
 3. The communication corpus: what is refused there must fail here, in the way its index says.
 4. PyTorch's own lowering with late receives, which swaps messages: refused by us, and wrong here.
 5. What PyTorch cannot run: not written, for a reason that is named.
+6. Files on two replicas whose weights are sharded by FSDP2 (`sharded.py`): the gradients must be the mean of those of the
+   model on the data of each replica, and at every moment those weights must be gathered that the file says. Faults of
+   sharding in the corpus must fail, where PyTorch notices them.
 
 Ends with status 1 when anything disagrees.
 """
@@ -18,7 +21,6 @@ Ends with status 1 when anything disagrees.
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,12 +29,9 @@ from dataclasses import dataclass
 
 import dump
 import pipeline
+import sharded
 from pipeline import Job, Outcome
-
-ROOT = pathlib.Path(__file__).parent.parent.parent
-
-LIMIT = 60.0
-"""Seconds after which a job that should end is given up."""
+from suite import LIMIT, ROOT, Suite
 
 PATIENCE = 5.0
 """Seconds after which a job that should hang is taken to. One of its size that ends takes about one."""
@@ -86,43 +85,6 @@ SCHEDULES: list[Named | Stored] = [
 ]
 
 RECOMPUTED = Stored("recomputed", ROOT / "tests/data/interop/recomputed.json")
-
-
-class Suite:
-    """What has been tried, and what disagreed."""
-
-    def __init__(self, tool: str, folder: pathlib.Path) -> None:
-        self.tool = tool
-        self.folder = folder
-        self.disagreements: list[str] = []
-
-    def ask(self, *arguments: str | pathlib.Path) -> subprocess.CompletedProcess[str]:
-        """Runs the tool."""
-        return subprocess.run([self.tool, *arguments], cwd=ROOT, capture_output=True, text=True)
-
-    def convert(self, source: str | pathlib.Path, name: str, *options: str) -> pathlib.Path:
-        """Writes a schedule in another form; the tool must be able to."""
-        target = self.folder / name
-        done = self.ask("convert", source, "-o", target, *options)
-        if done.returncode != 0:
-            sys.exit(f"{source} {options}: {done.stderr}")
-        return target
-
-    def verdict(self, path: pathlib.Path) -> dict:
-        """What the tool says of a schedule."""
-        return json.loads(self.ask("verify", path, "--json").stdout)
-
-    def said_to_be_wrong(self, path: pathlib.Path) -> tuple[int, ...]:
-        """The stages whose gradients the tool says swapped messages make wrong."""
-        messages = [violation["message"] for violation in self.verdict(path)["violations"]]
-        last = [int(found[1]) for message in messages if (found := re.search(r"(\d+) would be wrong", message))]
-        return tuple(range(1 + max(last)))
-
-    def expect(self, holds: bool, what: str) -> str:
-        """A mark for a table; what does not hold is remembered."""
-        if not holds:
-            self.disagreements.append(what)
-        return "" if holds else "  <-- DISAGREES"
 
 
 def run_all(jobs: list[Job]) -> dict[Job, Outcome]:
@@ -295,6 +257,9 @@ def main() -> None:
         pytorchs(suite)
         corpus(suite)
         late_receives(suite)
+        sharded.schedules(suite)
+        sharded.faults(suite)
+        sharded.defaults(suite)
     took = time.monotonic() - begun
     print(f"\n{len(suite.disagreements)} disagreements, {took:.0f} s, PyTorch {pipeline.torch.__version__}")
     for disagreement in suite.disagreements:
