@@ -72,7 +72,6 @@ CASES = [
     Case("pair-at-the-edge.csv", "looped", 3, 1, 2, 2, MORE),
 ]
 
-DATA = ROOT / "tests/data/interop"
 CORPUS = ROOT / "tests/corpus/communication"
 
 FAULTS = [
@@ -80,10 +79,9 @@ FAULTS = [
     (CORPUS / "resharded-early.csv", "refused"),
     (CORPUS / "unsharded-twice.csv", "refused"),
     (CORPUS / "never-resharded.csv", "ends"),
-    (DATA / "gathered-for-nothing.csv", "refused"),
+    (CORPUS / "gathered-for-nothing.csv", "refused"),
 ]
-"""What becomes of faults of gathers. REDUCE_GRAD lets go of the weights, so PyTorch does not miss a last RESHARD.
-The last file has a gather that no pass uses, which `verify` does not rule out."""
+"""What becomes of faults of gathers. REDUCE_GRAD lets go of the weights, so PyTorch does not miss a last RESHARD."""
 
 DEFAULTS = [("1f1b", "ends"), ("zb-h1", "wrong gradients")]
 """What becomes of schedules if FSDP2 itself lets go of the weights after every forward, as it does unless told otherwise."""
@@ -303,7 +301,7 @@ def written(suite: Suite, case: Case, model: pathlib.Path) -> tuple[pathlib.Path
     stem = f"{pathlib.Path(case.name).stem}-{model.stem}"
     lowering = ["--to", "pytorch-comms"]
     if case.name.endswith(".csv"):
-        passes = DATA / case.name
+        passes = ROOT / "tests/data/interop" / case.name
         return passes, suite.convert(passes, f"{stem}.comms.csv", *lowering, "--model", str(model))
     named = ["--schedule", case.name]
     passes = suite.convert(model, f"{stem}.csv", *named)
@@ -392,13 +390,13 @@ def told(outcome: Sharded) -> str:
 
 
 def faults(suite: Suite) -> None:
-    """Files whose gathers are not right: most of them we refuse, and PyTorch too."""
+    """Files whose gathers are not right: we refuse them all, and PyTorch most of them."""
     print("\ngathers that are not right, in FSDP2\n")
     for path, expected in FAULTS:
         rules = ", ".join(sorted({violation["rule"] for violation in suite.verdict(path)["violations"]}))
         outcome = next(run([pipeline.job(path, "compute_comms")]))
         # What ends must end without weights that stay gathered.
-        holds = outcome.what == expected and not outcome.differs and (bool(rules) or path.parent == DATA)
+        holds = outcome.what == expected and not outcome.differs and bool(rules)
         mark = suite.expect(holds, f"{path.name} in FSDP2: {outcome}, we say {rules}")
         print(f"{path.name:<28}{rules or 'accepted':<20}{told(outcome)}{mark}")
 

@@ -99,6 +99,7 @@ fn every_rule_of_communication_is_broken_by_a_file() {
     let known = [
         "communication-deadlock",
         "duplicate-action",
+        "gathered-for-nothing",
         "needless-message",
         "never-received",
         "never-reduced",

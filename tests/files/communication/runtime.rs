@@ -101,7 +101,8 @@ struct World<'a> {
     posts: Vec<Post>,
     waited: BTreeSet<Message>,
     reducing: Vec<Option<Stage>>,
-    gathered: BTreeSet<Stage>,
+    /// Whether a pass has used the weights that are gathered, by their stage.
+    gathered: BTreeMap<Stage, bool>,
     gathers: bool,
 }
 
@@ -128,7 +129,7 @@ pub fn run(plan: &CommunicationPlan, semantics: Semantics) -> Result<(), Failure
         posts: Vec::new(),
         waited: BTreeSet::new(),
         reducing: vec![None; devices],
-        gathered: BTreeSet::new(),
+        gathered: BTreeMap::new(),
         gathers: plan.actions().any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_))),
     };
     loop {
@@ -194,13 +195,13 @@ impl World<'_> {
                 Ok(Step::Done)
             }
             Action::Unshard(stage) => require(self.holds(device, stage), action).and_then(|()| {
-                let fresh = self.gathered.insert(stage);
-                require(fresh, action)?;
+                let before = self.gathered.insert(stage, false);
+                require(before.is_none(), action)?;
                 Ok(Step::Done)
             }),
             Action::Reshard(stage) => {
-                let there = self.gathered.remove(&stage);
-                require(there, action)?;
+                let used = self.gathered.remove(&stage);
+                require(used == Some(true), action)?;
                 Ok(Step::Done)
             }
             Action::ReduceGradients(stage) => {
@@ -298,7 +299,8 @@ impl World<'_> {
             }
         }
         for &pass in passes {
-            if !self.holds(device, pass.stage) || self.gathers && !self.gathered.contains(&pass.stage) {
+            let weights = self.gathered.get_mut(&pass.stage).map(|used| *used = true);
+            if !self.holds(device, pass.stage) || self.gathers && weights.is_none() {
                 return Err(format!("{pass}: no weights"));
             }
             self.compute(pass)?;

@@ -206,6 +206,16 @@ pub enum PlanViolation {
         /// The action.
         action: Action,
     },
+    /// Weights that are let go of, and that no pass has used since they were gathered.
+    #[error("{at}: `{}` lets go of weights that no pass has used since `{}` at {gathered_at}", Action::Reshard(*stage), Action::Unshard(*stage))]
+    GatheredForNothing {
+        /// Where they are let go of.
+        at: Place,
+        /// The stage.
+        stage: Stage,
+        /// Where they are gathered.
+        gathered_at: Place,
+    },
     /// Weights that are gathered and never let go of.
     #[error("{at}: `{}` is never undone", Action::Unshard(*stage))]
     NeverResharded {
@@ -230,7 +240,8 @@ impl PlanViolation {
             | Self::WaitedBeforeSent { .. }
             | Self::NoReduction { .. }
             | Self::Sharded { .. }
-            | Self::ShardingTwice { .. } => true,
+            | Self::ShardingTwice { .. }
+            | Self::GatheredForNothing { .. } => true,
             Self::NeverSent { .. }
             | Self::NeverReceived { .. }
             | Self::NeverWaited { .. }
@@ -265,6 +276,7 @@ impl PlanViolation {
             Self::NoReduction { .. } => "no-reduction",
             Self::Sharded { .. } => "sharded",
             Self::ShardingTwice { .. } => "sharding-twice",
+            Self::GatheredForNothing { .. } => "gathered-for-nothing",
             Self::NeverResharded { .. } => "never-resharded",
         }
     }
@@ -287,6 +299,7 @@ impl PlanViolation {
             | Self::NoReduction { at, .. }
             | Self::Sharded { at, .. }
             | Self::ShardingTwice { at, .. }
+            | Self::GatheredForNothing { at, .. }
             | Self::NeverResharded { at, .. } => Some(*at),
             Self::Swapped { received_at, .. } => Some(*received_at),
             Self::Deadlock { waits, .. } => waits.first().map(|wait| wait.at),

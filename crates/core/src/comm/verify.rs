@@ -232,37 +232,41 @@ fn gradients_are_reduced_once_when_all_are_there(
 }
 
 /// In a plan that gathers weights at all, they are gathered whenever a pass of their stage runs, never
-/// twice, and let go of in the end.
+/// twice and never for nothing, and let go of in the end.
 fn weights_are_there_when_they_are_used(plan: &CommunicationPlan, faults: &mut Vec<PlanViolation>) {
     let gathers = plan.actions().any(|(_, action)| matches!(action, Action::Unshard(_) | Action::Reshard(_)));
     if !gathers {
         return;
     }
     for device in Device::all(plan.schedule().devices()) {
-        let mut gathered: BTreeMap<Stage, Place> = BTreeMap::new();
+        // Where weights were gathered, and whether a pass has used them since.
+        let mut gathered: BTreeMap<Stage, (Place, bool)> = BTreeMap::new();
         for (position, &action) in plan.row(device).iter().enumerate() {
             let at = Place { device, position };
             match action {
                 Action::Unshard(stage) => {
-                    let again = gathered.insert(stage, at).is_some();
+                    let again = gathered.insert(stage, (at, false)).is_some();
                     if again {
                         faults.push(PlanViolation::ShardingTwice { at, action });
                     }
                 }
-                Action::Reshard(stage) => {
-                    let held = gathered.remove(&stage).is_some();
-                    if !held {
-                        faults.push(PlanViolation::ShardingTwice { at, action });
+                Action::Reshard(stage) => match gathered.remove(&stage) {
+                    None => faults.push(PlanViolation::ShardingTwice { at, action }),
+                    Some((gathered_at, false)) => {
+                        faults.push(PlanViolation::GatheredForNothing { at, stage, gathered_at });
                     }
-                }
+                    Some((_, true)) => {}
+                },
                 _ => {}
             }
             for &pass in action.passes() {
-                if !gathered.contains_key(&pass.stage) {
-                    faults.push(PlanViolation::Sharded { at, pass });
+                match gathered.get_mut(&pass.stage) {
+                    None => faults.push(PlanViolation::Sharded { at, pass }),
+                    Some((_, used)) => *used = true,
                 }
             }
         }
-        faults.extend(gathered.into_iter().map(|(stage, at)| PlanViolation::NeverResharded { at, stage }));
+        let kept = gathered.into_iter();
+        faults.extend(kept.map(|(stage, (at, _))| PlanViolation::NeverResharded { at, stage }));
     }
 }

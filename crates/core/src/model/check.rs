@@ -125,6 +125,15 @@ pub enum ModelError {
         /// The stage of the backward.
         backward: Stage,
     },
+    /// More pairs of stages than can be gone through.
+    #[error(
+        "[overlap] is about {pairs} pairs of stages of one device, more than the {max} supported: a device with k stages has \
+         k times k", max = Model::MAX_STAGE_PAIRS
+    )]
+    TooManyPairs {
+        /// How many there are.
+        pairs: u128,
+    },
     /// Parts that are not what their passes consist of.
     #[error(transparent)]
     Parts(#[from] PartsError),

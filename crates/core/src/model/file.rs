@@ -92,6 +92,9 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         E::GatherOverflow | E::GatheredOverflow => {
             return file.get("sharding").map_or_else(|| pipeline.span(), |sharding| sharding.span());
         }
+        E::TooManyPairs { .. } => {
+            return file.get("overlap").map_or_else(|| pipeline.span(), |overlap| overlap.span());
+        }
         E::NothingGathered => ("sharding", "stages"),
         E::MemoryOverflow => ("memory", "activation"),
         E::LevelExceedsActivation { level, .. } => {

@@ -101,6 +101,9 @@ impl Model {
     /// Upper limit on stages times microbatches. Keeps pass numbers within 32 bits.
     pub const MAX_CELLS: u64 = 1 << 28;
 
+    /// How many pairs of stages of one device there may be in all where [pairs](Overlap) have durations of their own.
+    pub const MAX_STAGE_PAIRS: u128 = 1 << 22;
+
     /// Upper limit on the total of all ticks, and of all units, in a model. Small multiples of it fit into 64
     /// bits too.
     pub const MAX_TOTAL: i64 = 1 << 58;

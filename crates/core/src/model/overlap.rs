@@ -123,6 +123,14 @@ impl Model {
     }
 
     pub(super) fn check_pairs(&self) -> Result<(), ModelError> {
+        if self.overlap == Overlap::default() {
+            return Ok(());
+        }
+        let held = |device| self.placement.stages_of(device).len() as u128;
+        let pairs: u128 = Device::all(self.devices()).map(|device| held(device) * held(device)).sum();
+        if pairs > Self::MAX_STAGE_PAIRS {
+            return Err(ModelError::TooManyPairs { pairs });
+        }
         let stages = self.stages();
         for (key, kind, durations) in self.overlap.sorts() {
             let check = |forward, backward, duration| {

@@ -617,6 +617,30 @@ fn pairs_are_of_stages_that_exist() {
 }
 
 #[test]
+fn pairs_are_no_more_than_can_be_gone_through() {
+    let with = |stages: Vec<Vec<Stage>>, overlap: Overlap| {
+        Model::unit(Placement::new(stages).expect("a placement"), 1).expect("a model").with_overlap(overlap)
+    };
+    let pairs = || Overlap { forward_backward: PairDurations::Uniform(Ticks(2)), ..Overlap::default() };
+    let one = |stages: u32| vec![Stage::all(stages).collect()];
+    assert!(with(one(2048), pairs()).is_ok());
+    // A further device with a further pair.
+    let mut more = one(2048);
+    more.push(vec![Stage(2048)]);
+    assert_eq!(with(more.clone(), pairs()), Err(ModelError::TooManyPairs { pairs: 4_194_305 }));
+    assert!(with(more, Overlap::default()).is_ok());
+    let text = "[pipeline]\ndevices = 1\nplacement = \"looped\"\nchunks = 2049\nmicrobatches = 1\n\
+                [time]\nforward = 1\nbackward_input = 1\nbackward_weight = 1\n\
+                [memory]\nactivation = 1\n[overlap]\nforward_input = 2\n";
+    let error = parse(&format!("name = \"pairs\"\n{text}")).expect_err("too many pairs");
+    assert_eq!(
+        error.to_string(),
+        "[overlap] is about 4198401 pairs of stages of one device, more than the 4194304 supported: a device with k stages \
+         has k times k"
+    );
+}
+
+#[test]
 fn pairs_of_certain_stages_have_no_other_size() {
     let model = Model::unit(Placement::v(2).expect("a placement"), 2).expect("a model");
     let with = |durations: PairDurations| {

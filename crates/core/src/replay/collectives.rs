@@ -4,9 +4,9 @@
 //! backward of its stage; that of a stage that no microbatch goes through comes first. One that takes no time needs no stream.
 //!
 //! Gathers never make passes wait for each other in a cycle. What a gather waits for is in the order of its device before the
-//! step at which it is posted: the step before, and collectives that are posted no later, with their last backwards. What
-//! waits for it is not before that step. So where a cycle goes through a stream, it goes through the order of the device as
-//! well.
+//! step at which it is posted: the step before, [copies to the host](super::copies) that are freed there, and collectives that
+//! are posted no later, with their last backwards. What waits for it is not before that step. So where a cycle goes through a
+//! stream, it goes through the order of the device as well.
 
 use std::collections::BTreeMap;
 

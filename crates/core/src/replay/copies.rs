@@ -6,7 +6,8 @@
 //! Copies never make passes wait for each other in a cycle. All that a copy to the host waits for, on either engine, is in the
 //! order of its device no later than its forward, and the step that waits for it comes after that. All that a copy back waits
 //! for is before the step at which it is posted: the step before, and copies that are posted no later or freed there, whose
-//! forwards come earlier. What waits for it, its backward, is not before that step. So where a cycle goes through copies, it goes through the order of the device as well.
+//! forwards come earlier. What waits for it, its backward, is not before that step. So where a cycle goes through copies, it goes
+//! through the order of the device as well.
 
 use std::collections::BTreeMap;
 
@@ -121,8 +122,8 @@ impl Engines {
         [&self.freed, &self.back].into_iter().filter_map(move |needs| needs.get(&position).copied())
     }
 
-    /// The last of the copies to the host for which the step waits whose first pass is at a position. A copy back that is posted
-    /// there waits for it too, for it may use the memory that is free then.
+    /// The last of the copies to the host for which the step waits whose first pass is at a position. A copy back or a gather
+    /// that is posted there waits for it too, for it may use the memory that is free then.
     pub(super) fn freed_at(&self, position: usize) -> Option<Task> {
         self.freed.get(&position).copied()
     }

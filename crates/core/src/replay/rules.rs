@@ -45,8 +45,8 @@ use crate::tasks::{TaskGraph, TaskGraphBuilder};
 /// 11. The collective stream of a device also gathers the weights of its stages, as often as the [rule of
 ///     gatherings](Schedule::gatherings) says: it takes gathers and reductions in the order in which they are posted, a
 ///     gather before the pass that the rule names, a reduction behind the last W or B of its stage. A gather needs all passes
-///     before that at which it is posted, or the posting of the first ones, and takes the time of its stage. The first pass
-///     that uses the weights needs it. A gather that takes no time is no task.
+///     before that at which it is posted, or the posting of the first ones, and the copies to the host that this one needs; it
+///     takes the time of its stage. The first pass that uses the weights needs it. A gather that takes no time is no task.
 pub(super) fn task_graph(
     model: &Model,
     schedule: &Schedule,
@@ -105,7 +105,12 @@ pub(super) fn task_graph(
                         || numbering.posting(layout, device),
                         |before| numbering.task(device, layout.slot(before)),
                     );
-                    order.task(model.gather(gathering.stage)).need(posted, Ticks::ZERO);
+                    let mut task = order.task(model.gather(gathering.stage));
+                    task.need(posted, Ticks::ZERO);
+                    let engines = numbering.engines().get(device.index());
+                    if let Some(copy) = engines.and_then(|copies| copies.freed_at(gathering.posted)) {
+                        task.need(copy, Ticks::ZERO);
+                    }
                 }
                 Collective::Reduce(stage) => {
                     let reduce = model.step().map_or(Ticks::ZERO, |step| step.reduce[stage.index()]);

@@ -2,9 +2,10 @@
 //!
 //! Before each step of a device, those stages of it have their weights gathered that it uses next: as many as may be, in the
 //! order of their next use, the step itself included. What is gathered already stays; what is no longer among them is let go
-//! of, then what is missing is gathered, in the order of its next use. A pair of two stages has both, whatever may be. So
-//! this is a function of the order of the device alone. Replay times it, and communication plans write it as `UNSHARD` and
-//! `RESHARD`.
+//! of, then what is missing is gathered, in the order of its next use. A pair of two stages has both, whatever may be, but one
+//! that comes later may have only the stage of its first pass gathered: PyTorch 2.15 gathers one stage more than may be then
+//! (`docs/pytorch.md`). So this is a function of the order of the device alone. Replay times it, and communication plans write
+//! it as `UNSHARD` and `RESHARD`.
 //!
 //! A stage that is gathered stays so until a pass has used it: as passes run, the others come no later among those that are
 //! used next.

@@ -26,6 +26,7 @@ mod memory;
 mod messages;
 #[path = "../../../../tests/library/laws/naive.rs"]
 mod naive;
+mod occupied;
 mod offload;
 mod overlap;
 mod pair;

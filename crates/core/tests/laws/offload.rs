@@ -15,7 +15,7 @@ use crate::memory::exceeds;
 use crate::{beyond, naive, problems, random, recompute_bounds, step};
 
 /// Some part of every activation, and copies that take from nothing to twice as long as most passes.
-fn offload(model: &Model, choices: &mut Choices) -> Offload {
+pub fn offload(model: &Model, choices: &mut Choices) -> Offload {
     let part = |whole: &Units, choices: &mut Choices| match choices.below(3) {
         0 => Units(choices.small(usize::try_from(whole.0).expect("small") + 1)),
         _ => *whole,
@@ -26,7 +26,7 @@ fn offload(model: &Model, choices: &mut Choices) -> Offload {
 }
 
 /// Where the first and the last pass are that run together with the one at a position.
-fn step_of(schedule: &Schedule, device: Device, at: usize) -> [usize; 2] {
+pub fn step_of(schedule: &Schedule, device: Device, at: usize) -> [usize; 2] {
     let pairs = schedule.overlaps(device);
     if at > 0 && pairs.contains(&(at - 1)) {
         [at - 1, at]
@@ -56,7 +56,7 @@ fn possible(schedule: &Schedule, device: Device) -> Vec<Offloaded> {
 }
 
 /// The schedule with some of what is possible.
-fn offloaded(schedule: &Schedule, choices: &mut Choices) -> Schedule {
+pub fn offloaded(schedule: &Schedule, choices: &mut Choices) -> Schedule {
     let lists = Device::all(schedule.devices()).map(|device| {
         let mut chosen: BTreeMap<Pass, Offloaded> = BTreeMap::new();
         let possible = possible(schedule, device);

@@ -1,7 +1,8 @@
 //! Sharded weights: gathers on collective streams, and what they hold.
 
 use super::*;
-use crate::model::{Sharding, StepEnd};
+use crate::model::{Offload, Sharding, StepEnd};
+use crate::schedule::Offloaded;
 use crate::tasks::Resource;
 
 /// One device with two stages.
@@ -80,6 +81,26 @@ fn a_gather_that_takes_no_time_waits_for_nothing() {
     // The last B does not wait for the reduction, which ends at 14.
     assert_eq!(found.starts, ticks(&[&[0, 5, 6, 8]]));
     assert_eq!(found.step[1].reduce, Ticks(8)..Ticks(14));
+}
+
+/// The activation of stage 0 is copied to the host from 4 to 9. The weights of stage 1 may take its place only then.
+#[test]
+fn a_gather_waits_for_the_copies_that_make_room_for_it() {
+    let away = |freed| {
+        let one = Offloaded { pass: "0F0".parse().expect("a pass"), freed, fetched: 3 };
+        schedule(PAIR, 1, &["0F0 1F0 1B0 0B0"]).with_offloads(vec![vec![one]]).expect("an offload")
+    };
+    let offload = Offload {
+        moved: vec![Units(1), Units(0)],
+        to_host: vec![Ticks(5), Ticks(0)],
+        from_host: vec![Ticks(1), Ticks(0)],
+    };
+    let model = unit(&away(1)).with_offload(Some(offload)).expect("offloading");
+    let model = sharded(&model, &[3, 4], &[0, 1], 1);
+    let expected = [vec![(0, [0, 0, 1], [0, 3]), (1, [1, 1, 3], [9, 13]), (0, [3, 3, 4], [16, 19])]];
+    assert_eq!(gathers(&timing(&model, &away(1))), expected);
+    // Where the memory is free only later, the gather does not wait for it.
+    assert_eq!(gathers(&timing(&model, &away(2)))[0][1], (1, [1, 1, 3], [4, 8]));
 }
 
 #[test]
