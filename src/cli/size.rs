@@ -109,12 +109,12 @@ pub fn refuse_step(model: &Model) -> Result<(), Error> {
     ))
 }
 
-/// Refuses a model in which gathering weights takes time, for what knows passes alone.
+/// Refuses a model in which gathering weights takes time or memory, for what knows passes alone.
 ///
 /// # Errors
 /// When it does.
 pub fn refuse_sharding(model: &Model) -> Result<(), Error> {
-    if !model.has_gathers() {
+    if !model.has_gathers() && !model.has_gathered_memory() {
         return Ok(());
     }
     Err(Error::usage(

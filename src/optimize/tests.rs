@@ -191,3 +191,42 @@ fn the_span_is_no_longer_than_that_of_the_schedule_of_least_makespan() {
     let span = shortest.verdict.timing.expect("it is valid").metrics.device_span;
     assert!(of_span.value() <= span, "{} after {span}", of_span.value());
 }
+
+/// A device with two stages and one microbatch.
+fn narrow(memory: &str) -> Model {
+    let text = "name = \"narrow\"\n[pipeline]\ndevices = 1\nplacement = [[0, 1]]\nmicrobatches = 1\n[time]\nforward = 1\n\
+                backward_input = 1\nbackward_weight = 1\n[memory]\n";
+    model::parse(&format!("{text}{memory}")).expect("a model")
+}
+
+/// Without recomputation, or where every stage has the same level, a microbatch does not fit.
+#[test]
+fn one_microbatch_may_fit_with_few_choices_of_levels() {
+    let beside_a_workspace = "activation = [1, 3]\ncapacity = 5\nworkspace = { forward = [0, 3], recompute = 0 }\n\
+                              [[recompute.level]]\ncheckpoint = 0\n[[recompute.level]]\ncheckpoint = 0\nduration = 2\n";
+    let offloaded = "activation = 4\ncapacity = 6\n[[recompute.level]]\ncheckpoint = [4, 0]\n\
+                     [[recompute.level]]\ncheckpoint = [0, 4]\n[offload]\nmoved = [1, 0]\nto_host = 1\nfrom_host = 1\n";
+    for memory in [beside_a_workspace, offloaded] {
+        let model = narrow(memory);
+        let solution = optimize(&model, &Options::default(), &mut |_| ());
+        let solution = solution.unwrap_or_else(|error| panic!("{memory}: {error}"));
+        assert!(replay(&model, &solution.schedule).is_valid());
+    }
+}
+
+/// The device holds 1 and 1 of what F keeps, and the weights of one stage.
+#[test]
+fn what_is_missing_counts_gathered_weights() {
+    for capacity in 1..=4 {
+        let model = narrow(&format!(
+            "activation = 1\ncapacity = {capacity}\n[sharding]\ngather = 4\ngathered = 2\nstages = 1\n"
+        ));
+        match optimize(&model, &Options::default(), &mut |_| ()) {
+            Ok(_) => assert_eq!(capacity, 4),
+            Err(OptimizeError::Infeasible(error)) => {
+                assert_eq!((error.capacity.0, error.needed.0), (capacity, 4));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}

@@ -8,6 +8,7 @@
 //! - R, or an offload, is worth it on every stage where it keeps less and fits: what the lower stages keep is then the least
 //!   there can be, whatever the higher ones choose. That Ws which wait for room may be in the way of R is left out. An offload
 //!   serves what runs between F and the backward of its stage, so the highest stage has no use for it.
+//! - A device holds the gathered weights of a stage while a pass of it runs. It may hold those of others besides, which is left out.
 //! - W is run as soon as it fits, since nothing holds more after it. It may fit only once lower stages have ended.
 //! - B leaves nothing behind, so I without its W right behind it is only worth it where neither that W nor B fits.
 //!
@@ -145,7 +146,7 @@ fn kept(model: &Model, device: Device, room: Units) -> Vec<Kept> {
     let of_stage = |stage| {
         let whole = model.activation(stage);
         let stays = whole - model.moved(stage);
-        let again = below + whole + model.workspace(stage, Kind::R);
+        let again = below + whole + model.workspace(stage, Kind::R) + model.gathered(stage);
         // Both take time: they are left to those that need them.
         let is_limited = model.capacity(device).is_some();
         let checkpoint = model.checkpoint(stage).filter(|&kept| is_limited && kept < whole && again <= room);
@@ -228,10 +229,11 @@ impl Running<'_> {
 
     /// Runs every W that fits. The one that needs the least goes first: if it does not fit, none does.
     fn run_waiting(&mut self) {
-        let workspace = |stage: &Stage| self.model.workspace(*stage, Kind::W);
-        self.waiting.sort_by_key(|stage| std::cmp::Reverse(workspace(stage)));
+        let further =
+            |stage: &Stage| self.model.workspace(*stage, Kind::W) + self.model.gathered(*stage);
+        self.waiting.sort_by_key(|stage| std::cmp::Reverse(further(stage)));
         while let Some(stage) = self.waiting.last().copied() {
-            if self.live() + workspace(&stage) > self.room {
+            if self.live() + further(&stage) > self.room {
                 break;
             }
             self.waiting.pop();
@@ -240,7 +242,7 @@ impl Running<'_> {
     }
 }
 
-/// What a stage holds while a pass of its backward runs.
+/// What a stage holds while one of its passes runs, its gathered weights included.
 fn while_running(model: &Model, stage: Stage, kind: Kind) -> Units {
     let (whole, rest) = (model.activation(stage), model.retained_for_weight(stage));
     let kept = match kind {
@@ -253,13 +255,13 @@ fn while_running(model: &Model, stage: Stage, kind: Kind) -> Units {
         Kind::I | Kind::B => model.placement().stage_after(stage).map(|_| model.receive_after(stage)),
         Kind::W | Kind::R => None,
     };
-    kept + model.workspace(stage, kind) + received.unwrap_or_default()
+    kept + model.workspace(stage, kind) + model.gathered(stage) + received.unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Memory, Placement, Transient, Workspace};
+    use crate::model::{Memory, Placement, Sharding, Ticks, Transient, Workspace};
     use crate::replay::replay;
 
     /// A number from 0 to 4, another one at each call.
@@ -289,9 +291,13 @@ mod tests {
         let [forward, backward_input, backward_weight, backward] = [(); 4].map(|()| list());
         let recompute = if recompute { list() } else { forward.clone() };
         let workspace = Workspace { forward, backward_input, backward_weight, backward, recompute };
+        // The weights of one stage at a time, so that none of another one are there besides.
+        let gathered = if seed % 2 == 0 { list() } else { vec![Units::ZERO; stages] };
+        let sharding = Sharding { gather: vec![Ticks(1); stages], gathered, stages: 1 };
         plain
             .with_plain_memory(memory)
             .and_then(|model| model.with_transient(Transient { workspace: Some(workspace), receive: None }))
+            .and_then(|model| model.with_sharding(Some(sharding)))
             .expect("a model")
     }
 

@@ -71,8 +71,9 @@ pub(super) fn optimize_beyond_passes(
     if by_choice.len() > 1 {
         search.change_levels(&without, &mut sources, progress)?;
     }
-    search.offload(roomier, &sources, &without)?;
+    search.offload(roomier, &sources, &without);
     search.make_pairs(sources);
+    search.search_on(&by_choice[0], &without, progress)?;
     search.found.extend(without.into_iter().map(|without| (without, None)));
     search.finish(by_choice)
 }
@@ -164,7 +165,11 @@ impl<'a> Search<'a> {
     /// What is found for passes alone, by choice of levels, the best under the model first.
     fn apart(&mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<(Choice, Apart)>, OptimizeError> {
         let choices = Choice::all(&self.plain);
-        let sixteenths = if self.has_choices() { 5 } else { 8 };
+        let sixteenths = match (self.model.can_offload(), self.model.has_cheaper_pairs()) {
+            (true, _) => 5,
+            (false, true) => 7,
+            (false, false) => 8,
+        };
         let options = Options { stop: self.share(sixteenths), ..self.options.clone() };
         let bound = self.bound.value;
         let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
@@ -226,7 +231,7 @@ impl<'a> Search<'a> {
     /// What is found without pairs and copies, the best first: what fits as it is, and what is made to fit. It is a source too.
     ///
     /// # Errors
-    /// When replay rejects what a search of the same memory proposes, or memory is too small for one microbatch.
+    /// When replay rejects what a search of the same memory proposes.
     fn without_pairs(
         &self,
         by_choice: &[(Choice, Apart)],
@@ -243,10 +248,13 @@ impl<'a> Search<'a> {
             }
             return Ok(without);
         }
-        let (choice, apart) = &by_choice[0];
-        let others = memory::others(&choice.of(&self.plain), apart, &self.share(1))?;
-        let others = others.into_iter().map(|(other, engine)| (choice.named(model, &other), engine));
-        without.extend(others.filter_map(|other| self.replayed(other)));
+        // One microbatch may fit with other levels alone.
+        let stop = self.share(1);
+        let others = by_choice.iter().find_map(|(choice, apart)| {
+            let others = memory::others(&choice.of(&self.plain), apart, &stop).ok()?;
+            Some(others.into_iter().map(|(other, engine)| (choice.named(model, &other), engine)))
+        });
+        without.extend(others.into_iter().flatten().filter_map(|other| self.replayed(other)));
         let found: Vec<Source> =
             by_choice.iter().flat_map(|(choice, apart)| found_apart(model, choice, apart)).collect();
         let (stop, objective) = (self.share(2), self.options.objective);
@@ -281,18 +289,16 @@ impl<'a> Search<'a> {
     }
 
     /// Offloads activations of all that was found until it fits.
-    fn offload(
-        &mut self,
-        roomier: Vec<Source>,
-        sources: &[Source],
-        without: &[ReplayedSchedule],
-    ) -> Result<(), OptimizeError> {
+    fn offload(&mut self, roomier: Vec<Source>, sources: &[Source], without: &[ReplayedSchedule]) {
         if !self.model.can_offload() {
-            return Ok(());
+            return;
         }
-        let least = least::least(self.model)?.map(|least| (least, "one microbatch at a time".to_owned()));
-        let least = least.into_iter().filter_map(|least| self.replayed(least));
-        let least: Vec<ReplayedSchedule> = least.collect();
+        let least = Choice::all(self.model).into_iter().filter_map(|choice| {
+            let least = least::least(&choice.of(self.model)).ok()?;
+            Some(least.map(|least| (choice.named(self.model, &least), "one microbatch at a time".to_owned())))
+        });
+        let least: Vec<ReplayedSchedule> =
+            least.flatten().filter_map(|least| self.replayed(least)).collect();
         self.found.extend(least.into_iter().map(|least| (least, None)));
         let without = without.iter().map(|found| (found.schedule.clone(), found.engine.clone()));
         for (schedule, engine) in roomier.into_iter().chain(sources.iter().cloned()).chain(without) {
@@ -302,7 +308,6 @@ impl<'a> Search<'a> {
             let instead = offloads.instead_of_recomputing(&schedule, &engine);
             self.found.extend(fitted.into_iter().chain(instead).map(|found| (found, None)));
         }
-        Ok(())
     }
 
     fn climb(&self, passes_left: usize, stop: &Stop) -> Climb<'a> {
@@ -354,6 +359,38 @@ impl<'a> Search<'a> {
         }
         let pairs = pairs.unwrap_or_else(|| Paired::of(model, &best.schedule, &best.engine));
         self.climb(passes_left, stop).wandered(pairs, best, seed)
+    }
+
+    /// Goes on with the search for passes alone where time ended it, unless the choice of pairs, copies and levels has made
+    /// it clearly better: without such choices it would have had that time.
+    ///
+    /// # Errors
+    /// As [`optimize`].
+    fn search_on(
+        &mut self,
+        (choice, apart): &(Choice, Apart),
+        without: &[ReplayedSchedule],
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), OptimizeError> {
+        let last = apart.solutions.last().expect("something was found for passes alone");
+        let chosen = self.found.iter().map(|(found, _)| found.value).min();
+        let alone = without.iter().map(|found| found.value).min();
+        let is_better = match (alone, chosen) {
+            (Some(alone), Some(chosen)) => (alone - chosen).0 > alone.0 / CLEARLY,
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        if !last.is_cut_short || is_better {
+            return Ok(());
+        }
+        let stop = self.options.stop.within(self.options.stop.remaining() / 4 * 3);
+        let options = Options { stop, known: vec![last.schedule.clone()], ..self.options.clone() };
+        let bound = self.bound.value;
+        let mut report = |told: &Progress| progress(&Progress { bound, ..told.clone() });
+        let further = optimize(&apart.room, &options, &mut report)?;
+        let schedule = choice.named(self.model, &bare(&further.schedule));
+        self.found.extend(self.replayed((schedule, further.engine)).map(|found| (found, None)));
+        Ok(())
     }
 
     /// The best of all, changed at random. A search around a schedule that offloads makes
@@ -516,6 +553,9 @@ fn with_longer_messages(model: &Model, plain: &Model) -> Model {
     // Where the times do not fit, the plain model is as good.
     plain.with_costs(costs).unwrap_or_else(|_| plain.clone())
 }
+
+/// What is shorter by more than one part of so many is clearly better.
+const CLEARLY: i64 = 50;
 
 /// To replay a pass takes about as long as to place so many.
 const EFFORT_PER_REPLAYED_PASS: usize = 10;

@@ -70,3 +70,19 @@ fn traces_are_reported_with_stable_keys() {
     );
     assert_keys(&profile["latencies"][0], &["after_stage", "latency", "method", "spread"]);
 }
+
+/// Traces have no weights, so what is gathered counts in no figure: neither its time nor its memory is left out in silence.
+#[test]
+fn models_with_sharded_weights_are_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sharded.toml");
+    let run = tool(&["trace", "profile", CONTENDED, "-o", &path.display().to_string()]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let text = std::fs::read_to_string(&path).expect("a model");
+    for sharding in ["gather = 1\n", "gathered = 1\n"] {
+        std::fs::write(&path, format!("{text}\n[sharding]\n{sharding}")).expect("a model");
+        let run = tool(&["trace", "compare", CONTENDED, "--model", &path.display().to_string()]);
+        assert_eq!(run.status, 2, "{}", run.out);
+        assert!(run.err.contains("has [sharding], which this command does not know"), "{}", run.err);
+    }
+}

@@ -62,11 +62,12 @@ impl PartReport {
 impl Display for PartReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, on, duration, needs, goes_on } = self;
-        write!(out, "{name} {duration} {on}")?;
+        // In quotes, so that no name looks like further parts.
+        write!(out, "{name:?} {duration} {on}")?;
         match needs.as_slice() {
             _ if *goes_on => Ok(()),
             [] => out.write_str(" at once"),
-            needs => write!(out, " after {}", needs.join(" and ")),
+            needs => write!(out, " after {}", needs.iter().map(|need| format!("{need:?}")).join(" and ")),
         }
     }
 }
