@@ -289,9 +289,9 @@ fn terms(
         add("launch gaps", model, &Terms { gaps: gaps.clone(), ..none.clone() })?;
     }
     if let Some((rates, alone)) = &contention {
-        add("contention", alone, &Terms { rates: rates.clone(), ..none })?;
+        add("contention", alone, &Terms { rates: rates.clone(), ..none.clone() })?;
         if let Some(gaps) = &gaps {
-            add("both", alone, &Terms { rates: rates.clone(), gaps: gaps.clone() })?;
+            add("both", alone, &Terms { rates: rates.clone(), gaps: gaps.clone(), ..none.clone() })?;
         }
     }
     let rates = contention.map(|(rates, _)| rates);
