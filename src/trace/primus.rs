@@ -4,7 +4,7 @@
 //! milliseconds from device events, in the order in which the rank issued its passes, and `memory` is what its allocator had
 //! reserved so far, in GiB. Where weight gradients are passes of their own, `wgrad_start` and `wgrad_end` list them. Later
 //! versions also say of which microbatch and chunk each pass is (`fwd_minibatch`, `fwd_chunk` and so on). Without that the
-//! order is that of Megatron's schedules, which [`names`] follows.
+//! order is that of Megatron's schedules.
 //!
 //! Every rank counts from the start of its own schedule in every iteration, so that offsets are found for each iteration
 //! by itself. Primus runs on AMD's GPUs.

@@ -60,6 +60,11 @@ fn every_published_trace_has_its_source_and_its_licence() {
         let trace = trace(&entry.file);
         assert_eq!(trace.origin.to_string(), entry.kind, "{}", entry.file);
         assert_eq!(trace.iterations.len(), entry.iterations.len(), "{}", entry.file);
+        let mut written = Vec::new();
+        file::write(&trace, &mut written).expect("writing to memory");
+        let again =
+            file::parse(&String::from_utf8(written).expect("JSON is text")).expect("what is written reads");
+        assert!(again == trace, "{}: what is written is something else", entry.file);
         assert!(entry.iterations.is_sorted(), "{}", entry.file);
         assert!(entry.commit.len() == 40 && entry.source.starts_with("github.com/"), "{}", entry.file);
         for text in [&entry.path, &entry.licence, &entry.what, &entry.derived] {
