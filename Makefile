@@ -193,6 +193,7 @@ measure: $(if $(filter cpu,$(KIND)),$(PYTORCH))
 
 measure-test: $(PYTORCH)
 	PYTHONPATH=$(PYTORCH) $(PYTHON) -m unittest discover -s $(MEASURE)
+	$(PYTHON) -m unittest discover -s $(MEASURE)/published
 
 # The schedules that are measured, made anew.
 schedules:

@@ -159,4 +159,12 @@ pub fn traces(input: &[u8]) {
         let choice = clocks::OffsetChoice::default();
         drop(gather::gather(vec![recording], None, &choice));
     }
+    let choice = clocks::OffsetChoice::default();
+    for run in trace::megatron::parse(text).into_iter().flatten() {
+        drop(gather::gather(run.recordings, None, &choice));
+    }
+    if let Ok(dump) = trace::primus::parse(text) {
+        let config = trace::primus::Config { ranks: 1, chunks: 1, microbatches: 2 };
+        drop(trace::primus::gather(config, &[dump], None, &choice));
+    }
 }

@@ -19,6 +19,8 @@ use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
 use crate::schedule::{self, ScheduleError, ScheduleFileError};
 use crate::trace::file::{self as trace_file, TraceFileError};
+use crate::trace::megatron::{self, MegatronError};
+use crate::trace::primus::{self, PrimusError};
 use crate::trace::profiler::{self, ProfilerError};
 use crate::trace::recording::Recording;
 use crate::trace::{Trace, TraceError};
@@ -30,6 +32,12 @@ pub enum Measurement {
     Trace(Box<Trace>),
     /// What torch.profiler wrote: one rank of a run.
     Recording(Recording),
+    /// What MegatronApp wrote: all ranks of one run, or of several.
+    Runs(Vec<megatron::Run>),
+    /// What Primus dumped of one rank of a run.
+    Dump(primus::Dump),
+    /// What Primus dumped of the run as a whole.
+    DumpConfig(primus::Config),
 }
 
 /// A file that has been read: its name for messages, and its text.
@@ -40,7 +48,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads a file; `-` is standard input.
+    /// Reads a file; `-` is standard input. What gzip packed is unpacked.
     ///
     /// # Errors
     /// When it cannot be read, does not end, or is not UTF-8.
@@ -50,7 +58,13 @@ impl Input {
         } else {
             (FileName::of(path), files::read(path))
         };
-        let bytes = bytes.map_err(|error| Error::Read { path: name.clone(), error })?;
+        let bytes = bytes.and_then(unpacked).map_err(|error| Error::Read { path: name.clone(), error })?;
+        if bytes.starts_with(b"PAR1") {
+            return Err(Error::usage(
+                format!("{name} is a Parquet table, which cannot be read here"),
+                "measure/published/bytedance.py converts ByteDance's tables of operations to traces",
+            ));
+        }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { name, text }),
             Err(error) => Err(Error::NotText { path: name, at: error.utf8_error().valid_up_to() }),
@@ -127,11 +141,26 @@ impl Input {
         })
     }
 
-    /// The text as a trace file, or as what torch.profiler writes.
+    /// The text as a trace file, or as what torch.profiler, MegatronApp or Primus writes.
     ///
     /// # Errors
-    /// When it is neither.
+    /// When it is none of these.
     pub fn measurement(&self) -> Result<Measurement, Error> {
+        if megatron::is_trace(&self.text) {
+            return megatron::parse(&self.text)
+                .map(Measurement::Runs)
+                .map_err(|error| self.megatron_error(&error));
+        }
+        if primus::is_dump(&self.text) {
+            return primus::parse(&self.text)
+                .map(Measurement::Dump)
+                .map_err(|error| self.primus_error(&error));
+        }
+        if primus::is_config(&self.text) {
+            return primus::parse_config(&self.text)
+                .map(Measurement::DumpConfig)
+                .map_err(|error| self.primus_error(&error));
+        }
         if profiler::is_recording(&self.text) {
             return profiler::parse(&self.text)
                 .map(Measurement::Recording)
@@ -139,6 +168,22 @@ impl Input {
         }
         let trace = trace_file::parse(&self.text).map_err(|error| self.trace_error(&error))?;
         Ok(Measurement::Trace(Box::new(trace)))
+    }
+
+    fn megatron_error(&self, error: &MegatronError) -> Error {
+        let at = match error {
+            MegatronError::Json { line, column, .. } => offset_of(&self.text, *line, *column),
+            _ => 0,
+        };
+        self.error(error.to_string(), "here", at..at, None)
+    }
+
+    fn primus_error(&self, error: &PrimusError) -> Error {
+        let at = match error {
+            PrimusError::Json { line, column, .. } => offset_of(&self.text, *line, *column),
+            _ => 0,
+        };
+        self.error(error.to_string(), "here", at..at, None)
     }
 
     fn profiler_error(&self, error: &ProfilerError) -> Error {
@@ -199,6 +244,16 @@ impl Input {
         let excerpt = Excerpt::new(self.name.clone(), &self.text);
         Error::Located(Box::new(Located { message, label, span, help, excerpt }))
     }
+}
+
+/// What gzip packed, or else the bytes themselves.
+fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let unpacked = files::read_from(flate2::read::MultiGzDecoder::new(bytes.as_slice()), files::MOST_READ);
+    unpacked
+        .map_err(|error| io::Error::new(error.kind(), format!("gzip packed it, and it is damaged: {error}")))
 }
 
 /// Where in a text that begins with a schedule file something is wrong with that, and advice.

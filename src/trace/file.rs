@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    Iteration, MAX_INSTANT, Machine, Message, Origin, Sample, Sizes, Span, StepSpan, StepWork, Trace,
-    TraceError,
+    ClockRange, Iteration, MAX_INSTANT, Machine, Message, Origin, Sample, Sizes, Span, StepSpan, StepWork,
+    Trace, TraceError,
 };
 use crate::model::{Device, Pass, Stage, Ticks, Units};
 use crate::schedule::{self, ScheduleFileError};
@@ -77,6 +77,8 @@ struct FileIteration {
     messages: Option<Vec<FileMessage>>,
     memory: Option<Vec<Row<FileSample>>>,
     step: Option<Vec<FileStepSpan>>,
+    clocks: Option<Vec<FileClockRange>>,
+    reserved: Option<Vec<Bytes>>,
 }
 
 /// An instant or a duration: nanoseconds, not negative, and not more than can be added up.
@@ -140,6 +142,45 @@ impl TryFrom<(StepWork, u32, Instant, Instant)> for FileStepSpan {
             ));
         }
         Ok(Self(StepSpan { work, stage: Stage(stage), start: start.0, end: end.0 }))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "(i64, i64)")]
+struct FileClockRange(ClockRange);
+
+impl TryFrom<(i64, i64)> for FileClockRange {
+    type Error = String;
+
+    fn try_from((least, most): (i64, i64)) -> Result<Self, String> {
+        let limit = -MAX_INSTANT..=MAX_INSTANT;
+        if !limit.contains(&least) || !limit.contains(&most) {
+            return Err(format!(
+                "a clock may be off by at most {MAX_INSTANT} ns, but this range is {least} to {most}"
+            ));
+        }
+        if least > most {
+            return Err(format!(
+                "a clock is off by {least} to {most} ns: the first must not be the larger one"
+            ));
+        }
+        Ok(Self(ClockRange { least, most }))
+    }
+}
+
+/// An amount of memory.
+#[derive(Deserialize)]
+#[serde(try_from = "i64")]
+struct Bytes(Units);
+
+impl TryFrom<i64> for Bytes {
+    type Error = String;
+
+    fn try_from(bytes: i64) -> Result<Self, String> {
+        if (0..=MAX_INSTANT).contains(&bytes) {
+            return Ok(Self(Units(bytes)));
+        }
+        Err(format!("what is reserved must be from 0 to {MAX_INSTANT} bytes, but is {bytes}"))
     }
 }
 
@@ -277,6 +318,8 @@ pub fn parse(text: &str) -> Result<Trace, TraceFileError> {
             rows.into_iter().map(|row| row.0.into_iter().map(|sample| sample.0).collect()).collect()
         }),
         step: iteration.step.map(|list| list.into_iter().map(|span| span.0).collect()),
+        clocks: iteration.clocks.map(|list| list.into_iter().map(|range| range.0).collect()),
+        reserved: iteration.reserved.map(|list| list.into_iter().map(|bytes| bytes.0).collect()),
     });
     let trace = Trace {
         origin: file.kind,
@@ -336,6 +379,13 @@ pub fn write(trace: &Trace, out: impl Write) -> io::Result<()> {
             let list: Vec<_> =
                 step.iter().map(|span| (span.work, span.stage, span.start, span.end)).collect();
             write!(out, ",\n     \"step\": {}", json(&list)?)?;
+        }
+        if let Some(clocks) = &iteration.clocks {
+            let list: Vec<_> = clocks.iter().map(|range| (range.least, range.most)).collect();
+            write!(out, ",\n     \"clocks\": {}", json(&list)?)?;
+        }
+        if let Some(reserved) = &iteration.reserved {
+            write!(out, ",\n     \"reserved\": {}", json(reserved)?)?;
         }
         write!(out, "}}")?;
     }

@@ -3,7 +3,7 @@
 use super::matching::{first_spans, needs};
 use super::synthetic::destination;
 use super::{Iteration, Span};
-use crate::model::{Device, Pass, Stage, Ticks};
+use crate::model::{Device, Kind, Pass, Stage, Ticks};
 use crate::schedule::Schedule;
 
 /// What a pass may have waited for on another device.
@@ -43,13 +43,24 @@ pub(super) fn arrivals(schedule: &Schedule, iteration: &Iteration) -> Vec<Arriva
     found
 }
 
+/// The time between two passes of a device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launch {
+    /// The kind of the first.
+    pub(super) before: Kind,
+    /// The kind of the second.
+    pub(super) after: Kind,
+    /// From the end of the first to the start of the second.
+    pub(super) gap: Ticks,
+}
+
 /// By device: the times between two passes of which the second had all that it needs before the first ended,
 /// with these times from pass to pass.
 pub(super) fn launches(
     schedule: &Schedule,
     iteration: &Iteration,
     delay: impl Fn(Pass, Pass) -> Ticks,
-) -> Vec<Vec<Ticks>> {
+) -> Vec<Vec<Launch>> {
     let spans = first_spans(iteration);
     let ready = |span: Span| {
         let needs = needs(schedule, &spans, span.pass).into_iter();
@@ -59,7 +70,12 @@ pub(super) fn launches(
         let row = &iteration.passes[device.index()];
         let pairs = row.iter().zip(row.iter().skip(1));
         let pairs = pairs.filter(|&(first, second)| ready(*second) <= first.end && second.start >= first.end);
-        pairs.map(|(first, second)| second.start - first.end).collect()
+        let launch = |(first, second): (&Span, &Span)| Launch {
+            before: first.pass.kind,
+            after: second.pass.kind,
+            gap: second.start - first.end,
+        };
+        pairs.map(launch).collect()
     });
     devices.collect()
 }

@@ -3,7 +3,8 @@
 //! A [`Trace`] says when every pass of a schedule really ran, on one clock for all devices, in integer
 //! nanoseconds; where they were recorded, also the messages and what every device held. It comes from a
 //! [trace file](mod@file) or from the files of `torch.profiler`, which [`profiler`] reads, one [`recording`] for each
-//! rank; [`clocks`] brings their clocks to one, and [`gather`] makes a trace of them. [`fit`] takes medians and makes a
+//! rank; [`clocks`] brings their clocks to one, and [`gather`] makes a trace of them. [`primus`] and [`megatron`] read what
+//! two other runtimes write. [`fit`] takes medians and makes a
 //! model of them, [`matching`] tells whether the passes ran in the declared order, and [`compare`] says how far
 //! replay's prediction is from what was measured. What replay does not know, launch gaps and devices that slow each
 //! other down, is in [`terms`], and only there.
@@ -29,6 +30,8 @@ pub mod file;
 pub mod fit;
 pub mod gather;
 pub mod matching;
+pub mod megatron;
+pub mod primus;
 pub mod profiler;
 pub mod recording;
 pub mod run;
@@ -74,8 +77,12 @@ pub struct Trace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// GPUs, or parts of one, by device events.
+    /// NVIDIA GPUs, or parts of one, by device events.
     Cuda,
+    /// AMD GPUs, by device events.
+    Rocm,
+    /// GPUs of which the source does not say whose they are, by device events.
+    Gpu,
     /// Processes or threads of a CPU.
     Cpu,
     /// Nothing: the times were computed.
@@ -86,6 +93,8 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {
             Self::Cuda => "cuda",
+            Self::Rocm => "rocm",
+            Self::Gpu => "gpu",
             Self::Cpu => "cpu",
             Self::Synthetic => "synthetic",
         })
@@ -170,8 +179,23 @@ pub struct Iteration {
     pub messages: Option<Vec<Message>>,
     /// By device: what it holds, after every change, where that was recorded.
     pub memory: Option<Vec<Vec<Sample>>>,
-    /// What followed the last backwards of stages, where that was recorded.
+    /// What came before the first passes of stages and followed their last backwards, where that was recorded.
     pub step: Option<Vec<StepSpan>>,
+    /// By device: how far off its times may be, where devices had no common clock.
+    pub clocks: Option<Vec<ClockRange>>,
+    /// By device: the most memory that its allocator had reserved up to the end of the iteration, weights and all, where
+    /// that was recorded.
+    pub reserved: Option<Vec<Units>>,
+}
+
+/// By how much all times of a device could be moved against those of device 0 without a message that arrives before it is
+/// sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockRange {
+    /// The least, in nanoseconds.
+    pub least: i64,
+    /// The most.
+    pub most: i64,
 }
 
 /// A message in time.
@@ -203,14 +227,14 @@ pub enum TraceError {
     /// Nothing was measured.
     #[error("there is no iteration")]
     NoIteration,
-    /// Not one list of passes, or of memory, for each device.
-    #[error("iteration {iteration} has {found} lists of {of}, but the schedule has {devices} devices")]
+    /// Not one entry for each device.
+    #[error("iteration {iteration} has {found} entries in `{of}`, but the schedule has {devices} devices")]
     Devices {
         /// The iteration, from 0.
         iteration: usize,
-        /// Lists of what.
+        /// The key.
         of: &'static str,
-        /// How many lists there are.
+        /// How many entries there are.
         found: usize,
         /// How many devices.
         devices: u32,
@@ -342,9 +366,13 @@ impl Iteration {
         let devices = schedule.devices();
         let (stages, microbatches) = (schedule.placement().stages(), schedule.microbatches());
         let known = |pass: Pass| pass.stage.0 < stages && pass.microbatch.0 < microbatches;
-        for (of, found) in
-            [("passes", Some(self.passes.len())), ("memory", self.memory.as_ref().map(Vec::len))]
-        {
+        let lists = [
+            ("passes", Some(self.passes.len())),
+            ("memory", self.memory.as_ref().map(Vec::len)),
+            ("clocks", self.clocks.as_ref().map(Vec::len)),
+            ("reserved", self.reserved.as_ref().map(Vec::len)),
+        ];
+        for (of, found) in lists {
             if let Some(found) = found.filter(|&found| found != devices as usize) {
                 return Err(TraceError::Devices { iteration, of, found, devices });
             }
@@ -382,6 +410,13 @@ impl Iteration {
     pub fn step_end(&self) -> Ticks {
         let step = self.step.iter().flatten().map(|span| span.end);
         step.fold(self.last_end(), Ticks::max)
+    }
+
+    /// The furthest that the times of a device may be off against those of device 0, where devices had no common clock.
+    #[must_use]
+    pub fn clock_error(&self) -> Option<Ticks> {
+        let ranges = self.clocks.as_ref()?.iter();
+        ranges.map(|range| Ticks(range.most.max(range.least.saturating_neg()))).max()
     }
 
     /// The last end of a pass.

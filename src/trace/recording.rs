@@ -59,6 +59,8 @@ pub struct StepRange {
 /// What the passes of a recording were timed by, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimeSource {
+    /// The device: events that were recorded before and after them.
+    Events,
     /// The device: the kernels that were launched within them.
     Kernels,
     /// The device: the profiler's own ranges of it, which may be too short for backwards.
@@ -73,7 +75,7 @@ impl TimeSource {
     /// Whether the times are the device's, not the host's.
     #[must_use]
     pub fn is_of_device(self) -> bool {
-        matches!(self, Self::Kernels | Self::DeviceRanges)
+        matches!(self, Self::Events | Self::Kernels | Self::DeviceRanges)
     }
 }
 

@@ -1,15 +1,23 @@
-//! What follows the passes of a stage, in time.
+//! What a stage does before and after its passes, in time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Stage, Ticks};
 
-/// What follows the last backward of a stage.
+/// What a stage does once in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepWork {
+    /// Its replicas gather its parameters, before its first pass.
+    Gather,
+    /// The reduction of the gradients that a tensor-parallel group shares, such as those of layer norms.
+    Tensor,
+    /// The reduction of the gradients of an embedding that the first and the last stage share.
+    Embedding,
     /// The reduction of its gradients over the replicas of the pipeline.
     Reduce,
+    /// The norm of all gradients, for which stages wait for each other, and clipping.
+    Norm,
     /// Its optimiser step.
     Optimizer,
 }
@@ -17,13 +25,17 @@ pub enum StepWork {
 impl std::fmt::Display for StepWork {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {
+            Self::Gather => "all-gather",
+            Self::Tensor => "tensor-parallel reduction",
+            Self::Embedding => "reduction of embeddings",
             Self::Reduce => "reduction",
+            Self::Norm => "norm of gradients",
             Self::Optimizer => "optimiser step",
         })
     }
 }
 
-/// A part of the end of the step in time.
+/// One of these parts of a step in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepSpan {
     /// What ran.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use self::results::Results;
 use super::fit::{FitError, Profile, paired};
-use super::gaps::launches;
+use super::gaps::{Launch, launches};
 use super::statistics::{Spread, quantile};
 use super::{Iteration, Span, Trace};
 use crate::model::{Costs, Device, Kind, Links, Model, ModelError, Overlap, Pass, Stage, StepEnd, Ticks};
@@ -23,10 +23,15 @@ use crate::schedule::{Schedule, prerequisites_under};
 pub struct Terms {
     /// By device: what it needs between two passes, in nanoseconds.
     pub gaps: Vec<Ticks>,
+    /// What a device needs between a pass of one kind and one of another, in nanoseconds, where that is known better.
+    pub gaps_of_kinds: GapsOfKinds,
     /// By number of busy devices, less one: the rate at which each progresses, in thousandths. Never more
     /// than the one before, and 1000 for one device.
     pub rates: Vec<i64>,
 }
+
+/// By device and kinds of two passes in turn: the time between them, in nanoseconds.
+pub type GapsOfKinds = BTreeMap<(Device, Kind, Kind), Ticks>;
 
 /// A rate of one.
 const FULL: i64 = 1000;
@@ -62,7 +67,17 @@ impl Terms {
     /// No term at all: what replay assumes.
     #[must_use]
     pub fn none(devices: u32) -> Self {
-        Self { gaps: vec![Ticks::ZERO; devices as usize], rates: vec![FULL; devices as usize] }
+        Self {
+            gaps: vec![Ticks::ZERO; devices as usize],
+            gaps_of_kinds: BTreeMap::new(),
+            rates: vec![FULL; devices as usize],
+        }
+    }
+
+    /// What a device needs between two passes.
+    fn gap(&self, device: Device, before: Pass, after: Pass) -> Ticks {
+        let of_kinds = self.gaps_of_kinds.get(&(device, before.kind, after.kind));
+        of_kinds.copied().unwrap_or(self.gaps[device.index()])
     }
 
     fn rate(&self, busy: usize) -> i64 {
@@ -74,17 +89,40 @@ impl Terms {
 /// for. Messages take as long as a profile of the same traces says, and find their links free.
 #[must_use]
 pub fn fit_gaps(profile: &Profile, traces: &[Trace]) -> Vec<Ticks> {
+    let of_device = |launches: Vec<Launch>| {
+        let gaps = launches.into_iter().map(|launch| launch.gap.0);
+        Ticks(Spread::of(gaps).map_or(0, |spread| spread.median))
+    };
+    all_launches(profile, traces).into_iter().map(of_device).collect()
+}
+
+/// The same for every two kinds that a device ran in turn. Where a runtime sends and receives before a device goes on only
+/// while the pipeline fills and drains, passes of one kind follow each other more slowly than forwards and backwards in turn.
+#[must_use]
+pub fn fit_gaps_of_kinds(profile: &Profile, traces: &[Trace]) -> GapsOfKinds {
+    let mut found: BTreeMap<(Device, Kind, Kind), Vec<i64>> = BTreeMap::new();
+    for (device, launches) in Device::all(profile.model.devices()).zip(all_launches(profile, traces)) {
+        for Launch { before, after, gap } in launches {
+            found.entry((device, before, after)).or_default().push(gap.0);
+        }
+    }
+    let median = |(kinds, gaps)| Some((kinds, Ticks(Spread::of(gaps)?.median)));
+    found.into_iter().filter_map(median).collect()
+}
+
+/// By device: the launches of all iterations.
+fn all_launches(profile: &Profile, traces: &[Trace]) -> Vec<Vec<Launch>> {
     let model = &profile.model;
-    let mut found: Vec<Vec<i64>> = vec![Vec::new(); model.devices() as usize];
+    let mut found: Vec<Vec<Launch>> = vec![Vec::new(); model.devices() as usize];
     for trace in traces {
         for iteration in &trace.iterations {
             let launches = launches(&trace.schedule, iteration, |from, to| delay(model, from, to));
-            for (list, gaps) in found.iter_mut().zip(launches) {
-                list.extend(gaps.into_iter().map(|gap| gap.0));
+            for (list, launches) in found.iter_mut().zip(launches) {
+                list.extend(launches);
             }
         }
     }
-    found.into_iter().map(|gaps| Ticks(Spread::of(gaps).map_or(0, |spread| spread.median))).collect()
+    found
 }
 
 /// From the end of a pass to the start of one of the same or a neighbouring stage that needs it, over a free link.
@@ -352,8 +390,9 @@ pub fn simulate_with(
                 }
                 let Some(&pass) = schedule.order(device).get(spans[at].len()) else { continue };
                 let after = |end: Ticks, more: Ticks| end.checked_add(more).ok_or(TermsError::TooLong);
-                let mut ready =
-                    spans[at].last().map_or(Ok(Ticks::ZERO), |last| after(last.end, terms.gaps[at]))?;
+                let mut ready = spans[at]
+                    .last()
+                    .map_or(Ok(Ticks::ZERO), |last| after(last.end, terms.gap(device, last.pass, pass)))?;
                 let is_there = |other: Pass| all.contains_key(&other);
                 let needed = prerequisites_under(model, pass, is_there);
                 let arrivals = needed.filter(|&needed| is_there(needed));

@@ -24,7 +24,7 @@ use crate::trace::compare::{
 };
 use crate::trace::fit::{FitError, Profile, profile};
 use crate::trace::matching::{early, findings};
-use crate::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, scaled, simulate};
+use crate::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, fit_gaps_of_kinds, scaled, simulate};
 use crate::trace::{Trace, run as ran};
 
 /// The options of `trace compare`.
@@ -48,6 +48,8 @@ pub struct CompareArgs {
     contention: bool,
 
     /// Also predict with launch gaps: what each device needs between two passes
+    ///
+    /// With one gap for each device, and with one for every two kinds of passes that it ran in turn.
     #[arg(long)]
     gaps: bool,
 
@@ -287,11 +289,13 @@ fn terms(
     };
     if let Some(gaps) = &gaps {
         add("launch gaps", model, &Terms { gaps: gaps.clone(), ..none.clone() })?;
+        let gaps_of_kinds = fit_gaps_of_kinds(profile, fitted_to);
+        add("gaps by kinds", model, &Terms { gaps: gaps.clone(), gaps_of_kinds, ..none.clone() })?;
     }
     if let Some((rates, alone)) = &contention {
-        add("contention", alone, &Terms { rates: rates.clone(), ..none })?;
+        add("contention", alone, &Terms { rates: rates.clone(), ..none.clone() })?;
         if let Some(gaps) = &gaps {
-            add("both", alone, &Terms { rates: rates.clone(), gaps: gaps.clone() })?;
+            add("both", alone, &Terms { rates: rates.clone(), gaps: gaps.clone(), ..none.clone() })?;
         }
     }
     let rates = contention.map(|(rates, _)| rates);

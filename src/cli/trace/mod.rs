@@ -2,6 +2,7 @@
 
 mod compare;
 mod profile;
+mod published;
 mod report;
 mod shown;
 mod source;

@@ -6,23 +6,25 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use super::published::Published;
 use crate::cli::error::Error;
 use crate::cli::file_name::FileName;
 use crate::cli::input::{Input, Measurement};
 use crate::cli::output::note;
 use crate::schedule::Schedule;
-use crate::trace::Trace;
 use crate::trace::clocks::{ClockError, Clocks, OffsetChoice};
 use crate::trace::gather::{GatherError, gather};
 use crate::trace::recording::{Recording, TimeSource};
+use crate::trace::{Iteration, Trace};
 
 /// Traces with the options that say how to read them.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
     /// Trace files, one for each run; or the files of torch.profiler, one for each rank of one run
     ///
-    /// The file type is detected. From torch.profiler files, reads the ranges that PyTorch's pipeline runtime
-    /// names `PP:0F0` and so on; each step is one iteration. docs/traces.md describes both types.
+    /// The file type is detected, and what gzip packed is unpacked. From torch.profiler files, reads the ranges that
+    /// PyTorch's pipeline runtime names `PP:0F0` and so on; each step is one iteration. Also read are Chrome traces of
+    /// MegatronApp, and the dumps of Primus: config.json and the file of every rank. docs/traces.md describes all types.
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<PathBuf>,
 
@@ -128,6 +130,7 @@ pub fn read(
     choice: Option<OffsetChoice>,
 ) -> Result<Vec<Named>, Error> {
     let (mut traces, mut recordings): (Vec<Named>, Vec<Recording>) = (Vec::new(), Vec::new());
+    let mut published = Published::default();
     for path in paths {
         let input = Input::read(path)?;
         match input.measurement()? {
@@ -136,7 +139,19 @@ pub fn read(
                 traces.push(Named { name, trace: *trace, clocks: None });
             }
             Measurement::Recording(recording) => recordings.push(recording),
+            Measurement::Runs(runs) => published.add_runs(path, runs),
+            Measurement::Dump(dump) => published.add_dump(path, dump),
+            Measurement::DumpConfig(config) => published.add_config(path, config)?,
         }
+    }
+    if !published.is_empty() {
+        if !traces.is_empty() || !recordings.is_empty() {
+            return Err(Error::usage(
+                "some of the files are what MegatronApp or Primus wrote, and some are not",
+                "give the files of one run by themselves",
+            ));
+        }
+        return published.gather(schedule, &choice.unwrap_or_default());
     }
     if !traces.is_empty() && !recordings.is_empty() {
         return Err(Error::usage(
@@ -155,6 +170,7 @@ pub fn read(
             if let Some(schedule) = &schedule {
                 declare(named, schedule)?;
             }
+            uncertain(named);
         }
         return Ok(traces);
     }
@@ -179,6 +195,16 @@ pub fn read(
     Ok(vec![Named { name, trace, clocks: Some(clocks) }])
 }
 
+/// Says so where the devices of a trace had no common clock.
+pub(super) fn uncertain(named: &Named) {
+    if let Some(most) = named.trace.iterations.iter().filter_map(Iteration::clock_error).max() {
+        note(&format!(
+            "the devices of {} had no common clock: their times may be off by up to {most} ns against those of device 0",
+            named.name
+        ));
+    }
+}
+
 /// How passes were timed, where kernels did not time them; with the ranks, unless all ranks are alike.
 fn timings(recordings: &[Recording]) -> Vec<String> {
     let mut by_timing: BTreeMap<TimeSource, Vec<u32>> = BTreeMap::new();
@@ -188,7 +214,7 @@ fn timings(recordings: &[Recording]) -> Vec<String> {
     let same = by_timing.len() == 1;
     let notes = by_timing.into_iter().filter_map(|(timing, mut ranks)| {
         let how = match timing {
-            TimeSource::Kernels => return None,
+            TimeSource::Events | TimeSource::Kernels => return None,
             TimeSource::DeviceRanges => {
                 "are timed by the profiler's ranges of the device, as there are no kernels to time them by: \
                  those of backwards may be too short"
@@ -215,7 +241,7 @@ fn declare(named: &mut Named, schedule: &Schedule) -> Result<(), Error> {
 }
 
 /// Why recordings are no trace, with advice.
-fn mended(error: &GatherError) -> Error {
+pub(super) fn mended(error: &GatherError) -> Error {
     let help = match error {
         GatherError::Clocks(ClockError::Contradiction(_) | ClockError::Unconnected(_)) => {
             "--offsets gives the offsets of the clocks, in ns, one for each rank"

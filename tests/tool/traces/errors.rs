@@ -30,7 +30,7 @@ fn with_terms(fitted: &Profile, trace: &Trace, contention: bool) -> i64 {
     } else {
         (Terms::none(trace.schedule.devices()).rates, fitted.model.clone())
     };
-    let terms = Terms { gaps: fit_gaps(fitted, own), rates };
+    let terms = Terms { gaps: fit_gaps(fitted, own), rates, ..Terms::none(trace.schedule.devices()) };
     let spans = simulate(&model, &trace.schedule, &terms).expect("it runs");
     spans.iter().flatten().map(|span| span.end.0).max().expect("a pass")
 }

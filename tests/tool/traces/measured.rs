@@ -133,7 +133,8 @@ fn synthetic_traces_are_what_their_recipe_makes() {
     let zb = named("zb-h1", &linear);
     let gaps = vec![bubbleproof::model::Ticks(20); 4];
     let slow = |rates: [i64; 4]| {
-        let passes = simulate(&linear, &zb, &Terms { gaps: gaps.clone(), rates: rates.to_vec() });
+        let passes =
+            simulate(&linear, &zb, &Terms { gaps: gaps.clone(), rates: rates.to_vec(), ..Terms::none(4) });
         Iteration { passes: passes.expect("it runs"), ..Iteration::default() }
     };
     let iterations =

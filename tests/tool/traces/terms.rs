@@ -1,11 +1,13 @@
 //! Terms that were put into a trace, and found again.
 
 use bubbleproof::model::{
-    Device, Links, Messages, Model, Overlap, PairDurations, Placement, StepEnd, Ticks, Transient, Units,
+    Device, Kind, Links, Messages, Model, Overlap, PairDurations, Placement, StepEnd, Ticks, Transient, Units,
 };
 use bubbleproof::trace::compare::{compare, predict};
 use bubbleproof::trace::fit::profile;
-use bubbleproof::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, scaled, simulate};
+use bubbleproof::trace::terms::{
+    GapsOfKinds, Terms, TermsError, fit_contention, fit_gaps, fit_gaps_of_kinds, scaled, simulate,
+};
 use bubbleproof::trace::{Iteration, Trace};
 
 use crate::traces::support::{named, traced};
@@ -60,6 +62,32 @@ fn launch_gaps_that_were_put_in_are_found_exactly() {
     assert_eq!(fit_gaps(&found, fitted_to), gaps);
     let again = simulate(&found.model, &trace.schedule, &Terms { gaps, ..Terms::none(4) }).expect("it runs");
     assert_eq!(again, trace.iterations[0].passes);
+}
+
+#[test]
+fn launch_gaps_of_kinds_that_were_put_in_are_found_exactly() {
+    let model = model(Placement::linear(4).expect("a placement"));
+    let known = [(0, Kind::F, Kind::F, 400), (0, Kind::B, Kind::F, 10), (3, Kind::F, Kind::B, 5)];
+    let gaps_of_kinds: GapsOfKinds = known
+        .into_iter()
+        .map(|(device, before, after, gap)| ((Device(device), before, after), Ticks(gap)))
+        .collect();
+    let gaps: Vec<Ticks> = [70; 4].map(Ticks).into();
+    let terms = Terms { gaps, gaps_of_kinds: gaps_of_kinds.clone(), ..Terms::none(4) };
+    let trace = disturbed("1f1b", &model, &terms);
+    let fitted_to = std::slice::from_ref(&trace);
+    let found = profile("fitted", fitted_to).expect("a model");
+    let fitted = fit_gaps_of_kinds(&found, fitted_to);
+    for (kinds, gap) in &fitted {
+        // What is not known of kinds is the gap of the device.
+        assert_eq!(*gap, gaps_of_kinds.get(kinds).copied().unwrap_or(Ticks(70)), "{kinds:?}");
+    }
+    for kinds in gaps_of_kinds.keys() {
+        assert!(fitted.contains_key(kinds), "{kinds:?} came one after the other, and neither waited");
+    }
+    let again = Terms { gaps: fit_gaps(&found, fitted_to), gaps_of_kinds: fitted, ..Terms::none(4) };
+    let passes = simulate(&found.model, &trace.schedule, &again).expect("it runs");
+    assert_eq!(passes, trace.iterations[0].passes);
 }
 
 #[test]
