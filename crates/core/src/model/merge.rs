@@ -127,9 +127,9 @@ fn quickest(forward: &[Part], backward: &[Part], comparisons: &mut u64) -> Optio
     let lists = [List::new(forward), List::new(backward)];
     let nothing = Beginning { free: [Ticks::ZERO; 2], ends: [vec![], vec![]], before: 0, last: 0 };
     // By numbers of launched parts.
-    let mut kept: Vec<Vec<Vec<Beginning>>> = Vec::with_capacity(forward.len() + 1);
+    let mut kept: Vec<Vec<Vec<Beginning>>> = Vec::new();
     for forwards in 0..=forward.len() {
-        let mut row: Vec<Vec<Beginning>> = Vec::with_capacity(backward.len() + 1);
+        let mut row: Vec<Vec<Beginning>> = Vec::new();
         for backwards in 0..=backward.len() {
             let mut cell: Vec<Beginning> = Vec::new();
             if (forwards, backwards) == (0, 0) {
@@ -158,7 +158,7 @@ fn quickest(forward: &[Part], backward: &[Part], comparisons: &mut u64) -> Optio
     let (mut forwards, mut backwards) = (forward.len(), backward.len());
     let (mut at, best) = kept[forwards][backwards].iter().enumerate().min_by_key(|(_, it)| takes(it))?;
     let duration = takes(best);
-    let mut is_forward = Vec::with_capacity(forwards + backwards);
+    let mut is_forward = Vec::new();
     while forwards + backwards > 0 {
         let &Beginning { before, last, .. } = &kept[forwards][backwards][at];
         is_forward.push(last == 0);

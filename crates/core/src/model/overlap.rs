@@ -68,7 +68,7 @@ impl Model {
     /// for passes at the [low ends](Self::low_ends) of their ranges. And when parts are not what their passes consist of, a pair
     /// has a duration besides, or parts can be launched in too many orders to compare them all.
     pub fn with_overlap(&self, overlap: Overlap) -> Result<Self, ModelError> {
-        let model = Self { overlap, merges: None, ..self.clone() };
+        let model = Self { overlap, ..self.clone() };
         model.check_pairs()?;
         let model = model.merged()?;
         model.check_low_ends()?;

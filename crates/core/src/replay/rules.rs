@@ -53,9 +53,7 @@ pub(super) fn task_graph(
     layout: &Layout,
     numbering: &Numbering,
 ) -> TaskGraph {
-    let collectives: usize = numbering.streams().iter().map(|stream| stream.collectives.len()).sum();
-    let tasks = layout.len() + numbering.ends().len() + collectives;
-    let mut graph = TaskGraphBuilder::with_capacity(tasks, tasks);
+    let mut graph = TaskGraphBuilder::with_capacity(layout.len(), layout.len());
     for (device, _) in super::devices(schedule) {
         let own = layout.range(device);
         let copies = numbering.engines().get(device.index());

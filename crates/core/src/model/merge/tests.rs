@@ -61,4 +61,10 @@ fn no_more_is_compared_than_there_is_left() {
     let enough = 1000 - left;
     assert!(quickest(&forward, &backward, &mut enough.clone()).is_some());
     assert_eq!(quickest(&forward, &backward, &mut (enough - 1)), None);
+    // Of one part each: the two times of a beginning against nothing, for either part alone and for the first merge of both;
+    // the second merge with the first one, either way.
+    let one = parts(&[(Compute, 1, &[])]);
+    let mut left = 12;
+    assert!(quickest(&one, &one, &mut left).is_some());
+    assert_eq!(left, 0);
 }

@@ -491,3 +491,14 @@ fn parts_with_too_many_merges_are_refused() {
          fewer parts, or give the pair of stages 0 and 0 a duration in `overlap.forward_input` in place of the parts"
     );
 }
+
+#[test]
+fn parts_of_an_i_say_nothing_of_its_w_whose_duration_may_be_a_range() {
+    let (before, rest) = PARTS.split_once("backward = [\n").expect("parts of B");
+    let (_, after) = rest.split_once("]\ninput").expect("parts of I");
+    let text = format!("{before}input{after}");
+    let ranged = text.replace("backward_weight = 2", "backward_weight = { low = 1, high = 2 }");
+    assert_ne!(ranged, text);
+    let model = parse(&ranged).expect("a model");
+    assert_eq!(model.overlap().parts[0].backward, None);
+}

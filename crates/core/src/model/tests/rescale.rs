@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// Every table that has times, in two texts, since copies do not go with levels, nor ranges with nodes. A tilde
+/// Every table that has times, in three texts, since nodes do not go with ranges, nor parts with durations of pairs. A tilde
 /// follows every time.
-const TABLES: [&str; 2] = [
+const TABLES: [&str; 3] = [
     r"
     forward = { low = 1~, high = 4~ }
     backward_input = [5~, 6~, { low = 1~, high = 7~ }, 8~]
@@ -50,6 +50,17 @@ const TABLES: [&str; 2] = [
     gathered = 13
     stages = 2
     ",
+    r#"
+    forward = 4~
+    backward_input = 5~
+    backward_weight = 6~
+    [memory]
+    activation = 50
+    [[overlap.parts]]
+    forward = [{ name = "a", on = "compute", duration = 3~ }, { name = "b", on = "communication", duration = 1~ }]
+    backward = [{ name = "c", on = "communication", duration = 9~ }, { name = "d", on = "compute", duration = 2~ }]
+    input = [{ name = "c", on = "communication", duration = 5~ }]
+    "#,
 ];
 
 fn model(unit: &str, zeros: &str, table: &str) -> Model {
