@@ -45,7 +45,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The same with a model without [messages]: what they occupy is part of their latency.
+    /// The same with a model without `[messages]`: what they occupy is part of their latency.
     #[must_use]
     pub fn without_messages(mut self) -> Self {
         self.model = self.model.with_own_links();
@@ -57,7 +57,7 @@ impl Profile {
         self
     }
 
-    /// The same with a model that ends with its passes, without a [step].
+    /// The same with a model that ends with its passes, without a `[step]`.
     #[must_use]
     pub fn without_step(mut self) -> Self {
         self.model = self.model.with_step(None).expect("what ends with its passes takes no longer");

@@ -27,11 +27,14 @@ pub(super) struct OnLink {
     pub(super) cut: Option<Ticks>,
 }
 
+/// A message, the boundary that it passes, and the end of the pass that made it.
+type Sent = (Message, Stage, Ticks);
+
 /// The messages of an iteration, by their link and in the order in which they started on it. A link leads from one device to
 /// another one; what goes to a device that does not wait for it, or comes from a pass that did not run, is left out.
 pub(super) fn on_links(schedule: &Schedule, iteration: &Iteration) -> Vec<OnLink> {
     let spans = first_spans(iteration);
-    let mut links: BTreeMap<(Device, Device), Vec<(Message, Stage, Ticks)>> = BTreeMap::new();
+    let mut links: BTreeMap<(Device, Device), Vec<Sent>> = BTreeMap::new();
     for &message in iteration.messages.iter().flatten() {
         let Some((stage, to)) = destination(schedule, message.pass) else { continue };
         let Some(span) = spans.get(&message.pass).filter(|_| to == message.to) else { continue };

@@ -229,8 +229,7 @@ impl Running<'_> {
 
     /// Runs every W that fits. The one that needs the least goes first: if it does not fit, none does.
     fn run_waiting(&mut self) {
-        let further =
-            |stage: &Stage| self.model.workspace(*stage, Kind::W) + self.model.gathered(*stage);
+        let further = |stage: &Stage| self.model.workspace(*stage, Kind::W) + self.model.gathered(*stage);
         self.waiting.sort_by_key(|stage| std::cmp::Reverse(further(stage)));
         while let Some(stage) = self.waiting.last().copied() {
             if self.live() + further(&stage) > self.room {
@@ -292,7 +291,7 @@ mod tests {
         let recompute = if recompute { list() } else { forward.clone() };
         let workspace = Workspace { forward, backward_input, backward_weight, backward, recompute };
         // The weights of one stage at a time, so that none of another one are there besides.
-        let gathered = if seed % 2 == 0 { list() } else { vec![Units::ZERO; stages] };
+        let gathered = if seed.is_multiple_of(2) { list() } else { vec![Units::ZERO; stages] };
         let sharding = Sharding { gather: vec![Ticks(1); stages], gathered, stages: 1 };
         plain
             .with_plain_memory(memory)

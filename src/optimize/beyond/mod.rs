@@ -297,8 +297,7 @@ impl<'a> Search<'a> {
             let least = least::least(&choice.of(self.model)).ok()?;
             Some(least.map(|least| (choice.named(self.model, &least), "one microbatch at a time".to_owned())))
         });
-        let least: Vec<ReplayedSchedule> =
-            least.flatten().filter_map(|least| self.replayed(least)).collect();
+        let least: Vec<ReplayedSchedule> = least.flatten().filter_map(|least| self.replayed(least)).collect();
         self.found.extend(least.into_iter().map(|least| (least, None)));
         let without = without.iter().map(|found| (found.schedule.clone(), found.engine.clone()));
         for (schedule, engine) in roomier.into_iter().chain(sources.iter().cloned()).chain(without) {

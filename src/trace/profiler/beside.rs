@@ -12,10 +12,14 @@ use crate::trace::StepWork;
 use crate::trace::recording::{Beside, StepRange, Transfer};
 
 /// What a range is about.
+#[derive(Clone, Copy)]
 enum About {
     Transfer { stage: Stage, gradient: bool, microbatch: Microbatch, received: bool },
     Step { work: StepWork, stage: Option<Stage> },
 }
+
+/// A range of the host: what it is about, its start and its end.
+type Ranged = (About, (Ticks, Ticks));
 
 /// What a range is about, if it is of interest here. A message is named by the stage that made it.
 fn about(name: &str) -> Option<About> {
@@ -81,7 +85,7 @@ fn add(beside: &mut Beside, about: About, (start, end): (Ticks, Ticks)) {
 }
 
 /// The ranges of the host that are of interest, in the order in which they start.
-fn ranges(file: &File<'_>, text: &str) -> Result<Vec<(About, (Ticks, Ticks))>, ProfilerError> {
+fn ranges(file: &File<'_>, text: &str) -> Result<Vec<Ranged>, ProfilerError> {
     let named = |event: &&Event<'_>| event.is("user_annotation");
     let mut found = Vec::new();
     for event in file.events.iter().filter(named) {

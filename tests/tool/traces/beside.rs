@@ -13,8 +13,11 @@ use crate::traces::kernels::{file, launch, range};
 
 const NCCL: &str = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)";
 
+/// A range, and the kernels that it launched: name, start and end in microseconds.
+type Launched<'a> = (&'a str, &'a [(&'a str, i64, i64)]);
+
 /// A rank of a pipeline of two stages with one microbatch, by the ranges of the host and what they launched.
-fn recorded(rank: u32, actions: &[(&str, &[(&str, i64, i64)])]) -> Recording {
+fn recorded(rank: u32, actions: &[Launched<'_>]) -> Recording {
     let mut events = Vec::new();
     let mut correlation = 0;
     for (at, (name, kernels)) in (0..).zip(actions) {
@@ -143,7 +146,7 @@ fn an_optimiser_step_that_may_be_of_several_stages_is_of_none() {
         ("Optimizer.step#SGD.step", 140, 150),
     ];
     let kernels: Vec<_> = ranges.iter().map(|&(name, start, end)| (name, [("mm", start, end)])).collect();
-    let actions: Vec<(&str, &[(&str, i64, i64)])> =
+    let actions: Vec<Launched<'_>> =
         kernels.iter().map(|(name, kernels)| (*name, kernels.as_slice())).collect();
     let trace = gathered(vec![recorded(0, &actions)]);
     assert_eq!(trace.iterations[0].step, None);
@@ -181,8 +184,7 @@ fn ends_of_messages_are_named_by_the_stage_that_made_them() {
     let mut actions = vec![("PP:2F3".to_owned(), ("mm", 100, 110))];
     actions.extend((0..).zip(names).map(|(at, name)| (format!("PP:{name}"), (NCCL, 110 + at, 120 + at))));
     let kernels: Vec<_> = actions.iter().map(|(name, kernel)| (name.as_str(), [*kernel])).collect();
-    let list: Vec<(&str, &[(&str, i64, i64)])> =
-        kernels.iter().map(|(name, kernels)| (*name, kernels.as_slice())).collect();
+    let list: Vec<Launched<'_>> = kernels.iter().map(|(name, kernels)| (*name, kernels.as_slice())).collect();
     let recording = recorded(0, &list);
     let found = recording.beside.transfers.iter().map(|transfer: &Transfer| {
         assert_eq!(transfer.microbatch, Microbatch(3));

@@ -1,5 +1,7 @@
 //! What `trace profile` makes of messages and of the end of the step, worked out by hand.
 
+use std::fmt::Write as _;
+
 use bubbleproof::model::{Links, Messages, StepEnd, Ticks};
 use bubbleproof::trace::fit::{Note, Profile, Untold, profile};
 use bubbleproof::trace::{StepWork, Trace, file};
@@ -152,9 +154,9 @@ fn notes_say_what_was_filled_in_and_what_was_not() {
     ];
     let mut text = String::new();
     for (name, messages, more) in cases {
-        text += &format!("{name}\n");
+        writeln!(text, "{name}").expect("writing to a string");
         for note in fitted(messages, more).notes.iter().filter(|note| !note.concerns_predictions()) {
-            text += &format!("  {note}\n");
+            writeln!(text, "  {note}").expect("writing to a string");
         }
     }
     insta::assert_snapshot!("notes", text);
