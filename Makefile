@@ -63,6 +63,9 @@ BRUTE := target/brute
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
+# Reads tables in Parquet, for the converter of published traces and its tests.
+PARQUET := .deps/pyarrow-26.0.1
+
 # What changes the trusted base to see whether a test notices (cargo-gamma), and what runs libFuzzer (cargo-fuzz).
 MUTANTS      := 0.4.0
 FUZZER       := 0.13.2
@@ -156,7 +159,7 @@ proofs: setup
 proofs-cvc5: $(CVC5)
 	PYTHONPATH=$(CVC5) $(PYTHON) proofs/second_solver.py
 
-$(CVC5):
+$(CVC5) $(PARQUET):
 	@echo 'installing $(notdir $@) into .deps'
 	@rm -rf $@.part && mkdir -p .deps
 	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
@@ -191,9 +194,9 @@ dumps: $(PYTORCH)
 measure: $(if $(filter cpu,$(KIND)),$(PYTORCH))
 	$(if $(filter cpu,$(KIND)),PYTHONPATH=$(PYTORCH)) $(PYTHON) $(MEASURE)/measure.py $(MEASURED) --kind $(KIND) $(OPTIONS)
 
-measure-test: $(PYTORCH)
+measure-test: $(PYTORCH) $(PARQUET)
 	PYTHONPATH=$(PYTORCH) $(PYTHON) -m unittest discover -s $(MEASURE)
-	$(PYTHON) -m unittest discover -s $(MEASURE)/published
+	PYTHONPATH=$(PARQUET) $(PYTHON) -m unittest discover -s $(MEASURE)/published
 
 # The schedules that are measured, made anew.
 schedules:
