@@ -398,7 +398,7 @@ def faults(suite: Suite) -> None:
         # What ends must end without weights that stay gathered.
         holds = outcome.what == expected and not outcome.differs and bool(rules)
         mark = suite.expect(holds, f"{path.name} in FSDP2: {outcome}, we say {rules}")
-        print(f"{path.name:<28}{rules or 'accepted':<20}{told(outcome)}{mark}")
+        print(f"{path.name:<28}{rules or 'accepted':<22}{told(outcome)}{mark}")
 
 
 def defaults(suite: Suite) -> None:
