@@ -7,8 +7,9 @@
 //! are busy, one more source is a schedule for messages that take longer, which leaves them time to wait for each other. Where pairs
 //! save time, two more sources are those for passes as much [shorter](crate::certificate::shortened) as pairs can make them, which
 //! gives orders that are good once pairs are made; and named schedules with pairs. What is over a capacity by a little is made to
-//! [fit]. In each schedule forwards and backwards that follow each other become pairs wherever replay says that this helps. In the
-//! end the best one is changed at random: its pairs and its orders, which also decide when the gradients of a stage can be reduced.
+//! [fit]. In each schedule forwards and backwards that follow each other become pairs wherever replay says that this helps. Where
+//! pairs and copies are of little use, and time ended the search for passes alone, it goes on with the time that is left. In the end
+//! the best one is changed at random: its pairs and its orders, which also decide when the gradients of a stage can be reduced.
 //! What to do about memory, [`memory`] says, about recomputation, [`levels`], and what to offload, [`offload`]. Two directions,
 //! which those searches do not know either, are for [`two_way`].
 
@@ -379,7 +380,7 @@ impl<'a> Search<'a> {
             (Some(_), None) => false,
             (None, _) => true,
         };
-        if !last.is_cut_short || is_better {
+        if !last.is_cut_short || is_better || self.options.stop.is_due() {
             return Ok(());
         }
         let stop = self.options.stop.within(self.options.stop.remaining() / 4 * 3);
