@@ -29,6 +29,7 @@ pub mod compare;
 pub mod file;
 pub mod fit;
 pub mod gather;
+pub mod loss;
 pub mod matching;
 pub mod megatron;
 pub mod primus;
@@ -39,6 +40,7 @@ pub mod runs;
 pub mod statistics;
 pub mod synthetic;
 pub mod terms;
+pub mod whole;
 
 mod activation;
 mod decimal;

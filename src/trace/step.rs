@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Stage, Ticks};
 
 /// What a stage does once in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepWork {
     /// Its replicas gather its parameters, before its first pass.

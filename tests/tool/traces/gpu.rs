@@ -177,7 +177,7 @@ fn line(run: &str, prediction: &str, errors: &[Errors]) -> String {
 }
 
 /// The rows of a table of the page, without its head.
-fn table(name: &str) -> String {
+pub fn table(name: &str) -> String {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/measured.md")).expect("a page");
     let (_, table) = page.split_once(&format!("<!-- table: {name} -->\n")).expect("a table");
     let rows = table.lines().take_while(|line| line.starts_with('|')).skip(2);

@@ -14,3 +14,4 @@ pub mod published;
 mod robust;
 mod support;
 mod terms;
+mod whole;
