@@ -67,11 +67,6 @@ pub enum Part {
         /// Where they go.
         to: Device,
     },
-    /// What a device of all replicas waits for between tasks that could start.
-    Gaps {
-        /// The device.
-        device: Device,
-    },
     /// A work of the step, of all stages.
     Work {
         /// Which.
@@ -88,18 +83,18 @@ impl fmt::Display for Part {
             }
             Self::Microbatch { microbatch } => write!(out, "microbatch {microbatch} as fast as the others"),
             Self::Link { from, to } => write!(out, "messages from device {from} to {to} in no time"),
-            Self::Gaps { device } => write!(out, "no launch gaps on device {device}"),
             Self::Work { work } => write!(out, "{work} in no time"),
         }
     }
 }
 
-/// What a step would gain if one part were faster.
+/// What a step without launch gaps would gain if one part were faster. Without, because a task that started long after it could
+/// may have waited for something that the traces do not tell, and would not be late any more if that were earlier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saving {
     /// The part.
     pub part: Part,
-    /// By iteration: how long the step would take, in nanoseconds.
+    /// By iteration: how long the step without launch gaps would take, in nanoseconds.
     pub lengths: Vec<Ticks>,
     /// By iteration: how long the step would take if the part were as it was and all else on one [`Level`].
     pub alone: Vec<Ticks>,
@@ -110,8 +105,12 @@ pub struct Saving {
 pub struct Explained {
     /// By iteration: how long the step took, in nanoseconds.
     pub lengths: Vec<Ticks>,
+    /// By iteration: how long it would have taken without launch gaps.
+    pub without_gaps: Vec<Ticks>,
     /// By iteration: how long it would have taken with everything on one [`Level`].
     pub levelled: Vec<Ticks>,
+    /// By device: how long the median step would have taken without the launch gaps of that device.
+    pub gaps: Vec<(Device, Ticks)>,
     /// The iteration whose step is the median one.
     pub typical: usize,
     /// Where the time of that step goes.
@@ -133,6 +132,11 @@ pub fn explain(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> Option<Expla
     let mut sorted: Vec<usize> = (0..steps.len()).collect();
     sorted.sort_by_key(|&at| (lengths[at], at));
     let typical = sorted[(sorted.len() - 1) / 2];
+    let quick: Vec<Times> =
+        steps.iter().map(|(step, times)| step.without_gaps(times, |_, _| true)).collect();
+    let quick = || steps.iter().zip(&quick).map(|((step, _), times)| (step, times));
+    let without_gaps: Vec<Ticks> =
+        quick().map(|(step, times)| step.length(times)).collect::<Option<_>>()?;
     let level = Level::of(steps);
     let levelled = |keep: &dyn Fn(Task) -> bool| -> Option<Vec<Ticks>> {
         steps.iter().map(|(step, times)| step.length(&step.levelled(times, &level, keep))).collect()
@@ -140,21 +144,29 @@ pub fn explain(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> Option<Expla
     let (parts, microbatches_left) = parts(replicas, steps);
     let mut savings = Vec::new();
     for part in parts {
-        let relieved = steps.iter().map(|(step, times)| step.length(&relieved(step, times, part)));
+        let relieved = quick().map(|(step, times)| step.length(&relieved(step, times, part)));
         let saved: Vec<Ticks> = relieved.collect::<Option<_>>()?;
-        if saved.iter().zip(&lengths).any(|(saved, length)| saved < length) {
+        if saved.iter().zip(&without_gaps).any(|(saved, length)| saved < length) {
             let alone = match part {
-                Part::Link { .. } | Part::Gaps { .. } => Vec::new(),
+                Part::Link { .. } => Vec::new(),
                 _ => levelled(&|task| is_of(replicas, task, part))?,
             };
             savings.push(Saving { part, lengths: saved, alone });
         }
     }
     savings.sort_by_key(|saving| (saving.lengths[typical], saving.part));
-    let losses = losses(&steps[typical].0, &steps[typical].1)?;
+    let (step, times) = &steps[typical];
+    let losses = losses(step, times)?;
+    let gaps = replicas.devices().map(|device| {
+        let length = step.length(&step.without_gaps(times, |_, other| other == device));
+        Some((device, length?))
+    });
+    let gaps = gaps.collect::<Option<_>>()?;
     Some(Explained {
         levelled: levelled(&|_| false)?,
+        gaps,
         lengths,
+        without_gaps,
         typical,
         losses,
         savings,
@@ -163,7 +175,7 @@ pub fn explain(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> Option<Expla
 }
 
 impl Saving {
-    /// By how much steps of these lengths would be shorter: in the least case, the median and the most.
+    /// By how much steps of these lengths, which are without launch gaps, would be shorter: in the least case, the median and the most.
     #[must_use]
     pub fn shares(&self, lengths: &[Ticks]) -> [Rate; 3] {
         let mut shares: Vec<Rate> = self.lengths.iter().zip(lengths).map(less).collect();
@@ -195,7 +207,6 @@ fn parts(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> (Vec<Part>, usize)
         }));
     }
     parts.extend(links.into_iter().map(|[from, to]| Part::Link { from, to }));
-    parts.extend(replicas.devices().map(|device| Part::Gaps { device }));
     parts.extend(works.into_iter().map(|work| Part::Work { work }));
     (parts, left)
 }
@@ -293,7 +304,6 @@ pub fn relieved(step: &Step, times: &Times, part: Part) -> Times {
         Part::Link { from, to } => step.with_messages(times, |_, between, took| {
             if between == [from, to] { took.min(Ticks::ZERO) } else { took }
         }),
-        Part::Gaps { device } => step.without_gaps(times, |_, other| other == device),
         Part::Work { work } => step.with_tasks(times, |task, took| match task.what {
             What::Work { work: other, .. } if other == work => Ticks::ZERO,
             _ => took,

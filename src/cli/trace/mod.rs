@@ -1,6 +1,7 @@
 //! `trace`: measured runs, as a model, and next to the prediction of replay.
 
 mod compare;
+mod explain;
 mod profile;
 mod published;
 mod report;
@@ -48,6 +49,15 @@ enum TraceCommand {
     /// schedule, or to the trace itself if there is no other. The output names the model used. The exit
     /// status is 1 when passes did not run as declared.
     Compare(compare::CompareArgs),
+
+    #[command(after_long_help = EXPLAIN_EXAMPLES)]
+    /// Say what a measured step lost, and to which stage, device, microbatch or link
+    ///
+    /// The traces are the data-parallel replicas of one run, on one clock; one trace is a run of one replica. A step goes from its
+    /// first task to its last one: all-gathers, passes, reductions and optimiser steps, where they were recorded. It is
+    /// executed with the times that were measured, which gives the measured step, and then with other times: with one cause
+    /// after the other taken away, with one part as fast as its like, and with medians of the other iterations.
+    Explain(explain::ExplainArgs),
 }
 
 const PROFILE_EXAMPLES: &str = "\
@@ -70,6 +80,15 @@ Examples:
       also with devices that slow each other down and with launch gaps
   bubbleproof trace compare rank0.json rank1.json --schedule schedule.csv
       files of torch.profiler, compared with the schedule that should have run";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  bubbleproof trace explain run.json
+  bubbleproof trace explain run-dp0.json run-dp1.json
+      the replicas of one run, which wait for each other at the end of the step
+  bubbleproof trace explain run.json --skip 2 --top 20
+      without the first two iterations; the twenty parts that cost most
+  bubbleproof trace explain run.json --json | jq '.what_if[] | {part, stage, device, step}'";
 
 /// Reads traces, as `trace profile` does without options.
 ///
@@ -95,5 +114,6 @@ pub fn run(args: &TraceArgs, output: Output) -> Result<Status, Error> {
     match &args.command {
         TraceCommand::Profile(args) => profile::run(args, output),
         TraceCommand::Compare(args) => compare::run(args, output),
+        TraceCommand::Explain(args) => explain::run(args, output),
     }
 }

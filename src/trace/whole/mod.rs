@@ -7,20 +7,22 @@
 //! says how long everything took. With what was measured, [`Step::run`] gives every measured end back, to the nanosecond;
 //! with other times it says how long the step would have taken.
 //!
-//! - [`Typical`] has medians of several iterations, to predict another one.
+//! - [`Typical`] has medians of several iterations, to [predict](predict()) another one.
 //! - [`levelled`](Step::levelled) gives every task the same time as its like.
-//! - `loss` says what a step lost to what.
+//! - [`loss`](super::loss) says what a step lost to what.
 //!
 //! The rules of this execution are those of [`Step::of`]. It shares no code with replay: measured orders, launch gaps and
 //! several replicas are nothing that replay knows.
 
+mod predict;
 mod tasks;
 mod times;
 mod typical;
 
+pub use self::predict::{Basis, Instants, predict};
 pub use self::tasks::Step;
 pub use self::times::{Edge, Level, Times};
-pub use self::typical::{Durations, Typical};
+pub use self::typical::{Durations, Typical, Waits};
 
 use std::fmt;
 

@@ -64,6 +64,11 @@ impl Step {
         }
     }
 
+    /// The two tasks of an edge.
+    pub(super) fn between(&self, node: &Node, need: Need) -> (Option<Task>, Task) {
+        (need.before.map(|at| self.nodes[at].task), node.task)
+    }
+
     /// By task: when it ends with these times, from the start of the step. Nothing where that is more than can be counted.
     ///
     /// # Panics
@@ -188,7 +193,8 @@ impl Step {
 }
 
 /// What passes, works and messages take that are all alike: means of what is computed, medians of what is sent, for that waits
-/// now and then for something else. ByteDance's simulator levels so, too (StragglerAnalysis, OSDI '25).
+/// now and then for something else. ByteDance's simulator levels so, too (StragglerAnalysis, OSDI '25). A median of an even number of
+/// values is the mean of the two in the middle here.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Level {
     /// By kind of pass, its mean.
@@ -219,12 +225,12 @@ impl Level {
             }
         }
         let works = works.into_iter().map(|(work, values)| {
-            (work, if work == StepWork::Optimizer { mean(&values) } else { median(&values) })
+            (work, if work == StepWork::Optimizer { mean(&values) } else { middle(values) })
         });
         Self {
             passes: passes.into_iter().map(|(kind, values)| (kind, mean(&values))).collect(),
             works: works.collect(),
-            messages: messages.into_iter().map(|(kind, values)| (kind, median(&values))).collect(),
+            messages: messages.into_iter().map(|(kind, values)| (kind, middle(values))).collect(),
         }
     }
 }
@@ -234,6 +240,13 @@ pub(super) fn mean(values: &[i64]) -> Ticks {
     let sum: i128 = values.iter().copied().map(i128::from).sum();
     let mean = sum.div_euclid(i128::try_from(values.len().max(1)).expect("a length"));
     Ticks(i64::try_from(mean).expect("between the least and the most"))
+}
+
+/// The median, of two the mean.
+fn middle(mut values: Vec<i64>) -> Ticks {
+    values.sort_unstable();
+    let half = values.len() / 2;
+    mean(&values[values.len().saturating_sub(1) / 2..(half + 1).min(values.len())])
 }
 
 /// The median, the lower one of two.

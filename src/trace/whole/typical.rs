@@ -13,8 +13,32 @@ use crate::model::{Stage, Ticks};
 pub struct Typical {
     of_stages: BTreeMap<(usize, Stage, Label), Ticks>,
     of_tasks: BTreeMap<Task, Ticks>,
-    messages: BTreeMap<EdgeClass, Ticks>,
-    gaps: BTreeMap<EdgeClass, Ticks>,
+    of_classes: Edges<EdgeClass>,
+    of_edges: Edges<(Option<Task>, Task)>,
+}
+
+/// Medians of messages and of launch gaps.
+#[derive(Debug, Clone)]
+struct Edges<K> {
+    messages: BTreeMap<K, Ticks>,
+    gaps: BTreeMap<K, Ticks>,
+}
+
+impl<K: Ord + Copy> Edges<K> {
+    fn of(edges: &[(K, Edge)]) -> Self {
+        let medians_of = |time: fn(&Edge) -> Ticks| {
+            let mut values: BTreeMap<K, Vec<i64>> = BTreeMap::new();
+            for (key, edge) in edges {
+                values.entry(*key).or_default().push(time(edge).0);
+            }
+            medians(values)
+        };
+        Self { messages: medians_of(|edge| edge.message), gaps: medians_of(|edge| edge.gap) }
+    }
+
+    fn get(&self, key: K) -> Option<Edge> {
+        Some(Edge { message: *self.messages.get(&key)?, gap: *self.gaps.get(&key)? })
+    }
 }
 
 /// Which durations of passes a prediction takes.
@@ -28,52 +52,64 @@ pub enum Durations<'a> {
     Of(&'a Times),
 }
 
+/// Which medians of messages and launch gaps a prediction takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waits {
+    /// By link, device, and the kinds of the two tasks.
+    OfKinds,
+    /// Of each two tasks.
+    OfEach,
+}
+
 impl Typical {
     /// The medians of some steps of the same replicas.
     #[must_use]
     pub fn of<'a>(steps: impl IntoIterator<Item = &'a (Step, Times)>) -> Self {
         let mut of_stages: BTreeMap<_, Vec<i64>> = BTreeMap::new();
         let mut of_tasks: BTreeMap<_, Vec<i64>> = BTreeMap::new();
-        let (mut messages, mut gaps) = (BTreeMap::<_, Vec<i64>>::new(), BTreeMap::<_, Vec<i64>>::new());
+        let (mut of_classes, mut of_edges) = (Vec::new(), Vec::new());
         for (step, times) in steps {
             for (task, took) in step.took(times) {
                 of_stages.entry(class(task)).or_default().push(took.0);
                 of_tasks.entry(task).or_default().push(took.0);
             }
             for (node, edges) in step.nodes.iter().zip(&times.edges) {
-                for (&need, edge) in node.needs.iter().zip(edges) {
-                    let class = step.edge_class(node, need);
-                    messages.entry(class).or_default().push(edge.message.0);
-                    gaps.entry(class).or_default().push(edge.gap.0);
+                for (&need, &edge) in node.needs.iter().zip(edges) {
+                    of_classes.push((step.edge_class(node, need), edge));
+                    of_edges.push((step.between(node, need), edge));
                 }
             }
         }
         Self {
             of_stages: medians(of_stages),
             of_tasks: medians(of_tasks),
-            messages: medians(messages),
-            gaps: medians(gaps),
+            of_classes: Edges::of(&of_classes),
+            of_edges: Edges::of(&of_edges),
         }
     }
 
     /// The times that a step is predicted to have. What no step of the medians had takes no time.
     #[must_use]
-    pub fn times(&self, step: &Step, durations: Durations<'_>) -> Times {
+    pub fn times(&self, step: &Step, durations: Durations<'_>, waits: Waits) -> Times {
         let took = step.nodes.iter().enumerate().map(|(at, node)| {
             let task = node.task;
             let of_class = || self.of_stages.get(&class(task)).copied();
             let found = match (durations, task.what) {
                 (Durations::Of(own), What::Pass(_)) => Some(own.took[at]),
-                (Durations::OfPasses, What::Pass(_)) => self.of_tasks.get(&task).copied(),
+                (Durations::OfPasses, What::Pass(_)) => self.of_tasks.get(&task).copied().or_else(of_class),
                 (Durations::OfStages, _) | (_, What::Work { .. }) => of_class(),
             };
             found.unwrap_or_default()
         });
         let edges = step.nodes.iter().map(|node| {
             let edge = |&need| {
-                let class = step.edge_class(node, need);
-                let of = |medians: &BTreeMap<EdgeClass, Ticks>| medians.get(&class).copied().unwrap_or_default();
-                Edge { message: of(&self.messages), gap: of(&self.gaps) }
+                let of_class = || self.of_classes.get(step.edge_class(node, need));
+                let of_edge = || self.of_edges.get(step.between(node, need));
+                let found = match waits {
+                    Waits::OfKinds => of_class(),
+                    Waits::OfEach => of_edge().or_else(of_class),
+                };
+                found.unwrap_or_default()
             };
             node.needs.iter().map(edge).collect()
         });
