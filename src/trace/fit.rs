@@ -14,7 +14,7 @@ pub use latency::{Latency, LatencyMethod};
 pub use memory::FittedMemory;
 pub use note::{Note, Untold};
 pub use occupancy::Occupancy;
-pub use step::StepDuration;
+pub use step::{StepDuration, Together};
 
 use self::latency::latencies;
 use self::memory::memory;
@@ -36,7 +36,7 @@ pub struct Profile {
     pub latencies: Vec<Latency>,
     /// What messages occupied their links for, by boundary between devices; empty where no trace has times of messages.
     pub occupancies: Vec<Occupancy>,
-    /// How long reductions and optimiser steps took, by stage; empty where no trace has any.
+    /// How long the works of a step took, by stage; empty where no trace has any.
     pub step: Vec<StepDuration>,
     /// What passes held, by stage; empty where no trace has samples of memory.
     pub memory: Vec<FittedMemory>,
@@ -61,7 +61,7 @@ impl Profile {
     #[must_use]
     pub fn without_step(mut self) -> Self {
         self.model = self.model.with_step(None).expect("what ends with its passes takes no longer");
-        self.notes.retain(|note| !matches!(note, Note::Step { .. }));
+        self.notes.retain(|note| !matches!(note, Note::Step { .. } | Note::StepWaits(_)));
         self.step = Vec::new();
         self
     }
@@ -130,6 +130,14 @@ pub enum FitError {
 /// When there is none, when they are of different pipelines, kinds, networks or machines, or when something
 /// was not measured.
 pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
+    profile_of(name, traces, Together::No)
+}
+
+/// The same of traces that are replicas of one run, or not.
+///
+/// # Errors
+/// As [`profile`].
+pub fn profile_of(name: &str, traces: &[Trace], together: Together) -> Result<Profile, FitError> {
     let first = traces.first().ok_or(FitError::NoTrace)?;
     let placement = first.schedule.placement();
     for (at, trace) in traces.iter().enumerate().skip(1) {
@@ -151,7 +159,7 @@ pub fn profile(name: &str, traces: &[Trace]) -> Result<Profile, FitError> {
     let [forward, backward_input, backward_weight] = times(placement, &durations, &mut notes)?;
     let mut latencies = latencies(traces, placement, &mut notes);
     let (occupancies, messages) = occupancies(traces, placement, &mut latencies, &mut notes);
-    let (step, end) = step(traces, placement, &mut notes);
+    let (step, end) = step(traces, together, placement, &mut notes);
     let mut communication = vec![Ticks::ZERO; placement.stages() as usize - 1];
     for latency in &latencies {
         communication[latency.after_stage.index()] = latency.latency;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::StepWork;
 use super::statistics::Spread;
-use super::whole::{Level, Replicas, Step, Task, Times, What};
+use super::whole::{Level, Replicas, Step, Task, Timed, Times, What};
 use crate::model::{Device, Kind, Microbatch, Pass, Stage, Ticks};
 use crate::replay::Rate;
 
@@ -138,7 +138,7 @@ pub fn explain(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> Option<Expla
     let without_gaps: Vec<Ticks> =
         quick().map(|(step, times)| step.length(times)).collect::<Option<_>>()?;
     let level = Level::of(steps);
-    let levelled = |keep: &dyn Fn(Task) -> bool| -> Option<Vec<Ticks>> {
+    let levelled = |keep: &dyn Fn(Timed) -> bool| -> Option<Vec<Ticks>> {
         steps.iter().map(|(step, times)| step.length(&step.levelled(times, &level, keep))).collect()
     };
     let (parts, microbatches_left) = parts(replicas, steps);
@@ -147,10 +147,7 @@ pub fn explain(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> Option<Expla
         let relieved = quick().map(|(step, times)| step.length(&relieved(step, times, part)));
         let saved: Vec<Ticks> = relieved.collect::<Option<_>>()?;
         if saved.iter().zip(&without_gaps).any(|(saved, length)| saved < length) {
-            let alone = match part {
-                Part::Link { .. } => Vec::new(),
-                _ => levelled(&|task| is_of(replicas, task, part))?,
-            };
+            let alone = levelled(&|timed| is_of(replicas, timed, part))?;
             savings.push(Saving { part, lengths: saved, alone });
         }
     }
@@ -251,10 +248,17 @@ fn medians<K: Ord>(
     values.into_iter().map(|(class, values)| (class, median(values))).collect()
 }
 
-/// Whether a task belongs to a part, messages aside.
-fn is_of(replicas: &Replicas<'_>, task: Task, part: Part) -> bool {
+/// Whether something belongs to a part. Messages belong to what waits for them.
+fn is_of(replicas: &Replicas<'_>, timed: Timed, part: Part) -> bool {
     let device = |stage| replicas.traces()[0].schedule.placement().device_of(stage);
+    let task = match timed {
+        Timed::Task(task) => task,
+        Timed::Message { receiver, .. } => receiver,
+    };
     match (part, task.what) {
+        (Part::Link { from, to }, _) => {
+            matches!(timed, Timed::Message { between, .. } if between == [from, to])
+        }
         (Part::Stage { stage }, what) => what.stage() == stage,
         (Part::Worker { replica, device: worker }, what) => {
             task.replica == replica && device(what.stage()) == worker

@@ -22,6 +22,12 @@ pub enum StepWork {
     Optimizer,
 }
 
+impl StepWork {
+    /// All of them, in the order in which they come in a step.
+    pub const ALL: [Self; 6] =
+        [Self::Gather, Self::Tensor, Self::Embedding, Self::Reduce, Self::Norm, Self::Optimizer];
+}
+
 impl std::fmt::Display for StepWork {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {

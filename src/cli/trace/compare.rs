@@ -165,7 +165,7 @@ impl<'a> Subject<'a> {
                     note(&text.to_string());
                 }
                 if profile.model.step().is_some() {
-                    note("the end of the step is not compared: makespans are those of the passes");
+                    note("makespans are those of the passes; `trace explain` is about whole steps");
                 }
             }
             // Measured makespans end with the passes, too.

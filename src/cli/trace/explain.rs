@@ -56,14 +56,14 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let without_gaps = explained.without_gaps[typical];
     let what_if = explained.savings.iter().map(|saving| {
         let shares = saving.shares(&explained.without_gaps);
-        let alone = saving.alone.get(typical).map(|alone| share(*alone, explained.levelled[typical]));
+        let alone = share(saving.alone[typical], explained.levelled[typical]);
         WhatIf {
             part: saving.part,
             step: saving.lengths[typical].0,
             less: decimal(-share(saving.lengths[typical], without_gaps)),
             less_least: decimal(shares[0]),
             less_most: decimal(shares[2]),
-            alone: alone.map(decimal),
+            alone: decimal(alone),
             exact: [-share(saving.lengths[typical], without_gaps), shares[0], shares[2]],
             exact_alone: alone,
         }
@@ -132,7 +132,7 @@ fn untimed(replicas: &Replicas<'_>) -> Vec<&'static str> {
 }
 
 /// Why traces are no replicas of a run, with advice.
-fn mended(error: &ReplicasError) -> Error {
+pub(super) fn mended(error: &ReplicasError) -> Error {
     let help = match error {
         ReplicasError::Foreign { .. } => {
             "`trace compare` lists all passes that did not run once on their device; --skip leaves out iterations"
@@ -208,11 +208,11 @@ struct WhatIf {
     /// The largest.
     less_most: f64,
     /// By what share of the levelled step it would be longer with this part as it was and all else levelled.
-    alone: Option<f64>,
+    alone: f64,
     #[serde(skip)]
     exact: [Rate; 3],
     #[serde(skip)]
-    exact_alone: Option<Rate>,
+    exact_alone: Rate,
 }
 
 #[derive(Serialize)]
@@ -310,8 +310,9 @@ impl Report {
         let mut table = Table::new(["", "step, ns", "less", "in all iterations", "alone"]);
         for what in self.what_if.iter().take(self.top) {
             let [less, least, most] = what.exact.map(percentage);
-            let alone = what.exact_alone.map_or_else(|| "-".to_owned(), signed);
-            table.row([what.part.to_string(), what.step.to_string(), less, format!("{least} to {most}"), alone]);
+            let spread = format!("{least} to {most}");
+            let alone = signed(what.exact_alone);
+            table.row([what.part.to_string(), what.step.to_string(), less, spread, alone]);
         }
         let table = if self.iterations > 1 { table } else { table.without(3) };
         write!(out, "\nwithout launch gaps the step takes {} ns; what if\n\n{table}", self.without_gaps)?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::explain::mended as not_replicas;
 use super::source::{Named, SourceArgs};
 use crate::cli::error::{Error, Status};
 use crate::cli::file_name::FileName;
@@ -16,9 +17,11 @@ use crate::cli::violations::count;
 use crate::model::print;
 use crate::text::first_control;
 use crate::trace::fit::{
-    FitError, FittedMemory, Latency, Occupancy, Profile, StageDuration, StepDuration, profile,
+    FitError, FittedMemory, Latency, Occupancy, Profile, StageDuration, StepDuration, Together,
+    profile_of,
 };
 use crate::trace::statistics::Spread;
+use crate::trace::whole::Replicas;
 use crate::trace::{Origin, Trace};
 
 /// The options of `trace profile`.
@@ -40,6 +43,13 @@ pub struct ProfileArgs {
     /// Without `messages`, what messages occupy is part of their latency.
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     with: Vec<Extra>,
+
+    /// The traces are the data-parallel replicas of one run
+    ///
+    /// What a reduction waited for other replicas then does not count as its own time. The times of passes are medians over
+    /// all replicas either way.
+    #[arg(long)]
+    replicas: bool,
 }
 
 /// A table of a model beside passes, latencies and memory.
@@ -87,7 +97,12 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the traces");
     let named = args.source.read()?;
     let traces: Vec<Trace> = named.into_iter().map(|Named { trace, .. }| trace).collect();
-    let mut profile = profile(&args.name, &traces).map_err(|error| mended(&error))?;
+    if args.replicas {
+        // Else a trace of another run would make the answer one of unrelated replicas.
+        Replicas::of(&traces).and_then(|replicas| replicas.steps()).map_err(|error| not_replicas(&error))?;
+    }
+    let together = if args.replicas { Together::Yes } else { Together::No };
+    let mut profile = profile_of(&args.name, &traces, together).map_err(|error| mended(&error))?;
     drop(progress);
     let mut left_out = Vec::new();
     if !args.with.contains(&Extra::Messages) {

@@ -1,6 +1,7 @@
 //! What a fitted model leaves open.
 
 use crate::model::{Model, Stage, Ticks, Units};
+use crate::trace::whole::ReplicasError;
 use crate::trace::{Sizes, Trace};
 
 /// What a fitted model does not say, or says without having seen it.
@@ -51,13 +52,20 @@ pub enum Note {
         overlapped: usize,
     },
     /// What the end of the step is made of.
-    #[error("[step] has the times of {}", seen(*.reduce, *.optimizer))]
+    #[error("[step] has the times of {}{}", seen(*.reduce, *.optimizer, *.together), if *.gather { "; a model has no word for the all-gathers" } else { "" })]
     Step {
         /// Whether reductions were recorded.
         reduce: bool,
         /// Whether optimiser steps were.
         optimizer: bool,
+        /// Whether all-gathers were, which models do not have.
+        gather: bool,
+        /// Whether the traces are replicas of one run.
+        together: bool,
     },
+    /// Reductions count with all that they waited for.
+    #[error("the works of the step count with what they waited for other stages and replicas: {0}")]
+    StepWaits(ReplicasError),
     /// What the model leaves out, as the traces do not tell it.
     #[error("the traces do not tell, and the model leaves out: {}", words(.0))]
     Untold(Vec<Untold>),
@@ -68,7 +76,7 @@ impl Note {
     /// to how the model is read.
     #[must_use]
     pub const fn concerns_predictions(&self) -> bool {
-        !matches!(self, Self::Occupancy { .. } | Self::Step { .. } | Self::Untold(_))
+        !matches!(self, Self::Occupancy { .. } | Self::Step { .. } | Self::StepWaits(_) | Self::Untold(_))
     }
 }
 
@@ -174,8 +182,10 @@ fn shown_by(met: usize, overlapped: usize) -> String {
 }
 
 /// What the end of the step has, in words.
-fn seen(reduce: bool, optimizer: bool) -> &'static str {
+fn seen(reduce: bool, optimizer: bool, together: bool) -> &'static str {
     match (reduce, optimizer) {
+        (true, true) if together => "reductions and of optimiser steps",
+        (true, false) if together => "reductions",
         (true, true) => {
             "reductions, in which they may have waited for other replicas, and of optimiser steps"
         }

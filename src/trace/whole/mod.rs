@@ -21,7 +21,7 @@ mod typical;
 
 pub use self::predict::{Basis, Instants, predict};
 pub use self::tasks::Step;
-pub use self::times::{Edge, Level, Times};
+pub use self::times::{Edge, Level, Timed, Times};
 pub use self::typical::{Durations, Typical, Waits};
 
 use std::fmt;

@@ -173,23 +173,39 @@ impl Step {
         })
     }
 
-    /// The same step with every task as long as its like in `level`, messages too, and no launch gaps. Tasks, and the messages
-    /// that they send, stay as they are where `keep` says so.
+    /// The same step with every task as long as its like in `level`, messages too, and no launch gaps. Tasks and messages stay as they are where `keep` says so.
     #[must_use]
-    pub fn levelled(&self, times: &Times, level: &Level, keep: impl Fn(Task) -> bool) -> Times {
+    pub fn levelled(&self, times: &Times, level: &Level, keep: impl Fn(Timed) -> bool) -> Times {
         let times = self.without_gaps(times, |_, _| true);
         let times = self.with_tasks(&times, |task, took| {
             let levelled = match task.what {
                 What::Pass(pass) => level.passes.get(&pass.kind),
                 What::Work { work, .. } => level.works.get(&work),
             };
-            levelled.copied().filter(|_| !keep(task)).unwrap_or(took)
+            levelled.copied().filter(|_| !keep(Timed::Task(task))).unwrap_or(took)
         });
-        self.with_messages(&times, |task, _, took| {
-            let What::Pass(Pass { kind, .. }) = task.what else { return took };
-            level.messages.get(&kind).copied().filter(|_| !keep(task)).unwrap_or(took)
+        self.with_edges(&times, |need, node, edge| {
+            let (Some(before), By::Message { from, to }) = (need.before, need.by) else { return edge };
+            let What::Pass(Pass { kind, .. }) = self.nodes[before].task.what else { return edge };
+            let keeps = keep(Timed::Message { receiver: node.task, between: [from, to] });
+            let levelled = level.messages.get(&kind).copied().filter(|_| !keeps);
+            Edge { message: levelled.unwrap_or(edge.message), ..edge }
         })
     }
+}
+
+/// Something of a step that takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timed {
+    /// A task.
+    Task(Task),
+    /// A message.
+    Message {
+        /// The pass that waits for it.
+        receiver: Task,
+        /// The devices that it goes from and to.
+        between: [Device; 2],
+    },
 }
 
 /// What passes, works and messages take that are all alike: means of what is computed, medians of what is sent, for that waits

@@ -102,11 +102,11 @@ fn messages_that_say_nothing_leave_the_delay_as_it_is() {
 fn the_end_of_the_step_has_medians_by_stage() {
     let step = r#", "step": [["reduce", 1, 560, 590], ["optimizer", 0, 700, 720], ["optimizer", 1, 590, 600], ["reduce", 1, 560, 570]]"#;
     let found = fitted("[]", step);
-    let expected = StepEnd { reduce: vec![Ticks(0), Ticks(10)], optimizer: vec![Ticks(20), Ticks(10)] };
+    let expected = StepEnd { reduce: vec![Ticks(0), Ticks(40)], optimizer: vec![Ticks(20), Ticks(10)] };
     assert_eq!(found.model.step(), Some(&expected));
     let parts: Vec<_> = found.step.iter().map(|of| (of.stage.0, of.work, of.spread.count)).collect();
-    assert_eq!(parts, [(0, StepWork::Optimizer, 1), (1, StepWork::Reduce, 2), (1, StepWork::Optimizer, 1)]);
-    assert!(found.notes.contains(&Note::Step { reduce: true, optimizer: true }));
+    assert_eq!(parts, [(0, StepWork::Optimizer, 1), (1, StepWork::Reduce, 1), (1, StepWork::Optimizer, 1)]);
+    assert!(found.notes.contains(&Note::Step { reduce: true, optimizer: true, gather: false, together: false }));
     // Replay adds what follows the passes: of device 0 from 700 on, of device 1 until 580.
     let verdict = bubbleproof::replay::replay(&found.model, &trace("[]", step).schedule);
     let timing = verdict.timing.expect("it runs");
