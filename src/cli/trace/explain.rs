@@ -292,7 +292,8 @@ impl Report {
             }
         }
         write!(out, "{table}")?;
-        let mut gaps: Vec<&GapsOf> = self.gaps.iter().filter(|of| of.step < self.step).collect();
+        let shown = |of: &&GapsOf| of.exact >= Rate::new(1, 20_000);
+        let mut gaps: Vec<&GapsOf> = self.gaps.iter().filter(shown).collect();
         gaps.sort_by_key(|of| (of.step, of.device));
         let gaps = gaps.iter().take(3);
         let gaps: Vec<String> =
