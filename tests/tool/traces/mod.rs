@@ -2,9 +2,12 @@
 //! its fitted model, its comparison and its verdict.
 
 mod beside;
+mod better;
 mod clocks;
 mod corpus;
+mod cut;
 mod errors;
+mod figures;
 mod fitted;
 mod gpu;
 mod kernels;
@@ -14,4 +17,5 @@ pub mod published;
 mod robust;
 mod support;
 mod terms;
+mod vocabulary;
 mod whole;
