@@ -13,6 +13,7 @@ mod gpu;
 mod kernels;
 mod laws;
 pub mod measured;
+mod mi300;
 pub mod published;
 mod robust;
 mod support;
