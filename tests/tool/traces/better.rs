@@ -45,8 +45,9 @@ pub fn committed(name: &str, model: &Model) -> Found {
     let of = |claim: fn(&Claim) -> Option<i64>| checked.claims.iter().find_map(claim);
     let makespan = |claim: &Claim| if let Claim::Runs { value } = claim { Some(value.0) } else { None };
     let bound = |claim: &Claim| if let Claim::LowerBound { value } = claim { Some(value.0) } else { None };
-    let searched =
-        |claim: &Claim| if let Claim::Searched { none_below, .. } = claim { Some(none_below.0) } else { None };
+    let searched = |claim: &Claim| {
+        if let Claim::Searched { none_below, .. } = claim { Some(none_below.0) } else { None }
+    };
     let makespan = of(makespan).expect("it runs");
     Found {
         makespan,
@@ -193,7 +194,11 @@ fn other_cuts() -> String {
     let network = Network::of(&primus, 8);
     let own_cut = network.cut("own", "", primus.placement(), &[8; 8], 64);
     for kind in [&own_cut.costs().forward, &own_cut.costs().backward_input] {
-        let measured = if *kind == own_cut.costs().forward { &primus.costs().forward } else { &primus.costs().backward_input };
+        let measured = if *kind == own_cut.costs().forward {
+            &primus.costs().forward
+        } else {
+            &primus.costs().backward_input
+        };
         assert_eq!(kind, measured, "its own cut takes what it took");
     }
     // A stage of 9 layers is slower than the slowest of 8: no cut of 64 layers into 8 stages is more even.
@@ -204,7 +209,15 @@ fn other_cuts() -> String {
     let model = network.cut("primus-v", source, &v, &[4; 16], 64);
     let found = committed("primus-v", &model);
     let proof = if found.makespan == found.bound { "certificate" } else { "open" };
-    line(&mut report, ["Primus, 1F1B", "V, 4 layers in each of 16 stages"], found.peak / 8, ran, found.makespan, found.bound, proof);
+    line(
+        &mut report,
+        ["Primus, 1F1B", "V, 4 layers in each of 16 stages"],
+        found.peak / 8,
+        ran,
+        found.makespan,
+        found.bound,
+        proof,
+    );
 
     let (megatron, ran) = own("measured", &["megatronapp-interleaved.json"]);
     let network = Network::of(&megatron, 1);
