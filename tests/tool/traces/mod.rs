@@ -2,16 +2,21 @@
 //! its fitted model, its comparison and its verdict.
 
 mod beside;
+mod better;
 mod clocks;
 mod corpus;
+mod cut;
 mod errors;
+mod figures;
 mod fitted;
 mod gpu;
 mod kernels;
 mod laws;
 pub mod measured;
+mod mi300;
 pub mod published;
 mod robust;
 mod support;
 mod terms;
+mod vocabulary;
 mod whole;
