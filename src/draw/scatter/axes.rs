@@ -71,7 +71,7 @@ pub(super) struct Mark {
 /// before, so that what is labelled is evenly spaced.
 fn spaced(marks: Vec<(usize, Mark)>, size: i64) -> Vec<Mark> {
     let area = |mark: &Mark| {
-        let half = width_of(&mark.label, size) / 2 + 200;
+        let half = width_of(&mark.label, size) / 2 + 100;
         (mark.at - half, mark.at + half)
     };
     let mut levels: BTreeMap<usize, Vec<Mark>> = BTreeMap::new();
@@ -276,14 +276,14 @@ mod tests {
 
     #[test]
     fn errors_are_linear_around_zero_and_logarithmic_beyond() {
-        let axis = ErrorAxis::over(&[(-19, 100), (3, 100)].into_iter(), 40_000);
+        let axis = ErrorAxis::over(&[(-19, 100), (3, 100)].into_iter(), 50_000);
         assert_eq!((axis.below, axis.above), (200, 50));
         let at = |thousandths: i128, parts: i128| axis.place((thousandths, parts * 1000));
-        assert_eq!((at(-200, 1), at(50, 1)), (0, 40_000));
+        assert_eq!((at(-200, 1), at(50, 1)), (0, 50_000));
         assert!((at(10, 1) - at(1, 1) - (at(-1, 1) - at(-10, 1))).abs() <= 2, "decades are equally long");
         assert!((at(1, 1) - at(1, 2) - (at(1, 2) - at(0, 1))).abs() <= 2, "halves of the linear part");
         assert!((at(100, 101) - at(1, 1)).abs() < 200, "no jump where the linear part ends");
-        assert!(at(-1000, 1) == 0 && at(1000, 1) == 40_000, "nothing lies beside the axis");
+        assert!(at(-1000, 1) == 0 && at(1000, 1) == 50_000, "nothing lies beside the axis");
         let labels: Vec<String> = axis.marks(11).into_iter().map(|mark| mark.label).collect();
         assert_eq!(labels.first().map(String::as_str), Some("−20"));
         assert_eq!(labels.last().map(String::as_str), Some("+5"));

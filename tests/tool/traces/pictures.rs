@@ -17,11 +17,12 @@ use crate::traces::published;
 /// The pictures of predicted against measured.
 const SCATTERS: [&str; 2] = ["gpu.svg", "cpu.svg"];
 
-/// Measured above predicted: the file, its trace, and how many pixels it is wide.
-const TIMELINES: [(&str, &str, &str); 3] = [
-    ("bytedance-st.svg", "bytedance-st-dp0.json", "760"),
-    ("primus-interleaved.svg", "primus-interleaved.json", "1000"),
-    ("megatronapp.svg", "megatronapp-interleaved.json", "1000"),
+/// Measured above predicted: the file, its trace, how many pixels it is wide, and the exit status of the comparison: in the
+/// traces of ByteDance some passes overlap by microseconds.
+const TIMELINES: [(&str, &str, &str, i32); 3] = [
+    ("bytedance-st.svg", "bytedance-st-dp0.json", "760", 1),
+    ("primus-interleaved.svg", "primus-interleaved.json", "1000", 0),
+    ("megatronapp.svg", "megatronapp-interleaved.json", "1000", 0),
 ];
 
 fn folder() -> PathBuf {
@@ -102,6 +103,17 @@ fn predictions_of_published_iterations_are_drawn_as_the_tables_have_them() {
     check("gpu.svg", &Scatter { title: &title, kinds: &kinds, groups: &groups }.svg());
 }
 
+/// What predicts, in words that need no other line of the snapshot.
+fn heading(about: &str) -> String {
+    let itself = "a model of the run itself";
+    match about {
+        "4   all delay is latency" => format!("{itself}, where all delay is latency"),
+        "5   with launch gaps" => format!("{itself}, with launch gaps"),
+        "6   and contention" => format!("{itself}, with launch gaps and contention"),
+        about => about.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' ').to_owned(),
+    }
+}
+
 #[test]
 fn predictions_of_runs_on_cpus_are_drawn_as_the_snapshot_has_them() {
     let tables = of_cpus();
@@ -119,8 +131,7 @@ fn predictions_of_runs_on_cpus_are_drawn_as_the_snapshot_has_them() {
                 let points = table[about].iter().map(point).collect();
                 Row { name: name.clone(), kind, points }
             });
-            let name = about.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' ');
-            Group { name: name.to_owned(), goals: Vec::new(), rows: rows.collect() }
+            Group { name: heading(about), goals: Vec::new(), rows: rows.collect() }
         })
         .collect();
     let runs: usize = groups[0].rows.iter().map(|row| row.points.len()).sum();
@@ -128,9 +139,9 @@ fn predictions_of_runs_on_cpus_are_drawn_as_the_snapshot_has_them() {
     check("cpu.svg", &Scatter { title: &title, kinds: &kinds, groups: &groups }.svg());
 }
 
-fn tool(arguments: &[&str]) {
+fn tool(arguments: &[&str], status: i32) {
     let mut command = Command::cargo_bin("bubbleproof").expect("the tool is built");
-    command.args(arguments).assert().success();
+    command.args(arguments).assert().code(status);
 }
 
 /// The iteration with the median makespan, above what replay predicts with the medians of all iterations.
@@ -139,10 +150,10 @@ fn typical_iterations_are_drawn_above_their_predictions() {
     let scratch = tempfile::tempdir().expect("a folder");
     let path = |name: &str| scratch.path().join(name).display().to_string();
     let (model, drawing) = (path("model.toml"), path("drawing.svg"));
-    for (name, trace, width) in TIMELINES {
+    for (name, trace, width, status) in TIMELINES {
         let trace = published::folder().join(trace).display().to_string();
-        tool(&["trace", "profile", &trace, "--name", "medians of all iterations", "-o", &model]);
-        tool(&["trace", "compare", &trace, "--model", &model, "--width", width, "-o", &drawing]);
+        tool(&["trace", "profile", &trace, "--name", "medians of all iterations", "-o", &model], 0);
+        tool(&["trace", "compare", &trace, "--model", &model, "--width", width, "-o", &drawing], status);
         check(name, &fs::read_to_string(&drawing).expect("a drawing"));
     }
 }

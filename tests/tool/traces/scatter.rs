@@ -7,8 +7,8 @@ use assert_cmd::Command;
 use crate::traces::measured::unpacked;
 use crate::traces::published;
 
-/// The exit status of `trace compare`, and both its outputs.
-fn compare(arguments: &[&str]) -> (Option<i32>, String) {
+/// The exit status of `trace compare`, what it prints, and what it notes.
+fn compare(arguments: &[&str]) -> (Option<i32>, String, String) {
     let run = Command::cargo_bin("bubbleproof")
         .expect("the tool is built")
         .args(["trace", "compare"])
@@ -16,7 +16,7 @@ fn compare(arguments: &[&str]) -> (Option<i32>, String) {
         .output()
         .expect("the tool runs");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-    (run.status.code(), text(&run.stdout) + &text(&run.stderr))
+    (run.status.code(), text(&run.stdout), text(&run.stderr))
 }
 
 #[test]
@@ -27,8 +27,8 @@ fn every_iteration_of_every_trace_is_drawn() {
         (run("1f1b-d2-m16-small-1.json"), run("1f1b-d2-m16-small-2.json"), run("v-half-d2-m16-small-1.json"));
     let target = run("errors.svg");
     let arguments = [one.as_str(), &two, &other, "--gaps", "--tolerance", "50%", "--scatter", &target];
-    let (status, text) = compare(&arguments);
-    assert_eq!(status, Some(0), "{text}");
+    let (status, text, notes) = compare(&arguments);
+    assert_eq!(status, Some(0), "{text}{notes}");
     assert!(text.ends_with(&format!("wrote {target}\n")), "{text}");
     let drawn = fs::read_to_string(&target).expect("a drawing");
     let iterations: usize = [&one, &two, &other]
@@ -47,7 +47,7 @@ fn every_iteration_of_every_trace_is_drawn() {
     // Only the one that no other run predicts is fitted to itself.
     assert_eq!(drawn.matches("(in-sample)").count(), 3);
 
-    let (_, answer) = compare(&[&one, &two, "--json", "--scatter", &target]);
+    let (_, answer, _) = compare(&[&one, &two, "--json", "--scatter", &target]);
     let answer: serde_json::Value = serde_json::from_str(&answer).expect("one object");
     assert_eq!(answer["scatter"], target.as_str());
     assert!(fs::read_to_string(&target).expect("a drawing").contains("2 traces"));
@@ -62,7 +62,7 @@ fn pictures_that_are_no_svg_or_have_one_name_are_refused() {
         (["--scatter", "x.svg", "-o", "x.svg"], "`-o` and `--scatter` both write x.svg"),
         (["--scatter", "nowhere/x.svg", "--gaps", "--json"], "there is no folder nowhere"),
     ] {
-        let (status, text) = compare(&[&[trace.as_str()], &arguments[..]].concat());
+        let (status, _, text) = compare(&[&[trace.as_str()], &arguments[..]].concat());
         assert_eq!(status, Some(2), "{text}");
         assert!(text.contains(message), "{text}");
     }
