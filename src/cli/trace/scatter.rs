@@ -73,13 +73,13 @@ impl Errors {
         for (what, predicted) in [("replay alone", trace.predicted)].into_iter().chain(with_terms) {
             let points = trace.makespans.iter().map(|&measured| Point { measured, predicted });
             let row = Row { name: name.clone(), kind, points: points.collect() };
-            match self.groups.iter_mut().find(|group| group.name == what) {
-                Some(group) => group.rows.push(row),
-                None => {
-                    let (name, goals) = (what.to_owned(), self.goals.clone());
-                    self.groups.push(Group { name, goals, rows: vec![row] });
-                }
-            }
+            let known = self.groups.iter().position(|group| group.name == what);
+            let at = known.unwrap_or_else(|| {
+                let (name, goals) = (what.to_owned(), self.goals.clone());
+                self.groups.push(Group { name, goals, rows: Vec::new() });
+                self.groups.len() - 1
+            });
+            self.groups[at].rows.push(row);
         }
     }
 

@@ -17,8 +17,8 @@ use crate::traces::published;
 /// The pictures of predicted against measured.
 const SCATTERS: [&str; 2] = ["gpu.svg", "cpu.svg"];
 
-/// Measured above predicted: the file, its trace, how many pixels it is wide, and the exit status of the comparison: in the
-/// traces of ByteDance some passes overlap by microseconds.
+/// Measured above predicted: the file, its trace, how many pixels it is wide, and the exit status of the comparison, which
+/// is 1 where passes overlap by microseconds.
 const TIMELINES: [(&str, &str, &str, i32); 3] = [
     ("bytedance-st.svg", "bytedance-st-dp0.json", "760", 1),
     ("primus-interleaved.svg", "primus-interleaved.json", "1000", 0),
