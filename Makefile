@@ -72,7 +72,7 @@ FUZZER       := 0.13.2
 MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
 FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
-.PHONY: help setup build demo test test-cvc5 test-plain browser gallery regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
+.PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz
 
 help:
@@ -82,6 +82,7 @@ help:
 	@echo 'make test-plain   run what holds without any feature: no solver, no tool'
 	@echo 'make browser      check the pages of render in a headless Chromium (installs it, if root on Debian)'
 	@echo 'make gallery      redraw docs/gallery.md and its drawings'
+	@echo 'make pictures     redraw docs/measured: predicted against measured'
 	@echo 'make build        build target/release/bubbleproof'
 	@echo 'make regress      compare the catalogue with its records, then record the changes'
 	@echo 'make lint         check format, lints and documentation'
@@ -141,6 +142,10 @@ browser:
 
 gallery:
 	$(CARGO) run --example gallery
+
+# A test draws them, since it computes what the tables beside them say.
+pictures: setup
+	BUBBLEPROOF_PICTURES=write $(CARGO) test $(TESTED) --test tool traces::pictures
 
 # Shows the changes, then records them; review `git diff models/regress`.
 regress: setup

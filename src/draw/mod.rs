@@ -26,12 +26,14 @@ mod curve;
 mod labels;
 mod page;
 mod scale;
+mod scatter;
 mod svg;
 mod terminal;
 mod xml;
 
 pub use curve::{Axes, Curve, Spot, letters};
 pub use page::{PageError, page};
+pub use scatter::{Group, Point, Row, Scatter};
 pub use svg::{Part, Svg, SvgError, together};
 pub use terminal::Terminal;
 

@@ -72,9 +72,37 @@ pub(super) fn axis_step(least: i64) -> Ticks {
     }
 }
 
+/// How many of a unit of time make the largest one of which all steps of this length are whole numbers, and what that is
+/// called: eight zeros after each number of an axis tell nobody anything.
+pub(super) fn readable(unit: &str, step: Ticks) -> (i64, &str) {
+    const UNITS: [&str; 4] = ["ns", "us", "ms", "s"];
+    let (mut unit, mut times) = (unit, 1);
+    while let Some(at) = UNITS[..3].iter().position(|known| *known == unit)
+        && step.0 % (times * 1000) == 0
+    {
+        times *= 1000;
+        unit = UNITS[at + 1];
+    }
+    (times, unit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_are_in_the_largest_unit_of_which_they_are_whole_numbers() {
+        for (unit, step, found) in [
+            ("ns", 500, (1, "ns")),
+            ("ns", 500_000_000, (1_000_000, "ms")),
+            ("us", 2_000_000, (1_000_000, "s")),
+            ("us", 50_000, (1000, "ms")),
+            ("s", 1000, (1, "s")),
+            ("tick", 1000, (1, "tick")),
+        ] {
+            assert_eq!(readable(unit, Ticks(step)), found, "{unit} {step}");
+        }
+    }
 
     #[test]
     fn a_duration_fills_the_columns_it_was_given() {

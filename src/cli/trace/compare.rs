@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::profile::mended;
 use super::report::{Basis, ComparisonReport, TermsReport, TraceFindings, TraceReport, Variant};
+use super::scatter::{self, Measured};
 use super::shown::{self, Form};
 use super::source::{Named, SourceArgs};
 use crate::cli::caveats;
@@ -63,6 +64,13 @@ pub struct CompareArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// The file to draw the errors of all traces in: .svg
+    ///
+    /// Predicted against measured makespans, and below that how far every iteration of every trace is off, with a band
+    /// for --tolerance.
+    #[arg(long, value_name = "FILE")]
+    scatter: Option<PathBuf>,
+
     /// The width: columns of text (at least 40), or pixels of an SVG
     #[arg(long, value_name = "N")]
     width: Option<u32>,
@@ -92,6 +100,8 @@ impl FromStr for Tolerance {
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let form = args.output.as_deref().map(Form::of).transpose()?;
     let target = args.output.as_deref().map(|path| output.target(path)).transpose()?;
+    let scatter = args.scatter.as_deref().map(|path| scatter::target(path, args.output.as_deref(), output));
+    let scatter = scatter.transpose()?;
     let progress = Progress::start("reading the traces");
     let named = args.source.read()?;
     let given = args.model.as_deref().map(read_model).transpose()?;
@@ -105,6 +115,8 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         args.source.read_others(&args.fit)?.into_iter().map(|named| named.trace).collect();
     let mut reports = Vec::new();
     let mut drawing = None;
+    let tolerance = args.tolerance.map(|tolerance| tolerance.0);
+    let mut errors = scatter::Errors::within(tolerance);
     for at in 0..named.len() {
         progress.step(named[at].name.to_string());
         let subject = Subject::of(args, at, &named, given.as_ref(), &others)?;
@@ -112,16 +124,21 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
             let how = shown::How { form, width: args.width, color: args.color, json: output.is_json() };
             drawing = subject.draw(&how)?;
         }
+        subject.add_to(&mut errors);
         reports.push(subject.report());
     }
     drop(progress);
-    let tolerance = args.tolerance.map(|tolerance| tolerance.0);
     let mut written = None;
     if let (Some(target), Some(text)) = (&target, &drawing) {
         target.write(|out| out.write_all(text.as_bytes()))?;
         written = args.output.as_ref().map(FileName::of);
     }
-    let reports = ComparisonReport::of(reports, tolerance, drawing.filter(|_| target.is_none()), written);
+    if let Some((target, _)) = &scatter {
+        target.write(|out| out.write_all(errors.svg().as_bytes()))?;
+    }
+    let scatter = scatter.map(|(_, name)| name);
+    let drawing = drawing.filter(|_| target.is_none());
+    let reports = ComparisonReport::of(reports, tolerance, drawing, written, scatter);
     if target != Some(Target::Stdout) {
         output.print(&reports)?;
     }
@@ -213,6 +230,19 @@ impl<'a> Subject<'a> {
         };
         let Some(model) = &self.model else { return Ok(None) };
         shown::draw(model, &trace.schedule, &ran::of(trace, iteration), how)
+    }
+
+    /// What is predicted, for the picture of errors.
+    fn add_to(&self, errors: &mut scatter::Errors) {
+        let Ok((prediction, Some(comparison))) = &self.outcome else { return };
+        let measured = Measured {
+            name: &self.named.name,
+            schedule: self.named.trace.schedule.name.as_deref(),
+            in_sample: self.basis.is_in_sample(),
+            makespans: &comparison.makespans,
+            predicted: prediction.makespan,
+        };
+        errors.add(&measured, self.terms.as_ref().map_or(&[], |terms| &terms.variants));
     }
 
     fn report(self) -> TraceReport {

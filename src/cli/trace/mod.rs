@@ -5,6 +5,7 @@ mod explain;
 mod profile;
 mod published;
 mod report;
+mod scatter;
 mod shown;
 mod source;
 
@@ -78,6 +79,8 @@ Examples:
       by a model fitted to other runs; measured above predicted, on a page for a browser
   bubbleproof trace compare run.json --contention --gaps
       also with devices that slow each other down and with launch gaps
+  bubbleproof trace compare run-*.json --gaps --tolerance 5% --scatter errors.svg
+      predicted against measured of many traces, and how far each is off, in one picture
   bubbleproof trace compare rank0.json rank1.json --schedule schedule.csv
       files of torch.profiler, compared with the schedule that should have run";
 

@@ -53,6 +53,11 @@ impl Basis {
             Self::Itself => "itself",
         }
     }
+
+    /// Whether the trace that is predicted is among those that the model is fitted to.
+    pub const fn is_in_sample(&self) -> bool {
+        matches!(self, Self::Itself | Self::Fit { itself: true, .. })
+    }
 }
 
 impl fmt::Display for Basis {
@@ -84,6 +89,9 @@ pub struct ComparisonReport {
     makespan_errors: Option<Spans>,
     #[serde(skip_serializing_if = "Option::is_none")]
     written: Option<FileName>,
+    /// The picture of the errors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scatter: Option<FileName>,
     #[serde(skip)]
     drawing: Option<String>,
     #[serde(skip)]
@@ -257,6 +265,16 @@ impl Variant {
             rate: prediction.bubble_rate,
         }
     }
+
+    /// What it is predicted with.
+    pub const fn with(&self) -> &'static str {
+        self.with
+    }
+
+    /// The makespan that is predicted.
+    pub const fn makespan(&self) -> Ticks {
+        Ticks(self.makespan)
+    }
 }
 
 /// What was found of a trace beside the errors of its prediction.
@@ -313,7 +331,7 @@ impl TraceReport {
             host_overhead: trace.host_overhead.map(|overhead| overhead.0),
             basis: basis.kind(),
             basis_text: basis.to_string(),
-            in_sample: matches!(basis, Basis::Itself | Basis::Fit { itself: true, .. }),
+            in_sample: basis.is_in_sample(),
             clocks: clocks.clone(),
             as_declared: findings.is_empty() && not_predicted.is_none(),
             findings,
@@ -380,6 +398,7 @@ impl ComparisonReport {
         tolerance: Option<Rate>,
         drawing: Option<String>,
         written: Option<FileName>,
+        scatter: Option<FileName>,
     ) -> Self {
         let mut errors: Vec<Rate> = traces.iter().filter_map(|report| report.makespan_error).collect();
         errors.sort_unstable();
@@ -390,7 +409,7 @@ impl ComparisonReport {
             let [least, median, most] = exact.map(decimal);
             Spans { least, median, most, exact }
         });
-        Self { holds, traces, makespan_errors, written, drawing, tolerance }
+        Self { holds, traces, makespan_errors, written, scatter, drawing, tolerance }
     }
 
     /// Whether the answer is yes.

@@ -11,7 +11,7 @@ use super::{Part, Svg};
 use crate::analysis::Span;
 use crate::draw::Picture;
 use crate::draw::colour::{Colour, Ground};
-use crate::draw::scale::axis_step;
+use crate::draw::scale::{axis_step, readable};
 use crate::draw::xml::{FONT, decimal, escape, width_of};
 use crate::model::{Device, Kind, Ticks, Units};
 use crate::replay::Held;
@@ -146,12 +146,14 @@ impl<'a> Canvas<'a> {
         let apart = (width_of(&makespan.to_string(), SMALL) / 100 + 26).max(50);
         let step = i128::from(makespan) * i128::from(apart) / i128::from(plot);
         let step = axis_step(i64::try_from(step).unwrap_or(i64::MAX));
+        let (times, unit) = readable(&self.picture.model.costs().unit, step);
+        let unit = shortened(unit);
         let (mut lines, mut labels) = (String::new(), String::new());
         let mut instant = Ticks::ZERO;
         while instant.0 <= makespan {
             let x = decimal(left * 100 + self.layout.across(instant));
             write!(lines, "M{x} {top}V{bottom}").expect("writing to a string cannot fail");
-            writeln!(labels, "<text x=\"{x}\" y=\"{}\">{instant}</text>", bottom + 14)
+            writeln!(labels, "<text x=\"{x}\" y=\"{}\">{}</text>", bottom + 14, instant.0 / times)
                 .expect("writing to a string cannot fail");
             match instant.checked_add(step) {
                 Some(next) => instant = next,
@@ -162,7 +164,6 @@ impl<'a> Canvas<'a> {
         self.line(&format!("<g font-size=\"{SMALL}\" text-anchor=\"middle\">"));
         self.out.push_str(&labels);
         self.line("</g>");
-        let unit = shortened(&self.picture.model.costs().unit);
         self.text(left - EDGE, bottom + 14, &format!(" font-size=\"{SMALL}\" text-anchor=\"end\""), &unit);
     }
 

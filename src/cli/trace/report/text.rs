@@ -254,9 +254,11 @@ impl fmt::Display for ComparisonReport {
         if let Some(drawing) = &self.drawing {
             write!(out, "\n{drawing}")?;
         }
-        match &self.written {
-            Some(written) => writeln!(out, "\nwrote {written}"),
-            None => Ok(()),
+        let mut before = "\n";
+        for written in self.written.iter().chain(&self.scatter) {
+            writeln!(out, "{before}wrote {written}")?;
+            before = "";
         }
+        Ok(())
     }
 }
