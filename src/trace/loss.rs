@@ -127,16 +127,13 @@ pub struct Explained {
 /// When there is no step.
 #[must_use]
 pub fn explain(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> Option<Explained> {
-    let lengths: Vec<Ticks> =
-        steps.iter().map(|(step, times)| step.length(times)).collect::<Option<_>>()?;
+    let lengths: Vec<Ticks> = steps.iter().map(|(step, times)| step.length(times)).collect::<Option<_>>()?;
     let mut sorted: Vec<usize> = (0..steps.len()).collect();
     sorted.sort_by_key(|&at| (lengths[at], at));
     let typical = sorted[(sorted.len() - 1) / 2];
-    let quick: Vec<Times> =
-        steps.iter().map(|(step, times)| step.without_gaps(times, |_, _| true)).collect();
+    let quick: Vec<Times> = steps.iter().map(|(step, times)| step.without_gaps(times, |_, _| true)).collect();
     let quick = || steps.iter().zip(&quick).map(|((step, _), times)| (step, times));
-    let without_gaps: Vec<Ticks> =
-        quick().map(|(step, times)| step.length(times)).collect::<Option<_>>()?;
+    let without_gaps: Vec<Ticks> = quick().map(|(step, times)| step.length(times)).collect::<Option<_>>()?;
     let level = Level::of(steps);
     let levelled = |keep: &dyn Fn(Timed) -> bool| -> Option<Vec<Ticks>> {
         steps.iter().map(|(step, times)| step.length(&step.levelled(times, &level, keep))).collect()
@@ -305,9 +302,14 @@ pub fn relieved(step: &Step, times: &Times, part: Part) -> Times {
             });
             faster(others, &|_, pass| pass.microbatch == microbatch)
         }
-        Part::Link { from, to } => step.with_messages(times, |_, between, took| {
-            if between == [from, to] { took.min(Ticks::ZERO) } else { took }
-        }),
+        Part::Link { from, to } => {
+            step.with_messages(
+                times,
+                |_, between, took| {
+                    if between == [from, to] { took.min(Ticks::ZERO) } else { took }
+                },
+            )
+        }
         Part::Work { work } => step.with_tasks(times, |task, took| match task.what {
             What::Work { work: other, .. } if other == work => Ticks::ZERO,
             _ => took,

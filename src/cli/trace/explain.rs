@@ -106,7 +106,8 @@ fn predictions(steps: &[(Step, Times)], measured: &[Instants]) -> Option<Vec<Pre
         .map(|basis| {
             let found = predict(steps, basis)?;
             let errors = |of: fn(&Instants) -> Ticks| {
-                let errors = found.iter().zip(measured).map(|(found, measured)| share(of(found), of(measured)));
+                let errors =
+                    found.iter().zip(measured).map(|(found, measured)| share(of(found), of(measured)));
                 Spread::of(errors.collect())
             };
             Some(Predicted {
@@ -126,7 +127,9 @@ fn untimed(replicas: &Replicas<'_>) -> Vec<&'static str> {
         found.push("messages: what passed before a pass that found its device idle counts as one");
     }
     if iterations.any(|ran| ran.step.is_none()) {
-        found.push("all-gathers, reductions and optimiser steps: a step goes from its first pass to its last one");
+        found.push(
+            "all-gathers, reductions and optimiser steps: a step goes from its first pass to its last one",
+        );
     }
     found
 }
@@ -333,7 +336,8 @@ impl Report {
     }
 
     fn predictions(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new(["predicted", "passes: median", "least to most", "step: median", "least to most"]);
+        let mut table =
+            Table::new(["predicted", "passes: median", "least to most", "step: median", "least to most"]);
         for Predicted { basis, passes_error, step_error } in &self.predicted {
             let [passes, step] = [passes_error, step_error].map(|errors| {
                 let [least, median, most] = errors.exact;

@@ -17,8 +17,7 @@ use crate::cli::violations::count;
 use crate::model::print;
 use crate::text::first_control;
 use crate::trace::fit::{
-    FitError, FittedMemory, Latency, Occupancy, Profile, StageDuration, StepDuration, Together,
-    profile_of,
+    FitError, FittedMemory, Latency, Occupancy, Profile, StageDuration, StepDuration, Together, profile_of,
 };
 use crate::trace::statistics::Spread;
 use crate::trace::whole::Replicas;

@@ -48,9 +48,7 @@ pub(super) fn step(
     }
     let iterations = match together {
         Together::Yes => works(traces, notes),
-        Together::No => {
-            traces.iter().flat_map(|trace| works(std::slice::from_ref(trace), notes)).collect()
-        }
+        Together::No => traces.iter().flat_map(|trace| works(std::slice::from_ref(trace), notes)).collect(),
     };
     let median = |stage: Stage, works: &[StepWork]| {
         let sums = iterations.iter().filter_map(|of| {

@@ -91,7 +91,9 @@ pub enum ReplicasError {
         finding: Finding,
     },
     /// Tasks that wait for each other by what was measured.
-    #[error("iteration {iteration}: by the order in which they were measured, tasks wait for each other, `{task}` among them")]
+    #[error(
+        "iteration {iteration}: by the order in which they were measured, tasks wait for each other, `{task}` among them"
+    )]
     Circle {
         /// The iteration, from 0.
         iteration: usize,
@@ -157,7 +159,8 @@ impl<'a> Replicas<'a> {
         let traces: Vec<&Trace> = traces.into_iter().collect();
         let first = *traces.first().ok_or(ReplicasError::NoTrace)?;
         for (replica, trace) in traces.iter().enumerate() {
-            let pipeline = |trace: &Trace| (trace.schedule.placement().clone(), trace.schedule.microbatches());
+            let pipeline =
+                |trace: &Trace| (trace.schedule.placement().clone(), trace.schedule.microbatches());
             if pipeline(trace) != pipeline(first) {
                 return Err(ReplicasError::Pipelines { replica });
             }
@@ -169,9 +172,8 @@ impl<'a> Replicas<'a> {
                 return Err(ReplicasError::Pairs { replica });
             }
             // Passes run in the order that was measured here; which that is does not matter.
-            let harmless = |finding: &Finding| {
-                matches!(finding, Finding::OutOfOrder { .. } | Finding::Overlap { .. })
-            };
+            let harmless =
+                |finding: &Finding| matches!(finding, Finding::OutOfOrder { .. } | Finding::Overlap { .. });
             if let Some(finding) = findings(trace).into_iter().find(|finding| !harmless(finding)) {
                 return Err(ReplicasError::Foreign { replica, finding });
             }

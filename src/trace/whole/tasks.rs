@@ -133,9 +133,17 @@ impl Builder {
         self.nodes.len() - 1
     }
 
-    fn work(&mut self, replica: usize, device: Device, span: &StepSpan, nth: usize, needs: Vec<Need>) -> usize {
+    fn work(
+        &mut self,
+        replica: usize,
+        device: Device,
+        span: &StepSpan,
+        nth: usize,
+        needs: Vec<Need>,
+    ) -> usize {
         let &StepSpan { work, stage, start, end } = span;
-        let at = self.add(Task { replica, what: What::Work { work, stage, nth } }, device, (start, end), needs);
+        let at =
+            self.add(Task { replica, what: What::Work { work, stage, nth } }, device, (start, end), needs);
         if let Some(group) = group(work, replica, stage) {
             self.groups.entry((work, group, nth)).or_default().push(at);
         }

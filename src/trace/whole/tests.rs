@@ -8,7 +8,14 @@ fn two(step: [&str; 2], late: i64) -> Vec<Trace> {
         let by = replica * late;
         let passes = format!(
             r#"[[["0F0", {}, {}], ["0B0", {}, {}]], [["1F0", {}, {}], ["1B0", {}, {}]]]"#,
-            10, 20, 67 + by, 97 + by, 25, 35, 36, 66 + by
+            10,
+            20,
+            67 + by,
+            97 + by,
+            25,
+            35,
+            36,
+            66 + by
         );
         let schedule = r#"{"format": "bubbleproof-schedule-1", "placement": [[0], [1]], "microbatches": 1,
                 "orders": [["0F0", "0B0"], ["1F0", "1B0"]]}"#;

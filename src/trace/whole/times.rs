@@ -115,11 +115,7 @@ impl Step {
     /// Other times of messages. `of` gets the pass that sends, on its replica, the devices that it goes from and to, and how
     /// long it was under way.
     #[must_use]
-    pub fn with_messages(
-        &self,
-        times: &Times,
-        of: impl Fn(Task, [Device; 2], Ticks) -> Ticks,
-    ) -> Times {
+    pub fn with_messages(&self, times: &Times, of: impl Fn(Task, [Device; 2], Ticks) -> Ticks) -> Times {
         self.with_edges(times, |need, _, edge| match (need.before, need.by) {
             (Some(before), By::Message { from, to }) => {
                 Edge { message: of(self.nodes[before].task, [from, to], edge.message), ..edge }
@@ -151,18 +147,12 @@ impl Step {
     }
 
     /// By task: the replica and device that it is on, and what it took.
-    pub fn on_devices<'a>(
-        &'a self,
-        times: &'a Times,
-    ) -> impl Iterator<Item = ((usize, Device), Ticks)> + 'a {
+    pub fn on_devices<'a>(&'a self, times: &'a Times) -> impl Iterator<Item = ((usize, Device), Ticks)> + 'a {
         self.nodes.iter().zip(&times.took).map(|(node, &took)| ((node.task.replica, node.device), took))
     }
 
     /// The messages: the pass that sends, on its replica, the devices it goes from and to, and how long it is under way.
-    pub fn messages<'a>(
-        &'a self,
-        times: &'a Times,
-    ) -> impl Iterator<Item = (Task, [Device; 2], Ticks)> + 'a {
+    pub fn messages<'a>(&'a self, times: &'a Times) -> impl Iterator<Item = (Task, [Device; 2], Ticks)> + 'a {
         self.nodes.iter().zip(&times.edges).flat_map(move |(node, edges)| {
             node.needs.iter().zip(edges).filter_map(move |(need, edge)| match (need.before, need.by) {
                 (Some(before), By::Message { from, to }) => {

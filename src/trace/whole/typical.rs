@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Task;
+use super::What;
 use super::tasks::Step;
 use super::times::{Edge, EdgeClass, Label, Times, median};
-use super::What;
 use crate::model::{Stage, Ticks};
 
 /// Medians over several steps: of what tasks took, of messages, and of launch gaps.

@@ -106,7 +106,12 @@ fn the_end_of_the_step_has_medians_by_stage() {
     assert_eq!(found.model.step(), Some(&expected));
     let parts: Vec<_> = found.step.iter().map(|of| (of.stage.0, of.work, of.spread.count)).collect();
     assert_eq!(parts, [(0, StepWork::Optimizer, 1), (1, StepWork::Reduce, 1), (1, StepWork::Optimizer, 1)]);
-    assert!(found.notes.contains(&Note::Step { reduce: true, optimizer: true, gather: false, together: false }));
+    assert!(found.notes.contains(&Note::Step {
+        reduce: true,
+        optimizer: true,
+        gather: false,
+        together: false
+    }));
     // Replay adds what follows the passes: of device 0 from 700 on, of device 1 until 580.
     let verdict = bubbleproof::replay::replay(&found.model, &trace("[]", step).schedule);
     let timing = verdict.timing.expect("it runs");

@@ -260,18 +260,22 @@ fn where_the_time_of_published_steps_went_is_on_the_page() {
         let traces: Vec<Trace> = names.iter().map(|name| trace(name)).collect();
         let replicas = Replicas::of(&traces).expect("replicas");
         let found = explain(&replicas, &replicas.steps().expect("steps")).expect("it can be counted");
-        let of_step = |ticks: Ticks| error(found.lengths[found.typical] + ticks, found.lengths[found.typical]);
-        let percent = |value: i64| format!("{}{}.{}", if value < 0 { "-" } else { "" }, value.abs() / 100, value.abs() / 10 % 10);
+        let of_step =
+            |ticks: Ticks| error(found.lengths[found.typical] + ticks, found.lengths[found.typical]);
+        let percent = |value: i64| {
+            format!("{}{}.{}", if value < 0 { "-" } else { "" }, value.abs() / 100, value.abs() / 10 % 10)
+        };
         let Losses { passes, bubble, works, stages, replicas, microbatches, messages, gaps } = found.losses;
         let cells = [passes, bubble, works, stages, replicas, microbatches, messages, gaps];
         let cells = cells.map(|ticks| percent(of_step(ticks)));
         writeln!(lost, "| {run} | {} |", cells.join(" | ")).expect("a string");
         for saving in found.savings.iter().take(3) {
-            let shares = saving.shares(&found.without_gaps).map(|share| {
-                percent(i64::try_from((share * 10_000).to_integer()).expect("a share"))
-            });
+            let shares = saving
+                .shares(&found.without_gaps)
+                .map(|share| percent(i64::try_from((share * 10_000).to_integer()).expect("a share")));
             let [least, median, most] = shares;
-            writeln!(what_if, "| {run} | {} | {median} | {least} to {most} |", saving.part).expect("a string");
+            writeln!(what_if, "| {run} | {} | {median} | {least} to {most} |", saving.part)
+                .expect("a string");
         }
     }
     insta::assert_snapshot!("lost_gpu", format!("{lost}\n{what_if}"));
