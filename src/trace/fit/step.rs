@@ -53,7 +53,7 @@ pub(super) fn step(
     let median = |stage: Stage, works: &[StepWork]| {
         let sums = iterations.iter().filter_map(|of| {
             let times = works.iter().filter_map(|&work| of.get(&(stage, work)));
-            times.copied().reduce(|sum, time| sum.saturating_add(time))
+            times.copied().reduce(i64::saturating_add)
         });
         Spread::of(sums)
     };

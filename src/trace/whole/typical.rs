@@ -11,10 +11,10 @@ use crate::model::{Stage, Ticks};
 /// Medians over several steps: of what tasks took, of messages, and of launch gaps.
 #[derive(Debug, Clone)]
 pub struct Typical {
-    of_stages: BTreeMap<(usize, Stage, Label), Ticks>,
-    of_tasks: BTreeMap<Task, Ticks>,
-    of_classes: Edges<EdgeClass>,
-    of_edges: Edges<(Option<Task>, Task)>,
+    by_stage: BTreeMap<(usize, Stage, Label), Ticks>,
+    by_task: BTreeMap<Task, Ticks>,
+    waits_by_kind: Edges<EdgeClass>,
+    waits_by_task: Edges<(Option<Task>, Task)>,
 }
 
 /// Medians of messages and of launch gaps.
@@ -65,26 +65,26 @@ impl Typical {
     /// The medians of some steps of the same replicas.
     #[must_use]
     pub fn of<'a>(steps: impl IntoIterator<Item = &'a (Step, Times)>) -> Self {
-        let mut of_stages: BTreeMap<_, Vec<i64>> = BTreeMap::new();
-        let mut of_tasks: BTreeMap<_, Vec<i64>> = BTreeMap::new();
-        let (mut of_classes, mut of_edges) = (Vec::new(), Vec::new());
+        let mut by_stage: BTreeMap<_, Vec<i64>> = BTreeMap::new();
+        let mut by_task: BTreeMap<_, Vec<i64>> = BTreeMap::new();
+        let (mut waits_by_kind, mut waits_by_task) = (Vec::new(), Vec::new());
         for (step, times) in steps {
             for (task, took) in step.took(times) {
-                of_stages.entry(class(task)).or_default().push(took.0);
-                of_tasks.entry(task).or_default().push(took.0);
+                by_stage.entry(class(task)).or_default().push(took.0);
+                by_task.entry(task).or_default().push(took.0);
             }
             for (node, edges) in step.nodes.iter().zip(&times.edges) {
                 for (&need, &edge) in node.needs.iter().zip(edges) {
-                    of_classes.push((step.edge_class(node, need), edge));
-                    of_edges.push((step.between(node, need), edge));
+                    waits_by_kind.push((step.edge_class(node, need), edge));
+                    waits_by_task.push((step.between(node, need), edge));
                 }
             }
         }
         Self {
-            of_stages: medians(of_stages),
-            of_tasks: medians(of_tasks),
-            of_classes: Edges::of(&of_classes),
-            of_edges: Edges::of(&of_edges),
+            by_stage: medians(by_stage),
+            by_task: medians(by_task),
+            waits_by_kind: Edges::of(&waits_by_kind),
+            waits_by_task: Edges::of(&waits_by_task),
         }
     }
 
@@ -93,18 +93,18 @@ impl Typical {
     pub fn times(&self, step: &Step, durations: Durations<'_>, waits: Waits) -> Times {
         let took = step.nodes.iter().enumerate().map(|(at, node)| {
             let task = node.task;
-            let of_class = || self.of_stages.get(&class(task)).copied();
+            let of_class = || self.by_stage.get(&class(task)).copied();
             let found = match (durations, task.what) {
                 (Durations::Of(own), What::Pass(_)) => Some(own.took[at]),
-                (Durations::OfPasses, What::Pass(_)) => self.of_tasks.get(&task).copied().or_else(of_class),
+                (Durations::OfPasses, What::Pass(_)) => self.by_task.get(&task).copied().or_else(of_class),
                 (Durations::OfStages, _) | (_, What::Work { .. }) => of_class(),
             };
             found.unwrap_or_default()
         });
         let edges = step.nodes.iter().map(|node| {
             let edge = |&need| {
-                let of_class = || self.of_classes.get(step.edge_class(node, need));
-                let of_edge = || self.of_edges.get(step.between(node, need));
+                let of_class = || self.waits_by_kind.get(step.edge_class(node, need));
+                let of_edge = || self.waits_by_task.get(step.between(node, need));
                 let found = match waits {
                     Waits::OfKinds => of_class(),
                     Waits::OfEach => of_edge().or_else(of_class),
