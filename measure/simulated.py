@@ -12,6 +12,7 @@ import torch
 
 import gpu
 import green
+import places
 
 KERNEL = 1_000
 """Nanoseconds that every noted operation takes."""
@@ -91,6 +92,7 @@ class Simulated:
         for name, value in replaced.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, value))
         stack.enter_context(mock.patch.object(gpu, "home", lambda index: torch.device("cpu", index)))
+        stack.enter_context(mock.patch.object(places, "home", lambda index: torch.device("cpu", index)))
         stack.enter_context(mock.patch.object(green, "home", lambda index: torch.device("cpu", index)))
         bindings = types.SimpleNamespace(driver=self.driver)
         modules = {"cuda": types.SimpleNamespace(bindings=bindings), "cuda.bindings": bindings}
