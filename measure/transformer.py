@@ -206,7 +206,7 @@ class Reference:
 
     def compute(self) -> None:
         first, sizes = self.models[0], self.models[0].sizes
-        weights = [{n: v.float().requires_grad_() for n, v in block.items()} for block in first.values]
+        weights = [{n: v.detach().float().requires_grad_() for n, v in block.items()} for block in first.values]
         for model, total in zip(self.models, self.losses, strict=True):
             for microbatch in range(model.microbatches):
                 y = model.inputs[microbatch].float()
