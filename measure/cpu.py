@@ -2,7 +2,8 @@
 
 Processes are forked after PyTorch was imported. Weights, gradients and the buffers into which results are copied lie
 in memory that all share. A copy is made by a second thread of the device that sends, so that the device goes on
-with its next pass meanwhile; a word through a pipe then tells the receiving device. Every replica has devices of its own.
+with its next pass meanwhile; a word through a pipe then tells the receiving device. Every replica has devices of its
+own.
 """
 
 import ctypes
@@ -39,6 +40,18 @@ class Place:
     meetings: Meetings | None
     """Where there are several replicas."""
     control: Connection
+
+
+def host(places: list[Place], schedule: Schedule, replicas: Replicas, settings: "Settings") -> None:
+    """A process with so many devices: by itself one, or threads."""
+    if len(places) == 1:
+        work(places[0], schedule, replicas, settings)
+        return
+    devices = [threading.Thread(target=work, args=(place, schedule, replicas, settings)) for place in places]
+    for device in devices:
+        device.start()
+    for device in devices:
+        device.join()
 
 
 def work(place: Place, schedule: Schedule, replicas: Replicas, settings: "Settings") -> None:
@@ -186,20 +199,21 @@ class Executor:
         devices, several = len(schedule.orders), replicas.count > 1
         room = shared((2, replicas.count, devices), torch.float64)
         self.meetings = Meetings.of(replicas.count, devices, room) if several else None
+        places = []
         self.controls: list[Connection] = []
-        self.workers = []
-        self.names = []
-        fork = multiprocessing.get_context("fork").Process
-        make = fork if settings.kind == "processes" else threading.Thread
         for rank, model in enumerate(replicas.models):
             wiring = Wiring.of(schedule, model.sizes, model.inputs[0].dtype)
             for device in range(devices):
                 ours, theirs = multiprocessing.Pipe()
                 self.controls.append(ours)
-                self.names.append(f"device {device} of replica {rank}" if several else f"device {device}")
-                place = Place(rank, device, self.names[-1], wiring, self.meetings, theirs)
-                self.workers.append(make(target=work, args=(place, schedule, replicas, settings), daemon=True))
+                name = f"device {device} of replica {rank}" if several else f"device {device}"
+                places.append(Place(rank, device, name, wiring, self.meetings, theirs))
         self.devices = devices
+        self.names = [place.name for place in places]
+        # Threads too are those of a forked process: one in which threads have used MKL cannot be forked any more.
+        groups = [[place] for place in places] if settings.kind == "processes" else [places]
+        fork = multiprocessing.get_context("fork").Process
+        self.workers = [fork(target=host, args=(group, schedule, replicas, settings), daemon=True) for group in groups]
         for worker in self.workers:
             worker.start()
 
@@ -212,19 +226,16 @@ class Executor:
         return self
 
     def __exit__(self, *_) -> None:
-        """Ends the devices. Threads that wait end at their own time limit."""
+        """Ends the devices."""
         for control in self.controls:
             try:
                 control.send("stop")
             except OSError:
                 pass
-        if self.meetings and self.settings.kind == "threads":
-            self.meetings.abandon()
         for worker in self.workers:
             worker.join(1.0)
-            if isinstance(worker, multiprocessing.process.BaseProcess):
-                worker.kill()
-                worker.join()
+            worker.kill()
+            worker.join()
 
     def iterate(self) -> list[Iteration]:
         """Runs the schedule once in every replica."""
@@ -232,18 +243,18 @@ class Executor:
             control.send("run")
         # A device that waits gives up first, and says for what.
         deadline = time.monotonic() + self.settings.limit + 1.0
-        processes = [worker for worker in self.workers if isinstance(worker, multiprocessing.process.BaseProcess)]
         reports: dict[int, Raw] = {}
         while len(reports) < len(self.controls):
             waiting = {control: d for d, control in enumerate(self.controls) if d not in reports}
-            ended = {worker.sentinel: device for device, worker in enumerate(processes)}
+            ended = {worker.sentinel: device for device, worker in enumerate(self.workers)}
             ready = multiprocessing.connection.wait([*waiting, *ended], max(0.0, deadline - time.monotonic()))
             if not ready:
                 late = ", ".join(self.names[place] for place in sorted(waiting.values()))
                 raise TimedOut(f"not done after {self.settings.limit:.0f} s: {late}")
             for control in ready:
                 if control in ended:
-                    raise RuntimeError(f"{self.names[ended[control]]} has died")
+                    names = self.names if len(self.workers) == 1 else [self.names[ended[control]]]
+                    raise RuntimeError(f"{', '.join(names)} has died")
                 try:
                     report = control.recv()
                 except EOFError as error:

@@ -37,11 +37,6 @@ class Meetings:
         peers = [context.Barrier(replicas) for _ in range(devices)]
         return cls(peers, context.Barrier(replicas * devices), room[0], room[1])
 
-    def abandon(self) -> None:
-        """Lets nobody wait any longer."""
-        for barrier in [*self.peers, self.everyone]:
-            barrier.abort()
-
 
 class Lane:
     """Gathers and reduces for a device by a thread of its own, a stage at a time."""

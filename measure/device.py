@@ -25,7 +25,7 @@ class Together(Protocol):
     """What a device does with its like in the other replicas. Reductions and gathers run beside its passes."""
 
     def begin(self) -> None:
-        """Starts the gathers, if weights are gathered, of all stages of the device, in the order of their first passes."""
+        """Starts the gathers of all its stages, in the order of their first passes, if weights are gathered."""
 
     def gathered(self, stage: int) -> None:
         """What follows on this device waits until the weights of a stage are there."""

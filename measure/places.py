@@ -15,7 +15,7 @@ STREAMS = 32
 
 @dataclass(frozen=True)
 class Places:
-    """Where the pipeline devices of all replicas are, replica by replica. Made once for all runs, as streams are few."""
+    """Where the devices of all replicas are, replica by replica. Made once for all runs, as streams are few."""
 
     how: str
     streams: list[torch.cuda.Stream]

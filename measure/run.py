@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from iteration import Iteration
 from replicas import Replicas
 from schedule import Schedule, start_order
-from transformer import TOLERANCE, Reference, Sizes, Transformer
+from transformer import TOLERANCE, Reference, Sizes, Transformer, load
 
 
 class Refused(Exception):
@@ -58,6 +58,8 @@ class Bench:
 
         With an `optimizer`, a step of it for every stage ends an iteration. It is `sharded` over the replicas or not.
         """
+        if optimizer:
+            load(optimizer)
         self.machine = machine
         self.tolerance = tolerance
         self.optimizer = optimizer

@@ -9,6 +9,7 @@ import types
 from unittest import mock
 
 import torch
+import torch._dynamo
 
 import gpu
 import green
@@ -94,6 +95,7 @@ class Simulated:
         stack.enter_context(mock.patch.object(gpu, "home", lambda index: torch.device("cpu", index)))
         stack.enter_context(mock.patch.object(places, "home", lambda index: torch.device("cpu", index)))
         stack.enter_context(mock.patch.object(green, "home", lambda index: torch.device("cpu", index)))
+        # What is first imported within is forgotten behind it: PyTorch's compiler, which optimisers ask for, is not.
         bindings = types.SimpleNamespace(driver=self.driver)
         modules = {"cuda": types.SimpleNamespace(bindings=bindings), "cuda.bindings": bindings}
         if self.driver is None:

@@ -166,6 +166,12 @@ def optimizer(name: str, weights: list[tuple[Tensor, Tensor]]) -> Optimizer:
     return OPTIMIZERS[name](leaves, lr=0.0)
 
 
+def load(name: str) -> None:
+    """Makes a step of an optimiser, so that what PyTorch loads for its first one is loaded before devices are timed."""
+    with torch.inference_mode():
+        optimizer(name, [(torch.zeros(1), torch.zeros(1))]).step()
+
+
 def spread(name: str, shape: tuple[int, ...]) -> tuple[float, float]:
     """The deviation and the mean of a weight's first values. None is zero, so that every term of a gradient shows."""
     if len(shape) == 2:
