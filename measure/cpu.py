@@ -2,15 +2,14 @@
 
 Processes are forked after PyTorch was imported. Weights, gradients and the buffers into which results are copied lie
 in memory that all share. A copy is made by a second thread of the device that sends, so that the device goes on
-with its next pass meanwhile; a word through a pipe then tells the receiving device.
+with its next pass meanwhile; a word through a pipe then tells the receiving device. Every replica has devices of its
+own.
 """
 
 import ctypes
-import mmap
 import multiprocessing
 import multiprocessing.connection
 import os
-import queue
 import threading
 import time
 import traceback
@@ -20,110 +19,71 @@ from multiprocessing.connection import Connection
 import torch
 from torch import Tensor
 
+from cpu_lane import Lane, Meetings, TimedOut
+from cpu_links import Copies, Wiring, shared
 from device import Device
 from iteration import Iteration, Raw
 from ledger import Ledger
-from schedule import Pass, Schedule
+from replicas import Member, Replicas
+from schedule import Schedule
 from transformer import Reference, Sizes, Transformer
 
 
-class TimedOut(Exception):
-    """What did not come within the time limit."""
-
-
-def shared(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """A tensor of zeros that processes forked later share."""
-    count = torch.Size(shape).numel()
-    return torch.frombuffer(mmap.mmap(-1, count * dtype.itemsize), dtype=dtype, count=count).view(shape)
-
-
 @dataclass(frozen=True)
-class Wiring:
-    """What leads from device to device."""
+class Place:
+    """A device of a replica, and what leads to it."""
 
-    buffers: dict[Pass, Tensor]
-    """Where the result of a pass is copied to."""
-    receivers: dict[Pass, int]
-    senders: dict[Pass, int]
-    pipes: dict[tuple[int, int], tuple[Connection, Connection]]
-    """By sending and receiving device: the ends to read from and to write to."""
-
-    @classmethod
-    def of(cls, schedule: Schedule, sizes: Sizes, dtype: torch.dtype) -> "Wiring":
-        messages = schedule.messages()
-        return cls(
-            {p: shared(sizes.activation, dtype) for p, _, _ in messages},
-            {p: receiver for p, _, receiver in messages},
-            {p: sender for p, sender, _ in messages},
-            {(a, b): multiprocessing.Pipe(duplex=False) for _, a, b in messages},
-        )
+    rank: int
+    device: int
+    name: str
+    wiring: Wiring
+    meetings: Meetings | None
+    """Where there are several replicas."""
+    control: Connection
 
 
-class Copies:
-    """The links of a device. A thread of its own makes the copies in the order in which results are there."""
-
-    def __init__(self, index: int, wiring: Wiring, limit: float) -> None:
-        self.index = index
-        self.wiring = wiring
-        self.limit = limit
-        self.jobs: queue.Queue[tuple[Pass, Tensor] | None] = queue.Queue()
-        threading.Thread(target=self.copy, daemon=True).start()
-        self.begin()
-
-    def begin(self) -> None:
-        self.arrived: set[str] = set()
-        self.notes: list[tuple[Pass, int, int, int]] = []
-        self.waited = 0
-        self.deadline = time.monotonic() + self.limit
-
-    def send(self, p: Pass, result: Tensor) -> None:
-        self.jobs.put((p, result))
-
-    def copy(self) -> None:
-        torch.set_num_threads(1)
-        while (job := self.jobs.get()) is not None:
-            p, result = job
-            del job
-            to = self.wiring.receivers[p]
-            start = time.perf_counter_ns()
-            self.wiring.buffers[p].copy_(result)
-            end = time.perf_counter_ns()
-            del result
-            self.notes.append((p, to, start, end))
-            self.wiring.pipes[self.index, to][1].send_bytes(str(p).encode())
-            self.jobs.task_done()
-
-    def receive(self, source: Pass) -> Tensor:
-        pipe, _ = self.wiring.pipes[self.wiring.senders[source], self.index]
-        begun = time.perf_counter_ns()
-        while str(source) not in self.arrived:
-            if not pipe.poll(max(0.0, self.deadline - time.monotonic())):
-                raise TimedOut(f"device {self.index} has waited {self.limit:.0f} s for the result of `{source}`")
-            self.arrived.add(pipe.recv_bytes().decode())
-        self.arrived.remove(str(source))
-        self.waited += time.perf_counter_ns() - begun
-        return self.wiring.buffers[source]
+def host(places: list[Place], schedule: Schedule, replicas: Replicas, settings: "Settings") -> None:
+    """A process with so many devices: by itself one, or threads."""
+    if len(places) == 1:
+        work(places[0], schedule, replicas, settings)
+        return
+    devices = [threading.Thread(target=work, args=(place, schedule, replicas, settings)) for place in places]
+    for device in devices:
+        device.start()
+    for device in devices:
+        device.join()
 
 
-def work(device: int, schedule: Schedule, model: Transformer, wiring: Wiring, settings: "Settings", control) -> None:
+def work(place: Place, schedule: Schedule, replicas: Replicas, settings: "Settings") -> None:
     """A device: runs its passes once whenever it is told to, and reports what it has noted."""
+    rank, device, control = place.rank, place.device, place.control
     if settings.cores is not None:
-        os.sched_setaffinity(0, settings.cores[device])
+        os.sched_setaffinity(0, settings.cores[rank * len(schedule.orders) + device])
     torch.set_num_threads(settings.threads)
     keep_memory()
-    links = Copies(device, wiring, settings.limit)
+    model = replicas.models[rank]
+    links = Copies(place.name, device, place.wiring, settings.limit)
+    lane = None
+    if place.meetings:
+        member = Member(replicas, rank)
+        lane = Lane(place.name, device, schedule, member, place.meetings, settings.threads, settings.limit)
     book = Ledger(time.perf_counter_ns)
     stages = model.stages(schedule, device, book)
-    optimizers = model.optimizers(settings.optimizer, schedule, device)
-    one = Device(device, schedule, stages, model.inputs, links, book, time.perf_counter_ns, optimizers)
+    optimizers = replicas.optimizers(settings.optimizer, schedule, device, rank)
+    one = Device(device, schedule, stages, model.inputs, links, book, time.perf_counter_ns, optimizers, lane)
     with torch.inference_mode():
         while control.recv() == "run":
             try:
-                control.send(iterate(one, links))
+                report = iterate(one, links, lane)
             except TimedOut as error:
-                control.send(error)
+                report = error
             except Exception:
-                control.send(RuntimeError(f"device {device}: {traceback.format_exc()}"))
+                report = RuntimeError(f"{place.name}: {traceback.format_exc()}")
+            try:
+                control.send(report)
+            except BrokenPipeError:
+                # Another device failed first, and nobody listens any more.
+                break
     links.jobs.put(None)
 
 
@@ -138,19 +98,23 @@ def keep_memory() -> None:
     libc.mallopt(mmap_max, 0)
 
 
-def iterate(device: Device, links: Copies) -> Raw:
+def iterate(device: Device, links: Copies, lane: Lane | None) -> Raw:
     """One iteration of a device."""
     device.begin()
     links.begin()
+    if lane:
+        lane.begin()
     begun = time.perf_counter_ns()
     for p in device.schedule.orders[device.index]:
         device.run(p)
-    spent = time.perf_counter_ns() - begun
+    spent = time.perf_counter_ns() - begun - links.waited - (lane.waited if lane else 0)
+    device.square()
     device.end()
     links.jobs.join()
     device.check_done()
     busy = sum(end - start for _, start, end in device.notes)
-    return Raw(device.notes, links.notes, device.book.notes, device.steps, spent - busy - links.waited)
+    step = device.steps + (lane.notes if lane else [])
+    return Raw(device.notes, links.notes, device.book.notes, step, spent - busy)
 
 
 @dataclass(frozen=True)
@@ -164,7 +128,7 @@ class Settings:
     limit: float
     """Seconds after which a device that waits, or an iteration, is given up."""
     cores: list[set[int]] | None
-    """The processor cores of every device, where there are enough of them."""
+    """The processor cores of every device, replica by replica, where there are enough of them."""
     optimizer: str | None
     """The optimiser whose steps end an iteration."""
 
@@ -190,8 +154,8 @@ class Machine:
         # Forked processes cannot use a pool of threads that this one has begun.
         torch.set_num_threads(1)
 
-    def describe(self, devices: int) -> dict:
-        """What the trace says of how devices were made."""
+    def describe(self, devices: int, replicas: int = 1, rank: int = 0) -> dict:
+        """What the trace of a replica says of how devices were made."""
         return {
             "accelerator": None,
             "driver": None,
@@ -200,19 +164,19 @@ class Machine:
             "threads_per_device": self.threads,
         }
 
-    def homes(self, sizes: Sizes, schedule: Schedule) -> list[torch.device]:
-        """Where the blocks live."""
-        return [torch.device("cpu")] * sum(sizes.layers)
+    def homes(self, sizes: Sizes, schedule: Schedule, replicas: int = 1) -> list[list[torch.device]]:
+        """Where the blocks of each replica live."""
+        return [[torch.device("cpu")] * sum(sizes.layers)] * replicas
 
     def allocate(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         return shared(shape, dtype)
 
-    def reference(self, model: Transformer) -> Reference:
+    def reference(self, models: list[Transformer]) -> Reference:
         """Computed by a process of its own, with one thread.
 
         Several would be faster, but MKL may spin for ever in a process forked from one in which threads have used it.
         """
-        reference = Reference(model, shared)
+        reference = Reference(models, shared)
         child = multiprocessing.get_context("fork").Process(target=reference.compute)
         child.start()
         child.join()
@@ -220,35 +184,49 @@ class Machine:
             raise RuntimeError("the reference gradients could not be computed")
         return reference
 
-    def executor(self, schedule: Schedule, model: Transformer, optimizer: str | None = None) -> "Executor":
-        count = len(schedule.orders)
+    def executor(self, schedule: Schedule, replicas: Replicas, optimizer: str | None = None) -> "Executor":
+        count = len(schedule.orders) * replicas.count
         settings = Settings(self.devices_from, self.threads, self.limit, cores(count, self.threads), optimizer)
-        return Executor(schedule, model, settings)
+        return Executor(schedule, replicas, settings)
 
 
 class Executor:
-    """The devices of one schedule, ready to run it again and again."""
+    """The devices of one schedule in all replicas, ready to run it again and again."""
 
-    def __init__(self, schedule: Schedule, model: Transformer, settings: Settings) -> None:
+    def __init__(self, schedule: Schedule, replicas: Replicas, settings: Settings) -> None:
         self.settings = settings
         self.remarks: list[str] = []
-        wiring = Wiring.of(schedule, model.sizes, model.inputs[0].dtype)
-        pipes = [multiprocessing.Pipe() for _ in schedule.orders]
-        self.controls = [ours for ours, _ in pipes]
-        self.workers = []
+        devices, several = len(schedule.orders), replicas.count > 1
+        room = shared((2, replicas.count, devices), torch.float64)
+        self.meetings = Meetings.of(replicas.count, devices, room) if several else None
+        places = []
+        self.controls: list[Connection] = []
+        for rank, model in enumerate(replicas.models):
+            wiring = Wiring.of(schedule, model.sizes, model.inputs[0].dtype)
+            for device in range(devices):
+                ours, theirs = multiprocessing.Pipe()
+                self.controls.append(ours)
+                name = f"device {device} of replica {rank}" if several else f"device {device}"
+                places.append(Place(rank, device, name, wiring, self.meetings, theirs))
+        self.devices = devices
+        self.names = [place.name for place in places]
+        # Threads too are those of a forked process: one in which threads have used MKL cannot be forked any more.
+        groups = [[place] for place in places] if settings.kind == "processes" else [places]
         fork = multiprocessing.get_context("fork").Process
-        make = fork if settings.kind == "processes" else threading.Thread
-        for device, (_, theirs) in enumerate(pipes):
-            arguments = (device, schedule, model, wiring, settings, theirs)
-            self.workers.append(make(target=work, args=arguments, daemon=True))
+        self.workers = [fork(target=host, args=(group, schedule, replicas, settings), daemon=True) for group in groups]
         for worker in self.workers:
             worker.start()
+
+    @property
+    def norms(self) -> list[Tensor]:
+        """The norm of all gradients as each device has found it."""
+        return list(self.meetings.norms.flatten()) if self.meetings else []
 
     def __enter__(self) -> "Executor":
         return self
 
     def __exit__(self, *_) -> None:
-        """Ends the devices. Threads that wait end at their own time limit."""
+        """Ends the devices."""
         for control in self.controls:
             try:
                 control.send("stop")
@@ -256,33 +234,33 @@ class Executor:
                 pass
         for worker in self.workers:
             worker.join(1.0)
-            if isinstance(worker, multiprocessing.process.BaseProcess):
-                worker.kill()
-                worker.join()
+            worker.kill()
+            worker.join()
 
-    def iterate(self) -> Iteration:
-        """Runs the schedule once."""
-        for control in reversed(self.controls):
+    def iterate(self) -> list[Iteration]:
+        """Runs the schedule once in every replica."""
+        for control in sorted(self.controls, key=lambda one: -(self.controls.index(one) % self.devices)):
             control.send("run")
         # A device that waits gives up first, and says for what.
         deadline = time.monotonic() + self.settings.limit + 1.0
-        processes = [worker for worker in self.workers if isinstance(worker, multiprocessing.process.BaseProcess)]
         reports: dict[int, Raw] = {}
         while len(reports) < len(self.controls):
             waiting = {control: d for d, control in enumerate(self.controls) if d not in reports}
-            ended = {worker.sentinel: device for device, worker in enumerate(processes)}
+            ended = {worker.sentinel: device for device, worker in enumerate(self.workers)}
             ready = multiprocessing.connection.wait([*waiting, *ended], max(0.0, deadline - time.monotonic()))
             if not ready:
-                late = ", ".join(map(str, sorted(waiting.values())))
-                raise TimedOut(f"devices {late} are not done after {self.settings.limit:.0f} s")
+                late = ", ".join(self.names[place] for place in sorted(waiting.values()))
+                raise TimedOut(f"not done after {self.settings.limit:.0f} s: {late}")
             for control in ready:
                 if control in ended:
-                    raise RuntimeError(f"device {ended[control]} has died")
+                    names = self.names if len(self.workers) == 1 else [self.names[ended[control]]]
+                    raise RuntimeError(f"{', '.join(names)} has died")
                 try:
                     report = control.recv()
                 except EOFError as error:
-                    raise RuntimeError(f"device {waiting[control]} has died") from error
+                    raise RuntimeError(f"{self.names[waiting[control]]} has died") from error
                 if isinstance(report, Exception):
                     raise report
                 reports[waiting[control]] = report
-        return Iteration.of([reports[device] for device in sorted(reports)])
+        raws = [reports[place] for place in sorted(reports)]
+        return Iteration.of([raws[at : at + self.devices] for at in range(0, len(raws), self.devices)])

@@ -1,4 +1,4 @@
-"""What is measured of one iteration, on one clock that all devices share."""
+"""What is measured of one iteration, on one clock that all devices of all replicas share."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -16,32 +16,41 @@ class Raw:
     """What it sent: the pass, the receiving device, start and end of the copy."""
     memory: list[tuple[int, int]]
     """The bytes of activations after every change."""
-    step: list[tuple[int, int, int]]
-    """Optimiser steps: the stage, start and end."""
+    step: list[tuple[str, int, int, int]]
+    """What its stages did once: what, the stage, start and end."""
     overhead: int
     """Time that the host spent for the device outside passes, waits and copies, while the device could not go on."""
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration of all devices, in nanoseconds from its first start."""
+    """One iteration of all devices of a replica, in nanoseconds from the first start in any replica."""
 
     passes: list[list[tuple[Pass, int, int]]]
     messages: list[tuple[Pass, int, int, int]]
     memory: list[list[tuple[int, int]]] | None
-    step: list[tuple[int, int, int]]
+    step: list[tuple[str, int, int, int]]
+    """What, the stage, start and end, stage by stage."""
     overheads: list[int]
 
     @classmethod
-    def of(cls, devices: list[Raw]) -> "Iteration":
-        """Puts the notes of all devices together. Every device begins with nothing held."""
-        zero = min(start for raw in devices for _, start, _ in raw.passes)
+    def of(cls, replicas: list[list[Raw]]) -> list["Iteration"]:
+        """Puts the notes of all devices of each replica together. Every device begins with nothing held."""
+        raws = [raw for devices in replicas for raw in devices]
+        starts = [start for raw in raws for _, start, _ in raw.passes]
+        zero = min(starts + [start for raw in raws for _, _, start, _ in raw.step])
+        return [cls.since(zero, devices) for devices in replicas]
+
+    @classmethod
+    def since(cls, zero: int, devices: list[Raw]) -> "Iteration":
+        """The notes of all devices of one replica, in nanoseconds from an instant."""
         messages = [(p, to, start - zero, end - zero) for raw in devices for p, to, start, end in raw.messages]
+        step = [(what, stage, start - zero, end - zero) for raw in devices for what, stage, start, end in raw.step]
         return cls(
             [[(p, start - zero, end - zero) for p, start, end in raw.passes] for raw in devices],
             sorted(messages, key=lambda message: message[2:]),
             [[(0, 0), *((max(at - zero, 0), size) for at, size in raw.memory)] for raw in devices],
-            sorted((stage, start - zero, end - zero) for raw in devices for stage, start, end in raw.step),
+            sorted(step, key=lambda span: span[1:]),
             [raw.overhead for raw in devices],
         )
 
@@ -50,8 +59,9 @@ class Iteration:
 
     @property
     def makespan(self) -> int:
-        """The last end of a pass."""
-        return max(end for passes in self.passes for _, _, end in passes)
+        """From the first start of a pass to the last end of one."""
+        spans = [span for passes in self.passes for span in passes]
+        return max(end for _, _, end in spans) - min(start for _, start, _ in spans)
 
 
 def lateness(passes: list[tuple[Pass, int, int]], arrivals: dict[Pass, int], enqueued: dict[Pass, int]) -> int:

@@ -21,6 +21,7 @@ import schedule as schedules
 import standard
 import tracefile
 from green import Unavailable
+from iteration import Iteration
 from run import Bench, Refused, Run
 from transformer import DTYPES, OPTIMIZERS, Sizes
 
@@ -92,12 +93,26 @@ def arguments() -> argparse.Namespace:
         "--tolerance", type=positive, help="the relative error of a gradient that is taken for rounding"
     )
     parser.add_argument(
-        "--optimizer", choices=sorted(OPTIMIZERS), help="end every iteration with a step of it for each stage"
+        "--optimizer",
+        choices=["none", *sorted(OPTIMIZERS)],
+        help="end every iteration with a step of it for each stage (default: none; adamw for the standard set)",
+    )
+    parser.add_argument(
+        "--replicas", type=whole(1), default=1, help="run so many pipelines on different data, and reduce gradients"
+    )
+    parser.add_argument(
+        "--shard-optimizer",
+        action="store_true",
+        help="each replica updates its share of the weights, which are gathered before the next iteration (ZeRO-1)",
     )
     parser.add_argument("--machine-name", help="what to call the machine: its kind, not the name of a host")
     given = parser.parse_args()
     if (given.schedule is None) == (given.standard_set is None):
         parser.error("give either a schedule or --standard-set")
+    if given.optimizer is None:
+        given.optimizer = "adamw" if given.standard_set else "none"
+    if given.shard_optimizer and (given.replicas == 1 or given.optimizer == "none"):
+        parser.error("--shard-optimizer needs --optimizer, and --replicas of at least 2")
     return given
 
 
@@ -142,30 +157,34 @@ def one(bench: Bench, given: argparse.Namespace) -> None:
 
 
 def save(bench: Bench, given, schedule: schedules.Schedule, sizes: Sizes, run: Run, path: pathlib.Path) -> str:
-    """Writes a trace, and says in a line what it holds. One without memory makes the command fail in the end."""
-    bench.complete = bench.complete and run.iterations[0].memory is not None
-    made = bench.machine.describe(len(schedule.orders))
-    described = tracefile.machine(given.machine_name, made)
-    content = tracefile.text(bench.machine.kind, described, sizes, schedule, run.error, run.iterations)
-    tracefile.write(path, content)
-    spans = " ".join(f"{iteration.makespan / 1e6:.1f}" for iteration in run.iterations)
-    peaks = "no memory" if run.iterations[0].memory is None else peak_text(run)
-    return (
-        f"{path.name}: {made['devices']}, makespan {spans} ms, peak {peaks}, "
-        f"gradient error {run.error:.1e}, {len(content) / 1e3:.0f} kB"
-        + "".join(f"\n  {remark}" for remark in run.remarks)
-    )
+    """Writes the traces, and says in a line what each holds. One without memory makes the command fail in the end."""
+    said = []
+    for rank, iterations in enumerate(run.replicas):
+        bench.complete = bench.complete and iterations[0].memory is not None
+        made = bench.machine.describe(len(schedule.orders), bench.replicas, rank)
+        described = tracefile.machine(given.machine_name, made)
+        content = tracefile.text(bench.machine.kind, described, sizes, schedule, run.error, iterations)
+        one = path if bench.replicas == 1 else path.with_name(f"{path.stem}-dp{rank}{path.suffix}")
+        tracefile.write(one, content)
+        spans = " ".join(f"{iteration.makespan / 1e6:.1f}" for iteration in iterations)
+        peaks = "no memory" if iterations[0].memory is None else peak_text(iterations[0])
+        said.append(
+            f"{one.name}: {made['devices']}, makespan {spans} ms, peak {peaks}, "
+            f"gradient error {run.error:.1e}, {len(content) / 1e3:.0f} kB"
+        )
+    return "\n  ".join(["\n".join(said), *run.remarks])
 
 
-def peak_text(run: Run) -> str:
-    peaks = [max(size for _, size in held) for held in run.iterations[0].memory]
+def peak_text(iteration: Iteration) -> str:
+    peaks = [max(size for _, size in held) for held in iteration.memory]
     return " ".join(f"{peak / 1e6:.1f}" for peak in peaks) + " MB"
 
 
 def main() -> None:
     given = arguments()
     try:
-        bench = Bench(machine_of(given), given.tolerance, given.optimizer)
+        optimizer = None if given.optimizer == "none" else given.optimizer
+        bench = Bench(machine_of(given), given.tolerance, optimizer, given.replicas, given.shard_optimizer)
         if given.standard_set is None:
             one(bench, given)
         else:

@@ -59,6 +59,14 @@ class Schedule:
         last = {p.stage: place for place, p in enumerate(self.orders[device]) if p.kind in "WB"}
         return sorted(last, key=last.__getitem__)
 
+    def begins(self, device: int) -> list[int]:
+        """The stages of a device in the order of their first passes."""
+        return list(dict.fromkeys(p.stage for p in self.orders[device]))
+
+    def lasts(self, device: int) -> set[Pass]:
+        """The last W or B of every stage of a device: its gradients are then there."""
+        return set({p.stage: p for p in self.orders[device] if p.kind in "WB"}.values())
+
     def backward(self, stage: int, microbatch: int) -> Pass | None:
         """The pass that computes the input gradient of a stage: its I or its B."""
         return self.passes.get((stage, "I", microbatch)) or self.passes.get((stage, "B", microbatch))

@@ -9,9 +9,11 @@ import types
 from unittest import mock
 
 import torch
+import torch._dynamo
 
 import gpu
 import green
+import places
 
 KERNEL = 1_000
 """Nanoseconds that every noted operation takes."""
@@ -91,7 +93,9 @@ class Simulated:
         for name, value in replaced.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, value))
         stack.enter_context(mock.patch.object(gpu, "home", lambda index: torch.device("cpu", index)))
+        stack.enter_context(mock.patch.object(places, "home", lambda index: torch.device("cpu", index)))
         stack.enter_context(mock.patch.object(green, "home", lambda index: torch.device("cpu", index)))
+        # What is first imported within is forgotten behind it: PyTorch's compiler, which optimisers ask for, is not.
         bindings = types.SimpleNamespace(driver=self.driver)
         modules = {"cuda": types.SimpleNamespace(bindings=bindings), "cuda.bindings": bindings}
         if self.driver is None:

@@ -19,6 +19,7 @@ import measure
 import stage
 import transformer
 from iteration import Iteration
+from replicas import Replicas
 from run import Bench, Refused
 from schedule import Schedule
 from test_layers import schedule_of, small
@@ -93,11 +94,13 @@ class Pipelines(unittest.TestCase):
                 bench = Bench(cpu.Machine(kind, 1, 30.0), optimizer="adamw")
                 for iteration in bench.run(schedule, small(layer_counts=layers), 1, 2).iterations:
                     self.check(iteration, schedule)
-                    self.assertEqual([stage for stage, _, _ in iteration.step], list(range(schedule.stages)))
+                    self.assertEqual(
+                        [entry[:2] for entry in iteration.step], [("optimizer", k) for k in range(schedule.stages)]
+                    )
                     for device, order in enumerate(iteration.passes):
                         # One after the other on the device, behind its passes.
                         free = order[-1][2]
-                        spans = {stage: (start, end) for stage, start, end in iteration.step}
+                        spans = {stage: (start, end) for _, stage, start, end in iteration.step}
                         for start, end in (spans[stage] for stage in schedule.ends(device)):
                             self.assertLessEqual(free, start)
                             self.assertLess(start, end)
@@ -117,11 +120,11 @@ class Failures(unittest.TestCase):
         for kind in ("processes", "threads"):
             machine = cpu.Machine(kind, 1, 1.0)
             sizes = small(layer_counts=(1, 1))
-            model = transformer.Transformer(sizes, 2, machine.allocate, machine.homes(sizes, stuck))
+            model = transformer.Transformer(sizes, 2, machine.allocate, *machine.homes(sizes, stuck))
             with (
                 self.subTest(kind),
                 self.assertRaises(cpu.TimedOut) as raised,
-                machine.executor(stuck, model) as executor,
+                machine.executor(stuck, Replicas([model])) as executor,
             ):
                 executor.iterate()
             self.assertRegex(

@@ -9,10 +9,12 @@ from unittest import mock
 
 import torch
 
+import gate
 import gpu
 import green
 import simulated
 from iteration import lateness
+from replicas import Replicas
 from run import Bench
 from schedule import Pass, ScheduleError, start_order
 from simulated import Queues, Simulated, absent, driver
@@ -32,9 +34,9 @@ class Enqueued(unittest.TestCase):
     def executor(self, simulated: Simulated, how: str, schedule, layers, optimizer=None) -> gpu.Executor:
         machine = gpu.Machine(how, 60.0)
         sizes = small(layer_counts=layers)
-        homes = machine.homes(sizes, schedule)
+        (homes,) = machine.homes(sizes, schedule)
         model = Transformer(sizes, schedule.microbatches, machine.allocate, homes)
-        return machine.executor(schedule, model, optimizer)
+        return machine.executor(schedule, Replicas([model]), optimizer)
 
     def test_every_wait_of_the_schedule_is_a_wait_of_the_streams(self):
         for how, gpus in (("streams", 1), ("gpus", 2), ("green-contexts", 1)):
@@ -49,7 +51,7 @@ class Enqueued(unittest.TestCase):
     def check(self, simulated: Simulated, executor: gpu.Executor, schedule) -> None:
         start = {p: begun.at for device in executor.devices for p, begun, _ in device.notes}
         end = {p: ended.at for device in executor.devices for p, _, ended in device.notes}
-        copies = {p: (begun.at, ended.at) for p, begun, ended in executor.links.notes}
+        copies = {p: (begun.at, ended.at) for p, begun, ended in executor.pipelines[0].links.notes}
         self.assertEqual(set(start), {p for order in schedule.orders for p in order})
         self.assertEqual(set(copies), {p for p, _, _ in schedule.messages()})
         for order in schedule.orders:
@@ -72,10 +74,10 @@ class Enqueued(unittest.TestCase):
         simulated = Simulated()
         with simulated.installed():
             executor = self.executor(simulated, "streams", V, (1, 1, 1, 1), "sgd")
-            iteration = executor.iterate()
-            steps = {stage: (begun.at, ended.at) for d in executor.devices for stage, begun, ended in d.steps}
+            (iteration,) = executor.iterate()
+            steps = {stage: (begun.at, ended.at) for d in executor.devices for _, stage, begun, ended in d.steps}
             last = [device.notes[-1][2].at for device in executor.devices]
-        self.assertEqual([stage for stage, _, _ in iteration.step], [0, 1, 2, 3])
+        self.assertEqual([entry[:2] for entry in iteration.step], [("optimizer", stage) for stage in range(4)])
         for device, stages in enumerate(([3, 0], [2, 1])):
             before = last[device]
             for stage in stages:
@@ -90,7 +92,7 @@ class Enqueued(unittest.TestCase):
             executor = self.executor(simulated, "streams", LINEAR, (1, 1))
             executor.iterate()
             starts = {p: begun.at for p, begun, _ in executor.devices[0].notes}
-            copied = {p: ended.at for p, _, ended in executor.links.notes}
+            copied = {p: ended.at for p, _, ended in executor.pipelines[0].links.notes}
         self.assertFalse(simulated.follows(starts[Pass(0, "F", 1)], copied[Pass(0, "F", 0)]))
 
     def test_the_gate_holds_every_device_and_lasts_as_long_as_the_host_took(self):
@@ -98,7 +100,7 @@ class Enqueued(unittest.TestCase):
         with simulated.installed():
             executor = self.executor(simulated, "streams", LINEAR, (1, 1))
             executor.iterate()
-            self.assertTrue(0 < executor.gate.seconds <= gpu.LONGEST_GATE)
+            self.assertTrue(0 < executor.gate.seconds <= gate.LONGEST_GATE)
             executor.gate.seconds = 0.25
             slept = simulated.slept
             bases = executor.gate.close()
@@ -110,9 +112,9 @@ class Enqueued(unittest.TestCase):
     def test_the_gate_is_not_longer_because_the_host_waited_for_it(self):
         ahead = [1_000_000] * 100
         waited = [1_000_000] * 60 + [9_000_000] * 40
-        self.assertEqual(gpu.gate_time(ahead), gpu.gate_time(waited))
-        self.assertAlmostEqual(gpu.gate_time(ahead), 0.12)
-        self.assertEqual(gpu.gate_time([9_000_000] * 100), gpu.LONGEST_GATE)
+        self.assertEqual(gate.gate_time(ahead), gate.gate_time(waited))
+        self.assertAlmostEqual(gate.gate_time(ahead), 0.12)
+        self.assertEqual(gate.gate_time([9_000_000] * 100), gate.LONGEST_GATE)
 
     def test_runs_share_their_streams(self):
         simulated = Simulated()
@@ -129,9 +131,9 @@ class Enqueued(unittest.TestCase):
         with simulated.installed():
             executor = self.executor(simulated, "streams", LINEAR, (1, 1))
             executor.iterate()
-            self.assertEqual(len(executor.links.sent), len(LINEAR.messages()))
+            self.assertEqual(len(executor.pipelines[0].links.sent), len(LINEAR.messages()))
             executor.begin()
-            self.assertEqual(executor.links.sent, [])
+            self.assertEqual(executor.pipelines[0].links.sent, [])
 
 
 class Traces(unittest.TestCase):
@@ -170,9 +172,9 @@ class Traces(unittest.TestCase):
                 with self.subTest(how=how, stages=len(layers)), Simulated(gpus).installed():
                     machine = gpu.Machine(how, 60.0)
                     sizes = small(layer_counts=layers)
-                    homes = machine.homes(sizes, schedule)
+                    (homes,) = machine.homes(sizes, schedule)
                     model = Transformer(sizes, schedule.microbatches, machine.allocate, homes)
-                    executor = machine.executor(schedule, model)
+                    executor = machine.executor(schedule, Replicas([model]))
                     executor.begin()
                     # What is frozen is left out from then on.
                     gc.collect()

@@ -8,6 +8,7 @@ import torch
 
 from layers import Block, Gelu, Residual
 from ledger import Ledger
+from replicas import Replicas
 from schedule import Schedule, of, start_order
 from transformer import TOLERANCE, Reference, Sizes, Transformer
 
@@ -57,11 +58,11 @@ RECOMPUTED = "0F0 1F0 1R0 1I0 0R0 0I0 0F1 1F1 1R1 1B1 1W0 0W0 0R1 0B1"
 class Gradients(unittest.TestCase):
     def error(self, order: str, dtype: str = "float32") -> float:
         model = model_of(small(dtype), 2)
-        reference = Reference(model, zeros)
+        reference = Reference([model], zeros)
         reference.compute()
         with torch.no_grad():
             run_alone(schedule_of([[0, 1]], 2, order), model)
-        return model.error(reference)
+        return Replicas([model]).error(reference, [])
 
     def test_split_fused_and_recomputed_passes_give_the_gradients_of_autograd(self):
         for order in (SPLIT, FUSED, RECOMPUTED):

@@ -53,8 +53,7 @@ def iteration_text(one: Iteration) -> str:
     if one.memory is not None:
         parts.append(lines("memory", one.memory, "   "))
     if one.step:
-        step = [["optimizer", stage, start, end] for stage, start, end in one.step]
-        parts.append(f'   "step": {compact(step)}')
+        parts.append(f'   "step": {compact(one.step)}')
     return "  {\n" + ",\n".join(parts) + "\n  }"
 
 

@@ -66,6 +66,16 @@ class Sizes:
         shapes |= {f"{name}.bias": shape[:1] for name, shape in linear.items()}
         return shapes | {f"{norm}.{part}": (self.hidden,) for norm in ("norm1", "norm2") for part in ("weight", "bias")}
 
+    def block(self) -> int:
+        """The numbers in the weights of a block."""
+        return sum(map(math.prod, self.parameters().values()))
+
+    def named(self, flat: Tensor) -> dict[str, Tensor]:
+        """The weights of a block, or their gradients, of which the flat tensor has one behind the other."""
+        shapes = self.parameters()
+        parts = flat.split([math.prod(shape) for shape in shapes.values()])
+        return {name: part.view(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+
 
 class Transformer:
     """The weights of all blocks with room for their gradients, and the data of all microbatches.
@@ -73,29 +83,41 @@ class Transformer:
     Blocks are numbered through the whole model, so that models cut into other stages are the same model.
     """
 
-    def __init__(self, sizes: Sizes, microbatches: int, allocate: Allocate, homes: list[torch.device]) -> None:
-        """`homes` are the devices of torch on which the blocks live, one for each; random numbers are the first's."""
+    def __init__(
+        self,
+        sizes: Sizes,
+        microbatches: int,
+        allocate: Allocate,
+        homes: list[torch.device],
+        first: "Transformer | None" = None,
+    ) -> None:
+        """`homes` are the devices of torch on which the blocks live, one for each; random numbers are the first's.
+
+        A further replica has the weights of the `first` one, and the data that is drawn next.
+        """
         self.sizes = sizes
         self.microbatches = microbatches
         dtype = DTYPES[sizes.dtype]
-        first, last = homes[0], homes[-1]
-        generator = torch.Generator(first).manual_seed(sizes.seed)
+        self.generator = first.generator if first else torch.Generator(homes[0]).manual_seed(sizes.seed)
 
-        def filled(shape, scale, centre, home):
-            tensor = allocate(shape, dtype).to(home)
-            values = torch.randn(shape, generator=generator, device=first)
+        def draw(tensor, scale=1.0, centre=0.0):
+            values = torch.randn(tensor.shape, generator=self.generator, device=self.generator.device)
             tensor.copy_(values.mul_(scale).add_(centre))
             return tensor
 
-        self.inputs = [filled(sizes.activation, 1.0, 0.0, first) for _ in range(microbatches)]
-        self.targets = filled((microbatches, *sizes.activation), 1.0, 0.0, last)
-        self.loss = allocate((), torch.float32).to(last)
-        self.values: list[dict[str, Tensor]] = []
-        self.gradients: list[dict[str, Tensor]] = []
-        for home in homes:
-            shapes = sizes.parameters()
-            self.values.append({n: filled(shape, *spread(n, shape), home) for n, shape in shapes.items()})
-            self.gradients.append({n: allocate(shape, dtype).to(home) for n, shape in shapes.items()})
+        self.inputs = [draw(allocate(sizes.activation, dtype).to(homes[0])) for _ in range(microbatches)]
+        self.targets = draw(allocate((microbatches, *sizes.activation), dtype).to(homes[-1]))
+        self.loss = allocate((), torch.float32).to(homes[-1])
+        self.flat_values = [allocate((sizes.block(),), dtype).to(home) for home in homes]
+        self.flat_gradients = [allocate((sizes.block(),), dtype).to(home) for home in homes]
+        self.values = [sizes.named(block) for block in self.flat_values]
+        self.gradients = [sizes.named(block) for block in self.flat_gradients]
+        for k, block in enumerate(self.values):
+            for name, value in block.items():
+                if first:
+                    value.copy_(first.values[k][name])
+                else:
+                    draw(value, *spread(name, value.shape))
 
     def cut(self, sizes: Sizes) -> "Transformer":
         """The same model, in the same memory, cut into other stages."""
@@ -107,30 +129,16 @@ class Transformer:
     def begin(self) -> None:
         """Sets the gradients and the loss to zero."""
         self.loss.zero_()
-        for block in self.gradients:
-            for gradient in block.values():
-                gradient.zero_()
-
-    def optimizers(self, name: str | None, schedule: Schedule, device: int) -> dict[int, Optimizer]:
-        """The optimisers of the stages of a device, if there are any.
-
-        With a learning rate of 0 a step does all its work and leaves the weights as they are, to which the gradients of
-        the next iteration are compared.
-        """
-        made = {}
-        for stage in schedule.placement[device] if name else []:
-            weights = []
-            for k in range(self.first_block(stage), self.first_block(stage + 1)):
-                for key, value in self.values[k].items():
-                    weight = value.detach()
-                    weight.grad = self.gradients[k][key]
-                    weights.append(weight)
-            made[stage] = OPTIMIZERS[name](weights, lr=0.0)
-        return made
+        for block in self.flat_gradients:
+            block.zero_()
 
     def first_block(self, stage: int) -> int:
         """The number of the first block of a stage."""
         return sum(self.sizes.layers[:stage])
+
+    def blocks(self, stage: int) -> range:
+        """The numbers of the blocks of a stage."""
+        return range(self.first_block(stage), self.first_block(stage + 1))
 
     def stages(self, schedule: Schedule, device: int, book: Ledger) -> dict[int, Stage]:
         """The stages of a device."""
@@ -138,21 +146,30 @@ class Transformer:
         for stage in schedule.placement[device]:
             blocks = [
                 Block(self.values[k], self.gradients[k], self.sizes.heads, self.sizes.sequence)
-                for k in range(self.first_block(stage), self.first_block(stage + 1))
+                for k in self.blocks(stage)
             ]
             loss = Loss(self.targets, self.loss) if stage == schedule.stages - 1 else None
             held[stage] = Stage(blocks, loss, book)
         return held
 
-    def error(self, reference: "Reference") -> float:
-        """The largest relative error of any gradient, and of the loss.
 
-        A gradient's error is relative to the largest entry of its tensor. What is not a number is infinitely wrong.
-        """
-        worst = relative(self.loss, reference.loss)
-        for ours, theirs in zip(self.gradients, reference.gradients, strict=True):
-            worst = max([worst, *(relative(ours[name], theirs[name]) for name in theirs)])
-        return worst
+def optimizer(name: str, weights: list[tuple[Tensor, Tensor]]) -> Optimizer:
+    """An optimiser of weights, each given with its gradient.
+
+    With a learning rate of 0 a step does all its work and leaves the weights as they are, to which the gradients of
+    the next iteration are compared.
+    """
+    leaves = []
+    for value, gradient in weights:
+        leaves.append(value.detach())
+        leaves[-1].grad = gradient
+    return OPTIMIZERS[name](leaves, lr=0.0)
+
+
+def load(name: str) -> None:
+    """Makes a step of an optimiser, so that what PyTorch loads for its first one is loaded before devices are timed."""
+    with torch.inference_mode():
+        optimizer(name, [(torch.zeros(1), torch.zeros(1))]).step()
 
 
 def spread(name: str, shape: tuple[int, ...]) -> tuple[float, float]:
@@ -169,36 +186,48 @@ def relative(found: Tensor, expected: Tensor) -> float:
     return error if math.isfinite(error) else math.inf
 
 
-class Reference:
-    """The gradients and the loss of the same model, in float32, by autograd, one microbatch after the other.
+def apart(gradients: list[dict[str, Tensor]], reference: "Reference") -> float:
+    """The largest error of any gradient, relative to the largest entry of its tensor."""
+    pairs = zip(gradients, reference.gradients, strict=True)
+    return max(relative(ours[name], theirs[name]) for ours, theirs in pairs for name in theirs)
 
-    Written with the functions of `torch.nn.functional`: it shares no formula with the stages.
+
+class Reference:
+    """The gradients and the losses of the same model, in float32, by autograd, one microbatch after the other.
+
+    One model computes the data of all replicas, and the gradients are of the mean of their losses. Written with the
+    functions of `torch.nn.functional`: it shares no formula with the stages.
     """
 
-    def __init__(self, model: Transformer, allocate: Allocate) -> None:
-        """Makes room for them, where the model is."""
+    def __init__(self, models: list[Transformer], allocate: Allocate) -> None:
+        """Makes room for them, where the model is. The `models` are those of all replicas."""
 
         def room(tensor):
             return allocate(tuple(tensor.shape), torch.float32).to(tensor.device)
 
-        self.model = model
-        self.loss = room(model.loss)
-        self.gradients = [{name: room(value) for name, value in block.items()} for block in model.values]
+        self.models = models
+        self.losses = [room(model.loss) for model in models]
+        self.norm = room(models[0].loss)
+        self.gradients = [{name: room(value) for name, value in block.items()} for block in models[0].values]
 
     def compute(self) -> None:
-        model, sizes = self.model, self.model.sizes
-        weights = [{n: v.float().requires_grad_() for n, v in block.items()} for block in model.values]
-        for microbatch in range(model.microbatches):
-            y = model.inputs[microbatch].float()
-            for block in weights:
-                y = plain_block(block, y.to(block["norm1.bias"].device), sizes)
-            target = model.targets[microbatch].float()
-            loss = 0.5 * functional.mse_loss(y, target) / model.microbatches
-            loss.backward()
-            self.loss += loss.detach()
+        first, sizes = self.models[0], self.models[0].sizes
+        weights = [{n: v.detach().float().requires_grad_() for n, v in block.items()} for block in first.values]
+        for model, total in zip(self.models, self.losses, strict=True):
+            for microbatch in range(model.microbatches):
+                y = model.inputs[microbatch].float()
+                for block in weights:
+                    y = plain_block(block, y.to(block["norm1.bias"].device), sizes)
+                target = model.targets[microbatch].float().to(y.device)
+                loss = 0.5 * functional.mse_loss(y, target) / model.microbatches
+                (loss / len(self.models)).backward()
+                total += loss.detach().to(total.device)
+        squares = 0.0
         for block, room in zip(weights, self.gradients, strict=True):
             for name, weight in block.items():
                 room[name].copy_(weight.grad)
+                squares += float(weight.grad.double().square().sum())
+        self.norm.fill_(math.sqrt(squares))
 
 
 def plain_block(weights: dict[str, Tensor], x: Tensor, sizes: Sizes) -> Tensor:
