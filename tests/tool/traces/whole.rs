@@ -1,17 +1,21 @@
 //! Whole steps of several replicas: executed as they were measured, predicted, and compared with what another simulator says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
 
 use assert_cmd::Command;
 use bubbleproof::model::{Kind, Ticks};
 use bubbleproof::replay::replay;
 use bubbleproof::trace::fit::{Together, profile_of};
 use bubbleproof::trace::loss::{Losses, explain, losses};
+use bubbleproof::trace::matching::findings;
 use bubbleproof::trace::statistics::quantile;
 use bubbleproof::trace::whole::{Basis, Instants, Level, Replicas, Step, Task, Timed, Times, What, predict};
-use bubbleproof::trace::{Iteration, StepWork, Trace};
+use bubbleproof::trace::{Iteration, Origin, StepWork, Trace, file};
+use flate2::read::GzDecoder;
 use proptest::prelude::*;
 
 use crate::traces::gpu::table;
@@ -143,7 +147,7 @@ fn named(timed: Timed) -> &'static str {
 fn the_slow_job_without_launch_gaps_is_as_long_as_another_simulator_says() {
     let (traces, numbers) = job(&AR);
     assert_eq!(numbers, [35, 439, 1222]);
-    let (base, no_gaps) = ([45.977531, 46.573811, 46.596188], [45.725185, 46.320192, 46.331908]);
+    let (base, no_gaps) = ([45.977_531, 46.573_811, 46.596_188], [45.725_185, 46.320_192, 46.331_908]);
     for (at, (step, times)) in steps(&traces).iter().enumerate() {
         let near = |ours: Ticks, theirs: f64| (seconds(ours) / theirs - 1.0).abs();
         let measured = step.length(times).expect("it can be counted");
@@ -153,10 +157,13 @@ fn the_slow_job_without_launch_gaps_is_as_long_as_another_simulator_says() {
     }
 }
 
+/// Steps of a job at one time.
+type Window = Vec<(Step, Times)>;
+
 /// Jobs, and at what time: iterations predict those of the same time.
-fn windows() -> Vec<(&'static str, Vec<Vec<(Step, Times)>>)> {
+fn windows() -> Vec<(&'static str, Vec<Window>)> {
     let (st, numbers) = job(&ST);
-    let mut of_st: Vec<Vec<(Step, Times)>> = vec![Vec::new(); 4];
+    let mut of_st: Vec<Window> = vec![Vec::new(); 4];
     for (step, number) in steps(&st).into_iter().zip(numbers) {
         let window = [258, 513, 1009].partition_point(|&before| before < number);
         of_st[window].push(step);
@@ -296,6 +303,41 @@ fn every_published_run_is_explained() {
     insta::assert_snapshot!("explained_gpu", report);
 }
 
+/// Replicas that the measuring script ran on a CPU, on fewer cores than they had devices: their times say nothing, but who waited
+/// for whom does.
+#[test]
+fn replicas_of_the_measuring_script_ran_as_declared_and_met_at_the_end() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces/cpu-replicas");
+    for (name, works) in [("1f1b-d2-m16", 4), ("v-half-d2-m16", 3)] {
+        let traces = ["dp0", "dp1"].map(|replica| {
+            let packed = File::open(folder.join(format!("{name}-{replica}.json.gz"))).expect("a file");
+            let mut text = String::new();
+            GzDecoder::new(packed).read_to_string(&mut text).expect("packed text");
+            file::parse(&text).expect("a trace")
+        });
+        for trace in &traces {
+            assert_eq!((trace.origin, findings(trace)), (Origin::Cpu, Vec::new()), "{name}");
+        }
+        let replicas = Replicas::of(&traces).expect("replicas");
+        let steps = replicas.steps().expect("steps that meet");
+        for (iteration, (step, times)) in steps.iter().enumerate() {
+            let ran = traces.iter().map(|trace| &trace.iterations[iteration]);
+            let measured = ran.map(Iteration::step_end).max().expect("a replica");
+            assert_eq!(step.length(times), Some(measured), "{name}");
+            let seen: BTreeSet<StepWork> = step
+                .tasks()
+                .filter_map(|task| match task.what {
+                    What::Work { work, .. } => Some(work),
+                    What::Pass(_) => None,
+                })
+                .collect();
+            assert_eq!(seen.len(), works, "{name}: {seen:?}");
+        }
+        let explained = explain(&replicas, &steps).expect("it can be counted");
+        assert!(explained.without_gaps.iter().zip(&explained.lengths).all(|(quick, length)| quick <= length));
+    }
+}
+
 /// Where the time goes adds up to the step, of every iteration of every run.
 #[test]
 fn losses_add_up_to_the_step() {
@@ -334,7 +376,7 @@ proptest! {
     #[test]
     fn a_run_as_replay_says_has_no_gaps((model, schedule) in pipeline()) {
         let trace = traced(&model, &schedule);
-        let (step, times) = steps(&[trace.clone()]).remove(0);
+        let (step, times) = steps(std::slice::from_ref(&trace)).remove(0);
         let quick = step.without_gaps(&times, |_, _| true);
         let makespan = trace.iterations[0].last_end() - trace.iterations[0].first_start();
         prop_assert_eq!(step.length(&times), Some(makespan));
