@@ -20,3 +20,4 @@ mod support;
 mod terms;
 mod vocabulary;
 mod whole;
+mod zbv;
