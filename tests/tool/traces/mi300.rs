@@ -3,14 +3,12 @@
 use std::fmt::Write as _;
 
 use bubbleproof::catalog;
-use bubbleproof::model::{
-    Costs, Device, Kind, Memory, Microbatch, Model, Pass, Placement, Stage, Ticks, Units,
-};
+use bubbleproof::model::{Costs, Memory, Model, Placement, Stage, Ticks, Units};
 use bubbleproof::replay::replay;
-use bubbleproof::schedule::Schedule;
 
 use crate::traces::figures::{field, percent, rows, signed};
 use crate::traces::gpu::table;
+use crate::traces::zbv::zbv;
 
 const DEVICES: u32 = 8;
 
@@ -82,52 +80,6 @@ fn model(network: &Network, schedule: &str, guess: Guess) -> Model {
         capacity: vec![None; DEVICES as usize],
     };
     Model::new(network.name.to_owned(), None, placement, guess.microbatches, costs, memory).expect("a model")
-}
-
-/// The order of ZBV in Primus (`zbv-formatted`), which is made for equal passes: while the pipeline fills, device r runs
-/// 2(d - r) - 1 forwards of its first chunk, then r of both chunks in turn, then d - r times F, I and W of its second chunk.
-/// From there on it runs F, I and W of both chunks in turn; while the pipeline drains, the last Ws make room for Is.
-fn zbv(model: &Model) -> Schedule {
-    let (devices, microbatches) = (DEVICES, model.microbatches());
-    assert!(microbatches >= 2 * devices - 1);
-    let order = |device: Device| {
-        let rank = device.0;
-        let mut order = Vec::new();
-        let mut ran = [[0; 2]; 3];
-        let mut run = |kind: Kind, chunk: usize, ran: &mut [[u32; 2]; 3]| {
-            let of = match kind {
-                Kind::F => 0,
-                Kind::I => 1,
-                _ => 2,
-            };
-            let stage = if chunk == 0 { rank } else { 2 * devices - 1 - rank };
-            order.push(Pass::new(Stage(stage), kind, Microbatch(ran[of][chunk])));
-            ran[of][chunk] += 1;
-        };
-        let backward = [Kind::I, Kind::W];
-        (0..2 * (devices - rank) - 1).for_each(|_| run(Kind::F, 0, &mut ran));
-        (0..rank).for_each(|_| [1, 0].iter().for_each(|&chunk| run(Kind::F, chunk, &mut ran)));
-        for _ in rank..devices {
-            run(Kind::F, 1, &mut ran);
-            backward.iter().for_each(|&kind| run(kind, 1, &mut ran));
-        }
-        while ran[0][1] < microbatches {
-            if ran[0][0] < microbatches {
-                run(Kind::F, 0, &mut ran);
-            }
-            backward.iter().for_each(|&kind| run(kind, 0, &mut ran));
-            run(Kind::F, 1, &mut ran);
-            backward.iter().for_each(|&kind| run(kind, 1, &mut ran));
-        }
-        (0..rank).for_each(|_| [0, 1].iter().for_each(|&chunk| run(Kind::I, chunk, &mut ran)));
-        (rank..devices).for_each(|_| backward.iter().for_each(|&kind| run(kind, 0, &mut ran)));
-        for chunk in [1, 0] {
-            (ran[2][chunk]..ran[1][chunk]).for_each(|_| run(Kind::W, chunk, &mut ran));
-        }
-        order
-    };
-    let orders = Device::all(devices).map(order).collect();
-    Schedule::new(model.placement().clone(), microbatches, orders).expect("an order")
 }
 
 /// The makespan in ticks, and how many layer activations the fullest device holds.
@@ -246,6 +198,19 @@ fn gains_on_mi300_depend_on_microbatches_as_the_page_says() {
     }
     insta::assert_snapshot!("mi300_microbatches", report);
     assert_eq!(report, table("mi300 microbatches"), "docs/measured.md has other figures");
+}
+
+/// With equal passes a microbatch takes 6 Fs of a layer on each device. What messages of two fifths of that F add:
+#[test]
+fn messages_lengthen_the_interval_of_v_min_and_of_1f1b_alone() {
+    let of = |schedule: &str| {
+        let makespan = |microbatches: u32| run(&EQUAL, schedule, Guess { microbatches, message: 40 }).0;
+        (makespan(96) - makespan(88)) / 8 - 60_000
+    };
+    let added = SCHEDULES.map(|(name, schedule)| (name, of(schedule)));
+    let expected =
+        [("1f1b", 7_000), ("1f1b-interleaved", 0), ("zbb", 0), ("zbv", 0), ("v-half", 0), ("v-min", 22_000)];
+    assert_eq!(added, expected, "7/4 and 11/2 messages of 4,000");
 }
 
 #[test]

@@ -22,3 +22,4 @@ mod support;
 mod terms;
 mod vocabulary;
 mod whole;
+mod zbv;
