@@ -206,10 +206,10 @@ enum Command {
     /// or a signal left out some: those are named.
     Compare(compare::CompareArgs),
 
-    /// Read measured traces: fit a model, or compare them with the schedule and the prediction
+    /// Read measured traces: fit a model, compare them with predictions, or explain what a step lost
     ///
     /// A trace records when every pass really ran: a file that measure/measure.py writes, or one that
-    /// torch.profiler writes for PyTorch's pipeline runtime. docs/traces.md describes both.
+    /// torch.profiler writes for PyTorch's pipeline runtime. docs/traces.md describes these and others.
     Trace(trace::TraceArgs),
 
     /// Print a script that lets a shell complete arguments

@@ -105,7 +105,7 @@ pub fn refuse_step(model: &Model) -> Result<(), Error> {
     }
     Err(Error::usage(
         format!("`{}` has [step], which this command does not know", model.name()),
-        "optimize, compare, verify, replay, check and render support it; to go without, remove that table",
+        "optimize, verify, replay, check, render and `bubbleproof compare` support it; to go without, remove that table",
     ))
 }
 

@@ -17,8 +17,8 @@ use crate::replay::Rate;
 /// The largest number of microbatches that are looked at one by one.
 pub const MICROBATCHES: usize = 16;
 
-/// Where the time of a step goes, in nanoseconds. In this order, from the last to the first, a cause is taken away and what the
-/// step is shorter by is what it cost, so that all of them add up to the step.
+/// Where the time of a step goes, in nanoseconds. Causes are taken away from the last field to the first. What the step is shorter
+/// by is what a cause cost, so that all of them add up to the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Losses {
     /// The passes of a device, were all passes of a kind equally long: what cannot be saved but by less work.
@@ -29,7 +29,7 @@ pub struct Losses {
     pub works: Ticks,
     /// That stages take more or less than the mean of all stages.
     pub stages: Ticks,
-    /// That replicas take more than the median replica.
+    /// That replicas take more or less than the median replica: of two, the faster one.
     pub replicas: Ticks,
     /// That microbatches take more or less than the median of their stage.
     pub microbatches: Ticks,
@@ -96,8 +96,9 @@ pub struct Saving {
     pub part: Part,
     /// By iteration: how long the step without launch gaps would take, in nanoseconds.
     pub lengths: Vec<Ticks>,
-    /// By iteration: how long the step would take if the part were as it was and all else on one [`Level`].
-    pub alone: Vec<Ticks>,
+    /// By iteration: how long the step would take if the part were as it was and all else on one [`Level`]. To a stage belong its
+    /// works and the messages that it waits for. Nothing for a worker or a microbatch: a level is of all stages.
+    pub alone: Option<Vec<Ticks>>,
 }
 
 /// What all steps lost.
@@ -115,7 +116,7 @@ pub struct Explained {
     pub typical: usize,
     /// Where the time of that step goes.
     pub losses: Losses,
-    /// What would save something in some iteration, most first in the typical one.
+    /// What would save something in some iteration, first what saves most in the median.
     pub savings: Vec<Saving>,
     /// How many microbatches were not looked at one by one: those that took least beyond the others.
     pub microbatches_left: usize,
@@ -131,8 +132,9 @@ pub fn explain(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> Option<Expla
     let mut sorted: Vec<usize> = (0..steps.len()).collect();
     sorted.sort_by_key(|&at| (lengths[at], at));
     let typical = sorted[(sorted.len() - 1) / 2];
-    let quick: Vec<Times> = steps.iter().map(|(step, times)| step.without_gaps(times, |_, _| true)).collect();
-    let quick = || steps.iter().zip(&quick).map(|((step, _), times)| (step, times));
+    let gapless: Vec<Times> =
+        steps.iter().map(|(step, times)| step.without_gaps(times, |_, _| true)).collect();
+    let quick = || steps.iter().zip(&gapless).map(|((step, _), times)| (step, times));
     let without_gaps: Vec<Ticks> = quick().map(|(step, times)| step.length(times)).collect::<Option<_>>()?;
     let level = Level::of(steps);
     let levelled = |keep: &dyn Fn(Timed) -> bool| -> Option<Vec<Ticks>> {
@@ -144,11 +146,15 @@ pub fn explain(replicas: &Replicas<'_>, steps: &[(Step, Times)]) -> Option<Expla
         let relieved = quick().map(|(step, times)| step.length(&relieved(step, times, part)));
         let saved: Vec<Ticks> = relieved.collect::<Option<_>>()?;
         if saved.iter().zip(&without_gaps).any(|(saved, length)| saved < length) {
-            let alone = levelled(&|timed| is_of(replicas, timed, part))?;
+            // Devices of one replica and microbatches are compared within their stage, and the level is of all stages.
+            let alone = match part {
+                Part::Worker { .. } | Part::Microbatch { .. } => None,
+                _ => Some(levelled(&|timed| is_of(timed, part))?),
+            };
             savings.push(Saving { part, lengths: saved, alone });
         }
     }
-    savings.sort_by_key(|saving| (saving.lengths[typical], saving.part));
+    savings.sort_by_cached_key(|saving| (-saving.shares(&without_gaps)[1], saving.part));
     let (step, times) = &steps[typical];
     let losses = losses(step, times)?;
     let gaps = replicas.devices().map(|device| {
@@ -246,8 +252,7 @@ fn medians<K: Ord>(
 }
 
 /// Whether something belongs to a part. Messages belong to what waits for them.
-fn is_of(replicas: &Replicas<'_>, timed: Timed, part: Part) -> bool {
-    let device = |stage| replicas.traces()[0].schedule.placement().device_of(stage);
+fn is_of(timed: Timed, part: Part) -> bool {
     let task = match timed {
         Timed::Task(task) => task,
         Timed::Message { receiver, .. } => receiver,
@@ -257,10 +262,6 @@ fn is_of(replicas: &Replicas<'_>, timed: Timed, part: Part) -> bool {
             matches!(timed, Timed::Message { between, .. } if between == [from, to])
         }
         (Part::Stage { stage }, what) => what.stage() == stage,
-        (Part::Worker { replica, device: worker }, what) => {
-            task.replica == replica && device(what.stage()) == worker
-        }
-        (Part::Microbatch { microbatch }, What::Pass(pass)) => pass.microbatch == microbatch,
         (Part::Work { work }, What::Work { work: other, .. }) => other == work,
         _ => false,
     }

@@ -26,6 +26,7 @@ use crate::trace::compare::{
 use crate::trace::fit::{FitError, Profile, profile};
 use crate::trace::matching::{early, findings};
 use crate::trace::terms::{Terms, TermsError, fit_contention, fit_gaps, fit_gaps_of_kinds, scaled, simulate};
+use crate::trace::whole::Replicas;
 use crate::trace::{Trace, run as ran};
 
 /// The options of `trace compare`.
@@ -109,6 +110,15 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         refuse_step(model)?;
         refuse_offload(model)?;
         refuse_sharding(model)?;
+    }
+    if given.is_none() && args.fit.is_empty() && named.len() > 1 {
+        let replicas = Replicas::of(named.iter().map(|named| &named.trace));
+        if replicas.is_ok_and(|replicas| replicas.steps().is_ok()) {
+            note(
+                "these traces are replicas of one run, by what they did together: each is predicted by the others; \
+                 --fit predicts them by other traces",
+            );
+        }
     }
     given.iter().filter_map(caveats::worst_case).for_each(|text| note(&text));
     let others: Vec<Trace> =

@@ -9,15 +9,15 @@ use super::source::{Named, SourceArgs};
 use crate::cli::error::{Error, Status};
 use crate::cli::figures::{decimal, percentage};
 use crate::cli::file_name::FileName;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, note};
 use crate::cli::progress::Progress;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::model::{Device, Ticks};
 use crate::replay::Rate;
-use crate::trace::Origin;
 use crate::trace::loss::{Losses, Part, explain};
 use crate::trace::whole::{Basis, Instants, Replicas, ReplicasError, Step, Times, predict};
+use crate::trace::{Iteration, Origin};
 
 /// The options of `trace explain`.
 #[derive(Debug, Args)]
@@ -54,17 +54,24 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     let typical = explained.typical;
     let step = explained.lengths[typical];
     let without_gaps = explained.without_gaps[typical];
+    let early = |(quick, length): (&Ticks, &Ticks)| share(*quick, *length) > Rate::new(1, 1000);
+    if explained.without_gaps.iter().zip(&explained.lengths).any(early) {
+        note(
+            "by their times, tasks began before what they wait for had ended, so that without launch gaps a step takes longer than \
+             it did; `trace compare` lists such passes",
+        );
+    }
     let what_if = explained.savings.iter().map(|saving| {
         let shares = saving.shares(&explained.without_gaps);
-        let alone = share(saving.alone[typical], explained.levelled[typical]);
+        let alone = saving.alone.as_ref().map(|alone| share(alone[typical], explained.levelled[typical]));
         WhatIf {
             part: saving.part,
             step: saving.lengths[typical].0,
-            less: decimal(-share(saving.lengths[typical], without_gaps)),
+            less: decimal(shares[1]),
             less_least: decimal(shares[0]),
             less_most: decimal(shares[2]),
-            alone: decimal(alone),
-            exact: [-share(saving.lengths[typical], without_gaps), shares[0], shares[2]],
+            alone: alone.map(decimal),
+            exact: [shares[1], shares[0], shares[2]],
             exact_alone: alone,
         }
     });
@@ -108,7 +115,7 @@ fn predictions(steps: &[(Step, Times)], measured: &[Instants]) -> Option<Vec<Pre
             let errors = |of: fn(&Instants) -> Ticks| {
                 let errors =
                     found.iter().zip(measured).map(|(found, measured)| share(of(found), of(measured)));
-                Spread::of(errors.collect())
+                ErrorSpread::of(errors.collect())
             };
             Some(Predicted {
                 basis,
@@ -121,15 +128,22 @@ fn predictions(steps: &[(Step, Times)], measured: &[Instants]) -> Option<Vec<Pre
 
 /// What the traces do not tell, and is therefore in something else.
 fn untimed(replicas: &Replicas<'_>) -> Vec<&'static str> {
-    let mut iterations = replicas.traces().iter().flat_map(|trace| &trace.iterations);
+    let iterations = || replicas.traces().iter().flat_map(|trace| &trace.iterations);
     let mut found = Vec::new();
-    if iterations.clone().any(|ran| ran.messages.is_none()) {
+    if iterations().all(|ran| ran.messages.is_none()) {
         found.push("messages: what passed before a pass that found its device idle counts as one");
+    } else if iterations().any(|ran| ran.messages.is_none()) {
+        found.push(
+            "messages of some iterations: what passed before a pass that found its device idle counts as one",
+        );
     }
-    if iterations.any(|ran| ran.step.is_none()) {
+    let has_step = |ran: &Iteration| ran.step.as_ref().is_some_and(|step| !step.is_empty());
+    if !iterations().any(has_step) {
         found.push(
             "all-gathers, reductions and optimiser steps: a step goes from its first pass to its last one",
         );
+    } else if !iterations().all(has_step) {
+        found.push("all-gathers, reductions and optimiser steps of some iterations: nothing waits for those");
     }
     found
 }
@@ -140,8 +154,16 @@ pub(super) fn mended(error: &ReplicasError) -> Error {
         ReplicasError::Foreign { .. } => {
             "`trace compare` lists all passes that did not run once on their device; --skip leaves out iterations"
         }
+        ReplicasError::Separate { .. } => {
+            "explain each trace by itself; of a file of MegatronApp with several runs, keep the events of one `tid`"
+        }
         ReplicasError::Pairs { .. } => "give traces of schedules without overlapped pairs",
-        ReplicasError::Circle { .. } => "the times contradict each other: check the clocks of the devices",
+        ReplicasError::Circle { .. } => {
+            "the times contradict each other: check the clocks of the devices, and in which order works of the step began"
+        }
+        ReplicasError::Apart { .. } => {
+            "give the replicas of one run, on one clock, or one trace by itself; --skip leaves out iterations"
+        }
         _ => "give the traces of all data-parallel replicas of one run, or one trace by itself",
     };
     Error::usage(error.to_string(), help)
@@ -204,30 +226,30 @@ struct WhatIf {
     part: Part,
     /// How long the step without launch gaps would take, in nanoseconds.
     step: i64,
-    /// By what share it would be shorter.
+    /// By what share it would be shorter, in the median over all iterations.
     less: f64,
-    /// The same of all iterations: the least share.
+    /// The least share.
     less_least: f64,
     /// The largest.
     less_most: f64,
     /// By what share of the levelled step it would be longer with this part as it was and all else levelled.
-    alone: f64,
+    alone: Option<f64>,
     #[serde(skip)]
     exact: [Rate; 3],
     #[serde(skip)]
-    exact_alone: Rate,
+    exact_alone: Option<Rate>,
 }
 
 #[derive(Serialize)]
 struct Predicted {
     basis: Basis,
-    passes_error: Spread,
-    step_error: Spread,
+    passes_error: ErrorSpread,
+    step_error: ErrorSpread,
 }
 
 /// Errors over all iterations, as shares of what was measured.
 #[derive(Serialize)]
-struct Spread {
+struct ErrorSpread {
     least: f64,
     /// The median of their sizes.
     median_size: f64,
@@ -236,7 +258,7 @@ struct Spread {
     exact: [Rate; 3],
 }
 
-impl Spread {
+impl ErrorSpread {
     fn of(mut errors: Vec<Rate>) -> Self {
         errors.sort_unstable();
         let mut sizes: Vec<Rate> = errors.iter().map(|&error| error.max(-error)).collect();
@@ -278,8 +300,8 @@ impl Report {
         let mut table = Table::new(["", "ns", "share"]);
         let Losses { passes, bubble, works, stages, replicas, microbatches, messages, gaps } = self.lost;
         let parts = [
-            ("passes of a device, all of a kind equally long", passes, true),
-            ("bubble of the schedule with such passes", bubble, true),
+            ("passes of the busiest device, at the mean of their kind", passes, true),
+            ("bubble, with such passes", bubble, true),
             ("all-gathers, reductions, optimiser steps", works, works != Ticks::ZERO),
             ("stages differ", stages, true),
             ("replicas differ", replicas, self.replicas > 1),
@@ -299,23 +321,27 @@ impl Report {
         let mut gaps: Vec<&GapsOf> = self.gaps.iter().filter(shown).collect();
         gaps.sort_by_key(|of| (of.step, of.device));
         let gaps = gaps.iter().take(3);
-        let gaps: Vec<String> =
-            gaps.map(|of| format!("of device {} {}", of.device, percentage(of.exact))).collect();
+        let gaps: Vec<String> = gaps
+            .map(|of| format!("of device {} it is {} shorter", of.device, percentage(of.exact)))
+            .collect();
         if gaps.is_empty() {
             return Ok(());
         }
-        writeln!(out, "(without the launch gaps {} less)", gaps.join(", "))
+        writeln!(out, "(without the launch gaps {})", gaps.join(", "))
     }
 
     fn what_ifs(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.top == 0 {
+            return Ok(());
+        }
         if self.what_if.is_empty() {
             return writeln!(out, "\nno part is slower than its like");
         }
-        let mut table = Table::new(["", "step, ns", "less", "in all iterations", "alone"]);
+        let mut table = Table::new(["", "step, ns", "less", "least to most", "alone costs"]);
         for what in self.what_if.iter().take(self.top) {
             let [less, least, most] = what.exact.map(percentage);
             let spread = format!("{least} to {most}");
-            let alone = signed(what.exact_alone);
+            let alone = what.exact_alone.map_or_else(|| "-".to_owned(), signed);
             table.row([what.part.to_string(), what.step.to_string(), less, spread, alone]);
         }
         let table = if self.iterations > 1 { table } else { table.without(3) };
@@ -330,7 +356,8 @@ impl Report {
         }
         writeln!(
             out,
-            "(alone: how much longer than {} ns, the step with everything as its like, if only this part were as it was)",
+            "(less: the median over iterations; parts overlap, so what they save does not add up)\n(alone costs: with every pass, \
+             message and work at the average of its kind the step takes {} ns, and so much more with this part as it was)",
             self.levelled
         )
     }
@@ -348,7 +375,10 @@ impl Report {
             table.row([basis.to_string(), passes, of_passes, step, of_steps]);
         }
         write!(out, "\n{table}")?;
-        writeln!(out, "(errors of the last end of a pass and of the step, in shares of what was measured)")?;
+        writeln!(
+            out,
+            "(errors of the last end of a pass and of the step, in shares of what was measured: the median of their sizes)"
+        )?;
         if self.iterations == 1 {
             writeln!(out, "(one iteration has no others that could predict it)")?;
         }

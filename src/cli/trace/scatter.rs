@@ -24,7 +24,8 @@ pub fn target(path: &Path, other: Option<&Path>, output: Output) -> Result<(Targ
             "errors are drawn as SVG: give `--scatter` a name that ends in `.svg`",
         ));
     }
-    if other == Some(path) {
+    let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if other.is_some_and(|other| place(other) == place(path)) {
         return Err(Error::usage(
             format!("`-o` and `--scatter` both write {name}"),
             "give each a name of its own",

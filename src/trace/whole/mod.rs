@@ -64,17 +64,29 @@ pub enum ReplicasError {
         /// How many replica 0 has.
         expected: usize,
     },
-    /// Replicas that did not run at the same time.
+    /// A trace of another machine.
+    #[error("replica {replica} ran on another machine, or another kind of device, than replica 0")]
+    Machines {
+        /// Which replica, from 0.
+        replica: usize,
+    },
+    /// A work that some ended before all that take part had begun it.
     #[error(
-        "iteration {iteration}: replica {replica} ended its {work} before another replica began it: they ran at different times, or their clocks differ"
+        "iteration {iteration}: the {task} ended before all that take part in it had begun: they ran at different times, or their clocks differ"
     )]
     Apart {
         /// The iteration, from 0.
         iteration: usize,
+        /// What ended first.
+        task: Task,
+    },
+    /// Replicas that did nothing together.
+    #[error(
+        "nothing that was recorded joins replica {replica} with replica 0, so nothing tells that they ran side by side"
+    )]
+    Separate {
         /// Which replica, from 0.
         replica: usize,
-        /// For what replicas meet.
-        work: StepWork,
     },
     /// Pairs of passes that overlap on their device.
     #[error("replica {replica}: the schedule overlaps pairs of passes, which take no time of their own")]
@@ -153,7 +165,7 @@ impl<'a> Replicas<'a> {
     /// Replicas of one run, the first being replica 0.
     ///
     /// # Errors
-    /// When there is none, when they are of different pipelines or numbers of iterations, or when passes are missing, ran
+    /// When there is none, when they are of different pipelines, machines or numbers of iterations, or when passes are missing, ran
     /// twice, on another device, or in pairs.
     pub fn of(traces: impl IntoIterator<Item = &'a Trace>) -> Result<Self, ReplicasError> {
         let traces: Vec<&Trace> = traces.into_iter().collect();
@@ -163,6 +175,9 @@ impl<'a> Replicas<'a> {
                 |trace: &Trace| (trace.schedule.placement().clone(), trace.schedule.microbatches());
             if pipeline(trace) != pipeline(first) {
                 return Err(ReplicasError::Pipelines { replica });
+            }
+            if trace.origin != first.origin || !trace.machine.is_like(&first.machine) {
+                return Err(ReplicasError::Machines { replica });
             }
             let [found, expected] = [trace, first].map(|trace| trace.iterations.len());
             if found != expected {

@@ -6,6 +6,7 @@ use super::times::{self, Times};
 use super::{Replicas, ReplicasError, Task, What};
 use crate::model::{Device, Kind, Pass, Stage, Ticks};
 use crate::trace::matching::{first_spans, needs};
+use crate::trace::synthetic::destination;
 use crate::trace::{Iteration, StepSpan, StepWork, Trace};
 
 /// The tasks of one iteration of all replicas, and what they wait for.
@@ -65,15 +66,15 @@ impl Step {
     /// An iteration of all replicas, and what was measured of it.
     ///
     /// 1. The passes of a device run in the order in which they started. The first pass of a stage waits for the all-gather
-    ///    of that stage.
-    /// 2. A pass waits for the messages that it needs.
-    /// 3. The works of a stage other than the all-gather follow its last pass, in the order in which they started. Its
+    ///    of that stage, if that began before it.
+    /// 2. A pass waits for the messages that it needs. They are under way from the end of the pass that makes them at the earliest.
+    /// 3. The other works of a stage follow its last pass, in the order in which they started. Its
     ///    optimiser step waits for the last pass of its device as well.
     /// 4. Replicas of a stage gather and reduce together, the first and the last stage of a replica reduce embeddings together,
     ///    and the norm of gradients is of all stages of all replicas. What is done together starts when the last one arrives.
     ///
     /// # Errors
-    /// When tasks wait for each other, or replicas do together what they did at different times.
+    /// When tasks wait for each other, or replicas did nothing together, or at different times.
     ///
     /// # Panics
     /// When there is no such iteration.
@@ -83,18 +84,24 @@ impl Step {
         for (replica, trace) in replicas.traces.iter().enumerate() {
             let ran = &trace.iterations[iteration];
             builder.replica(replica, trace, ran);
-            let of_replica = ran.messages.as_ref();
-            messages.push(of_replica.map(|messages| {
-                messages.iter().map(|message| (message.pass, message.end - message.start)).collect()
-            }));
+            messages.push(under_way(trace, ran));
         }
         let Builder { nodes, spans, groups, .. } = builder;
-        for (&(work, ..), members) in &groups {
+        for members in groups.values() {
             // What is together overlaps in time: whoever arrives last, all have to be there then.
             let latest = members.iter().map(|&at| spans[at].0).max();
             let apart = members.iter().find(|&&at| latest.is_some_and(|latest| spans[at].1 < latest));
             if let Some(&at) = apart {
-                return Err(ReplicasError::Apart { iteration, replica: nodes[at].task.replica, work });
+                return Err(ReplicasError::Apart { iteration, task: nodes[at].task });
+            }
+        }
+        for replica in 1..replicas.count() {
+            let mut joined = groups.values().filter(|members| {
+                let has = |replica: usize| members.iter().any(|&at| nodes[at].task.replica == replica);
+                has(0) && has(replica)
+            });
+            if joined.next().is_none() {
+                return Err(ReplicasError::Separate { replica });
             }
         }
         let units = in_order(&nodes, groups.into_values().collect())
@@ -114,6 +121,26 @@ impl Step {
         let here = move |node: &&Node| node.task.replica == replica && node.device == device;
         self.nodes.iter().filter(here).map(|node| node.task)
     }
+}
+
+/// Whether a work is an all-gather that began before the first pass of its stage.
+fn comes_first(ran: &Iteration, work: &StepSpan) -> bool {
+    let passes = ran.passes.iter().flatten().filter(|span| span.pass.stage == work.stage);
+    let first = passes.map(|span| span.start).min();
+    work.work == StepWork::Gather && first.is_none_or(|first| work.start <= first)
+}
+
+/// How long the messages of a replica were under way, where they were recorded: from the end of the pass that made it, or later.
+fn under_way(trace: &Trace, ran: &Iteration) -> Option<BTreeMap<Pass, Ticks>> {
+    let spans = first_spans(ran);
+    let messages = ran.messages.as_ref()?.iter().filter(|message| {
+        destination(&trace.schedule, message.pass).is_some_and(|(_, device)| device == message.to)
+    });
+    let took = messages.filter_map(|message| {
+        let made = spans.get(&message.pass)?.end;
+        Some((message.pass, (message.end - message.start.max(made)).max(Ticks::ZERO)))
+    });
+    Some(took.collect())
 }
 
 type Together = BTreeMap<(StepWork, Group, usize), Vec<usize>>;
@@ -163,7 +190,7 @@ impl Builder {
         let mut gathered: BTreeMap<Stage, usize> = BTreeMap::new();
         for (&stage, of_stage) in &works {
             let mut before = from_start;
-            let gathers = of_stage.iter().filter(|span| span.work == StepWork::Gather);
+            let gathers = of_stage.iter().filter(|span| comes_first(ran, span));
             for (nth, span) in gathers.enumerate() {
                 let at = self.work(replica, placement.device_of(stage), span, nth, vec![before]);
                 before = Need { before: Some(at), by: By::Order };
@@ -180,7 +207,7 @@ impl Builder {
             let device = placement.device_of(stage);
             let mut before = last_of(&|other| other == stage).unwrap_or(from_start);
             let mut times_seen: BTreeMap<StepWork, usize> = BTreeMap::new();
-            for span in of_stage.iter().filter(|span| span.work != StepWork::Gather) {
+            for span in of_stage.iter().filter(|span| !comes_first(ran, span)) {
                 let mut needs = vec![before];
                 if span.work == StepWork::Optimizer {
                     needs.extend(last_of(&|other| placement.device_of(other) == device));

@@ -2,7 +2,8 @@ use super::*;
 use crate::model::{Kind, Ticks};
 use crate::trace::file;
 
-/// Two stages on two devices, one microbatch, two replicas. Of replica 1 all is `late` later, and its backwards too.
+/// Two stages on two devices, one microbatch, two replicas. In replica 1 `1B0` takes `late` longer,
+/// so `0B0` starts and ends `late` later.
 fn two(step: [&str; 2], late: i64) -> Vec<Trace> {
     let of = |replica: i64, step: &str| {
         let by = replica * late;
@@ -56,7 +57,7 @@ fn replicas_wait_for_each_other() {
     // Without gaps: gathered at 6, then 10 + 3 + 10 + 70 + 30, 10 of the reduction and 9 of the optimiser.
     let quick = step.without_gaps(&times, |_, _| true);
     assert_eq!(step.length(&quick), Some(Ticks(6 + 10 + 3 + 10 + 70 + 30 + 10 + 9)));
-    // Were the late replica as fast as the other one, 40 less; were the other one faster, nothing.
+    // 20 less for each backward of the late replica make the step 40 shorter; of the other one, no shorter.
     let faster = |replica: usize| {
         step.with_tasks(&quick, |task, took| match task.what {
             What::Pass(pass) if task.replica == replica && pass.kind == Kind::B => took - Ticks(20),
@@ -69,9 +70,9 @@ fn replicas_wait_for_each_other() {
 
 #[test]
 fn a_message_takes_what_was_recorded_and_the_rest_is_a_gap() {
-    let (step, times) = one_step(&two(["[]", "[]"], 0));
+    let (step, times) = one_step(&two(["[]", "[]"], 0)[..1]);
     let messages: Vec<i64> = step.messages(&times).map(|(.., took)| took.0).collect();
-    assert_eq!(messages, [0, 3, 0, 3], "by the passes that wait for them");
+    assert_eq!(messages, [0, 3], "by the passes that wait for them");
     let quick = step.with_messages(&step.without_gaps(&times, |_, _| true), |_, _, _| Ticks::ZERO);
     assert_eq!(step.length(&quick), Some(Ticks(10 + 10 + 30 + 30)));
 }
@@ -82,9 +83,9 @@ fn without_recorded_messages_the_wait_of_an_idle_device_is_one() {
     for trace in &mut traces {
         trace.iterations[0].messages = None;
     }
-    let (step, times) = one_step(&traces);
+    let (step, times) = one_step(&traces[..1]);
     let messages: Vec<i64> = step.messages(&times).map(|(.., took)| took.0).collect();
-    assert_eq!(messages, [1, 5, 1, 5]);
+    assert_eq!(messages, [1, 5]);
     assert_eq!(step.length(&step.without_gaps(&times, |_, _| true)), Some(Ticks(86)));
     assert_eq!(step.length(&times), Some(Ticks(87)), "`1B0` started 1 after `1F0`");
 }
@@ -95,19 +96,22 @@ fn what_are_no_replicas_of_one_run_is_refused() {
     let found = Replicas::of(&apart).expect("alike").steps().expect_err("at different times");
     assert_eq!(
         found.to_string(),
-        "iteration 0: replica 0 ended its reduction before another replica began it: they ran at different times, or their clocks differ"
+        "iteration 0: the reduction of stage 0 of replica 0 ended before all that take part in it had begun: they ran at different times, or their clocks differ"
     );
     let mut other = two(["[]", "[]"], 0);
     let again = other[1].iterations[0].clone();
     other[1].iterations.push(again);
     let found = Replicas::of(&other).expect_err("another number of iterations");
     assert_eq!(found, ReplicasError::Iterations { replica: 1, found: 2, expected: 1 });
+    let separate = two(["[]", "[]"], 0);
+    let found = Replicas::of(&separate).expect("alike").steps().expect_err("nothing together");
+    assert_eq!(found, ReplicasError::Separate { replica: 1 });
     let mut missing = two(["[]", "[]"], 0);
     missing[0].iterations[0].passes[1].pop();
     let found = Replicas::of(&missing).expect_err("a pass is missing");
     assert_eq!(found.to_string(), "replica 0: iteration 0, device 1: `1B0` did not run");
     assert_eq!(Replicas::of([]).expect_err("nothing"), ReplicasError::NoTrace);
-    // The works of two stages, each of which waits for the other one.
+    // Orders that cross in works of different groups are no circle; in works that replicas do together they are.
     let crossed = two(
         [
             r#"[["reduce", 0, 100, 110], ["embedding", 0, 111, 120], ["embedding", 1, 111, 120]]"#,
@@ -159,11 +163,31 @@ fn a_step_is_predicted_by_the_others() {
         let again = trace.iterations[0].clone();
         trace.iterations.extend([again.clone(), again]);
     }
-    let steps = Replicas::of(&traces).expect("replicas").steps().expect("steps");
+    let steps = Replicas::of(&traces[..1]).expect("replicas").steps().expect("steps");
     for basis in Basis::ALL.into_iter().filter(|basis| basis.needs_others()) {
         let found = predict(&steps, basis).expect("there are others");
         assert_eq!(found, [Instants { passes: Ticks(87), step: Ticks(87) }; 3], "{basis}");
     }
     assert_eq!(predict(&steps[..1], Basis::OfStages), None, "no others");
     assert_eq!(predict(&steps[..1], Basis::NoGaps).expect("itself")[0].step, Ticks(83));
+}
+
+#[test]
+fn a_message_counts_from_the_end_of_the_pass_that_makes_it() {
+    let mut traces = two(["[]", "[]"], 0);
+    let messages = traces[0].iterations[0].messages.as_mut().expect("recorded");
+    messages[0].start = Ticks(0);
+    messages.push(crate::trace::Message { to: Device(0), ..messages[0] });
+    let (step, times) = one_step(&traces[..1]);
+    let messages: Vec<i64> = step.messages(&times).map(|(.., took)| took.0).collect();
+    assert_eq!(messages, [0, 4], "from 20 to 24; none goes to the device that sends it");
+}
+
+#[test]
+fn an_all_gather_after_the_passes_is_one_of_the_works_that_follow_them() {
+    let traces = two([r#"[["optimizer", 0, 98, 100], ["gather", 0, 101, 105]]"#, "[]"], 0);
+    let (step, times) = one_step(&traces[..1]);
+    let quick = step.without_gaps(&times, |_, _| true);
+    assert_eq!(step.passes_end(&quick), Some(Ticks(83)));
+    assert_eq!(step.length(&quick), Some(Ticks(83 + 2 + 4)));
 }

@@ -198,8 +198,8 @@ pub enum Timed {
     },
 }
 
-/// What passes, works and messages take that are all alike: means of what is computed, medians of what is sent, for that waits
-/// now and then for something else. ByteDance's simulator levels so, too (StragglerAnalysis, OSDI '25). A median of an even number of
+/// What passes, works and messages take that are all alike: means of what is computed, medians of what is sent, because
+/// messages sometimes wait for something else. ByteDance's simulator levels so, too (StragglerAnalysis, OSDI '25). A median of an even number of
 /// values is the mean of the two in the middle here.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Level {

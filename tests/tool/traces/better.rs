@@ -201,9 +201,12 @@ fn other_cuts() -> String {
         };
         assert_eq!(kind, measured, "its own cut takes what it took");
     }
-    // A stage of 9 layers is slower than the slowest of 8: no cut of 64 layers into 8 stages is more even.
-    let nine = network.device.iter().map(|pass| (pass[0] + pass[1]) * 9 / 8).min().expect("devices");
-    assert!(nine > primus.most_work().0, "{nine}");
+    let (layers, cut, makespan) = by_moves(&network, primus.placement(), &[8; 8], 64);
+    let bound = lower_bound(&cut, Objective::Makespan).value.0;
+    let proof = if makespan == bound { "certificate" } else { "open" };
+    let listed: Vec<String> = layers.iter().map(i64::to_string).collect();
+    let instead = format!("{} layers, still 1F1B", listed.join(" "));
+    line(&mut report, ["Primus, 1F1B", &instead], 8, ran, makespan, bound, proof);
     let v = Placement::v(8).expect("a placement");
     let source = "primus-1f1b.json: its layers in 16 stages, each rank as fast as it was, and the head of rank 7 on rank 0";
     let model = network.cut("primus-v", source, &v, &[4; 16], 64);
@@ -229,6 +232,34 @@ fn other_cuts() -> String {
     let cut = "V, 2 2 3 3 2 2 2 0 of its 16 chunks in 8 stages";
     line(&mut report, ["MegatronApp", cut], found.peak, ran, found.makespan, found.bound, proof);
     report
+}
+
+/// The cut at which moves of single layers no longer shorten 1F1B within the memory, with its model and makespan.
+fn by_moves(network: &Network, placement: &Placement, from: &[i64], memory: i64) -> (Vec<i64>, Model, i64) {
+    let makespan = |layers: &[i64]| {
+        let model = network.cut("cut", "", placement, layers, memory);
+        let schedule = catalog::find("1f1b").expect("a known name").generate(&model).ok()?;
+        let ran = replay(&model, &schedule);
+        ran.is_valid().then(|| ran.timing.expect("it runs").metrics.makespan.0)
+    };
+    let mut best = (makespan(from).expect("it fits"), from.to_vec());
+    loop {
+        let here = best.1.clone();
+        for from in 0..here.len() {
+            for to in (0..here.len()).filter(|&to| to != from && here[from] > 0) {
+                let mut layers = here.clone();
+                layers[from] -= 1;
+                layers[to] += 1;
+                if let Some(found) = makespan(&layers).filter(|&found| found < best.0) {
+                    best = (found, layers);
+                }
+            }
+        }
+        if best.1 == here {
+            let model = network.cut("cut", "", placement, &here, memory);
+            return (here, model, best.0);
+        }
+    }
 }
 
 /// How many of the 16 chunks of MegatronApp each of 8 stages gets. The last one has the head alone.

@@ -93,7 +93,8 @@ fn another_simulator_says_the_same_of_a_job_of_bytedance() {
         let alone = |keep: &dyn Fn(Timed) -> bool| length(&step.levelled(times, &level, keep));
         let levelled = alone(&|_| false);
         let same = |what: &str, ours: f64, theirs: f64| {
-            assert!((ours / theirs - 1.0).abs() < 1e-6, "step {number}, {what}: {ours} here, {theirs} there");
+            // There a message lasts as long as its copy; here from the end of the pass that makes it, which is some microseconds less.
+            assert!((ours / theirs - 1.0).abs() < 1e-5, "step {number}, {what}: {ours} here, {theirs} there");
         };
         same("measured", length(times), theirs.step_t_base[number]);
         same("no launch gaps", length(&step.without_gaps(times, |_, _| true)), theirs.step_t_nodelay[number]);
@@ -157,6 +158,11 @@ fn the_slow_job_without_launch_gaps_is_as_long_as_another_simulator_says() {
     }
 }
 
+/// At which of four times of the job ST a step was recorded.
+fn window(number: u32) -> usize {
+    [258, 513, 1009].partition_point(|&before| before < number)
+}
+
 /// Steps of a job at one time.
 type Window = Vec<(Step, Times)>;
 
@@ -165,8 +171,7 @@ fn windows() -> Vec<(&'static str, Vec<Window>)> {
     let (st, numbers) = job(&ST);
     let mut of_st: Vec<Window> = vec![Vec::new(); 4];
     for (step, number) in steps(&st).into_iter().zip(numbers) {
-        let window = [258, 513, 1009].partition_point(|&before| before < number);
-        of_st[window].push(step);
+        of_st[window(number)].push(step);
     }
     let alone = |name: &str| vec![steps(&[trace(name)])];
     vec![
@@ -178,10 +183,11 @@ fn windows() -> Vec<(&'static str, Vec<Window>)> {
     ]
 }
 
-/// An error in ten-thousandths of what was measured.
+/// An error in ten-thousandths of what was measured, rounded half away from zero.
 fn error(predicted: Ticks, measured: Ticks) -> i64 {
-    let share = i128::from((predicted - measured).0) * 10_000 / i128::from(measured.0);
-    i64::try_from(share).expect("a share")
+    let (part, whole) = (i128::from((predicted - measured).0), i128::from(measured.0));
+    let size = (part.abs() * 20_000 + whole) / (2 * whole);
+    i64::try_from(if part < 0 { -size } else { size }).expect("a share")
 }
 
 /// The median of the sizes of errors, and the least and the largest.
@@ -230,8 +236,9 @@ fn profiles_with_their_step_predict_the_end_of_it_as_the_page_says() {
         let (traces, numbers) = job(names);
         let mut errors = Vec::new();
         for at in 0..numbers.len() {
-            let window = |number: u32| [258, 513, 1009].partition_point(|&before| before < number);
-            let near = |other: usize| names == &AR[..1] || window(numbers[other]) == window(numbers[at]);
+            // AR has too few steps to tell times of the job apart.
+            let is_ar = names == &AR[..1];
+            let near = |other: usize| is_ar || window(numbers[other]) == window(numbers[at]);
             let others: Vec<usize> = (0..numbers.len()).filter(|&other| other != at && near(other)).collect();
             let of_others = traces.iter().map(|trace| {
                 let iterations = others.iter().map(|&other| trace.iterations[other].clone()).collect();
@@ -270,7 +277,7 @@ fn where_the_time_of_published_steps_went_is_on_the_page() {
         let of_step =
             |ticks: Ticks| error(found.lengths[found.typical] + ticks, found.lengths[found.typical]);
         let percent = |value: i64| {
-            format!("{}{}.{}", if value < 0 { "-" } else { "" }, value.abs() / 100, value.abs() / 10 % 10)
+            format!("{}{}.{:02}", if value < 0 { "-" } else { "" }, value.abs() / 100, value.abs() % 100)
         };
         let Losses { passes, bubble, works, stages, replicas, microbatches, messages, gaps } = found.losses;
         let cells = [passes, bubble, works, stages, replicas, microbatches, messages, gaps];
@@ -279,7 +286,7 @@ fn where_the_time_of_published_steps_went_is_on_the_page() {
         for saving in found.savings.iter().take(3) {
             let shares = saving
                 .shares(&found.without_gaps)
-                .map(|share| percent(i64::try_from((share * 10_000).to_integer()).expect("a share")));
+                .map(|share| percent(i64::try_from((share * 10_000).round().to_integer()).expect("a share")));
             let [least, median, most] = shares;
             writeln!(what_if, "| {run} | {} | {median} | {least} to {most} |", saving.part)
                 .expect("a string");
@@ -360,11 +367,13 @@ fn traces_that_are_no_replicas_are_refused_with_a_reason() {
     };
     let mut report = String::new();
     for names in [
-        ["bytedance-st-dp0.json", "bytedance-ar-dp0.json"],
-        ["primus-1f1b.json", "primus-interleaved.json"],
-        ["bytedance-st-dp0.json", "published/bytedance-st-result.json"],
+        // Two runs in one file, which nothing joins.
+        &["published/megatronapp-merged.json.gz"][..],
+        &["bytedance-st-dp0.json", "bytedance-ar-dp0.json"],
+        &["primus-1f1b.json", "primus-interleaved.json"],
+        &["bytedance-st-dp0.json", "published/bytedance-st-result.json"],
     ] {
-        writeln!(report, "{}", refused(&names)).expect("a string");
+        writeln!(report, "{}", refused(names)).expect("a string");
     }
     insta::assert_snapshot!("explain_refused", report);
 }
