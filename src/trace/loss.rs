@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::StepWork;
 use super::statistics::Spread;
 use super::whole::{Level, Replicas, Step, Task, Timed, Times, What};
-use crate::model::{Device, Kind, Microbatch, Pass, Stage, Ticks};
+use crate::model::{Device, Microbatch, Pass, Stage, Ticks};
 use crate::replay::Rate;
 
 /// The largest number of microbatches that are looked at one by one.
@@ -271,46 +271,36 @@ fn is_of(timed: Timed, part: Part) -> bool {
 /// the same kind of other stages, of other replicas, or of other microbatches.
 #[must_use]
 pub fn relieved(step: &Step, times: &Times, part: Part) -> Times {
-    let faster = |medians: BTreeMap<(usize, Stage, Kind), Ticks>, of: &dyn Fn(Task, Pass) -> bool| {
+    let faster = |usual: &dyn Fn(Task, Pass) -> Option<Ticks>| {
         step.with_tasks(times, |task, took| match task.what {
-            What::Pass(pass) if of(task, pass) => {
-                let usual = medians.get(&(task.replica, pass.stage, pass.kind));
-                usual.map_or(took, |&usual| took.min(usual))
-            }
-            _ => took,
+            What::Pass(pass) => usual(task, pass).map_or(took, |usual| took.min(usual)),
+            What::Work { .. } => took,
         })
     };
     match part {
         Part::Stage { stage } => {
             let others = medians(step, times, |_, pass| (pass.stage != stage).then_some(pass.kind));
-            step.with_tasks(times, |task, took| match task.what {
-                What::Pass(pass) if pass.stage == stage => {
-                    others.get(&pass.kind).map_or(took, |&usual| took.min(usual))
-                }
-                _ => took,
-            })
+            faster(&|_, pass| others.get(&pass.kind).copied().filter(|_| pass.stage == stage))
         }
         Part::Worker { replica, device } => {
-            let others = medians(step, times, |other, pass| {
-                (other != replica).then_some((replica, pass.stage, pass.kind))
-            });
+            let others =
+                medians(step, times, |other, pass| (other != replica).then_some((pass.stage, pass.kind)));
             let on_device: BTreeSet<Task> = step.tasks_of(replica, device).collect();
-            faster(others, &|task, _| on_device.contains(&task))
+            faster(&|task, pass| {
+                others.get(&(pass.stage, pass.kind)).copied().filter(|_| on_device.contains(&task))
+            })
         }
         Part::Microbatch { microbatch } => {
             let others = medians(step, times, |replica, pass| {
                 (pass.microbatch != microbatch).then_some((replica, pass.stage, pass.kind))
             });
-            faster(others, &|_, pass| pass.microbatch == microbatch)
+            faster(&|task, pass| {
+                let usual = others.get(&(task.replica, pass.stage, pass.kind)).copied();
+                usual.filter(|_| pass.microbatch == microbatch)
+            })
         }
-        Part::Link { from, to } => {
-            step.with_messages(
-                times,
-                |_, between, took| {
-                    if between == [from, to] { took.min(Ticks::ZERO) } else { took }
-                },
-            )
-        }
+        Part::Link { from, to } => step
+            .with_messages(times, |_, between, took| if between == [from, to] { Ticks::ZERO } else { took }),
         Part::Work { work } => step.with_tasks(times, |task, took| match task.what {
             What::Work { work: other, .. } if other == work => Ticks::ZERO,
             _ => took,

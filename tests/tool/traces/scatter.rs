@@ -60,6 +60,7 @@ fn pictures_that_are_no_svg_or_have_one_name_are_refused() {
         (["--scatter", "errors.png", "--gaps", "--json"], "`errors.png` does not end in `.svg`"),
         (["--scatter", "-", "--gaps", "--json"], "`-` does not end in `.svg`"),
         (["--scatter", "x.svg", "-o", "x.svg"], "`-o` and `--scatter` both write x.svg"),
+        (["--scatter", "x.svg", "-o", "./x.svg"], "`-o` and `--scatter` both write x.svg"),
         (["--scatter", "nowhere/x.svg", "--gaps", "--json"], "there is no folder nowhere"),
     ] {
         let (status, _, text) = compare(&[&[trace.as_str()], &arguments[..]].concat());
