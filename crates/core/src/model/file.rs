@@ -95,7 +95,6 @@ fn span_of(error: &super::ModelError, file: &Table<'_>, pipeline: &Value<'_>) ->
         E::TooManyPairs { .. } => {
             return file.get("overlap").map_or_else(|| pipeline.span(), |overlap| overlap.span());
         }
-        E::NothingGathered => ("sharding", "stages"),
         E::MemoryOverflow => ("memory", "activation"),
         E::LevelExceedsActivation { level, .. } => {
             let table = file.get("recompute").and_then(|value| value.table().ok());
