@@ -25,6 +25,7 @@
 
 pub mod certificate;
 pub mod comm;
+pub mod job;
 pub mod model;
 pub mod replay;
 pub mod schedule;

@@ -59,6 +59,18 @@ pub fn lower_bound_until(
         .fold(alone, best)
 }
 
+/// The best of the bounds that rest on one device and on what every microbatch takes alone.
+pub(super) fn of_one_device(model: &Model, device: Device, objective: Objective) -> Ticks {
+    let (alone, apart) = (alone(model, objective), model.with_own_links());
+    let (relaxed, real) = (relaxed(&apart), Paths::new(&apart));
+    let paths = Paths::new(&relaxed);
+    of_device(&real, &paths, device, objective)
+        .into_iter()
+        .chain(offload::bound(model, &paths, device, objective))
+        .chain(trade::bounds(&real, &paths, device, objective))
+        .fold(alone.value, |best, bound| best.max(bound.value))
+}
+
 /// The bound that some devices alone give; nothing when the steps run out, the capacities are too small for
 /// any schedule, or the devices are not there or not in ascending order.
 ///

@@ -30,6 +30,7 @@
 mod area;
 mod bound;
 mod check;
+mod cuts;
 mod file;
 mod link;
 mod offload;
@@ -48,6 +49,9 @@ pub use area::interval_bound;
 pub use bound::{
     STEPS, holds, lower_bound, lower_bound_of, lower_bound_until, lower_bound_within, steady_bound,
     steady_bound_until,
+};
+pub use cuts::{
+    CUTS, CutBoundError, holds_over_cuts, least_need, lower_bound_over_cuts, quick_bound_over_cuts, visit_cuts,
 };
 pub use check::{CertificateError, Checked, Claim, check};
 pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, SearchEngine, problem_digest};

@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{ModelError, PlacementError};
+use crate::text::quantity::QuantityError;
 use crate::text::{ControlCharacter, Shown, first_control, message};
 
 /// What is wrong with a TOML file, and where.
@@ -120,6 +121,22 @@ pub enum TomlProblem {
         /// Why not.
         error: PlacementError,
     },
+    /// A text that is no amount.
+    #[error("`{}` is wrong: {error}", Shown(.key))]
+    Quantity {
+        /// The key.
+        key: String,
+        /// Why not.
+        error: QuantityError,
+    },
+    /// A rule of the file that a value breaks.
+    #[error("`{}` {rule}", Shown(.key))]
+    Rule {
+        /// The key.
+        key: String,
+        /// What is wrong, as the rest of a sentence about the key.
+        rule: String,
+    },
     /// Each value is right, but together they are no model.
     #[error("{0}")]
     Model(ModelError),
@@ -224,6 +241,15 @@ impl<'doc> Table<'doc> {
         })
     }
 
+    /// The keys, each with its value, in alphabetical order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (String, Value<'doc>)> + '_ {
+        self.entries.iter().map(|(key, value)| {
+            let key = key.get_ref().to_string();
+            let path = self.path_of(&key);
+            (key, Value { value, path })
+        })
+    }
+
     fn path_of(&self, key: &str) -> String {
         below(&self.path, key)
     }
@@ -311,8 +337,18 @@ impl<'doc> Value<'doc> {
         self.as_text().ok_or_else(|| self.wrong_type("a quoted string"))
     }
 
+    /// A decimal number as it is written, or nothing when it is something else.
+    #[must_use]
+    pub(crate) fn as_number(&self) -> Option<&'doc str> {
+        match self.value.get_ref() {
+            DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str()),
+            DeValue::Float(number) => Some(number.as_str()),
+            _ => None,
+        }
+    }
+
     /// `true` or `false`; an error when it is something else.
-    pub(super) fn truth(&self) -> Result<bool, FileError> {
+    pub(crate) fn truth(&self) -> Result<bool, FileError> {
         self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
     }
 

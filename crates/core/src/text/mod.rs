@@ -16,6 +16,7 @@
 use std::fmt;
 
 pub mod json;
+pub mod quantity;
 
 /// Whether a character ends a line, moves the cursor, or changes what other characters look like: the control
 /// characters (C0, DEL, C1), the separators of lines and paragraphs, and the marks that set the direction of

@@ -1,0 +1,219 @@
+//! Lower bounds over all cuts of layers into stages.
+//!
+//! **Theorem.** Let a device have the layers of its own stages, and let every other layer lie anywhere, in any cut. No schedule is
+//! shorter than the bounds of that device in the model that has three sorts of stages: its own; between two of them, one stage
+//! elsewhere with the Fs and Is of all layers between, whose Ws nobody waits for; and for every message on the way the least time
+//! that it takes at any cut. So no schedule of any cut is shorter than
+//!
+//! ```text
+//! min over cuts of max over devices of bound(device, its layers)
+//! ```
+//!
+//! **Proof.** Each [bound of one device](super::bound) is one of the problem in which only the passes of this device have to take
+//! turns, and all others are delays between them. The delays of that model are at most those of any cut: the layers between two
+//! stages of the device take their Fs and Is one after the other however they are cut, and their messages at least as long.
+//! Leaving out Ws and the ends of steps elsewhere only shortens what follows the passes of the device.
+//!
+//! The minimum is found over a graph whose paths are the cuts: what a device is worth depends on its own layers alone, and these
+//! on where its chunks begin and end. So the largest value on a path is least where a search from the end says so, and no
+//! cut has to be looked at. Then the cuts whose value is below a limit may be looked at one by one, each with
+//! [all bounds](super::lower_bound) of its own model.
+
+mod device;
+mod graph;
+
+use self::device::{Range, Sums};
+use self::graph::{Cuts, Steps, TooLarge};
+use super::{Objective, lower_bound_within};
+use crate::job::{Cut, Layers};
+use crate::model::{Ticks, Units};
+
+/// How many steps go into the graph of all cuts: some seconds at the most.
+const GRAPH_STEPS: u64 = 40_000_000;
+
+/// How many cuts are looked at one by one.
+pub const CUTS: usize = 64;
+
+/// How many steps the bounds of such a cut may take.
+const CUT_STEPS: u64 = 200_000;
+
+/// Why no bound over all cuts was found, or why one does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CutBoundError {
+    /// No cut fits the memory of the devices.
+    #[error(
+        "no cut of {layers} layers fits: some device needs {need} {unit} at the least for weights and one microbatch, but has \
+         {capacity}"
+    )]
+    NoRoom {
+        /// How many layers there are.
+        layers: usize,
+        /// What the device that holds the most needs at the best cut, in units.
+        need: Units,
+        /// What it has.
+        capacity: Units,
+        /// The unit of memory.
+        unit: String,
+    },
+    /// Fewer layers than stages, each of which needs one.
+    #[error("{layers} layers cannot be cut into {stages} stages")]
+    TooFewLayers {
+        /// How many layers there are.
+        layers: usize,
+        /// How many stages there are.
+        stages: u32,
+    },
+    /// A cut may allow a shorter schedule than is claimed.
+    #[error("no cut is claimed to allow less than {claimed}, but nothing forbids {shown} at the cut {cut}")]
+    NotShown {
+        /// What is claimed.
+        claimed: Ticks,
+        /// The bound of the cut.
+        shown: Ticks,
+        /// The cut.
+        cut: Cut,
+    },
+    /// More cuts are left than can be looked at.
+    #[error("no cut is claimed to allow less than {claimed}, but more than {CUTS} cuts may, the first with a bound of {least}")]
+    TooMany {
+        /// What is claimed.
+        claimed: Ticks,
+        /// The least that any cut may allow.
+        least: Ticks,
+    },
+}
+
+/// The least time that a schedule of any cut takes: no cut has a shorter one. Above `limit` nothing is said: where a schedule of
+/// that length is known, no more has to be shown.
+///
+/// # Errors
+/// When no cut fits.
+pub fn lower_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, CutBoundError> {
+    let sums = Sums::new(layers);
+    check_fits(&sums)?;
+    let balanced = balanced(&sums).min(limit);
+    let Ok(cuts) = below(&sums, limit, GRAPH_STEPS) else { return Ok(balanced) };
+    // Each cut in turn, from the one with the least bound on, until the next has none better than the best.
+    let (mut least, mut seen) = (limit, 0);
+    cuts.visit(&mut |value, cut| {
+        if Ticks(value) >= least {
+            return false;
+        }
+        if seen == CUTS {
+            least = Ticks(value);
+            return false;
+        }
+        seen += 1;
+        least = least.min(of_cut(layers, cut).map_or(limit, |bound| bound.max(Ticks(value))));
+        true
+    });
+    Ok(least.max(balanced))
+}
+
+/// The bounds of one device at the best cut, which is quickly found: at most what [`lower_bound_over_cuts`] says.
+///
+/// # Errors
+/// When no cut fits.
+pub fn quick_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, CutBoundError> {
+    let sums = Sums::new(layers);
+    check_fits(&sums)?;
+    let balanced = balanced(&sums).min(limit);
+    let by_graph = below(&sums, limit, GRAPH_STEPS).ok().map(|cuts| cuts.least().map_or(limit, Ticks));
+    Ok(by_graph.map_or(balanced, |bound| bound.max(balanced)))
+}
+
+/// Shows that no schedule of any cut is shorter than claimed.
+///
+/// # Errors
+/// When that does not follow.
+pub fn holds_over_cuts(layers: &Layers, claimed: Ticks) -> Result<(), CutBoundError> {
+    let sums = Sums::new(layers);
+    check_fits(&sums)?;
+    let balanced = balanced(&sums);
+    if balanced >= claimed {
+        return Ok(());
+    }
+    let Ok(cuts) = below(&sums, claimed, GRAPH_STEPS) else {
+        return Err(CutBoundError::TooMany { claimed, least: balanced });
+    };
+    let (mut wrong, mut seen) = (None, 0);
+    cuts.visit(&mut |value, cut| {
+        seen += 1;
+        if seen > CUTS {
+            wrong = Some(CutBoundError::TooMany { claimed, least: Ticks(value) });
+        } else if let Some(shown) = of_cut(layers, cut).filter(|&shown| shown < claimed) {
+            wrong = Some(CutBoundError::NotShown { claimed, shown, cut: cut.clone() });
+        }
+        wrong.is_none()
+    });
+    wrong.map_or(Ok(()), Err)
+}
+
+/// Looks at the cuts whose devices allow less than `limit`, those that allow the least first, each with that, until `visit` has
+/// seen enough. Says whether that was possible: of too many layers and chunks there are too many cuts.
+pub fn visit_cuts(layers: &Layers, limit: Ticks, visit: &mut dyn FnMut(Ticks, &Cut) -> bool) -> bool {
+    let sums = Sums::new(layers);
+    match below(&sums, limit, GRAPH_STEPS) {
+        Ok(cuts) => {
+            cuts.visit(&mut |value, cut| visit(Ticks(value), cut));
+            true
+        }
+        Err(TooLarge) => false,
+    }
+}
+
+/// What a device needs at the least, over all cuts, in units: weights and one microbatch at the device that needs the most.
+/// Nothing when there are too many cuts to tell.
+#[must_use]
+pub fn least_need(layers: &Layers) -> Option<Units> {
+    let sums = Sums::new(layers);
+    let need = |_: usize, ranges: &[Range]| Some(sums.need(ranges).0);
+    Cuts::new(&sums, &need, &need, i64::MAX, &mut Steps(GRAPH_STEPS)).ok()?.least().map(Units)
+}
+
+/// All bounds of the model of a cut; nothing when its weights do not fit.
+fn of_cut(layers: &Layers, cut: &Cut) -> Option<Ticks> {
+    let model = layers.model(cut).ok()?;
+    Some(lower_bound_within(&model, Objective::Makespan, CUT_STEPS).value)
+}
+
+fn below<'a>(sums: &Sums<'a>, limit: Ticks, steps: u64) -> Result<Cuts<'a>, TooLarge> {
+    let quick = |device: usize, ranges: &[Range]| Some(sums.work_bound(device, ranges).0);
+    let value = |device: usize, ranges: &[Range]| sums.bound(device, ranges).map(|bound| bound.0);
+    Cuts::new(sums, &quick, &value, limit.0, &mut Steps(steps))
+}
+
+/// Refuses what fits at no cut.
+fn check_fits(sums: &Sums<'_>) -> Result<(), CutBoundError> {
+    let layers = sums.layers;
+    let (count, stages) = (layers.atoms.len(), layers.stages());
+    let least = if layers.empty_stages { u64::from(layers.placement.devices()) } else { u64::from(stages) };
+    if (count as u64) < least {
+        return Err(CutBoundError::TooFewLayers { layers: count, stages });
+    }
+    let Some(capacity) = layers.capacity else { return Ok(()) };
+    match least_need(layers) {
+        Some(need) if need > capacity => {
+            Err(CutBoundError::NoRoom { layers: count, need, capacity, unit: layers.memory_unit.clone() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What holds of any distribution of the layers: some device has its share of the work, and the longest layer, which follows the
+/// layers before it, is on some device.
+fn balanced(sums: &Sums<'_>) -> Ticks {
+    let microbatches = i64::from(sums.layers.microbatches);
+    let devices = i64::from(sums.layers.placement.devices());
+    let share = (sums.work * microbatches).0;
+    let share = share / devices + i64::from(share % devices != 0);
+    let of_layer = |at: usize| {
+        sums.of((0, at)).forward + sums.work_of((at, at + 1)) * microbatches
+    };
+    let longest = (0..sums.layers.atoms.len()).map(of_layer).max().unwrap_or_default();
+    Ticks(share).max(longest)
+}
+
+#[cfg(test)]
+mod tests;

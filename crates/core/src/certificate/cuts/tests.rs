@@ -1,0 +1,141 @@
+use super::*;
+use crate::job::Atom;
+use crate::model::Placement;
+
+/// Layers that take F, I and W so long, and hold so much; a latency of one tick.
+fn layers(placement: Placement, microbatches: u32, atoms: &[[i64; 4]], capacity: Option<i64>) -> Layers {
+    let stages = placement.stages() as usize;
+    let atoms: Vec<Atom> = atoms
+        .iter()
+        .map(|&[forward, input, weight, activation]| Atom {
+            name: "layer".to_owned(),
+            forward: Ticks(forward),
+            backward_input: Ticks(input),
+            backward_weight: Ticks(weight),
+            activation: Units(activation),
+            retained_for_weight: Units(activation),
+            checkpoint: Units(activation),
+            ..Atom::default()
+        })
+        .collect();
+    Layers {
+        name: "test".to_owned(),
+        source: None,
+        is_estimate: false,
+        time_unit: "tick".to_owned(),
+        memory_unit: "unit".to_owned(),
+        far: vec![false; stages - 1],
+        placement,
+        microbatches,
+        messages: vec![[Ticks(1), Ticks(1)]; atoms.len() + 1],
+        atoms,
+        capacity: capacity.map(Units),
+        can_recompute: false,
+        can_offload: false,
+        empty_stages: false,
+    }
+}
+
+/// All cuts into this many stages, each with a layer or more.
+fn all_cuts(layers: u32, stages: u32) -> Vec<Cut> {
+    fn extend(left: u32, stages: u32, cut: &mut Vec<u32>, all: &mut Vec<Cut>) {
+        if stages == 1 {
+            all.push(Cut::new([cut.as_slice(), &[left]].concat()));
+            return;
+        }
+        for taken in 1..=left - (stages - 1) {
+            cut.push(taken);
+            extend(left - taken, stages - 1, cut, all);
+            cut.pop();
+        }
+    }
+    let mut all = Vec::new();
+    extend(layers, stages, &mut Vec::new(), &mut all);
+    all
+}
+
+const UNEVEN: [[i64; 4]; 7] =
+    [[1, 0, 1, 1], [3, 4, 2, 2], [3, 4, 2, 2], [5, 5, 5, 3], [3, 4, 2, 2], [1, 1, 1, 1], [6, 7, 6, 1]];
+
+#[test]
+fn no_cut_has_a_bound_below_that_of_all_cuts() {
+    for placement in [Placement::linear(2), Placement::linear(3), Placement::v(2), Placement::looped(2, 2), Placement::v(3)]
+    {
+        let placement = placement.expect("a placement");
+        for capacity in [None, Some(9), Some(14), Some(20)] {
+            for microbatches in [1, 3, 8] {
+                let layers = layers(placement.clone(), microbatches, &UNEVEN, capacity);
+                let cuts = all_cuts(7, placement.stages());
+                let of = |cut: &Cut| of_cut(&layers, cut).filter(|_| fits(&layers, cut));
+                let least = cuts.iter().filter_map(of).min();
+                let found = lower_bound_over_cuts(&layers, Ticks(i64::MAX));
+                match (least, found) {
+                    (Some(least), Ok(found)) => {
+                        // So few cuts are all looked at one by one.
+                        assert_eq!(found, least, "{placement:?} {capacity:?} {microbatches}");
+                        assert!(quick_bound_over_cuts(&layers, Ticks(i64::MAX)).expect("a bound") <= least);
+                        assert_eq!(holds_over_cuts(&layers, least), Ok(()));
+                        assert!(holds_over_cuts(&layers, least + Ticks(1)).is_err());
+                    }
+                    (None, Err(CutBoundError::NoRoom { .. })) => {}
+                    (least, found) => panic!("{least:?} {found:?}"),
+                }
+            }
+        }
+    }
+}
+
+/// Whether every device can hold one microbatch.
+fn fits(layers: &Layers, cut: &Cut) -> bool {
+    let (sums, ranges) = (Sums::new(layers), layers.ranges(cut).expect("it suits the layers"));
+    layers.placement.lists().iter().all(|stages| {
+        let mut stages = stages.clone();
+        stages.sort_unstable();
+        let own: Vec<Range> =
+            stages.iter().map(|stage| (ranges[stage.index()].start, ranges[stage.index()].end)).collect();
+        layers.capacity.is_none_or(|capacity| sums.need(&own) <= capacity)
+    })
+}
+
+#[test]
+fn every_cut_is_visited_once_from_the_least_bound_on() {
+    for placement in [Placement::linear(3), Placement::v(2), Placement::looped(2, 2)] {
+        let placement = placement.expect("a placement");
+        let layers = layers(placement.clone(), 4, &UNEVEN, None);
+        let (mut seen, mut last) = (Vec::new(), Ticks(i64::MIN));
+        assert!(visit_cuts(&layers, Ticks(i64::MAX), &mut |value, cut| {
+            assert!(value >= last);
+            last = value;
+            seen.push(cut.clone());
+            true
+        }));
+        seen.sort();
+        assert_eq!(seen, all_cuts(7, placement.stages()), "{placement:?}");
+    }
+}
+
+#[test]
+fn what_no_cut_fits_is_refused_with_what_it_needs() {
+    let layers = layers(Placement::linear(2).expect("a placement"), 4, &UNEVEN, Some(5));
+    let refused = lower_bound_over_cuts(&layers, Ticks(i64::MAX)).expect_err("12 units on two devices of 5");
+    assert_eq!(
+        refused.to_string(),
+        "no cut of 7 layers fits: some device needs 7 unit at the least for weights and one microbatch, but has 5"
+    );
+}
+
+#[test]
+fn an_empty_stage_is_a_cut_where_it_is_allowed() {
+    let layers = Layers {
+        empty_stages: true,
+        ..layers(Placement::v(2).expect("a placement"), 8, &[[1, 1, 1, 1], [3, 3, 3, 1]], None)
+    };
+    let mut seen = Vec::new();
+    visit_cuts(&layers, Ticks(i64::MAX), &mut |_, cut| {
+        seen.push(cut.to_string());
+        true
+    });
+    seen.sort();
+    // Both devices have a layer.
+    assert_eq!(seen, ["0,0,1,1", "0,1,0,1", "1,0,1,0", "1,1,0,0"]);
+}

@@ -1,0 +1,352 @@
+//! The choices that a job leaves open, and the pipeline that follows from one.
+
+use std::fmt;
+
+use num_rational::Ratio;
+
+use super::layers::{Atom, Layers};
+use super::machine::transfer;
+use super::{Job, LayerCost};
+use crate::model::{Placement, PlacementError, Ticks, Units};
+
+/// A placement that may be chosen. Device `i` of `p` holds stage `i`; `i` and `2p-1-i`; or `i`, `p+i`, and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChoicePlacement {
+    /// One stage on each device.
+    Linear,
+    /// Two chunks on each device, down the devices and back up.
+    V,
+    /// This many chunks on each device, at least 2, each time down the devices.
+    Looped(u32),
+}
+
+impl ChoicePlacement {
+    /// How many stages a device has.
+    #[must_use]
+    pub const fn chunks(self) -> u32 {
+        match self {
+            Self::Linear => 1,
+            Self::V => 2,
+            Self::Looped(chunks) => chunks,
+        }
+    }
+
+    /// The placement over this many devices.
+    ///
+    /// # Errors
+    /// When there is no device, or there are too many stages.
+    pub fn over(self, devices: u32) -> Result<Placement, PlacementError> {
+        match self {
+            Self::Linear => Placement::linear(devices),
+            Self::V => Placement::v(devices),
+            Self::Looped(chunks) => Placement::looped(devices, chunks),
+        }
+    }
+
+    /// Reads `linear`, `v` or `looped 2`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "linear" => Some(Self::Linear),
+            "v" => Some(Self::V),
+            _ => {
+                let chunks = text.strip_prefix("looped ")?.trim().parse().ok()?;
+                (2..=64).contains(&chunks).then_some(Self::Looped(chunks))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ChoicePlacement {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Linear => out.write_str("linear"),
+            Self::V => out.write_str("v"),
+            Self::Looped(chunks) => write!(out, "looped {chunks}"),
+        }
+    }
+}
+
+/// How a plan may save the memory of activations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Saving {
+    /// Passes may be recomputed.
+    pub recompute: bool,
+    /// Activations may go to the host.
+    pub offload: bool,
+}
+
+/// One way to choose what a job leaves open, but for the cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Choice {
+    /// The pipeline-parallel degree, p.
+    pub pipeline: u32,
+    /// The tensor-parallel degree, t.
+    pub tensor: u32,
+    /// Samples in a microbatch.
+    pub microbatch_size: u32,
+    /// The placement of the stages.
+    pub placement: ChoicePlacement,
+    /// How memory may be saved.
+    pub saving: Saving,
+    /// How many replicas of the pipeline there are: the data-parallel degree, which follows from the devices.
+    pub data: u32,
+    /// Microbatches of a replica in a training step, which follow from the batch.
+    pub microbatches: u32,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pipeline, tensor, microbatch_size, placement, saving, data, microbatches: _ } = self;
+        write!(out, "p{pipeline} t{tensor} d{data} b{microbatch_size} {placement}")?;
+        let words = [(saving.recompute, " recompute"), (saving.offload, " offload")];
+        words.into_iter().filter(|(is, _)| *is).try_for_each(|(_, word)| out.write_str(word))
+    }
+}
+
+/// Why a choice of a job gives no pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChoiceError {
+    /// No choice suits the machine and the batch.
+    #[error(
+        "no choice fits {devices} devices and a batch of {batch}: pipeline times tensor degree must divide the devices, the \
+         replicas and the microbatch size together the batch, and a pipeline has no more stages than {atoms} layers"
+    )]
+    None {
+        /// The devices of the machine.
+        devices: u32,
+        /// The batch.
+        batch: u32,
+        /// The layers.
+        atoms: usize,
+    },
+    /// More choices than can be gone through.
+    #[error(
+        "the choices make {found} combinations, more than the {most} supported; `choices.{widest}` alone has {values} values",
+        most = Choice::MOST
+    )]
+    TooMany {
+        /// How many there are.
+        found: u128,
+        /// The key with the most values.
+        widest: &'static str,
+        /// How many it has.
+        values: usize,
+    },
+    /// A choice without costs of its layers.
+    #[error("there are no costs for a tensor-parallel degree of {tensor} and a microbatch size of {microbatch_size}")]
+    NoProfile {
+        /// The tensor-parallel degree.
+        tensor: u32,
+        /// The microbatch size.
+        microbatch_size: u32,
+    },
+    /// Gradients have to be reduced over replicas, but how fast is not said.
+    #[error("{data} replicas reduce gradients, but the machine has no bandwidth: `machine.bandwidth` or `machine.node_bandwidth`")]
+    NoBandwidth {
+        /// The number of replicas.
+        data: u32,
+    },
+    /// An amount that does not fit 64 bits.
+    #[error("{0} is too large to count")]
+    TooLarge(&'static str),
+    /// Too many stages.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+}
+
+impl Choice {
+    /// How many choices a job may leave open.
+    pub const MOST: usize = 100_000;
+}
+
+impl Job {
+    /// All choices that suit the machine and the batch, in a fixed order: pipeline and tensor degree divide the devices, the
+    /// microbatches divide the batch of a replica, and there are no more stages than layers.
+    ///
+    /// # Errors
+    /// When there are too many, or none.
+    pub fn choices(&self) -> Result<Vec<Choice>, ChoiceError> {
+        let open = &self.choices;
+        let devices = self.machine.devices;
+        let divisors: Vec<u32> = match &open.pipeline {
+            Some(list) => list.clone(),
+            None => {
+                let most = u32::try_from(self.layers.len()).unwrap_or(u32::MAX).min(devices);
+                (1..=most).filter(|&degree| devices.is_multiple_of(degree)).collect()
+            }
+        };
+        let lengths = [
+            ("pipeline", divisors.len()),
+            ("tensor", open.tensor.len()),
+            ("microbatch_size", open.microbatch_size.len()),
+            ("placement", open.placement.len()),
+            ("recompute", open.recompute.len()),
+            ("offload", open.offload.len()),
+        ];
+        let found: u128 = lengths.iter().map(|&(_, length)| length as u128).product();
+        if found > Choice::MOST as u128 {
+            let &(widest, values) =
+                lengths.iter().max_by_key(|(_, length)| *length).expect("there are six lists");
+            return Err(ChoiceError::TooMany { found, widest, values });
+        }
+        let mut choices = Vec::new();
+        for &pipeline in &divisors {
+            for &tensor in &open.tensor {
+                for &microbatch_size in &open.microbatch_size {
+                    let Some((data, microbatches)) = self.degrees(pipeline, tensor, microbatch_size) else {
+                        continue;
+                    };
+                    for &placement in &open.placement {
+                        if !self.has_layers_for(pipeline, placement) {
+                            continue;
+                        }
+                        for saving in self.savings() {
+                            choices.push(Choice {
+                                pipeline,
+                                tensor,
+                                microbatch_size,
+                                placement,
+                                saving,
+                                data,
+                                microbatches,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        if choices.is_empty() {
+            let (batch, atoms) = (open.global_batch, self.layers.len());
+            return Err(ChoiceError::None { devices, batch, atoms });
+        }
+        Ok(choices)
+    }
+
+    fn savings(&self) -> impl Iterator<Item = Saving> + '_ {
+        let Self { choices, .. } = self;
+        choices
+            .recompute
+            .iter()
+            .flat_map(|&recompute| choices.offload.iter().map(move |&offload| Saving { recompute, offload }))
+    }
+
+    /// The replicas, and the microbatches of each; nothing when devices or samples are left over.
+    fn degrees(&self, pipeline: u32, tensor: u32, microbatch_size: u32) -> Option<(u32, u32)> {
+        let ranks = u64::from(pipeline) * u64::from(tensor);
+        let devices = u64::from(self.machine.devices);
+        let data = (ranks > 0 && devices.is_multiple_of(ranks)).then(|| devices / ranks)?;
+        let at_once = data * u64::from(microbatch_size);
+        let batch = u64::from(self.choices.global_batch);
+        let microbatches = (at_once > 0 && batch.is_multiple_of(at_once)).then(|| batch / at_once)?;
+        (microbatches > 0).then(|| Some((u32::try_from(data).ok()?, u32::try_from(microbatches).ok()?)))?
+    }
+
+    fn has_layers_for(&self, pipeline: u32, placement: ChoicePlacement) -> bool {
+        let stages = if self.choices.empty_stages { u64::from(pipeline) } else {
+            u64::from(pipeline) * u64::from(placement.chunks())
+        };
+        stages <= self.layers.len() as u64
+    }
+
+    /// The pipeline whose layers are still to be cut into stages.
+    ///
+    /// # Errors
+    /// When there are no costs for the degrees, or an amount does not fit 64 bits.
+    pub fn layers(&self, choice: &Choice) -> Result<Layers, ChoiceError> {
+        let Choice { pipeline, tensor, microbatch_size, data, .. } = *choice;
+        let missing = ChoiceError::NoProfile { tensor, microbatch_size };
+        let profile = self.profiles.get(&(tensor, microbatch_size)).ok_or(missing)?;
+        let placement = choice.placement.over(pipeline)?;
+        let mut atoms = Vec::new();
+        for name in &self.layers {
+            let cost = profile.layers.get(name).cloned().unwrap_or_default();
+            atoms.push(self.atom(name, &cost, choice)?);
+        }
+        let outputs = std::iter::once(0).chain(
+            self.layers.iter().map(|name| profile.layers.get(name).map_or(0, |cost| cost.output)),
+        );
+        let message = |units| -> Result<[Ticks; 2], ChoiceError> {
+            let near = self.machine.near.message(units);
+            let far = self.machine.far.message(units);
+            let both = near.zip(far).ok_or(ChoiceError::TooLarge("the time of a message"))?;
+            Ok([Ticks(both.0), Ticks(both.1)])
+        };
+        let messages: Vec<[Ticks; 2]> = outputs.map(message).collect::<Result<_, _>>()?;
+        let stages = placement.stages();
+        let far = (1..stages).map(|stage| {
+            let of = |stage| placement.device_of(crate::model::Stage(stage)).0;
+            self.node_of(of(stage - 1), tensor, data) != self.node_of(of(stage), tensor, data)
+        });
+        Ok(Layers {
+            name: format!("{} {choice}", self.name),
+            source: self.source.clone(),
+            is_estimate: self.is_estimate,
+            time_unit: self.time_unit.clone(),
+            memory_unit: self.memory_unit.clone(),
+            far: far.collect(),
+            placement,
+            microbatches: choice.microbatches,
+            atoms,
+            messages,
+            capacity: self.machine.memory.map(Units),
+            can_recompute: choice.saving.recompute,
+            can_offload: choice.saving.offload,
+            empty_stages: self.choices.empty_stages,
+        })
+    }
+
+    /// The node of the first rank of a pipeline rank. Tensor-parallel ranks are neighbours, replicas lie beside each other, and
+    /// pipeline ranks are the farthest apart, as Megatron-LM orders them.
+    fn node_of(&self, device: u32, tensor: u32, data: u32) -> u64 {
+        u64::from(device) * u64::from(tensor) * u64::from(data) / u64::from(self.machine.devices_per_node)
+    }
+
+    fn atom(&self, name: &str, cost: &LayerCost, choice: &Choice) -> Result<Atom, ChoiceError> {
+        let replicas = i64::from(choice.data);
+        let shared = if self.choices.shard_optimizer { replicas } else { 1 };
+        let state = (cost.optimizer_state + (shared - 1)) / shared;
+        let host = self.machine.host_bandwidth;
+        let copy = host.map(|bandwidth| transfer(Ratio::from_integer(i128::from(cost.offload)), bandwidth));
+        let copy = copy.unwrap_or(Some(0)).ok_or(ChoiceError::TooLarge("the time of a copy to the host"))?;
+        Ok(Atom {
+            name: name.to_owned(),
+            forward: Ticks(cost.forward),
+            backward_input: Ticks(cost.backward_input),
+            backward_weight: Ticks(cost.backward_weight),
+            recompute: Ticks(match cost.checkpoint {
+                Some(_) => cost.recompute.unwrap_or(cost.forward),
+                // What is not recomputed costs nothing again.
+                None => 0,
+            }),
+            activation: Units(cost.activation),
+            retained_for_weight: Units(cost.retained_for_weight.unwrap_or(cost.activation)),
+            checkpoint: Units(cost.checkpoint.unwrap_or(cost.activation)),
+            offload: Units(cost.offload),
+            copy: Ticks(copy),
+            weights: Units(
+                cost.weights.checked_add(state).ok_or(ChoiceError::TooLarge("the memory of weights"))?,
+            ),
+            reduce: Ticks(self.reduction(cost.gradients, choice)?),
+            optimizer: Ticks(cost.optimizer),
+        })
+    }
+
+    /// How long a ring reduces gradients over the replicas: each rank sends `2 (d-1)/d` of them.
+    fn reduction(&self, gradients: i64, choice: &Choice) -> Result<i64, ChoiceError> {
+        let Choice { tensor, data, .. } = *choice;
+        if data == 1 || gradients == 0 {
+            return Ok(0);
+        }
+        let ring = u64::from(tensor) * u64::from(data);
+        let network =
+            if ring > u64::from(self.machine.devices_per_node) { &self.machine.far } else { &self.machine.near };
+        if network.bandwidth.is_none() {
+            return Err(ChoiceError::NoBandwidth { data });
+        }
+        let (gradients, replicas) = (i128::from(gradients), i128::from(data));
+        let sent = Ratio::new(2 * (replicas - 1) * gradients, replicas);
+        network.transfer(sent).ok_or(ChoiceError::TooLarge("the time of a reduction"))
+    }
+}

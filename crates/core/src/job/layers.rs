@@ -1,0 +1,197 @@
+//! A pipeline whose layers have not been cut into stages yet.
+
+use std::ops::Range;
+
+use super::cut::{Cut, CutError};
+use crate::model::{
+    Costs, Device, Memory, Model, ModelError, Offload, Placement, Recompute, RecomputeLevel, Stage, StepEnd, Ticks,
+    Units,
+};
+
+/// A layer: what no cut divides. Times in ticks, memory in units, for one microbatch on one rank.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Atom {
+    /// The kind of layer.
+    pub name: String,
+    /// Duration of F.
+    pub forward: Ticks,
+    /// Duration of I.
+    pub backward_input: Ticks,
+    /// Duration of W.
+    pub backward_weight: Ticks,
+    /// What it adds to R.
+    pub recompute: Ticks,
+    /// What F keeps for the backward.
+    pub activation: Units,
+    /// What I leaves for W.
+    pub retained_for_weight: Units,
+    /// What F keeps where the stage is recomputed.
+    pub checkpoint: Units,
+    /// What of the activation may go to the host.
+    pub offload: Units,
+    /// How long a copy of that takes, in either direction.
+    pub copy: Ticks,
+    /// What it occupies permanently.
+    pub weights: Units,
+    /// How long its gradients are reduced over the replicas.
+    pub reduce: Ticks,
+    /// Duration of its optimiser step.
+    pub optimizer: Ticks,
+}
+
+/// Layers in order, and the pipeline whose stages they are to become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layers {
+    /// What it is called.
+    pub name: String,
+    /// Where its figures come from.
+    pub source: Option<String>,
+    /// Whether its costs are an estimate.
+    pub is_estimate: bool,
+    /// The name of the unit of a tick.
+    pub time_unit: String,
+    /// The name of the unit of memory.
+    pub memory_unit: String,
+    /// Which device holds which stages, in one direction.
+    pub placement: Placement,
+    /// The number of microbatches, m.
+    pub microbatches: u32,
+    /// The layers, in the order of the forward pass.
+    pub atoms: Vec<Atom>,
+    /// How long the message takes that crosses a cut before the layer of this index, within a node and between nodes; one more
+    /// than there are layers.
+    pub messages: Vec<[Ticks; 2]>,
+    /// By boundary between stages: whether its messages go from node to node.
+    pub far: Vec<bool>,
+    /// The memory of each device, weights included; `None` without a limit.
+    pub capacity: Option<Units>,
+    /// Whether stages may be recomputed.
+    pub can_recompute: bool,
+    /// Whether activations may go to the host.
+    pub can_offload: bool,
+    /// Whether a stage may have no layer.
+    pub empty_stages: bool,
+}
+
+/// What the layers of a stage cost together.
+pub(crate) fn together<'a>(atoms: impl IntoIterator<Item = &'a Atom>) -> Atom {
+    let mut sum = Atom::default();
+    for atom in atoms {
+        sum.forward += atom.forward;
+        sum.backward_input += atom.backward_input;
+        sum.backward_weight += atom.backward_weight;
+        sum.recompute += atom.recompute;
+        sum.activation += atom.activation;
+        sum.retained_for_weight += atom.retained_for_weight;
+        sum.checkpoint += atom.checkpoint;
+        sum.offload += atom.offload;
+        sum.copy += atom.copy;
+        sum.weights += atom.weights;
+        sum.reduce += atom.reduce;
+        sum.optimizer += atom.optimizer;
+    }
+    sum
+}
+
+impl Layers {
+    /// The number of stages, S.
+    #[must_use]
+    pub fn stages(&self) -> u32 {
+        self.placement.stages()
+    }
+
+    /// The even cut.
+    #[must_use]
+    pub fn even(&self) -> Cut {
+        Cut::even(u32::try_from(self.atoms.len()).unwrap_or(u32::MAX), self.stages())
+    }
+
+    /// How long a message takes from a stage to the next one, or back, if the cut between them is before this layer.
+    pub(crate) fn message(&self, boundary: usize, before: usize) -> Ticks {
+        let [stage, next] = [Stage::at(boundary), Stage::at(boundary + 1)].map(|stage| self.placement.device_of(stage));
+        if stage == next { Ticks::ZERO } else { self.messages[before][usize::from(self.far[boundary])] }
+    }
+
+    /// The ranges of layers of a cut, one per stage.
+    ///
+    /// # Errors
+    /// When the cut is for other stages or other layers, or leaves a stage empty that must not be.
+    pub fn ranges(&self, cut: &Cut) -> Result<Vec<Range<usize>>, CutError> {
+        let (found, expected) = (cut.layers().len(), self.stages());
+        if found != expected as usize {
+            return Err(CutError::Stages { found, expected });
+        }
+        let (found, expected) =
+            (cut.layers().iter().map(|&layers| u64::from(layers)).sum::<u64>(), self.atoms.len());
+        if found != expected as u64 {
+            return Err(CutError::Layers { found, expected });
+        }
+        if !self.empty_stages
+            && let Some(empty) = cut.layers().iter().position(|&layers| layers == 0)
+        {
+            return Err(CutError::Empty(Stage::at(empty)));
+        }
+        Ok(cut.ranges().collect())
+    }
+
+    /// The model in which the layers are cut so.
+    ///
+    /// A stage takes and holds what its layers do together. Where it may be recomputed, it is recomputed as a whole.
+    ///
+    /// # Errors
+    /// When the cut does not suit the layers, or what follows is no model, for its weights do not fit, for example.
+    pub fn model(&self, cut: &Cut) -> Result<Model, CutError> {
+        let ranges = self.ranges(cut)?;
+        let stages: Vec<Atom> = ranges.iter().map(|range| together(&self.atoms[range.clone()])).collect();
+        let communication = ranges.windows(2).enumerate();
+        let communication = communication.map(|(boundary, pair)| self.message(boundary, pair[1].start)).collect();
+        let name = format!("{} {cut}", self.name);
+        Ok(self.assemble(name, self.placement.clone(), &stages, communication, |_| self.capacity)?)
+    }
+
+    /// A model of the microbatches, units and tables of this pipeline with these stages.
+    pub(crate) fn assemble(
+        &self,
+        name: String,
+        placement: Placement,
+        stages: &[Atom],
+        communication: Vec<Ticks>,
+        capacity: impl Fn(Device) -> Option<Units>,
+    ) -> Result<Model, ModelError> {
+        let ticks = |of: fn(&Atom) -> Ticks| stages.iter().map(of).collect::<Vec<_>>();
+        let units = |of: fn(&Atom) -> Units| stages.iter().map(of).collect::<Vec<_>>();
+        let costs = Costs {
+            unit: self.time_unit.clone(),
+            forward: ticks(|atom| atom.forward),
+            backward_input: ticks(|atom| atom.backward_input),
+            backward_weight: ticks(|atom| atom.backward_weight),
+            communication,
+        };
+        let memory = Memory {
+            unit: self.memory_unit.clone(),
+            activation: units(|atom| atom.activation),
+            retained_for_weight: units(|atom| atom.retained_for_weight),
+            checkpoint: None,
+            weights: units(|atom| atom.weights),
+            capacity: Device::all(placement.devices()).map(capacity).collect(),
+        };
+        let mut model =
+            Model::new(name, self.source.clone(), placement, self.microbatches, costs, memory)?;
+        if self.can_recompute {
+            let durations = ticks(|atom| atom.recompute);
+            let duration = (durations != model.costs().forward).then_some(durations);
+            let level = RecomputeLevel { checkpoint: units(|atom| atom.checkpoint), duration };
+            model = model.with_recompute(Some(Recompute { levels: vec![level], fused: false }))?;
+        }
+        let step = StepEnd { reduce: ticks(|atom| atom.reduce), optimizer: ticks(|atom| atom.optimizer) };
+        if step.takes_time() {
+            model = model.with_step(Some(step))?;
+        }
+        if self.can_offload {
+            let copies = ticks(|atom| atom.copy);
+            let moved = units(|atom| atom.offload);
+            model = model.with_offload(Some(Offload { moved, to_host: copies.clone(), from_host: copies }))?;
+        }
+        Ok(model)
+    }
+}
