@@ -3,7 +3,11 @@
 use serde::Deserialize as _;
 
 use super::file::{CERTIFICATE_FORMAT, Figures, Statement, digest, digest_of_schedule, digest_of_statement};
-use super::{BoundError, Certificate, Objective, Optimality, SearchEngine, holds};
+use super::{
+    BoundError, Certificate, CutBoundError, JobStatement, Objective, Optimality, SearchEngine, holds,
+    holds_over_cuts,
+};
+use crate::job::{self, Choice, ChoiceError, Cut, CutError, Job};
 use crate::model::reading::FileError;
 use crate::model::{self, BeyondPasses, Model, Ticks};
 use crate::replay::{Verdict, Violation, replay};
@@ -108,6 +112,38 @@ pub enum CertificateError {
         /// The tables of the problem that it does not know.
         tables: BeyondPasses,
     },
+    /// The job that it states is none.
+    #[error("the job is none: {0}")]
+    Job(FileError),
+    /// The job has no such choice.
+    #[error("the job does not leave the choice `{0}` open")]
+    NoChoice(Box<Choice>),
+    /// Nothing follows from the choices of the job.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// The cut does not suit the layers of the job.
+    #[error(transparent)]
+    Cut(#[from] CutError),
+    /// The problem is not what follows from the job.
+    #[error("the problem is not that of the job at the cut {0}")]
+    OtherPlan(Cut),
+    /// What is claimed over all cuts does not hold.
+    #[error("the lower bound over all cuts does not hold: {0}")]
+    OverCuts(CutBoundError),
+    /// What is claimed over all plans does not hold.
+    #[error("the lower bound over all plans does not hold, with {choice}: {error}")]
+    OverPlans {
+        /// The choice with which a plan may be shorter.
+        choice: Box<Choice>,
+        /// Why.
+        error: CutBoundError,
+    },
+    /// Something is claimed over all cuts for another objective than the makespan.
+    #[error("the {0} is claimed to be least over all cuts, but only the makespan is minimised over cuts")]
+    NotOverCuts(Objective),
+    /// The job is another one than that asked about.
+    #[error("the certificate is about another job than the one given")]
+    OtherJob,
     /// Optimality is claimed by the bound, which the schedule does not reach.
     #[error("the schedule is claimed to be optimal by its lower bound of {bound}, but takes {value}")]
     NotOptimal {
@@ -135,6 +171,23 @@ pub enum Claim {
     },
     /// No schedule is better than this one: it reaches the lower bound.
     Optimal,
+    /// With the choice of the plan, no schedule of any cut of the layers is shorter.
+    OverCuts {
+        /// The bound.
+        value: Ticks,
+    },
+    /// No plan of the job is shorter, whatever its choice.
+    OverPlans {
+        /// The bound.
+        value: Ticks,
+        /// How many choices the job leaves open.
+        choices: usize,
+    },
+    /// Exhaustive searches of single cuts are said to have found nothing below a value. Only other searches can tell.
+    SearchedCuts {
+        /// No schedule of any cut is said to be shorter than this.
+        none_below: Ticks,
+    },
     /// An exhaustive search is said to have found nothing below a value. Only another search can tell.
     Searched {
         /// What is said to have searched.
@@ -148,7 +201,7 @@ impl Claim {
     /// Whether the claim was derived again, rather than only read.
     #[must_use]
     pub const fn is_checked(&self) -> bool {
-        !matches!(self, Self::Searched { .. })
+        !matches!(self, Self::Searched { .. } | Self::SearchedCuts { .. })
     }
 }
 
@@ -163,6 +216,8 @@ pub struct Checked {
     pub verdict: Verdict,
     /// What was minimised.
     pub objective: Objective,
+    /// The job that it is a plan of, with the plan; none of a schedule that was made for a model.
+    pub plan: Option<(Job, Choice, Cut)>,
 }
 
 /// Checks the certificate that a schedule carries; with a model, also that it is about this one.
@@ -181,8 +236,69 @@ pub fn check(schedule: &Schedule, model: Option<&Model>) -> Result<Checked, Cert
     schedule_is_the_one_certified(&statement, schedule, &problem)?;
     let verdict = schedule_runs_with_these_figures(&statement, schedule, &problem)?;
     holds(&problem, statement.objective, &statement.bound)?;
-    let claims = optimality_follows(&statement, &problem)?;
-    Ok(Checked { claims, problem, verdict, objective: statement.objective })
+    let mut claims = optimality_follows(&statement, &problem)?;
+    let plan = match &statement.job {
+        Some(job) => Some(plan_follows_from_job(&statement, job, &mut claims)?),
+        None => None,
+    };
+    Ok(Checked { claims, problem, verdict, objective: statement.objective, plan })
+}
+
+/// As [`check`], where the schedule must be a plan of this job.
+///
+/// # Errors
+/// The first thing found wrong.
+pub fn check_plan(schedule: &Schedule, job: &Job) -> Result<Checked, CertificateError> {
+    let checked = check(schedule, None)?;
+    match &checked.plan {
+        Some((stated, ..)) if stated == job => Ok(checked),
+        _ => Err(CertificateError::OtherJob),
+    }
+}
+
+/// The plan, once the problem is what follows from it and no other plan is shorter than claimed.
+fn plan_follows_from_job(
+    statement: &Statement,
+    claimed: &JobStatement,
+    claims: &mut Vec<Claim>,
+) -> Result<(Job, Choice, Cut), CertificateError> {
+    let JobStatement { job, choice, cut, no_cut_below, searched, no_plan_below } = claimed;
+    if statement.objective != Objective::Makespan {
+        return Err(CertificateError::NotOverCuts(statement.objective));
+    }
+    let job = job::parse(job).map_err(CertificateError::Job)?;
+    let choices = job.choices()?;
+    if !choices.contains(choice) {
+        return Err(CertificateError::NoChoice(Box::new(*choice)));
+    }
+    let layers = job.layers(choice)?;
+    if model::print(&layers.model(cut)?) != statement.problem {
+        return Err(CertificateError::OtherPlan(cut.clone()));
+    }
+    let value = Ticks(statement.metrics.makespan);
+    for bound in [Some(*no_cut_below), *searched, *no_plan_below].into_iter().flatten() {
+        if bound > value {
+            return Err(CertificateError::Contradiction { bound, value });
+        }
+    }
+    holds_over_cuts(&layers, *no_cut_below).map_err(CertificateError::OverCuts)?;
+    claims.push(Claim::OverCuts { value: *no_cut_below });
+    if let Some(none_below) = *searched {
+        claims.push(Claim::SearchedCuts { none_below });
+    }
+    if let Some(value) = *no_plan_below {
+        for choice in &choices {
+            match holds_over_cuts(&job.layers(choice)?, value) {
+                // What does not fit is no plan.
+                Ok(()) | Err(CutBoundError::NoRoom { .. } | CutBoundError::TooFewLayers { .. }) => {}
+                Err(error) => {
+                    return Err(CertificateError::OverPlans { choice: Box::new(*choice), error });
+                }
+            }
+        }
+        claims.push(Claim::OverPlans { value, choices: choices.len() });
+    }
+    Ok((job, *choice, cut.clone()))
 }
 
 fn certificate_is_as_it_was_made(certificate: &Certificate) -> Result<(), CertificateError> {

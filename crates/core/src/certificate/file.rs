@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::{Bound, Objective};
+use crate::job::{Choice, Cut};
 use crate::model::{self, Device, Model, Ticks};
 use crate::replay::{Metrics, Verdict};
 use crate::schedule::{Offloaded, Schedule};
@@ -44,6 +45,30 @@ pub(super) struct Statement {
     /// A lower bound on the objective, and what it rests on.
     pub bound: Bound,
     pub optimality: Optimality,
+    /// The job that the problem is a plan of, and what is claimed over all of its plans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobStatement>,
+}
+
+/// What is claimed over the cuts and the choices of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobStatement {
+    /// The text of the job file.
+    pub job: String,
+    /// What was chosen.
+    pub choice: Choice,
+    /// How its layers are cut.
+    pub cut: Cut,
+    /// With this choice no schedule of any cut is shorter, in ticks.
+    pub no_cut_below: Ticks,
+    /// No schedule of any cut is shorter, as exhaustive searches of single cuts found; that cannot be checked without
+    /// searching again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched: Option<Ticks>,
+    /// No plan of the job is shorter, whatever the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_plan_below: Option<Ticks>,
 }
 
 /// What replay measured, in ticks and units; rates as `"num/den"`.
@@ -179,8 +204,16 @@ impl Certificate {
             metrics: Figures::of(&verdict.timing.as_ref()?.metrics, verdict),
             bound: bound.clone(),
             optimality,
+            job: None,
         };
         Some(Self { sha256: digest_of_statement(&statement), statement })
+    }
+
+    /// The same, with what is claimed over the plans of a job.
+    #[must_use]
+    pub fn with_job(self, job: JobStatement) -> Self {
+        let statement = Statement { job: Some(job), ..self.statement };
+        Self { sha256: digest_of_statement(&statement), statement }
     }
 
     /// The digest of the model that it is about, by which other files can name it.

@@ -53,8 +53,8 @@ pub use bound::{
 pub use cuts::{
     CUTS, CutBoundError, holds_over_cuts, least_need, lower_bound_over_cuts, quick_bound_over_cuts, visit_cuts,
 };
-pub use check::{CertificateError, Checked, Claim, check};
-pub use file::{CERTIFICATE_FORMAT, Certificate, Optimality, SearchEngine, problem_digest};
+pub use check::{CertificateError, Checked, Claim, check, check_plan};
+pub use file::{CERTIFICATE_FORMAT, Certificate, JobStatement, Optimality, SearchEngine, problem_digest};
 pub use pairs::shortened;
 pub use path::critical_path;
 pub use reason::{Bound, BoundError, BoundReason, CHECK_STEPS, Objective, Repetition, Window};

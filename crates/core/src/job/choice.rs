@@ -3,14 +3,17 @@
 use std::fmt;
 
 use num_rational::Ratio;
+use serde::{Deserialize, Serialize};
 
 use super::layers::{Atom, Layers};
 use super::machine::transfer;
 use super::{Job, LayerCost};
-use crate::model::{Placement, PlacementError, Ticks, Units};
+use crate::model::{Placement, PlacementError, Stage, Ticks, Units};
+use crate::text::Shown;
 
-/// A placement that may be chosen. Device `i` of `p` holds stage `i`; `i` and `2p-1-i`; or `i`, `p+i`, and so on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A placement that may be chosen; in files a text, such as `looped 2`. Device `i` of `p` holds stage `i`; `i` and `2p-1-i`; or `i`, `p+i`, and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum ChoicePlacement {
     /// One stage on each device.
     Linear,
@@ -67,8 +70,28 @@ impl fmt::Display for ChoicePlacement {
     }
 }
 
+impl From<ChoicePlacement> for String {
+    fn from(placement: ChoicePlacement) -> Self {
+        placement.to_string()
+    }
+}
+
+/// A text that names no placement that may be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is no placement: use linear, v, or looped with a number of chunks, such as looped 2", Shown(.0))]
+pub struct NoPlacement(pub String);
+
+impl TryFrom<String> for ChoicePlacement {
+    type Error = NoPlacement;
+
+    fn try_from(text: String) -> Result<Self, NoPlacement> {
+        Self::parse(&text).ok_or(NoPlacement(text))
+    }
+}
+
 /// How a plan may save the memory of activations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Saving {
     /// Passes may be recomputed.
     pub recompute: bool,
@@ -77,7 +100,8 @@ pub struct Saving {
 }
 
 /// One way to choose what a job leaves open, but for the cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Choice {
     /// The pipeline-parallel degree, p.
     pub pipeline: u32,
@@ -276,7 +300,7 @@ impl Job {
         let messages: Vec<[Ticks; 2]> = outputs.map(message).collect::<Result<_, _>>()?;
         let stages = placement.stages();
         let far = (1..stages).map(|stage| {
-            let of = |stage| placement.device_of(crate::model::Stage(stage)).0;
+            let of = |stage| placement.device_of(Stage(stage)).0;
             self.node_of(of(stage - 1), tensor, data) != self.node_of(of(stage), tensor, data)
         });
         Ok(Layers {

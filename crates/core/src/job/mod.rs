@@ -44,7 +44,7 @@ mod file;
 mod layers;
 mod machine;
 
-pub use choice::{Choice, ChoiceError, ChoicePlacement, Saving};
+pub use choice::{Choice, ChoiceError, ChoicePlacement, NoPlacement, Saving};
 pub use cut::{Cut, CutError};
 pub use file::parse;
 pub(crate) use layers::together;

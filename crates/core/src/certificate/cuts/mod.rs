@@ -22,6 +22,8 @@
 mod device;
 mod graph;
 
+use std::collections::BTreeMap;
+
 use self::device::{Range, Sums};
 use self::graph::{Cuts, Steps, TooLarge};
 use super::{Objective, lower_bound_within};
@@ -93,22 +95,33 @@ pub fn lower_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, Cut
     let sums = Sums::new(layers);
     check_fits(&sums)?;
     let balanced = balanced(&sums).min(limit);
-    let Ok(cuts) = below(&sums, limit, GRAPH_STEPS) else { return Ok(balanced) };
-    // Each cut in turn, from the one with the least bound on, until the next has none better than the best.
-    let (mut least, mut seen) = (limit, 0);
-    cuts.visit(&mut |value, cut| {
-        if Ticks(value) >= least {
-            return false;
+    let mut known: BTreeMap<Cut, Ticks> = BTreeMap::new();
+    for reach in reaches(balanced, limit) {
+        let Ok(cuts) = below(&sums, reach, GRAPH_STEPS) else { return Ok(balanced) };
+        // Each cut in turn, from the one with the least bound on, until the next has none better than the best.
+        let (mut least, mut seen) = (reach, 0);
+        cuts.visit(&mut |value, cut| {
+            if Ticks(value) >= least || seen == CUTS {
+                least = least.min(Ticks(value));
+                return false;
+            }
+            seen += 1;
+            let bound = known.entry(cut.clone()).or_insert_with(|| of_cut(layers, cut).unwrap_or(limit));
+            least = least.min((*bound).max(Ticks(value)));
+            true
+        });
+        if least < reach || seen == CUTS || reach == limit {
+            return Ok(least.max(balanced));
         }
-        if seen == CUTS {
-            least = Ticks(value);
-            return false;
-        }
-        seen += 1;
-        least = least.min(of_cut(layers, cut).map_or(limit, |bound| bound.max(Ticks(value))));
-        true
-    });
-    Ok(least.max(balanced))
+    }
+    Ok(limit)
+}
+
+/// Limits to try one after the other: the cuts below a low one are fewer, and are enough where there are any.
+fn reaches(balanced: Ticks, limit: Ticks) -> impl Iterator<Item = Ticks> {
+    let percents = [102, 105, 110, 120, 140, 180, 250, 400, 1000];
+    let reach = move |percent: i64| Some(Ticks(balanced.0.checked_mul(percent)? / 100 + 1));
+    percents.into_iter().filter_map(reach).filter(move |&reach| reach < limit).chain([limit])
 }
 
 /// The bounds of one device at the best cut, which is quickly found: at most what [`lower_bound_over_cuts`] says.
@@ -119,8 +132,13 @@ pub fn quick_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, Cut
     let sums = Sums::new(layers);
     check_fits(&sums)?;
     let balanced = balanced(&sums).min(limit);
-    let by_graph = below(&sums, limit, GRAPH_STEPS).ok().map(|cuts| cuts.least().map_or(limit, Ticks));
-    Ok(by_graph.map_or(balanced, |bound| bound.max(balanced)))
+    for reach in reaches(balanced, limit) {
+        let Ok(cuts) = below(&sums, reach, GRAPH_STEPS) else { return Ok(balanced) };
+        if let Some(least) = cuts.least() {
+            return Ok(Ticks(least).max(balanced));
+        }
+    }
+    Ok(limit)
 }
 
 /// Shows that no schedule of any cut is shorter than claimed.
@@ -154,13 +172,23 @@ pub fn holds_over_cuts(layers: &Layers, claimed: Ticks) -> Result<(), CutBoundEr
 /// seen enough. Says whether that was possible: of too many layers and chunks there are too many cuts.
 pub fn visit_cuts(layers: &Layers, limit: Ticks, visit: &mut dyn FnMut(Ticks, &Cut) -> bool) -> bool {
     let sums = Sums::new(layers);
-    match below(&sums, limit, GRAPH_STEPS) {
-        Ok(cuts) => {
-            cuts.visit(&mut |value, cut| visit(Ticks(value), cut));
-            true
+    let (mut seen, mut goes_on) = (0, true);
+    for reach in reaches(balanced(&sums), limit) {
+        let Ok(cuts) = below(&sums, reach, GRAPH_STEPS) else { return false };
+        let mut position = 0;
+        cuts.visit(&mut |value, cut| {
+            position += 1;
+            if position > seen {
+                seen = position;
+                goes_on = visit(Ticks(value), cut);
+            }
+            goes_on
+        });
+        if !goes_on {
+            break;
         }
-        Err(TooLarge) => false,
     }
+    true
 }
 
 /// What a device needs at the least, over all cuts, in units: weights and one microbatch at the device that needs the most.
