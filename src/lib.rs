@@ -28,7 +28,7 @@
 //! Features: `cli` is the command-line tool, `lcg` and `milp` are solvers in pure Rust, `highs` makes integer programs
 //! faster and needs a C++ compiler. SMT solvers ([`smt`]) are programs, found when they are needed.
 
-pub use bubbleproof_core::{certificate, comm, model, replay, schedule, tasks, text};
+pub use bubbleproof_core::{certificate, comm, job, model, replay, schedule, tasks, text};
 
 pub mod advice;
 pub mod analysis;
@@ -44,6 +44,8 @@ pub mod interchange;
 pub mod kernel;
 pub mod lowering;
 pub mod optimize;
+pub mod parallel;
+pub mod plan;
 pub mod prove;
 pub mod regress;
 pub mod smt;

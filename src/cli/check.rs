@@ -17,6 +17,7 @@ use super::memory_limit::MemoryLimit;
 use super::output::Output;
 use super::progress::Progress;
 use super::size::Size;
+use super::violations::count;
 use crate::certificate::{self, Checked, Claim};
 use crate::draw::in_unit;
 use crate::model::{Model, Ticks};
@@ -175,6 +176,17 @@ fn line(claim: &Claim, checked: &Checked) -> ClaimLine {
             format!("no schedule within these limits has a {objective} below {}", time(*value))
         }
         Claim::Optimal => "so no schedule within these limits is better".to_owned(),
+        Claim::OverCuts { value } => {
+            format!("no schedule of any cut of these layers has a makespan below {}", time(*value))
+        }
+        Claim::OverPlans { value, choices } => {
+            let choices = count(*choices, "choice", "choices");
+            format!("no plan with any of the {choices} of the job has a makespan below {}", time(*value))
+        }
+        Claim::SearchedCuts { none_below } => {
+            let time = time(*none_below);
+            format!("that exhaustive searches, cut by cut, found no schedule with a makespan below {time}")
+        }
         Claim::Searched { engine, none_below } => {
             format!("that exhaustive search ({engine}) found no {objective} below {}", time(*none_below))
         }

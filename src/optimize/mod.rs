@@ -33,7 +33,6 @@ mod justify;
 mod lengths;
 pub mod mean;
 mod needless;
-mod parallel;
 pub mod periodic;
 mod proved_by;
 mod replayed;

@@ -2,7 +2,7 @@
 
 use super::super::anneal::Annealing;
 use super::super::dispatch::{dispatch, forwards_of, rules};
-use super::super::parallel;
+use crate::parallel;
 use super::arena::{Arena, Candidate};
 use super::{BATCH, Search};
 use crate::certificate::{STEPS, lower_bound_until};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// What `work` makes of every piece, in the order of the pieces.
-pub(super) fn map<P: Sync, R: Send>(
+pub fn map<P: Sync, R: Send>(
     threads: NonZeroUsize,
     pieces: &[P],
     work: impl Fn(&P) -> R + Sync,

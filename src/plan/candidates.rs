@@ -1,0 +1,136 @@
+//! Cuts that have been looked at, each with the best schedule found for it so far.
+
+use std::collections::BTreeMap;
+
+use super::cuts::PlanError;
+use crate::certificate::{Objective, lower_bound_within};
+use crate::job::{Cut, Layers};
+use crate::model::{Model, Ticks};
+use crate::optimize::{OptimizeError, Options, Solution, optimize};
+use crate::parallel;
+
+/// What a quick look at a cut ends with.
+enum Seen {
+    /// It fits no schedule.
+    Nothing,
+    /// No schedule of it is shorter than the best that is known.
+    RuledOut,
+    /// A schedule.
+    Scheduled(Box<(Model, Solution)>),
+}
+
+/// A cut with its model and a schedule.
+pub(super) struct Candidate {
+    pub cut: Cut,
+    pub model: Model,
+    pub solution: Solution,
+}
+
+/// All cuts that have been looked at.
+pub(super) struct Candidates<'a> {
+    layers: &'a Layers,
+    options: &'a Options,
+    /// By cut: what no schedule of it is shorter than; and the best schedule, if one was looked for.
+    known: BTreeMap<Cut, Option<Candidate>>,
+}
+
+impl<'a> Candidates<'a> {
+    pub(super) const fn new(layers: &'a Layers, options: &'a Options) -> Self {
+        Self { layers, options, known: BTreeMap::new() }
+    }
+
+    pub(super) fn has(&self, cut: &Cut) -> bool {
+        self.known.contains_key(cut)
+    }
+
+    /// The best so far, the first cut of equals.
+    pub(super) fn best(&self) -> Option<&Candidate> {
+        self.known.values().flatten().min_by_key(|candidate| candidate.solution.value())
+    }
+
+    pub(super) fn best_value(&self) -> Option<Ticks> {
+        self.best().map(|best| best.solution.value())
+    }
+
+    /// The cuts with the shortest schedules, the best first.
+    pub(super) fn first(&self, count: usize) -> Vec<Cut> {
+        let mut all: Vec<&Candidate> = self.known.values().flatten().collect();
+        all.sort_by_key(|candidate| candidate.solution.value());
+        all.into_iter().take(count).map(|candidate| candidate.cut.clone()).collect()
+    }
+
+    /// Takes a quick look at new cuts, at several at a time, and says whether the best has become better.
+    ///
+    /// # Errors
+    /// When a search is defective.
+    pub(super) fn look(&mut self, cuts: &[Cut]) -> Result<bool, PlanError> {
+        let before = self.best_value();
+        let new: Vec<Cut> = cuts.iter().filter(|cut| !self.has(cut)).cloned().collect();
+        let (layers, options) = (self.layers, self.options);
+        let quick =
+            Options { effort: 0, exact_effort: 0, use_all_time: false, known: Vec::new(), ..options.clone() };
+        let quick = Options { threads: std::num::NonZeroUsize::MIN, ..quick };
+        let seen = parallel::map(options.threads, &new, |cut| seen(layers, cut, &quick, before));
+        for (cut, seen) in new.into_iter().zip(seen) {
+            let candidate = match seen? {
+                Seen::Nothing | Seen::RuledOut => None,
+                Seen::Scheduled(found) => {
+                    let (model, solution) = *found;
+                    Some(Candidate { cut: cut.clone(), model, solution })
+                }
+            };
+            self.known.insert(cut, candidate);
+        }
+        Ok(self.best_value() < before || before.is_none() && self.best().is_some())
+    }
+
+    /// Searches on for a cut that has a schedule, with these options and from that schedule, and gives what it has then.
+    ///
+    /// # Errors
+    /// When a search is defective.
+    pub(super) fn search(&mut self, cut: &Cut, options: &Options) -> Result<Option<&Candidate>, PlanError> {
+        let known = self.known.remove(cut).flatten();
+        let (model, mut schedules) = match &known {
+            Some(candidate) => (candidate.model.clone(), vec![candidate.solution.schedule.clone()]),
+            None => match self.layers.model(cut) {
+                Ok(model) => (model, Vec::new()),
+                Err(_) => return Ok(None),
+            },
+        };
+        schedules.extend(options.known.iter().cloned());
+        let options = Options { known: schedules, ..options.clone() };
+        let found = match optimize(&model, &options, &mut |_| ()) {
+            Ok(solution) => {
+                let better = known.as_ref().is_none_or(|known| better(&solution, &known.solution));
+                if better { Some(Candidate { cut: cut.clone(), model, solution }) } else { known }
+            }
+            Err(OptimizeError::Infeasible(_) | OptimizeError::NoneFound(_)) => known,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(self.known.entry(cut.clone()).or_insert(found).as_ref())
+    }
+
+    /// Takes the best out.
+    pub(super) fn into_best(mut self) -> Option<Candidate> {
+        let cut = self.best()?.cut.clone();
+        self.known.remove(&cut).flatten()
+    }
+}
+
+/// Whether a solution is shorter, or no longer and better proved.
+fn better(one: &Solution, other: &Solution) -> bool {
+    (one.value(), -one.lower_bound().0) <= (other.value(), -other.lower_bound().0)
+}
+
+fn seen(layers: &Layers, cut: &Cut, quick: &Options, best: Option<Ticks>) -> Result<Seen, PlanError> {
+    let Ok(model) = layers.model(cut) else { return Ok(Seen::Nothing) };
+    let bound = lower_bound_within(&model, Objective::Makespan, 0).value;
+    if best.is_some_and(|best| bound >= best) {
+        return Ok(Seen::RuledOut);
+    }
+    match optimize(&model, quick, &mut |_| ()) {
+        Ok(solution) => Ok(Seen::Scheduled(Box::new((model, solution)))),
+        Err(OptimizeError::Infeasible(_) | OptimizeError::NoneFound(_)) => Ok(Seen::Nothing),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,49 @@
+//! Plans: what to choose of a job, how to cut its layers into stages, and in which order the passes run.
+//!
+//! [`optimize_cut`] cuts the layers that follow from one choice, together with the schedule; [`plan`] compares all choices that
+//! a job leaves open. Both propose. What they say is then true of the schedule as replay measures it, and of all cuts
+//! and choices as the [certificate](crate::certificate) derives it.
+//!
+//! ```
+//! use bubbleproof::job;
+//! use bubbleproof::optimize::Options;
+//! use bubbleproof::plan::{Partition, optimize_cut};
+//!
+//! let job = job::parse(
+//!     r#"
+//!     name = "small"
+//!     layers = ["6 block", "head"]
+//!     [layer.block]
+//!     forward = 3
+//!     backward_input = 4
+//!     backward_weight = 2
+//!     [layer.head]
+//!     forward = 6
+//!     backward_input = 7
+//!     backward_weight = 6
+//!     [machine]
+//!     devices = 2
+//!     [choices]
+//!     global_batch = 4
+//!     pipeline = 2
+//!     "#,
+//! )?;
+//! let layers = job.layers(&job.choices()?[0])?;
+//! let best = optimize_cut(&layers, &Partition::Auto, &Options::default(), &mut |_| ())?;
+//! assert_eq!(best.cut.to_string(), "4,3");
+//! assert!(best.no_cut_below <= best.solution.value());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod candidates;
+mod cuts;
+mod figures;
+mod seeds;
+mod space;
+
+pub use cuts::{CutProgress, CutSolution, Partition, PlanError, optimize_cut};
+pub use figures::{Figures, model_operations};
+pub use space::{Alternative, Outcome, Plan, PlanProgress, plan};
+
+#[cfg(test)]
+mod tests;
