@@ -14,6 +14,7 @@ use crate::advice;
 use crate::block::family::{self, Family};
 use crate::files;
 use crate::interchange::{self, ReadError};
+use crate::job::{self, Job};
 use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
@@ -100,6 +101,26 @@ impl Input {
         !self.text.trim_start().starts_with('{')
             && reading::document(&self.text)
                 .is_ok_and(|document| reading::root(&document).get("pass").is_some())
+    }
+
+    /// Whether the text describes a job and no model: only jobs have `layers`.
+    pub fn is_job(&self) -> bool {
+        !self.text.trim_start().starts_with('{')
+            && reading::document(&self.text)
+                .is_ok_and(|document| reading::root(&document).get("layers").is_some())
+    }
+
+    /// The text as a job.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn job(&self) -> Result<Job, Error> {
+        job::parse(&self.text).map_err(|error| self.toml_error(&error))
+    }
+
+    /// The text itself.
+    pub fn into_text(self) -> String {
+        self.text
     }
 
     /// The text as a schedule: our own JSON, or PyTorch's CSV.

@@ -9,6 +9,7 @@
 //! assert_eq!(status, std::process::ExitCode::SUCCESS);
 //! ```
 
+mod amounts;
 mod arguments;
 mod block;
 mod block_words;
@@ -29,12 +30,14 @@ mod file_name;
 mod frontier;
 mod input;
 mod interrupt;
+mod job;
 mod json_place;
 mod library;
 mod memory_limit;
 mod number;
 mod optimize;
 mod output;
+mod plan;
 mod pool;
 mod progress;
 mod prove;
@@ -103,6 +106,14 @@ enum Command {
     /// independently, and small problems are solved exhaustively. Nothing is recomputed that fits without.
     /// No schedule can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best schedule found.
     Optimize(optimize::OptimizeArgs),
+
+    #[command(after_long_help = PLAN_EXAMPLES)]
+    /// Find the best plan for a model of layers and a machine: degrees, placement, cut and schedule
+    ///
+    /// A job file lists layers with their costs, the machine, and what may be chosen. Every choice is bounded from below
+    /// over all cuts of the layers into stages; what cannot beat the best plan is dropped, and the rest is searched. No plan
+    /// of the job can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best plan found.
+    Plan(plan::PlanArgs),
 
     #[command(after_long_help = BLOCK_EXAMPLES)]
     /// Find the best building block of a model, or inspect a block family
@@ -221,7 +232,16 @@ Examples:
   bubbleproof optimize model.toml -o schedule.json
   bubbleproof optimize model.toml --memory 50% --time-limit 10
       with half of the memory that 1F1B needs, for ten seconds or until it is proved optimal
-  bubbleproof optimize model.toml --devices 4 --microbatches 16 --json | jq '{makespan, gap}'";
+  bubbleproof optimize model.toml --devices 4 --microbatches 16 --json | jq '{makespan, gap}'
+  bubbleproof optimize job.toml --pipeline 8 --placement linear
+      cuts the layers of a job file into stages, together with the schedule";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  bubbleproof plan job.toml
+  bubbleproof plan job.toml -o plan
+      also writes the model and the schedule of the best plan, and what PyTorch and torchtitan read
+  bubbleproof plan job.toml --json | jq '.alternatives[] | {name, makespan, lower_bound, because}'";
 
 const BLOCK_EXAMPLES: &str = "\
 Examples:
@@ -350,6 +370,7 @@ impl Command {
     fn run(&self, output: Output) -> Result<Status, Error> {
         match self {
             Self::Optimize(args) => optimize::run(args, output),
+            Self::Plan(args) => plan::run(args, output),
             Self::Block(args) => block::run(args, output),
             Self::Prove(args) => prove::run(args, output),
             Self::Regress(args) => regress::run(args, output),

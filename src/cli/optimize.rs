@@ -15,11 +15,12 @@ use super::error::{Error, Status};
 use super::figures::{Figures, Lines, decimal, fraction, percentage};
 use super::file_name::FileName;
 use super::interrupt::on_signals;
+use super::job::{self, JobArgs};
 use super::number::Interval;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::{Infeasible, ObjectiveName, SearchArgs};
-use super::size::{ModelArgs, check_size, one_way};
+use super::size::{ModelArgs, Problem, check_size, one_way};
 use super::violations::count;
 use crate::certificate::Optimality;
 use crate::draw::in_unit;
@@ -37,6 +38,9 @@ pub struct OptimizeArgs {
 
     #[command(flatten)]
     search: SearchArgs,
+
+    #[command(flatten)]
+    job: JobArgs,
 
     /// What to minimise where times are not known exactly; without a value, `worst`
     ///
@@ -93,7 +97,19 @@ struct SolutionReport<'a> {
 /// When a file or an option is wrong, the schedule cannot be written, or the search is defective.
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
-    let model = args.model.read()?;
+    let model = match args.model.read_model_or_job()? {
+        Problem::Job(file) => {
+            robust::refuse_job(args)?;
+            return job::optimize(&file, &args.job, &args.search, target.as_ref(), output);
+        }
+        Problem::Model(model) => *model,
+    };
+    if let Some(option) = args.job.given() {
+        return Err(Error::usage(
+            format!("{option} is for job files, which list layers, but this is a model file"),
+            "the model file itself says which device has which stages, and what these cost",
+        ));
+    }
     robust::check(args, &model)?;
     if args.robust == Some(Robust::Mean) {
         let model = one_way(model)?;

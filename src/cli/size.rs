@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::error::Error;
 use super::input::read_model;
+use super::job::JobFile;
 use super::memory_limit::MemoryLimit;
 use super::output::note;
 use crate::catalog;
@@ -29,7 +30,33 @@ pub struct ModelArgs {
     memory_limit: MemoryLimit,
 }
 
+/// What a file describes.
+pub enum Problem {
+    /// Stages with their costs.
+    Model(Box<Model>),
+    /// Layers that are still to be cut into stages.
+    Job(Box<JobFile>),
+}
+
 impl ModelArgs {
+    /// Reads the file: a model at the size and with the capacities asked for, or a job, which says its size and its memory
+    /// itself.
+    ///
+    /// # Errors
+    /// When the file is wrong, the model cannot have the size or the capacity, or either is asked of a job.
+    pub fn read_model_or_job(&self) -> Result<Problem, Error> {
+        match JobFile::read_if_job(&self.model)? {
+            Ok(_) if self.size.is_given() || self.memory_limit.is_given() => Err(Error::usage(
+                "--devices, --microbatches and --memory are for model files, but this is a job file",
+                "set `machine.devices`, `machine.memory` and `choices.global_batch` in the job file",
+            )),
+            Ok(file) => Ok(Problem::Job(Box::new(file))),
+            Err(input) => {
+                Ok(Problem::Model(Box::new(self.memory_limit.apply(self.size.apply(input.model()?)?)?)))
+            }
+        }
+    }
+
     /// Reads the model, at the size and with the capacities asked for.
     ///
     /// # Errors

@@ -59,6 +59,20 @@ pub fn check(args: &OptimizeArgs, model: &Model) -> Result<(), Error> {
     }
 }
 
+/// Refuses these options for a job, whose cut is chosen for the times that it states.
+///
+/// # Errors
+/// When one is given.
+pub fn refuse_job(args: &OptimizeArgs) -> Result<(), Error> {
+    if args.robust.is_none() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        "--robust needs a model with ranges or traces of one pipeline, but this is a job file",
+        "`bubbleproof plan JOB -o FOLDER` writes the model of the best cut, which may then be optimised so",
+    ))
+}
+
 /// What was found, as it is printed. All times are in nanoseconds.
 #[derive(Serialize)]
 struct MeanReport<'a> {

@@ -1,0 +1,94 @@
+//! `plan`: the best of all choices that a job leaves open.
+
+mod files;
+mod report;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::amounts;
+use super::deadline::Deadline;
+use super::error::{Error, Status};
+use super::interrupt::on_signals;
+use super::job::{JobFile, note_estimate, refused_plan};
+use super::output::{Output, note};
+use super::progress::Progress;
+use super::search::{Infeasible, SearchArgs};
+use crate::certificate::Objective;
+use crate::plan::{PlanError, plan};
+use files::Folder;
+use report::PlanReport;
+
+/// The options of `plan`.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// The job file (TOML): layers with their costs, the machine, and what may be chosen; `-` reads standard input
+    #[arg(value_name = "JOB")]
+    job: PathBuf,
+
+    #[command(flatten)]
+    search: SearchArgs,
+
+    /// How many alternatives to list
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+
+    /// The folder to write the best plan to: its model, its schedule, and its exports
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+/// Compares the choices, writes the best plan, and prints all that it was compared with.
+///
+/// # Errors
+/// When the file or an option is wrong, a file cannot be written, or a search is defective.
+pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
+    let file = match JobFile::read_if_job(&args.job)? {
+        Ok(file) => file,
+        Err(_) => {
+            return Err(Error::usage(
+                "this is no job file: it has no `layers`",
+                "a job file lists layers, [machine] and [choices], as models/jobs/llama-32.toml does; `optimize` takes \
+                 model files",
+            ));
+        }
+    };
+    if args.search.objective().objective() != Objective::Makespan {
+        return Err(Error::usage("plans are compared by their makespan", "leave out --objective"));
+    }
+    let folder = args.output.as_deref().map(Folder::new).transpose()?;
+    let JobFile { job, text } = &file;
+    note_estimate(job);
+    let progress = Progress::start("starting");
+    let stop = args.search.stop(on_signals(), output);
+    let limit = Deadline::after(args.search.time_limit(), output);
+    let found = plan(job, &args.search.options(&stop), &mut |state| {
+        let time = |ticks: crate::model::Ticks| amounts::time(ticks.0, &job.time_unit);
+        let best = state.best.map_or_else(String::new, |best| format!(", best {}", time(best)));
+        let bound = state.none_below.filter(|_| state.best.is_some());
+        let bound = bound.map_or_else(String::new, |bound| format!(", bound {}", time(bound)));
+        progress.step(format!("{} of {} choices, {}{best}{bound}", state.done, state.choices, state.step));
+    });
+    drop((limit, progress));
+    let found = match found {
+        Ok(found) => found,
+        Err(PlanError::NoCut(reason)) => {
+            output.print(&Infeasible::because(reason.to_string()))?;
+            return Ok(Status::No);
+        }
+        Err(error) => return Err(refused_plan(error)),
+    };
+    if found.best().is_none() {
+        return Err(refused_plan(PlanError::NoneFound));
+    }
+    let written = match folder {
+        Some(folder) => folder.write(job, text, &found)?,
+        None => Vec::new(),
+    };
+    if found.is_cut_short {
+        note("the search was cut short: alternatives may be better than listed, but none is below its bound");
+    }
+    output.print(&PlanReport::of(job, &found, args.top, &written))?;
+    Ok(Status::Yes)
+}

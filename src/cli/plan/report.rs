@@ -1,0 +1,215 @@
+//! The answer of `plan`, as it is printed.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::certificate::CutBoundError;
+use crate::cli::amounts;
+use crate::cli::figures::{decimal, fraction, percentage};
+use crate::cli::file_name::FileName;
+use crate::cli::job::gap;
+use crate::cli::table::Table;
+use crate::cli::violations::count;
+use crate::job::{Choice, Job};
+use crate::model::Ticks;
+use crate::plan::{Alternative, Figures, Outcome, Plan};
+use crate::replay::Rate;
+
+/// All choices of a job, with what became of them.
+#[derive(Serialize)]
+pub struct PlanReport<'a> {
+    feasible: bool,
+    job: &'a str,
+    estimate: bool,
+    devices: u32,
+    global_batch: u32,
+    /// No plan of the job is shorter, in ticks.
+    lower_bound: i64,
+    gap: Option<f64>,
+    gap_exact: Option<String>,
+    optimal: bool,
+    complete: bool,
+    time_unit: &'a str,
+    memory_unit: &'a str,
+    alternatives: Vec<Row>,
+    written: Vec<FileName>,
+    #[serde(skip)]
+    top: usize,
+    #[serde(skip)]
+    best: Option<Ticks>,
+    #[serde(skip)]
+    gap_rate: Option<Rate>,
+}
+
+/// A choice with its plan, or with the reason why it has none.
+#[derive(Serialize)]
+struct Row {
+    choice: Choice,
+    name: String,
+    status: &'static str,
+    /// Why it is not the best plan, in words.
+    because: String,
+    cut: Option<Vec<u32>>,
+    makespan: Option<i64>,
+    /// No plan with this choice is shorter; or none is shorter than the best plan.
+    lower_bound: Option<i64>,
+    samples_per_second: Option<f64>,
+    utilisation: Option<f64>,
+    peak_memory_max: Option<i64>,
+    engine: Option<String>,
+    #[serde(skip)]
+    worth: Option<Figures>,
+}
+
+impl<'a> PlanReport<'a> {
+    /// The report of a plan that lists so many alternatives.
+    pub fn of(job: &'a Job, plan: &Plan, top: usize, written: &[PathBuf]) -> Self {
+        let best = plan.best().map(|(_, plan)| plan.solution.value());
+        let gap_rate = best.map(|best| gap(best, plan.none_below));
+        Self {
+            feasible: true,
+            job: &job.name,
+            estimate: job.is_estimate,
+            devices: job.machine.devices,
+            global_batch: job.choices.global_batch,
+            lower_bound: plan.none_below.0,
+            gap: gap_rate.map(decimal),
+            gap_exact: gap_rate.map(fraction),
+            optimal: best == Some(plan.none_below),
+            complete: !plan.is_cut_short,
+            time_unit: &job.time_unit,
+            memory_unit: &job.memory_unit,
+            alternatives: plan.alternatives.iter().map(|one| Row::of(job, one, best)).collect(),
+            written: written.iter().map(|path| FileName::of(path)).collect(),
+            top,
+            best,
+            gap_rate,
+        }
+    }
+}
+
+impl Row {
+    fn of(job: &Job, one: &Alternative, best: Option<Ticks>) -> Self {
+        let time = |ticks: Ticks| amounts::time(ticks.0, &job.time_unit);
+        let (status, because) = match &one.outcome {
+            Outcome::Planned { plan, deep } => {
+                let value = plan.solution.value();
+                let bound = one.none_below.unwrap_or(value);
+                let because = match best {
+                    Some(best) if value == best => String::new(),
+                    Some(best) if bound >= best => "no plan with it is shorter than the best".to_owned(),
+                    _ if *deep => format!("none shorter was found; the bound is {}", time(bound)),
+                    _ => format!("a quick look found none shorter; the bound is {}", time(bound)),
+                };
+                ("planned", because)
+            }
+            Outcome::Dropped => ("dropped", "no plan with it is shorter than the best".to_owned()),
+            Outcome::DoesNotFit(error) => ("does not fit", does_not_fit(error, &job.memory_unit)),
+            Outcome::NoneFound => ("none found", "no schedule was found within the memory limit".to_owned()),
+            _ => ("not reached", "there was no time for it".to_owned()),
+        };
+        let plan = match &one.outcome {
+            Outcome::Planned { plan, .. } => Some(plan),
+            _ => None,
+        };
+        let worth = plan.map(|plan| Figures::of(job, &one.choice, plan.solution.value()));
+        let of_worth = |of: fn(&Figures) -> Option<Rate>| worth.as_ref().and_then(of).map(decimal);
+        Self {
+            choice: one.choice,
+            name: one.choice.to_string(),
+            status,
+            because,
+            cut: plan.map(|plan| plan.cut.layers().to_vec()),
+            makespan: one.value().map(|value| value.0),
+            lower_bound: one.none_below.map(|bound| bound.0),
+            samples_per_second: of_worth(|worth| worth.samples_per_second),
+            utilisation: of_worth(|worth| worth.utilisation),
+            peak_memory_max: plan
+                .and_then(|plan| plan.solution.verdict.peak_memory.iter().max().map(|peak| peak.0)),
+            engine: plan.map(|plan| plan.solution.engine.clone()),
+            worth,
+        }
+    }
+}
+
+/// What is missing.
+fn does_not_fit(error: &CutBoundError, unit: &str) -> String {
+    match error {
+        CutBoundError::NoRoom { need, capacity, .. } => format!(
+            "weights and one microbatch need {} of {}",
+            amounts::memory(need.0, unit),
+            amounts::memory(capacity.0, unit)
+        ),
+        other => other.to_string(),
+    }
+}
+
+impl fmt::Display for PlanReport<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{}: {}, {}; {}",
+            self.job,
+            count(self.devices as usize, "device", "devices"),
+            count(self.global_batch as usize, "sample a step", "samples a step"),
+            count(self.alternatives.len(), "choice", "choices"),
+        )?;
+        let mut table =
+            Table::new(["  choice", "step", "samples/s", "utilisation", "memory", "bound", "layers of the stages"]);
+        let planned = self.alternatives.iter().filter(|row| row.makespan.is_some());
+        let shown = planned.clone().take(self.top);
+        let time = |ticks: i64| amounts::time(ticks, self.time_unit);
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let mut reasons = Vec::new();
+        for row in shown {
+            let worth = row.worth.as_ref();
+            let cut: Vec<String> = row.cut.iter().flatten().map(ToString::to_string).collect();
+            table.row([
+                format!("  {}", row.name),
+                or_dash(row.makespan.map(time)),
+                or_dash(worth.and_then(|worth| worth.samples_per_second).map(amounts::digits)),
+                or_dash(worth.and_then(|worth| worth.utilisation).map(percentage)),
+                or_dash(row.peak_memory_max.map(|peak| amounts::memory(peak, self.memory_unit))),
+                or_dash(row.lower_bound.map(time)),
+                cut.join(","),
+            ]);
+        }
+        write!(out, "{table}")?;
+        let left = planned.count().saturating_sub(self.top);
+        if left > 0 {
+            writeln!(out, "  and {}; --top shows them", count(left, "longer plan", "longer plans"))?;
+        }
+        for row in self.alternatives.iter().filter(|row| row.status == "does not fit") {
+            reasons.push(format!("  {:<12}  {}: {}", "does not fit", row.name, row.because));
+        }
+        let of = |status: &str| self.alternatives.iter().filter(|row| row.status == status).count();
+        let dropped = of("dropped");
+        if dropped > 0 {
+            let choices = count(dropped, "choice", "choices");
+            writeln!(out, "  {:<12}  {choices}, for no plan with them is shorter than the best", "dropped")?;
+        }
+        for status in ["none found", "not reached"] {
+            if of(status) > 0 {
+                writeln!(out, "  {status:<12}  {}", count(of(status), "choice", "choices"))?;
+            }
+        }
+        let more = reasons.len().saturating_sub(5);
+        for reason in reasons.iter().take(5) {
+            writeln!(out, "{reason}")?;
+        }
+        if more > 0 {
+            writeln!(out, "  {:<12}  and {} more", "", more)?;
+        }
+        writeln!(out, "  {:<12}  {} for any plan of this job", "lower bound", time(self.lower_bound))?;
+        let gap = match (self.optimal, self.gap_rate) {
+            (true, _) => "none: no plan of this job is shorter".to_owned(),
+            (false, Some(rate)) => format!("{} at most, over all choices, cuts and schedules", percentage(rate)),
+            (false, None) => "not known".to_owned(),
+        };
+        writeln!(out, "  {:<12}  {gap}", "gap")?;
+        debug_assert!(self.best.is_some());
+        self.written.iter().try_for_each(|path| writeln!(out, "wrote {path}"))
+    }
+}
