@@ -12,7 +12,8 @@ use problem::ProblemReport;
 
 use super::error::{Error, Status};
 use super::figures::{Figures, Lines};
-use super::input::{Input, read_model};
+use super::input::Input;
+use super::job::JobFile;
 use super::memory_limit::MemoryLimit;
 use super::output::Output;
 use super::progress::Progress;
@@ -20,6 +21,7 @@ use super::size::Size;
 use super::violations::count;
 use crate::certificate::{self, Checked, Claim};
 use crate::draw::in_unit;
+use crate::job::Job;
 use crate::model::{Model, Ticks};
 use crate::prove;
 use crate::schedule::Schedule;
@@ -32,7 +34,7 @@ pub struct CheckArgs {
     #[arg(value_name = "CERTIFICATE")]
     certificate: PathBuf,
 
-    /// The model file that the certificate must be about
+    /// The model file, or the job file, that the certificate must be about
     ///
     /// Without it, the certificate is checked against the problem that it states itself, which is printed: whether that
     /// is the problem you mean, you have to see.
@@ -90,8 +92,12 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
         return of_witness(checked, output);
     }
     let schedule = input.schedule()?.schedule;
-    let model = args.model()?;
-    let checked = certificate::check(&schedule, model.as_ref());
+    let asked = args.asked()?;
+    let checked = match &asked {
+        Some(Asked::Job(job)) => certificate::check_plan(&schedule, job),
+        Some(Asked::Model(model)) => certificate::check(&schedule, Some(model)),
+        None => certificate::check(&schedule, None),
+    };
     drop(progress);
     let answer = match &checked {
         Ok(checked) => CertificateReport {
@@ -99,7 +105,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
             claims: checked.claims.iter().map(|claim| line(claim, checked)).collect(),
             reason: None,
             figures: Figures::of(&checked.problem, &schedule, &checked.verdict),
-            problem: Some(ProblemReport::of(&checked.problem, model.is_some())),
+            problem: Some(ProblemReport::of(&checked.problem, asked.is_some())),
             schedule: &schedule,
             checked: Some(checked),
         },
@@ -151,12 +157,29 @@ impl fmt::Display for WitnessReport {
     }
 }
 
+/// What a certificate must be about.
+enum Asked {
+    Model(Box<Model>),
+    Job(Box<Job>),
+}
+
 impl CheckArgs {
-    /// The model that the certificate must be about, if any.
-    fn model(&self) -> Result<Option<Model>, Error> {
+    /// The model or the job that the certificate must be about, if any.
+    fn asked(&self) -> Result<Option<Asked>, Error> {
+        let changes = self.size.is_given() || self.memory_limit.is_given();
         match &self.model {
-            Some(path) => Ok(Some(self.memory_limit.apply(self.size.apply(read_model(path)?)?)?)),
-            None if self.size.is_given() || self.memory_limit.is_given() => Err(Error::usage(
+            Some(path) => match JobFile::read_if_job(path)? {
+                Ok(_) if changes => Err(Error::usage(
+                    "--devices, --microbatches and --memory change a model, but this is a job file",
+                    "leave them out",
+                )),
+                Ok(file) => Ok(Some(Asked::Job(Box::new(file.job)))),
+                Err(input) => {
+                    let model = self.memory_limit.apply(self.size.apply(input.model()?)?)?;
+                    Ok(Some(Asked::Model(Box::new(model))))
+                }
+            },
+            None if changes => Err(Error::usage(
                 "--devices, --microbatches and --memory change a model, but none is given",
                 "say which with --model",
             )),

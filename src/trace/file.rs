@@ -300,7 +300,13 @@ pub fn parse(text: &str) -> Result<Trace, TraceFileError> {
     if file.format != FORMAT {
         return Err(TraceFileError::Format(file.format));
     }
-    json::strict(text, &[&["schedule", "certificate", "statement", "problem"]])?;
+    json::strict(
+        text,
+        &[
+            &["schedule", "certificate", "statement", "problem"],
+            &["schedule", "certificate", "statement", "job", "job"],
+        ],
+    )?;
     let inner = file.schedule.get();
     let schedule = schedule::parse(inner).map_err(|error| TraceFileError::Schedule {
         // Both are parts of one text.
