@@ -28,6 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &["analysis"]),
     ("interchange", &["analysis"]),
     ("draw", &["analysis"]),
+    ("transformer", &[]),
     (
         "regress",
         &["stop", "files", "smt", "analysis", "block", "catalog", "prove", "lowering", "interchange"],
@@ -50,6 +51,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "lowering",
             "interchange",
             "draw",
+            "transformer",
             "regress",
         ],
     ),
@@ -67,6 +69,7 @@ const EXACT: &[&str] = &[
     "optimize::zone",
     "prove",
     "regress",
+    "transformer",
 ];
 
 /// What the core must not contain: output, files, clocks, threads, and orders that differ from run to run.
