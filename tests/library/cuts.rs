@@ -53,6 +53,14 @@ fn least_makespan(model: &Model) -> Option<i64> {
             _ => vec![(at(1, stage, microbatch), 0)],
         }
     };
+    let mut waiting = vec![Vec::new(); count];
+    for kind in 0..kinds.len() {
+        for (stage, microbatch) in (0..stages).flat_map(|stage| (0..microbatches).map(move |m| (stage, m))) {
+            for (need, _) in needs(kind, stage, microbatch) {
+                waiting[need].push(at(kind, stage, microbatch));
+            }
+        }
+    }
     let holds = |set: u32, device: usize| -> i64 {
         let mut held = 0;
         for stage in (0..stages).filter(|&stage| device_of(stage) == device) {
@@ -92,6 +100,12 @@ fn least_makespan(model: &Model) -> Option<i64> {
                             let end = start + model.duration(Stage::at(stage), of).0;
                             let mut longer = way.clone();
                             (longer[pass], longer[count + device]) = (end, end);
+                            // Ends that no pass to come asks for are forgotten, so that more ways are alike.
+                            for other in (0..count).filter(|&other| longer[other] > 0) {
+                                if waiting[other].iter().all(|&next| after >> next & 1 == 1) {
+                                    longer[other] = 0;
+                                }
+                            }
                             keep(next.entry(after).or_default(), longer);
                         }
                     }
