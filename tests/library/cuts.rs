@@ -101,9 +101,9 @@ fn least_makespan(model: &Model) -> Option<i64> {
                             let mut longer = way.clone();
                             (longer[pass], longer[count + device]) = (end, end);
                             // Ends that no pass to come asks for are forgotten, so that more ways are alike.
-                            for other in (0..count).filter(|&other| longer[other] > 0) {
-                                if waiting[other].iter().all(|&next| after >> next & 1 == 1) {
-                                    longer[other] = 0;
+                            for (end, waiting) in longer.iter_mut().zip(&waiting) {
+                                if waiting.iter().all(|&next| after >> next & 1 == 1) {
+                                    *end = 0;
                                 }
                             }
                             keep(next.entry(after).or_default(), longer);
