@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 /// The trusted base: the crate `bubbleproof-core`, whose modules this crate exports under their own names.
 /// What that crate may depend on, its manifest says and the compiler enforces.
-const CORE: &[&str] = &["text", "model", "schedule", "tasks", "replay", "comm", "certificate"];
+const CORE: &[&str] = &["text", "model", "job", "schedule", "tasks", "replay", "comm", "certificate"];
 
 /// Every module at the top of this crate and those of its own modules that it may import, in layers.
 /// `src/lib.rs` and `src/main.rs` are no modules. A new module has to be entered here.
 const LAYERS: &[(&str, &[&str])] = &[
     ("stop", &[]),
+    ("parallel", &[]),
     ("estimate", &[]),
     ("files", &[]),
     ("smt", &["stop"]),
@@ -23,7 +24,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("advice", &["block"]),
     ("catalog", &["stop", "kernel", "block"]),
     ("encode", &["stop", "smt", "kernel", "block"]),
-    ("optimize", &["stop", "estimate", "analysis", "kernel", "block", "catalog", "encode"]),
+    ("optimize", &["stop", "parallel", "estimate", "analysis", "kernel", "block", "catalog", "encode"]),
+    ("plan", &["stop", "parallel", "optimize"]),
     ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &["analysis"]),
     ("interchange", &["analysis"]),
@@ -46,6 +48,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "catalog",
             "encode",
             "optimize",
+            "plan",
             "prove",
             "trace",
             "lowering",

@@ -7,6 +7,7 @@ mod common;
 mod index;
 
 mod calibrated;
+mod cuts;
 mod every_m;
 mod findings;
 mod gallery;

@@ -7,6 +7,7 @@ mod cli;
 mod figures;
 mod interrupt;
 mod limits;
+mod planning;
 mod readme;
 mod regress;
 mod traces;

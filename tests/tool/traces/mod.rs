@@ -7,7 +7,7 @@ mod clocks;
 mod corpus;
 mod cut;
 mod errors;
-mod figures;
+pub mod figures;
 mod fitted;
 mod gpu;
 mod kernels;
