@@ -254,7 +254,8 @@ Examples:
 const ESTIMATE_EXAMPLES: &str = "\
 Examples:
   bubbleproof estimate models/transformers/llama-3-8b.toml -o job.toml
-  bubbleproof plan job.toml";
+  bubbleproof plan job.toml
+docs/estimates.md describes the input, and the formulas.";
 
 const BLOCK_EXAMPLES: &str = "\
 Examples:

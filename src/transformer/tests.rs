@@ -132,7 +132,8 @@ fn mistakes_are_named_with_their_key() {
         let text = TINY.replacen(from, to, 1);
         assert_ne!(text, TINY, "{from}");
         let error = parse(&text).expect_err(to);
-        messages += &format!("{}\n    at: {}\n", error, text[error.span].lines().next().unwrap_or(""));
+        let place = text[error.span.clone()].lines().next().unwrap_or("");
+        messages += &format!("{error}\n    at: {place}\n");
     }
     insta::assert_snapshot!("mistakes", messages);
 }
