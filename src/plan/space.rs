@@ -7,7 +7,7 @@
 use super::cuts::{CutSolution, Partition, PlanError, optimize_cut, quick_cut};
 use crate::certificate::{CutBoundError, JobStatement, lower_bound_over_cuts, quick_bound_over_cuts};
 use crate::job::{Choice, ChoiceError, Job, Layers};
-use crate::model::Ticks;
+use crate::model::{Ticks, Units};
 use crate::optimize::Options;
 use crate::parallel;
 use crate::schedule::Schedule;
@@ -273,15 +273,20 @@ fn finish(open: Vec<Open>, closed: Vec<Alternative>, options: &Options) -> Resul
     alternatives.extend(closed);
     let bounds = alternatives.iter().filter_map(|one| one.none_below);
     let Some(none_below) = bounds.chain(best).min() else {
-        return Err(alternatives.into_iter().find_map(refusal).unwrap_or(PlanError::NoneFound));
+        return Err(least_refusal(alternatives));
     };
     Ok(Plan { alternatives, none_below, is_cut_short: options.stop.is_due() })
 }
 
-/// Why a choice does not fit.
-fn refusal(alternative: Alternative) -> Option<PlanError> {
-    match alternative.outcome {
-        Outcome::DoesNotFit(error) => Some(error.into()),
+/// Why nothing fits: what the choice that needs the least needs.
+fn least_refusal(alternatives: Vec<Alternative>) -> PlanError {
+    let refusals = alternatives.into_iter().filter_map(|alternative| match alternative.outcome {
+        Outcome::DoesNotFit(error) => Some(error),
         _ => None,
-    }
+    });
+    let need = |error: &CutBoundError| match error {
+        CutBoundError::NoRoom { need, .. } => *need,
+        _ => Units(i64::MAX),
+    };
+    refusals.min_by_key(need).map_or(PlanError::NoneFound, PlanError::NoCut)
 }

@@ -188,7 +188,7 @@ impl fmt::Display for PlanReport<'_> {
         let dropped = of("dropped");
         if dropped > 0 {
             let choices = count(dropped, "choice", "choices");
-            writeln!(out, "  {:<12}  {choices}, for no plan with them is shorter than the best", "dropped")?;
+            writeln!(out, "  {:<12}  {choices} that cannot beat the best plan", "dropped")?;
         }
         for status in ["none found", "not reached"] {
             if of(status) > 0 {
