@@ -1,0 +1,3 @@
+//! Cuts of layers into stages, compared with those of others.
+
+mod peer;
