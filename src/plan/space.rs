@@ -162,9 +162,8 @@ pub fn plan(
         .into_iter()
         .map(|choice| Ok((choice, job.layers(&choice)?)))
         .collect::<Result<_, ChoiceError>>()?;
-    let bounds = parallel::map(options.threads, &layers, |(_, layers)| {
-        quick_bound_over_cuts(layers, Ticks(i64::MAX))
-    });
+    let bounds =
+        parallel::map(options.threads, &layers, |(_, layers)| quick_bound_over_cuts(layers, Ticks(i64::MAX)));
     let (mut open, mut closed) = (Vec::new(), Vec::new());
     for ((choice, layers), bound) in layers.into_iter().zip(bounds) {
         match bound {
@@ -208,9 +207,8 @@ fn deepen(
     count: usize,
     tell: &mut dyn FnMut(&str, usize, Option<Ticks>, Option<Ticks>),
 ) -> Result<(), PlanError> {
-    let mut planned: Vec<usize> = (0..open.len())
-        .filter(|&at| matches!(open[at].outcome, Outcome::Planned { .. }))
-        .collect();
+    let mut planned: Vec<usize> =
+        (0..open.len()).filter(|&at| matches!(open[at].outcome, Outcome::Planned { .. })).collect();
     let value = |one: &Open| match &one.outcome {
         Outcome::Planned { plan, .. } => plan.solution.value(),
         _ => Ticks(i64::MAX),
@@ -219,7 +217,8 @@ fn deepen(
     planned.truncate(DEEP);
     for (turn, &at) in planned.iter().enumerate() {
         let best = open.iter().map(value).min();
-        if options.stop.is_due() || best.is_some_and(|best| open[at].bound >= best && value(&open[at]) > best) {
+        if options.stop.is_due() || best.is_some_and(|best| open[at].bound >= best && value(&open[at]) > best)
+        {
             continue;
         }
         tell(&format!("searching {}", open[at].choice), count, best, open.iter().map(|one| one.bound).min());

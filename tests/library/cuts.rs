@@ -38,7 +38,8 @@ fn least_makespan(model: &Model) -> Option<i64> {
     let (stages, microbatches) = (model.stages() as usize, model.microbatches() as usize);
     let count = 3 * stages * microbatches;
     assert!(count <= 24, "few enough for a set of passes in 32 bits");
-    let at = |kind: usize, stage: usize, microbatch: usize| (kind * stages + stage) * microbatches + microbatch;
+    let at =
+        |kind: usize, stage: usize, microbatch: usize| (kind * stages + stage) * microbatches + microbatch;
     let kinds = [Kind::F, Kind::I, Kind::W];
     let device_of = |stage: usize| model.placement().device_of(Stage::at(stage)).index();
     let devices = model.devices() as usize;
@@ -90,7 +91,8 @@ fn least_makespan(model: &Model) -> Option<i64> {
                             continue;
                         }
                         let (device, after) = (device_of(stage), set | 1 << pass);
-                        let capacity = model.activation_capacity(model.placement().device_of(Stage::at(stage)));
+                        let capacity =
+                            model.activation_capacity(model.placement().device_of(Stage::at(stage)));
                         if kind == 0 && capacity.is_some_and(|capacity| holds(after, device) > capacity.0) {
                             continue;
                         }
@@ -136,9 +138,8 @@ fn jobs() -> impl Strategy<Value = (String, Job)> {
         2 => Just(("v", 2, 1..=2)),
         1 => Just(("looped 2", 2, 1..=2)),
     ];
-    let shape = shape.prop_flat_map(|(placement, devices, microbatches)| {
-        (Just(placement), Just(devices), microbatches)
-    });
+    let shape = shape
+        .prop_flat_map(|(placement, devices, microbatches)| (Just(placement), Just(devices), microbatches));
     (proptest::collection::vec(layer, 4..6), shape, 0_i64..3, proptest::option::of(4_i64..16)).prop_map(
         |(layers, (placement, devices, microbatches), latency, memory)| {
             let names: Vec<String> = (0..layers.len()).map(|at| format!("\"l{at}\"")).collect();
@@ -233,7 +234,14 @@ fn the_bound_over_cuts_is_never_above_the_least_makespan_with_recomputation_or_a
         let found = optimize_cut(&layers, &Partition::Auto, &options, &mut |_| ());
         match (bound, found) {
             (Ok(bound), Ok(found)) => assert!(bound <= found.solution.value(), "{choice}"),
-            (_, Err(PlanError::NoCut(_) | PlanError::NoneFound | PlanError::Search(OptimizeError::Infeasible(_)))) => {}
+            (
+                _,
+                Err(
+                    PlanError::NoCut(_)
+                    | PlanError::NoneFound
+                    | PlanError::Search(OptimizeError::Infeasible(_)),
+                ),
+            ) => {}
             (bound, found) => panic!("{choice}: {bound:?} {:?}", found.map(|found| found.solution.value())),
         }
     }

@@ -179,8 +179,15 @@ impl fmt::Display for PlanReport<'_> {
             count(self.global_batch as usize, "sample a step", "samples a step"),
             count(self.alternatives.len(), "choice", "choices"),
         )?;
-        let mut table =
-            Table::new(["  choice", "step", "samples/s", "utilisation", "memory", "bound", "layers of the stages"]);
+        let mut table = Table::new([
+            "  choice",
+            "step",
+            "samples/s",
+            "utilisation",
+            "memory",
+            "bound",
+            "layers of the stages",
+        ]);
         let planned = self.alternatives.iter().filter(|row| row.makespan.is_some());
         let shown = planned.clone().take(self.top);
         let time = |ticks: i64| amounts::time(ticks, self.time_unit);
@@ -209,7 +216,9 @@ impl fmt::Display for PlanReport<'_> {
         writeln!(out, "  {:<12}  {} for any plan of this job", "lower bound", time(self.lower_bound))?;
         let gap = match (self.optimal, self.gap_rate) {
             (true, _) => "none: no plan of this job is shorter".to_owned(),
-            (false, Some(rate)) => format!("{} at most, over all choices, cuts and schedules", percentage(rate)),
+            (false, Some(rate)) => {
+                format!("{} at most, over all choices, cuts and schedules", percentage(rate))
+            }
             (false, None) => "not known".to_owned(),
         };
         writeln!(out, "  {:<12}  {gap}", "gap")?;

@@ -18,10 +18,22 @@ fn a_cut_is_found_checked_and_compared_with_others() {
     for (name, arguments) in [
         ("cut", &["optimize", JOB, "--pipeline", "4", "--placement", "linear"][..]),
         ("cut_even", &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "even"]),
-        ("cut_given", &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "3,2,2,1"]),
-        ("cut_of_other_stages", &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4"]),
-        ("cut_of_other_layers", &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4,4,4"]),
-        ("cut_with_an_empty_stage", &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4,0,0"]),
+        (
+            "cut_given",
+            &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "3,2,2,1"],
+        ),
+        (
+            "cut_of_other_stages",
+            &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4"],
+        ),
+        (
+            "cut_of_other_layers",
+            &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4,4,4"],
+        ),
+        (
+            "cut_with_an_empty_stage",
+            &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4,0,0"],
+        ),
         ("cut_that_is_none", &["optimize", JOB, "--partition", "half"]),
         ("choice_left_open", &["optimize", JOB]),
         ("choice_that_is_none", &["optimize", JOB, "--pipeline", "3"]),
@@ -62,7 +74,8 @@ fn what_is_claimed_over_cuts_and_plans_is_derived_again() {
     let text = fs::read_to_string(JOB).expect("a job");
     let job = job::parse(&text).expect("a job");
     let choices = job.choices().expect("choices");
-    let choice = choices.iter().find(|choice| choice.to_string() == "p4 t1 d1 b1 linear").expect("it is open");
+    let choice =
+        choices.iter().find(|choice| choice.to_string() == "p4 t1 d1 b1 linear").expect("it is open");
     let layers = job.layers(choice).expect("layers");
     let found = optimize_cut(&layers, &Partition::Even, &Options::default(), &mut |_| ()).expect("a plan");
     let genuine = JobStatement {
@@ -77,8 +90,14 @@ fn what_is_claimed_over_cuts_and_plans_is_derived_again() {
         let (model, solution) = (&found.model, &found.solution);
         let mut schedule = solution.schedule.clone();
         let objective = Objective::Makespan;
-        let certificate =
-            Certificate::of(model, &schedule, &solution.verdict, objective, &solution.bound, Optimality::Open);
+        let certificate = Certificate::of(
+            model,
+            &schedule,
+            &solution.verdict,
+            objective,
+            &solution.bound,
+            Optimality::Open,
+        );
         schedule.certificate = certificate.map(|certificate| certificate.with_job(claimed).to_json());
         certificate::check(&schedule, None).map_err(|error| error.to_string())
     };
@@ -90,10 +109,16 @@ fn what_is_claimed_over_cuts_and_plans_is_derived_again() {
         (JobStatement { no_cut_below: bound + Ticks(1), ..genuine.clone() }, "over all cuts does not hold"),
         (JobStatement { no_plan_below: Some(value), ..genuine.clone() }, "over all plans does not hold"),
         (JobStatement { searched: Some(value + Ticks(1)), ..genuine.clone() }, "contradicts the schedule"),
-        (JobStatement { cut: Cut::new(vec![3, 2, 2, 1]), ..genuine.clone() }, "not that of the job at the cut 3,2,2,1"),
+        (
+            JobStatement { cut: Cut::new(vec![3, 2, 2, 1]), ..genuine.clone() },
+            "not that of the job at the cut 3,2,2,1",
+        ),
         (JobStatement { cut: Cut::new(vec![8]), ..genuine.clone() }, "the cut has 1 stages, the placement 4"),
         (JobStatement { choice: other, ..genuine.clone() }, "the cut has 4 stages, the placement 2"),
-        (JobStatement { choice: Choice { data: 2, ..*choice }, ..genuine.clone() }, "does not leave the choice"),
+        (
+            JobStatement { choice: Choice { data: 2, ..*choice }, ..genuine.clone() },
+            "does not leave the choice",
+        ),
         (JobStatement { job: "name = 1".to_owned(), ..genuine.clone() }, "the job is none"),
         (
             JobStatement { job: genuine.job.replace("forward = 3", "forward = 2"), ..genuine.clone() },
@@ -127,10 +152,29 @@ fn a_job_that_is_wrong_is_refused_at_its_place() {
         ("a degree without costs", changed("pipeline = [2, 4]", "pipeline = [2, 4]\ntensor = [1, 2]")),
         ("a placement that is none", changed("\"v\"]", "\"spiral\"]")),
         ("no degree that fits", changed("pipeline = [2, 4]", "pipeline = [3]")),
-        ("a batch that does not divide", changed("global_batch = 8", "global_batch = 7").replace("[2, 4]", "2")),
+        (
+            "a batch that does not divide",
+            changed("global_batch = 8", "global_batch = 7").replace("[2, 4]", "2"),
+        ),
         ("memory for no plan", changed("memory = 24", "memory = 8")),
-        ("a space too large", changed("pipeline = [2, 4]", &format!("pipeline = {:?}\ntensor = {:?}\nmicrobatch_size = 1", (1..=400).collect::<Vec<_>>(), vec![1]))
-            .replace("placement = [\"linear\", \"v\"]", &format!("placement = {:?}\nrecompute = [\"none\", \"auto\"]\noffload = [\"none\", \"auto\"]", looped()))),
+        (
+            "a space too large",
+            changed(
+                "pipeline = [2, 4]",
+                &format!(
+                    "pipeline = {:?}\ntensor = {:?}\nmicrobatch_size = 1",
+                    (1..=400).collect::<Vec<_>>(),
+                    vec![1]
+                ),
+            )
+            .replace(
+                "placement = [\"linear\", \"v\"]",
+                &format!(
+                    "placement = {:?}\nrecompute = [\"none\", \"auto\"]\noffload = [\"none\", \"auto\"]",
+                    looped()
+                ),
+            ),
+        ),
         ("bandwidth without units", changed("latency = 1", "latency = 1\nbandwidth = \"5 GB/s\"")),
         ("more kept than there is", changed("retained_for_weight = 1", "checkpoint = 3")),
         ("a second profile", format!("{}\n[[profile]]\n[[profile]]\n", right)),

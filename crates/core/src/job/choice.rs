@@ -159,7 +159,9 @@ pub enum ChoiceError {
         values: usize,
     },
     /// A choice without costs of its layers.
-    #[error("there are no costs for a tensor-parallel degree of {tensor} and a microbatch size of {microbatch_size}")]
+    #[error(
+        "there are no costs for a tensor-parallel degree of {tensor} and a microbatch size of {microbatch_size}"
+    )]
     NoProfile {
         /// The tensor-parallel degree.
         tensor: u32,
@@ -167,7 +169,9 @@ pub enum ChoiceError {
         microbatch_size: u32,
     },
     /// Gradients have to be reduced over replicas, but how fast is not said.
-    #[error("{data} replicas reduce gradients, but the machine has no bandwidth: `machine.bandwidth` or `machine.node_bandwidth`")]
+    #[error(
+        "{data} replicas reduce gradients, but the machine has no bandwidth: `machine.bandwidth` or `machine.node_bandwidth`"
+    )]
     NoBandwidth {
         /// The number of replicas.
         data: u32,
@@ -268,7 +272,9 @@ impl Job {
     }
 
     fn has_layers_for(&self, pipeline: u32, placement: ChoicePlacement) -> bool {
-        let stages = if self.choices.empty_stages { u64::from(pipeline) } else {
+        let stages = if self.choices.empty_stages {
+            u64::from(pipeline)
+        } else {
             u64::from(pipeline) * u64::from(placement.chunks())
         };
         stages <= self.layers.len() as u64
@@ -288,9 +294,8 @@ impl Job {
             let cost = profile.layers.get(name).cloned().unwrap_or_default();
             atoms.push(self.atom(name, &cost, choice)?);
         }
-        let outputs = std::iter::once(0).chain(
-            self.layers.iter().map(|name| profile.layers.get(name).map_or(0, |cost| cost.output)),
-        );
+        let outputs = std::iter::once(0)
+            .chain(self.layers.iter().map(|name| profile.layers.get(name).map_or(0, |cost| cost.output)));
         let message = |units| -> Result<[Ticks; 2], ChoiceError> {
             let near = self.machine.near.message(units);
             let far = self.machine.far.message(units);
@@ -364,8 +369,11 @@ impl Job {
             return Ok(0);
         }
         let ring = u64::from(tensor) * u64::from(data);
-        let network =
-            if ring > u64::from(self.machine.devices_per_node) { &self.machine.far } else { &self.machine.near };
+        let network = if ring > u64::from(self.machine.devices_per_node) {
+            &self.machine.far
+        } else {
+            &self.machine.near
+        };
         if network.bandwidth.is_none() {
             return Err(ChoiceError::NoBandwidth { data });
         }

@@ -188,8 +188,7 @@ impl Quantity {
             return Err(QuantityError::NoUnit { number: self.written.clone(), scale });
         }
         let known = scale.units().iter().find(|(name, _)| *name == self.unit);
-        let (_, factor) =
-            known.ok_or_else(|| QuantityError::Unit { unit: self.unit.clone(), scale })?;
+        let (_, factor) = known.ok_or_else(|| QuantityError::Unit { unit: self.unit.clone(), scale })?;
         Ok(self.number * Ratio::from_integer(*factor))
     }
 }

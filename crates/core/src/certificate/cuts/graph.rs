@@ -5,8 +5,8 @@
 //! chunk 1 from the last one back, until they meet. With several chunks in the same direction, chunk k ends where chunk k+1
 //! begins, which is tried in all ways.
 
-use std::collections::{BTreeMap, BinaryHeap};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::device::{Range, Sums};
 use crate::job::{Cut, Layers};
@@ -289,7 +289,8 @@ impl Search<'_, '_> {
 
     /// What the chunks so far take at the least: their work over all microbatches.
     fn partial(&self, device: usize, from: &Reached, to: &Reached, last: usize) -> i64 {
-        let work = (0..=last).map(|chunk| self.sums.work_of(range(self.is_v(), chunk, from[chunk], to[chunk])));
+        let work =
+            (0..=last).map(|chunk| self.sums.work_of(range(self.is_v(), chunk, from[chunk], to[chunk])));
         let first = range(self.is_v(), 0, from[0], to[0]);
         let all: Ticks = work.sum();
         if self.limit == i64::MAX {

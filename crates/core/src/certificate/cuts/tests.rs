@@ -59,8 +59,13 @@ const UNEVEN: [[i64; 4]; 7] =
 
 #[test]
 fn no_cut_has_a_bound_below_that_of_all_cuts() {
-    for placement in [Placement::linear(2), Placement::linear(3), Placement::v(2), Placement::looped(2, 2), Placement::v(3)]
-    {
+    for placement in [
+        Placement::linear(2),
+        Placement::linear(3),
+        Placement::v(2),
+        Placement::looped(2, 2),
+        Placement::v(3),
+    ] {
         let placement = placement.expect("a placement");
         for capacity in [None, Some(9), Some(14), Some(20)] {
             for microbatches in [1, 3, 8] {
