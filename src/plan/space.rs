@@ -154,10 +154,9 @@ pub fn plan(
 ) -> Result<Plan, PlanError> {
     let choices = job.choices()?;
     let count = choices.len();
-    let mut tell = |step: &str, done: usize, best: Option<Ticks>, none_below: Option<Ticks>| {
-        progress(&PlanProgress { done, choices: count, best, none_below, step: step.to_owned() });
-    };
-    tell("bounds", 0, None, None);
+    let begun =
+        PlanProgress { done: 0, choices: count, best: None, none_below: None, step: "bounds".to_owned() };
+    progress(&begun);
     let layers: Vec<(Choice, Layers)> = choices
         .into_iter()
         .map(|choice| Ok((choice, job.layers(&choice)?)))
@@ -181,7 +180,8 @@ pub fn plan(
         if options.stop.is_due() {
             break;
         }
-        tell("quick plans", closed.len() + at, best, least);
+        let (done, step) = (closed.len() + at, "quick plans".to_owned());
+        progress(&PlanProgress { done, best, none_below: least, step, ..begun.clone() });
         let one = &mut open[at];
         if best.is_some_and(|best| one.bound >= best) {
             one.outcome = Outcome::Dropped;
@@ -196,7 +196,7 @@ pub fn plan(
             Err(error) => return Err(error),
         }
     }
-    deepen(&mut open, options, count, &mut tell)?;
+    deepen(&mut open, options, count, progress)?;
     finish(open, closed, options)
 }
 
@@ -205,7 +205,7 @@ fn deepen(
     open: &mut [Open],
     options: &Options,
     count: usize,
-    tell: &mut dyn FnMut(&str, usize, Option<Ticks>, Option<Ticks>),
+    progress: &mut dyn FnMut(&PlanProgress),
 ) -> Result<(), PlanError> {
     let mut planned: Vec<usize> =
         (0..open.len()).filter(|&at| matches!(open[at].outcome, Outcome::Planned { .. })).collect();
@@ -221,7 +221,13 @@ fn deepen(
         {
             continue;
         }
-        tell(&format!("searching {}", open[at].choice), count, best, open.iter().map(|one| one.bound).min());
+        progress(&PlanProgress {
+            done: count,
+            choices: count,
+            best,
+            none_below: open.iter().map(|one| one.bound).min(),
+            step: format!("searching {}", open[at].choice),
+        });
         let turns = u32::try_from(planned.len() - turn).unwrap_or(1);
         let stop = options.stop.within(options.stop.remaining() / turns);
         let found = optimize_cut(

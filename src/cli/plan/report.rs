@@ -19,6 +19,7 @@ use crate::replay::Rate;
 
 /// All choices of a job, with what became of them.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "they are keys of the JSON object")]
 pub struct PlanReport<'a> {
     feasible: bool,
     job: &'a str,
@@ -82,7 +83,7 @@ impl<'a> PlanReport<'a> {
             time_unit: &job.time_unit,
             memory_unit: &job.memory_unit,
             alternatives: plan.alternatives.iter().map(|one| Row::of(job, one, best)).collect(),
-            written: written.iter().map(|path| FileName::of(path)).collect(),
+            written: written.iter().map(FileName::of).collect(),
             top,
             best,
             gap_rate,

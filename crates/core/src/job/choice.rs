@@ -198,13 +198,10 @@ impl Job {
     pub fn choices(&self) -> Result<Vec<Choice>, ChoiceError> {
         let open = &self.choices;
         let devices = self.machine.devices;
-        let divisors: Vec<u32> = match &open.pipeline {
-            Some(list) => list.clone(),
-            None => {
-                let most = u32::try_from(self.layers.len()).unwrap_or(u32::MAX).min(devices);
-                (1..=most).filter(|&degree| devices.is_multiple_of(degree)).collect()
-            }
-        };
+        let divisors: Vec<u32> = open.pipeline.clone().unwrap_or_else(|| {
+            let most = u32::try_from(self.layers.len()).unwrap_or(u32::MAX).min(devices);
+            (1..=most).filter(|&degree| devices.is_multiple_of(degree)).collect()
+        });
         let lengths = [
             ("pipeline", divisors.len()),
             ("tensor", open.tensor.len()),
@@ -320,8 +317,7 @@ impl Job {
             atoms,
             messages,
             capacity: self.machine.memory.map(Units),
-            can_recompute: choice.saving.recompute,
-            can_offload: choice.saving.offload,
+            saving: choice.saving,
             empty_stages: self.choices.empty_stages,
         })
     }

@@ -89,7 +89,7 @@ fn read_profiles(
     let base = file.get("layer").map(|value| value.table()).transpose()?;
     let mut profiles = BTreeMap::new();
     let Some(value) = file.get("profile") else {
-        let base = file.require("layer").and_then(|_| Ok(base.expect("it is there")))?;
+        let base = file.require("layer")?.table()?;
         profiles.insert((1, 1), read_profile(&base, None, kinds, reader)?);
         return Ok(profiles);
     };

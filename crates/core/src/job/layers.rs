@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Saving;
 use super::cut::{Cut, CutError};
 use crate::model::{
     Costs, Device, Memory, Model, ModelError, Offload, Placement, Recompute, RecomputeLevel, Stage, StepEnd,
@@ -65,10 +66,8 @@ pub struct Layers {
     pub far: Vec<bool>,
     /// The memory of each device, weights included; `None` without a limit.
     pub capacity: Option<Units>,
-    /// Whether stages may be recomputed.
-    pub can_recompute: bool,
-    /// Whether activations may go to the host.
-    pub can_offload: bool,
+    /// How memory may be saved.
+    pub saving: Saving,
     /// Whether a stage may have no layer.
     pub empty_stages: bool,
 }
@@ -178,7 +177,7 @@ impl Layers {
             capacity: Device::all(placement.devices()).map(capacity).collect(),
         };
         let mut model = Model::new(name, self.source.clone(), placement, self.microbatches, costs, memory)?;
-        if self.can_recompute {
+        if self.saving.recompute {
             let durations = ticks(|atom| atom.recompute);
             let duration = (durations != model.costs().forward).then_some(durations);
             let level = RecomputeLevel { checkpoint: units(|atom| atom.checkpoint), duration };
@@ -188,7 +187,7 @@ impl Layers {
         if step.takes_time() {
             model = model.with_step(Some(step))?;
         }
-        if self.can_offload {
+        if self.saving.offload {
             let copies = ticks(|atom| atom.copy);
             let moved = units(|atom| atom.offload);
             model =

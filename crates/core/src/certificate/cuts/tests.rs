@@ -1,5 +1,5 @@
 use super::*;
-use crate::job::Atom;
+use crate::job::{Atom, Saving};
 use crate::model::Placement;
 
 /// Layers that take F, I and W so long, and hold so much; a latency of one tick.
@@ -30,8 +30,7 @@ fn layers(placement: Placement, microbatches: u32, atoms: &[[i64; 4]], capacity:
         messages: vec![[Ticks(1), Ticks(1)]; atoms.len() + 1],
         atoms,
         capacity: capacity.map(Units),
-        can_recompute: false,
-        can_offload: false,
+        saving: Saving::default(),
         empty_stages: false,
     }
 }
