@@ -1,6 +1,7 @@
 //! `optimize`: a short schedule under the capacities, and how far from the shortest it can be at most.
 
 mod robust;
+mod sweep;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,13 @@ use super::number::Interval;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::{Infeasible, ObjectiveName, SearchArgs};
-use super::size::{ModelArgs, check_size, one_way};
+use super::size::{Size, check_size, one_way};
+use super::sweep::SweepArgs;
 use super::violations::count;
 use crate::certificate::Optimality;
 use crate::draw::in_unit;
 use crate::estimate::Work;
-use crate::model::{Device, Model};
+use crate::model::{Device, Model, Units};
 use crate::optimize::{OptimizeError, Solution};
 use crate::schedule::{self, Schedule};
 use robust::Robust;
@@ -33,7 +35,7 @@ use robust::Robust;
 #[derive(Debug, Args)]
 pub struct OptimizeArgs {
     #[command(flatten)]
-    model: ModelArgs,
+    model: SweepArgs,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -50,6 +52,9 @@ pub struct OptimizeArgs {
     trace: Vec<PathBuf>,
 
     /// The schedule file to write; `-` writes standard output, in place of the figures
+    ///
+    /// With several combinations of sizes and memory limits, a folder, `DIR/`: one file for each, such as
+    /// d8-m24-memory12.json.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -87,17 +92,21 @@ struct SolutionReport<'a> {
     solution: &'a Solution,
 }
 
+/// That more time may help.
+const GAP_LEFT: &str = "a gap is left, and the usual effort is spent; --time-limit S goes on for S seconds";
+
 /// Finds a schedule, writes it, and prints its figures.
 ///
 /// # Errors
 /// When a file or an option is wrong, the schedule cannot be written, or the search is defective.
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
+    let Some(only) = args.model.only() else { return sweep::run(args, output) };
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
-    let model = args.model.read()?;
+    let model = only.read()?;
     robust::check(args, &model)?;
     if args.robust == Some(Robust::Mean) {
         let model = one_way(model)?;
-        return robust::mean(args, &model, target.as_ref(), output);
+        return robust::mean(args, &only, &model, target.as_ref(), output);
     }
     let progress = Progress::start("starting");
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
@@ -115,9 +124,9 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         Err(error) => return Err(refused(&error)),
     };
     if !solution.is_optimal() && !solution.is_cut_short {
-        note("a gap is left, and the usual effort is spent; --time-limit S goes on for S seconds");
+        note(GAP_LEFT);
     }
-    args.record(&model, &mut solution.schedule);
+    args.record(only.size(), only.memory(&model), &mut solution.schedule);
     let report = SolutionReport::of(&model, &solution, args.search.objective());
     report.notes.iter().for_each(|text| note(text));
     if let Some(target) = &target {
@@ -148,11 +157,11 @@ fn schedule_target(path: &Path, output: Output) -> Result<Target, Error> {
 
 impl OptimizeArgs {
     /// Writes into the schedule with which options it was made.
-    fn record(&self, model: &Model, schedule: &mut Schedule) {
+    fn record(&self, size: Size, memory: Option<Units>, schedule: &mut Schedule) {
         let Some(provenance) = &mut schedule.provenance else { return };
-        provenance.devices = self.model.devices();
-        provenance.microbatches = self.model.microbatches();
-        provenance.memory = self.model.memory(model).map(|units| units.0);
+        provenance.devices = size.devices();
+        provenance.microbatches = size.microbatches();
+        provenance.memory = memory.map(|units| units.0);
         provenance.settings.insert("seed".to_owned(), self.search.seed().to_string());
     }
 }

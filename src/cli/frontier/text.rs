@@ -90,7 +90,11 @@ impl fmt::Display for FrontierReport<'_> {
         }
         // Without recomputation it is what the bubble rate leaves of the whole.
         let table = if self.passes.recompute { table } else { table.without(3) };
-        write!(out, "{table}\n{}", self.chart)?;
+        write!(out, "{table}")?;
+        // Several frontiers are drawn together, below all of them.
+        if !self.chart.is_empty() {
+            write!(out, "\n{}", self.chart)?;
+        }
         self.legend(out)?;
         match self.claimed_by {
             Some(solver) => writeln!(
