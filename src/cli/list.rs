@@ -55,11 +55,26 @@ impl<T: PartialEq + FromStr<Err = String>> FromStr for List<T> {
 /// # Errors
 /// As for [`List::of`].
 pub fn counts(text: &str) -> Result<List<u32>, String> {
-    List::of(text, |text| {
-        let number: i64 = text.parse().map_err(|error: std::num::ParseIntError| error.to_string())?;
-        let count = u32::try_from(number).ok().filter(|&count| count > 0);
-        count.ok_or_else(|| format!("{number} is not in 1..={}", u32::MAX))
-    })
+    List::of(text, positive)
+}
+
+/// Reads one positive number that fits into 32 bits, for commands that take no list.
+///
+/// # Errors
+/// When it is no such number.
+pub fn count(text: &str) -> Result<u32, String> {
+    if text.contains(',') {
+        return Err(
+            "this command takes a single number; `optimize`, `compare` and `frontier` take lists".to_owned()
+        );
+    }
+    positive(text)
+}
+
+fn positive(text: &str) -> Result<u32, String> {
+    let number: i64 = text.parse().map_err(|error: std::num::ParseIntError| error.to_string())?;
+    let count = u32::try_from(number).ok().filter(|&count| count > 0);
+    count.ok_or_else(|| format!("{number} is not in 1..={}", u32::MAX))
 }
 
 #[cfg(test)]
@@ -84,6 +99,13 @@ mod tests {
             ("4,8,4", Err("`4` is a duplicate")),
             ("4,+4", Err("`+4` is a duplicate of `4`")),
         ] {
+            if !text.contains(',') {
+                assert_eq!(
+                    count(text).map(|count| vec![count]),
+                    expected.clone().map_err(str::to_owned),
+                    "{text}"
+                );
+            }
             assert_eq!(counts(text).map(|list| list.0), expected.map_err(str::to_owned), "{text}");
         }
     }

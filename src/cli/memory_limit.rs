@@ -195,8 +195,24 @@ mod tests {
             assert_eq!(text.parse::<Amount>().map(|amount| amount.value), Ok(value), "{text}");
         }
         for text in [
-            "", "%", "-1", "1.5", "-5%", "1.%", ".5%", "1.5.5%", "1e3%", "+5%", "x", "0.1234567890%", "60 GIB",
-            "50%GiB", "1,2", "-1GiB", "half", "GiB",
+            "",
+            "%",
+            "-1",
+            "1.5",
+            "-5%",
+            "1.%",
+            ".5%",
+            "1.5.5%",
+            "1e3%",
+            "+5%",
+            "x",
+            "0.1234567890%",
+            "60 GIB",
+            "50%GiB",
+            "1,2",
+            "-1GiB",
+            "half",
+            "GiB",
         ] {
             assert!(text.parse::<Amount>().is_err(), "{text}");
         }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::error::Error;
 use super::input::read_model;
-use super::list::{List, counts};
+use super::list::{List, count, counts};
 use super::memory_limit::MemoryLimit;
 use super::output::note;
 use crate::catalog;
@@ -161,11 +161,11 @@ pub fn activations_only(model: &Model) -> Model {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Size {
     /// The number of devices, in place of the model's; needs a model that is the same on every stage
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     devices: Option<u32>,
 
     /// The number of microbatches, in place of the model's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     microbatches: Option<u32>,
 }
 

@@ -146,7 +146,8 @@ impl SweepArgs {
         let model = read_model(&self.model)?;
         let at = |size: Size| {
             let model = size.apply(model.clone())?;
-            let cases = limits.iter().map(|limit| Case::of(&model, size, limit)).collect::<Result<_, Error>>()?;
+            let cases =
+                limits.iter().map(|limit| Case::of(&model, size, limit)).collect::<Result<_, Error>>()?;
             Ok(AtSize { model, cases })
         };
         sizes.into_iter().map(at).collect()
@@ -240,7 +241,8 @@ mod tests {
 
     #[test]
     fn thousands_of_combinations_are_refused() {
-        let list = |from: u32| (from..from + 40).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+        let list =
+            |from: u32| (from..from + 40).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
         let options = format!("--devices {} --microbatches {}", list(2), list(2));
         let error = args(&options).read().expect_err("1600 combinations");
         assert!(error.to_string().starts_with("1600 combinations"), "{error}");

@@ -101,12 +101,7 @@ mod tests {
 
     #[test]
     fn every_series_has_its_letter_its_colour_and_a_line_of_the_legend() {
-        let spot = |memory, time, full| Spot {
-            name: String::new(),
-            memory,
-            time: Ratio::new(time, 2),
-            full,
-        };
+        let spot = |memory, time, full| Spot { name: String::new(), memory, time: Ratio::new(time, 2), full };
         let series = [
             Series { name: "m < 9".to_owned(), points: vec![spot(2, 80, true), spot(6, 45, false)] },
             Series { name: "m = 16".to_owned(), points: vec![spot(2, 70, true), spot(4, 40, true)] },
@@ -121,7 +116,9 @@ mod tests {
         };
         insta::assert_snapshot!(curves.terminal(50));
         let svg = curves.svg();
-        assert!(svg.contains("x &amp; y") && svg.contains(">m &lt; 9</text>") && svg.contains("(lower bound)"));
+        assert!(
+            svg.contains("x &amp; y") && svg.contains(">m &lt; 9</text>") && svg.contains("(lower bound)")
+        );
         for (colour, circles) in [("#2145c0", 2), ("#a64f0c", 2)] {
             assert_eq!(svg.matches(&format!("<path fill=\"none\" stroke=\"{colour}\"")).count(), 2, "{svg}");
             assert_eq!(svg.matches(&format!("stroke=\"{colour}\" cx=")).count(), circles);
@@ -135,7 +132,12 @@ mod tests {
     fn many_series_keep_apart_and_inside() {
         let of = |at: i64| Series {
             name: format!("m = {at}"),
-            points: vec![Spot { name: String::new(), memory: at, time: Ratio::from_integer(40 - at), full: true }],
+            points: vec![Spot {
+                name: String::new(),
+                memory: at,
+                time: Ratio::from_integer(40 - at),
+                full: true,
+            }],
         };
         let series: Vec<Series> = (1..40).map(of).collect();
         let curves = Curves {

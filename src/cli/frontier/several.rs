@@ -6,7 +6,7 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::whole::{self, WholeReport};
-use super::{Drawn, FrontierArgs, FrontierReport, draw, drawing, for_blocks, refused};
+use super::{Drawn, FrontierArgs, FrontierReport, draw, drawing, for_blocks, refused, title};
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
 use crate::cli::file_name::FileName;
@@ -22,7 +22,7 @@ use crate::draw::{Axes, Curves, Series, Spot};
 use crate::estimate::Work;
 use crate::model::{Model, Units};
 use crate::optimize::frontier::whole::{WholeFrontier, whole_frontier};
-use crate::optimize::frontier::{frontier, named_schedules};
+use crate::optimize::frontier::{Frontier, frontier, named_schedules};
 use crate::stop::Stop;
 
 /// The frontiers, in the order of the sizes.
@@ -52,8 +52,7 @@ pub fn run(args: &FrontierArgs, sizes: &[Size], output: Output) -> Result<Status
     check_count(sizes.len())?;
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
     let model = read_model(&args.model)?;
-    let models =
-        sizes.iter().map(|size| size.apply(model.clone())).collect::<Result<Vec<Model>, Error>>()?;
+    let models = sizes.iter().map(|size| size.apply(model.clone())).collect::<Result<Vec<Model>, Error>>()?;
     let time_limit = args.time_limit.unwrap_or_else(|| unasked(sizes.len()));
     let work = if args.whole { Work::Search } else { Work::Blocks };
     let share = time_limit / u32::try_from(sizes.len()).unwrap_or(u32::MAX);
@@ -77,19 +76,23 @@ pub fn run(args: &FrontierArgs, sizes: &[Size], output: Output) -> Result<Status
         });
         let frontiers = Frontiers { blocks: blocks.collect(), chart: String::new(), written: None };
         note_each_once(frontiers.blocks.iter().flat_map(|block| &block.report.notes));
-        let least = models.iter().zip(&found).map(|(model, found)| per_microbatch(model, found.bound.0)).min();
+        let least =
+            models.iter().zip(&found).map(|(model, found)| per_microbatch(model, found.bound.0)).min();
         let series = models.iter().zip(&found).map(|(model, found)| whole_series(&models, model, found));
         let (least, series) = (least.unwrap_or_default(), series.collect::<Vec<_>>());
         let status = frontiers.blocks.iter().all(|block| block.report.status() == Status::Yes);
-        let curves = curves(&models, Axes::SchedulesPerMicrobatch, &series, least);
+        let title = picture_title(&models);
+        let curves = curves(&title, &models[0], Axes::SchedulesPerMicrobatch, &series, least);
         return frontiers.show(&curves, target, status, output);
     }
     let bare: Vec<Model> = models.iter().map(Model::without_weights).collect();
     let (found, least) = blocks(args, &models, &bare, &stop, &progress)?;
     drop((progress, limit));
     activations_only(&models[0]);
-    let series = models.iter().zip(&found).map(|(model, report)| Series {
-        name: legend(&models, model),
+    // Blocks do not depend on the number of microbatches.
+    let is_first = |at: usize| at == 0 || models[at - 1].devices() != models[at].devices();
+    let series = found.iter().enumerate().filter(|&(at, _)| is_first(at)).map(|(at, report)| Series {
+        name: format!("devices {}", models[at].devices()),
         points: report.spots().0,
     });
     let series: Vec<Series> = series.collect();
@@ -99,7 +102,8 @@ pub fn run(args: &FrontierArgs, sizes: &[Size], output: Output) -> Result<Status
     let frontiers = Frontiers { blocks, chart: String::new(), written: None };
     note_each_once(frontiers.blocks.iter().flat_map(|block| &block.report.notes));
     let status = frontiers.blocks.iter().all(|block| block.report.status() == Status::Yes);
-    frontiers.show(&curves(&models, Axes::Blocks, &series, least), target, status, output)
+    let title = picture_title(&models);
+    frontiers.show(&curves(&title, &models[0], Axes::Blocks, &series, least), target, status, output)
 }
 
 /// The frontiers of whole schedules, which share the time that is left equally.
@@ -120,10 +124,21 @@ fn whole_frontiers(
     models.iter().enumerate().map(search).collect()
 }
 
-fn curves<'a>(models: &'a [Model], axes: Axes, series: &'a [Series], least: Ratio<i64>) -> Curves<'a> {
-    let model = &models[0];
+/// What the picture is called: with the number of devices, where it is one.
+fn picture_title(models: &[Model]) -> String {
+    let is_one = models.iter().all(|model| model.devices() == models[0].devices());
+    if is_one { title(&models[0]) } else { models[0].name().to_owned() }
+}
+
+fn curves<'a>(
+    title: &'a str,
+    model: &'a Model,
+    axes: Axes,
+    series: &'a [Series],
+    least: Ratio<i64>,
+) -> Curves<'a> {
     let (time_unit, memory_unit) = (&model.costs().unit, &model.memory().unit);
-    Curves { title: model.name(), axes, time_unit, memory_unit, series, least }
+    Curves { title, axes, time_unit, memory_unit, series, least }
 }
 
 /// What the legend calls a size: what sets it apart from the others.
@@ -163,6 +178,7 @@ fn blocks<'a>(
     progress: &Progress,
 ) -> Result<(Vec<FrontierReport<'a>>, Ratio<i64>), Error> {
     let (mut reports, mut least) = (Vec::new(), Vec::new());
+    let mut last: Option<(u32, Frontier)> = None;
     for (done, (whole, model)) in models.iter().zip(bare).enumerate() {
         let passes = args.passes.passes(model)?;
         let share = stop.share(models.len() - done);
@@ -170,12 +186,16 @@ fn blocks<'a>(
         let mut tell = |peak: Units, interval: Ratio<i64>| {
             progress.step(format!("{size}: interval {interval} with a peak of {peak}"));
         };
-        // The named schedules want some of the time, too.
-        let for_blocks = share.within(share.remaining() / 4 * 3);
-        let found = frontier(model, passes, &for_blocks, &mut tell).map_err(refused)?;
+        let found = match last.take().filter(|(devices, _)| *devices == model.devices()) {
+            Some((_, found)) => found,
+            // The named schedules want some of the time, too.
+            None => frontier(model, passes, &share.within(share.remaining() / 4 * 3), &mut tell)
+                .map_err(refused)?,
+        };
         let named = named_schedules(whole, passes, &found, &share);
         reports.push(FrontierReport::of(model, passes, &found, named, &share));
         least.push(Ratio::from_integer(passes.most_work(model).0));
+        last = Some((model.devices(), found));
     }
     Ok((reports, least.into_iter().min().unwrap_or_default()))
 }

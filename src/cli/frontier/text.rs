@@ -137,7 +137,9 @@ impl fmt::Display for FrontierReport<'_> {
                 ]);
             }
             let recomputing = self.schedules.iter().any(|row| row.rate + row.useful < Rate::from_integer(1));
-            write!(out, "{}", if recomputing { table } else { table.without(6) })?;
+            let table = if recomputing { table } else { table.without(6) };
+            // Marks are those of a picture of this frontier alone.
+            write!(out, "{}", if self.chart.is_empty() { table.without(1) } else { table })?;
         }
         self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
     }

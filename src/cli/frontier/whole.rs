@@ -102,7 +102,8 @@ pub fn run(args: &FrontierArgs, size: Size, output: Output) -> Result<Status, Er
     let limit = Deadline::after(args.time_limit(), output);
     let options = search::options(&stop, args.time_limit.is_some());
     let limits = usize::from(args.limits);
-    let found = whole_frontier(&model, limits, &options, &mut |limit, state| progress.step(step(limit, state)));
+    let found =
+        whole_frontier(&model, limits, &options, &mut |limit, state| progress.step(step(limit, state)));
     drop((progress, limit));
     let found = found.map_err(|error| refused(&error))?;
     let mut report = WholeReport::of(&model, &found, &stop);
@@ -277,7 +278,8 @@ impl fmt::Display for WholeReport<'_> {
                     percentage(row.rate),
                 ]);
             }
-            write!(out, "{table}")?;
+            // Marks are those of a picture of this frontier alone.
+            write!(out, "{}", if self.chart.is_empty() { table.without(1) } else { table })?;
         }
         self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
     }

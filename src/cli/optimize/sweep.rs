@@ -150,7 +150,9 @@ fn at_size<'a>(
 fn folder(path: &Path, combinations: usize) -> Result<&Path, Error> {
     let name = FileName::of(path);
     let is_named = path.as_os_str().as_encoded_bytes().ends_with(b"/");
-    if path.is_dir() || (is_named && !path.exists()) {
+    // With a slash at its end, the path of a file is one of nothing.
+    let is_there = path.components().collect::<PathBuf>().exists();
+    if path.is_dir() || (is_named && !is_there) {
         return match path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
             None => Ok(path),
             Some(parent) => Err(Error::usage(
@@ -203,8 +205,12 @@ impl Swept<'_> {
             }
             (_, Err(reason)) => Answer::Infeasible(Infeasible::because(reason.clone())),
             (Ok(Outcome::NoTime) | Err(_), _) => unknown(
-                if stop.is_interrupted() { "interrupted before its search" } else { "no time was left for it" }
-                    .to_owned(),
+                if stop.is_interrupted() {
+                    "interrupted before its search"
+                } else {
+                    "no time was left for it"
+                }
+                .to_owned(),
             ),
         };
         let is_found = matches!(answer, Answer::Found(_));
