@@ -1,5 +1,7 @@
 //! Several staircases of memory against time in one picture, with a legend.
 
+use std::fmt::Write as _;
+
 use num_rational::Ratio;
 
 use super::curve::frame::{Frame, RIGHT_END, TOP};
@@ -54,7 +56,7 @@ impl Curves<'_> {
         let mut out = self.frame().terminal(width, spots);
         out.push('\n');
         for (series, letter) in self.series.iter().zip(letters()) {
-            out.push_str(&format!("{letter}  {}\n", series.name));
+            writeln!(out, "{letter}  {}", series.name).expect("writing to a string cannot fail");
         }
         out
     }
@@ -157,6 +159,6 @@ mod tests {
         };
         let heights: Vec<f64> = rows.iter().map(|row| height(row)).collect();
         assert!(heights.windows(2).all(|two| two[0] < two[1]) && heights[38] < 410.0, "{heights:?}");
-        assert!(curves.terminal(60).lines().count() == 20 + 39, "{}", curves.terminal(60));
+        assert!(curves.terminal(60).lines().count() == 21 + 39, "{}", curves.terminal(60));
     }
 }
