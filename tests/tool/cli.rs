@@ -16,6 +16,7 @@ mod prove;
 mod ranges;
 mod render;
 mod search;
+mod sweep;
 mod trace;
 mod verify;
 
@@ -180,6 +181,12 @@ fn the_answer_decides_the_exit_status() {
         (&["trace", "profile", TRACE, CONTENDED], 2),
         (&["optimize", MODEL], 0),
         (&["optimize", MODEL, "--memory", "0"], 1),
+        (&["optimize", MODEL, "--memory", "0,1"], 0),
+        (&["optimize", MODEL, "--memory", "0", "--microbatches", "2,3"], 1),
+        (&["optimize", MODEL, "--memory", "1,2", "--time-limit", "0.000000001"], 3),
+        (&["compare", MODEL, "--memory", "0,2"], 0),
+        (&["compare", MODEL, "--memory", "0", "--microbatches", "2,3"], 1),
+        (&["frontier", V_MODEL, "--devices", "2,3"], 0),
         (&["optimize", MODEL, "--time-limit", "0"], 2),
         (&["optimize", MODEL, "-o", "-", "--json"], 2),
         (&["block", FAMILY, "--devices", "4"], 0),
