@@ -51,3 +51,4 @@ pub mod regress;
 pub mod smt;
 pub mod stop;
 pub mod trace;
+pub mod transformer;

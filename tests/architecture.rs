@@ -30,6 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &["analysis"]),
     ("interchange", &["analysis"]),
     ("draw", &["analysis"]),
+    ("transformer", &[]),
     (
         "regress",
         &["stop", "files", "smt", "analysis", "block", "catalog", "prove", "lowering", "interchange"],
@@ -53,6 +54,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "lowering",
             "interchange",
             "draw",
+            "transformer",
             "regress",
         ],
     ),
@@ -70,6 +72,7 @@ const EXACT: &[&str] = &[
     "optimize::zone",
     "prove",
     "regress",
+    "transformer",
 ];
 
 /// What the core must not contain: output, files, clocks, threads, and orders that differ from run to run.

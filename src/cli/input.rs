@@ -25,6 +25,7 @@ use crate::trace::primus::{self, PrimusError};
 use crate::trace::profiler::{self, ProfilerError};
 use crate::trace::recording::Recording;
 use crate::trace::{Trace, TraceError};
+use crate::transformer::{self, Transformer};
 
 /// What was measured, in one of the forms that it comes in.
 #[derive(Debug)]
@@ -122,6 +123,14 @@ impl Input {
     /// When it is none.
     pub fn job(&self) -> Result<Job, Error> {
         job::parse(&self.text).map_err(|error| self.toml_error(&error))
+    }
+
+    /// The text as dimensions of a transformer.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn transformer(&self) -> Result<Transformer, Error> {
+        transformer::parse(&self.text).map_err(|error| self.toml_error(&error))
     }
 
     /// The text itself.

@@ -22,6 +22,7 @@ mod completions;
 mod convert;
 mod deadline;
 mod error;
+mod estimate_job;
 mod every_m;
 mod excerpt;
 mod explain;
@@ -121,6 +122,13 @@ enum Command {
     /// over all cuts of the layers into stages; what cannot beat the best plan is dropped, and the rest is searched. No plan
     /// of the job can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best plan found.
     Plan(plan::PlanArgs),
+
+    #[command(after_long_help = ESTIMATE_EXAMPLES)]
+    /// Estimate a job file from the dimensions of a transformer
+    ///
+    /// Operations and memory of every layer follow from the dimensions by published formulas; times follow from the share of
+    /// the machine's peak that the file states. The job file says so in its comments. Measured costs are better.
+    Estimate(estimate_job::EstimateArgs),
 
     #[command(after_long_help = BLOCK_EXAMPLES)]
     /// Find the best building block of a model, or inspect a block family
@@ -254,6 +262,12 @@ Examples:
       also writes the model and the schedule of the best plan, and what PyTorch and torchtitan read
   bubbleproof plan job.toml --json | jq '.alternatives[] | {name, makespan, lower_bound, because}'";
 
+const ESTIMATE_EXAMPLES: &str = "\
+Examples:
+  bubbleproof estimate models/transformers/llama-3-8b.toml -o job.toml
+  bubbleproof plan job.toml
+docs/estimates.md describes the input, and the formulas.";
+
 const BLOCK_EXAMPLES: &str = "\
 Examples:
   bubbleproof block model.toml
@@ -385,6 +399,7 @@ impl Command {
         match self {
             Self::Optimize(args) => optimize::run(args, output),
             Self::Plan(args) => plan::run(args, output),
+            Self::Estimate(args) => estimate_job::run(args, output),
             Self::Block(args) => block::run(args, output),
             Self::Prove(args) => prove::run(args, output),
             Self::Regress(args) => regress::run(args, output),

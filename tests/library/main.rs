@@ -8,6 +8,7 @@ mod index;
 
 mod calibrated;
 mod cuts;
+mod estimated;
 mod every_m;
 mod findings;
 mod gallery;

@@ -40,6 +40,7 @@ const TRACE: &str = "tests/data/traces/synthetic/v-half-exact.json";
 const CONTENDED: &str = "tests/data/traces/synthetic/zb-h1-contended.json";
 const DISORDERED: &str = "tests/data/traces/synthetic/1f1b-out-of-order.json";
 const RANK: &str = "tests/data/traces/profiler/v-half-rank0.json";
+const DIMENSIONS: &str = "models/transformers/llama-3-8b.toml";
 const CERTIFIED: &str = "tests/corpus/certificates/genuine.json";
 
 /// What a run of the tool left behind.
@@ -179,6 +180,8 @@ fn the_answer_decides_the_exit_status() {
         (&["trace", "compare", RANK], 2),
         (&["trace", "profile", TRACE, "-o", "-"], 0),
         (&["trace", "profile", TRACE, CONTENDED], 2),
+        (&["estimate", DIMENSIONS, "-o", "-"], 0),
+        (&["estimate", MODEL, "-o", "-"], 2),
         (&["optimize", MODEL], 0),
         (&["optimize", MODEL, "--memory", "0"], 1),
         (&["optimize", MODEL, "--memory", "0,1"], 0),
@@ -281,6 +284,7 @@ fn json_is_one_object_whatever_happens() {
         &["verify", BROKEN],
         &["replay", SCHEDULE, "--model", MODEL],
         &["compare", MODEL],
+        &["estimate", DIMENSIONS, "-o", "target/tmp/job.toml"],
         &["optimize", MODEL],
         &["optimize", MODEL, "--memory", "0"],
         &["block", FAMILY, "--devices", "4"],

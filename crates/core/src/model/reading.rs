@@ -242,7 +242,7 @@ impl<'doc> Table<'doc> {
     }
 
     /// The keys, each with its value, in alphabetical order.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (String, Value<'doc>)> + '_ {
+    pub fn entries(&self) -> impl Iterator<Item = (String, Value<'doc>)> + '_ {
         self.entries.iter().map(|(key, value)| {
             let key = key.get_ref().to_string();
             let path = self.path_of(&key);
@@ -339,7 +339,7 @@ impl<'doc> Value<'doc> {
 
     /// A decimal number as it is written, or nothing when it is something else.
     #[must_use]
-    pub(crate) fn as_number(&self) -> Option<&'doc str> {
+    pub fn as_number(&self) -> Option<&'doc str> {
         match self.value.get_ref() {
             DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str()),
             DeValue::Float(number) => Some(number.as_str()),
@@ -347,8 +347,11 @@ impl<'doc> Value<'doc> {
         }
     }
 
-    /// `true` or `false`; an error when it is something else.
-    pub(crate) fn truth(&self) -> Result<bool, FileError> {
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn truth(&self) -> Result<bool, FileError> {
         self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
     }
 
