@@ -1,6 +1,7 @@
 //! Cuts and schedules of tiny jobs, against every cut and every schedule.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use bubbleproof::certificate::{holds_over_cuts, lower_bound_over_cuts};
 use bubbleproof::job::{self, Cut, Job, Layers};
@@ -145,19 +146,21 @@ fn jobs() -> impl Strategy<Value = (String, Job)> {
             let names: Vec<String> = (0..layers.len()).map(|at| format!("\"l{at}\"")).collect();
             let mut text = format!("name = \"tiny\"\nlayers = [{}]\n", names.join(", "));
             for (at, (forward, input, weight, activation, weights)) in layers.into_iter().enumerate() {
-                text += &format!(
+                _ = write!(
+                    text,
                     "[layer.l{at}]\nforward = {}\nbackward_input = {input}\nbackward_weight = {weight}\n\
                      activation = {activation}\nretained_for_weight = {}\nweights = {weights}\n",
                     forward + 1,
                     activation - 1,
                 );
             }
-            text += &format!("[machine]\ndevices = {devices}\nlatency = {latency}\n");
+            _ = writeln!(text, "[machine]\ndevices = {devices}\nlatency = {latency}");
             if let Some(memory) = memory {
-                text += &format!("memory = {memory}\n");
+                _ = writeln!(text, "memory = {memory}");
             }
-            text += &format!(
-                "[choices]\nglobal_batch = {microbatches}\npipeline = {devices}\nplacement = \"{placement}\"\n"
+            _ = writeln!(
+                text,
+                "[choices]\nglobal_batch = {microbatches}\npipeline = {devices}\nplacement = \"{placement}\""
             );
             let job = job::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             (text, job)
@@ -197,8 +200,14 @@ fn no_cut_and_schedule_of_a_tiny_job_is_shorter_than_what_is_claimed() {
                     let checked = bubbleproof::certificate::check_plan(&plan, &job);
                     prop_assert!(checked.is_ok(), "{}", checked.expect_err("it is refused"));
                 }
-                (None, Err(PlanError::NoCut(_) | PlanError::NoneFound)) => {}
-                (None, Err(PlanError::Search(OptimizeError::Infeasible(_)))) => {}
+                (
+                    None,
+                    Err(
+                        PlanError::NoCut(_)
+                        | PlanError::NoneFound
+                        | PlanError::Search(OptimizeError::Infeasible(_)),
+                    ),
+                ) => {}
                 (least, found) => {
                     let found = found.map(|found| (found.solution.value(), found.cut));
                     prop_assert!(false, "{}: {:?}, but {:?}", text, least, found);

@@ -1,5 +1,6 @@
 //! Job files: their cuts, their plans, and what is wrong with them.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -177,11 +178,11 @@ fn a_job_that_is_wrong_is_refused_at_its_place() {
         ),
         ("bandwidth without units", changed("latency = 1", "latency = 1\nbandwidth = \"5 GB/s\"")),
         ("more kept than there is", changed("retained_for_weight = 1", "checkpoint = 3")),
-        ("a second profile", format!("{}\n[[profile]]\n[[profile]]\n", right)),
+        ("a second profile", format!("{right}\n[[profile]]\n[[profile]]\n")),
     ] {
         let run = tool_with_input(&["plan", "-"], &text);
         assert!(run.status == 2 || run.status == 1, "{what}: {}", run.transcript());
-        all += &format!("{what}: {}\n", run.transcript());
+        _ = writeln!(all, "{what}: {}", run.transcript());
     }
     insta::assert_snapshot!("wrong_jobs", all);
 }

@@ -76,26 +76,26 @@ impl Rounds {
     }
 
     /// The `n`-th forward of a device, or its `n`-th backward.
-    fn pass(&self, device: usize, kind: Kind, n: usize) -> Option<Action> {
+    fn pass(&self, device: usize, kind: Kind, n: usize) -> Action {
         let turns = n / self.turn;
         let chunk = turns % self.chunks;
         let chunk = if kind == Kind::F { chunk } else { self.chunks - 1 - chunk };
         let microbatch = turns / self.chunks * self.turn + n % self.turn;
-        Some(Action::new(chunk * self.devices + device, kind, microbatch))
+        Action::new(chunk * self.devices + device, kind, microbatch)
     }
 
     fn fused(&self, device: usize) -> Row {
         let ahead = self.warm_up(device);
         let mut row: Row = vec![None; device];
-        row.extend((0..ahead).map(|n| self.pass(device, Kind::F, n)));
+        row.extend((0..ahead).map(|n| Some(self.pass(device, Kind::F, n))));
         if ahead > 0 {
             let first_backward = self.chunks * self.devices + 2 * (self.devices - 1 - device);
             row.extend(vec![None; first_backward.saturating_sub(ahead + device)]);
         }
         for b in 0..self.passes() {
             let forward = ahead + b;
-            row.push(if forward < self.passes() { self.pass(device, Kind::F, forward) } else { None });
-            row.push(self.pass(device, Kind::B, b));
+            row.push((forward < self.passes()).then(|| self.pass(device, Kind::F, forward)));
+            row.push(Some(self.pass(device, Kind::B, b)));
         }
         row
     }
@@ -103,22 +103,22 @@ impl Rounds {
     fn split(&self, device: usize) -> Row {
         let ahead = self.warm_up(device);
         let mut row: Row = vec![None; device];
-        row.extend((0..ahead).map(|n| self.pass(device, Kind::F, n)));
+        row.extend((0..ahead).map(|n| Some(self.pass(device, Kind::F, n))));
         if ahead > 0 {
             row.extend(vec![None; self.devices - 1 - device]);
         }
         for i in 0..self.passes() {
             if ahead + i < self.passes() {
-                row.push(self.pass(device, Kind::F, ahead + i));
+                row.push(Some(self.pass(device, Kind::F, ahead + i)));
             }
-            row.push(self.pass(device, Kind::I, i));
+            row.push(Some(self.pass(device, Kind::I, i)));
             // A device is as many weight gradients behind as it has devices before it.
             if i >= device {
-                row.push(self.pass(device, Kind::W, i - device));
+                row.push(Some(self.pass(device, Kind::W, i - device)));
             }
         }
         let behind = self.passes().saturating_sub(device);
-        row.extend((behind..self.passes()).map(|n| self.pass(device, Kind::W, n)));
+        row.extend((behind..self.passes()).map(|n| Some(self.pass(device, Kind::W, n))));
         row
     }
 }

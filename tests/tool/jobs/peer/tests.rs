@@ -94,6 +94,9 @@ fn one_device_has_nothing_to_wait_for() {
 /// What `test_partition.py` of the pull request expects of its search: the forward of each layer (the backward takes twice as
 /// long), the bytes after each, and sizes of stages before and after, on 4 devices with 8 microbatches. Its machine does
 /// 312 TFLOP/s and 50 GB/s; a tick is the time of one FLOP, so a byte takes 6240.
+/// A schedule, layers, messages, the cut to begin with, and the cut that is found.
+type Case<'a> = (PeerSchedule, &'a [i64], Vec<i64>, &'a [usize], &'a [usize]);
+
 #[test]
 fn cuts_are_those_that_the_tests_of_the_pull_request_expect() {
     const BYTE: i64 = 6240;
@@ -112,7 +115,7 @@ fn cuts_are_those_that_the_tests_of_the_pull_request_expect() {
         41_150_899,
         19_768_913,
     ];
-    let cases: [(PeerSchedule, &[i64], Vec<i64>, &[usize], &[usize]); 4] = [
+    let cases: [Case<'_>; 4] = [
         (PLAIN, &[8, 11, 2, 1, 18, 5, 4, 11], vec![0; 7], &[1, 3, 1, 3], &[3, 2, 1, 2]),
         (
             PLAIN,
