@@ -151,6 +151,9 @@ fn claim(claim: &Claim) -> Value {
         Claim::Runs { value } => json!({ "kind": "runs", "value": value.0 }),
         Claim::LowerBound { value } => json!({ "kind": "lower_bound", "value": value.0 }),
         Claim::Optimal => json!({ "kind": "optimal" }),
+        Claim::OverCuts { value } => json!({ "kind": "over_cuts", "value": value.0 }),
+        Claim::OverPlans { value, .. } => json!({ "kind": "over_plans", "value": value.0 }),
+        Claim::SearchedCuts { none_below } => json!({ "kind": "searched_cuts", "value": none_below.0 }),
         Claim::Searched { none_below, .. } => json!({ "kind": "searched", "value": none_below.0 }),
     }
 }

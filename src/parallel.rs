@@ -7,11 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// What `work` makes of every piece, in the order of the pieces.
-pub fn map<P: Sync, R: Send>(
-    threads: NonZeroUsize,
-    pieces: &[P],
-    work: impl Fn(&P) -> R + Sync,
-) -> Vec<R> {
+pub fn map<P: Sync, R: Send>(threads: NonZeroUsize, pieces: &[P], work: impl Fn(&P) -> R + Sync) -> Vec<R> {
     let workers = threads.get().min(pieces.len());
     if workers <= 1 {
         return pieces.iter().map(work).collect();

@@ -66,6 +66,13 @@ impl Stop {
         Self { deadline, interrupt: self.interrupt.clone() }
     }
 
+    /// The stop with the same interrupt that is due after an equal share of the time that is left, for work of which so
+    /// many parts are still to be done. The last part has all of it.
+    #[must_use]
+    pub fn share(&self, parts: usize) -> Self {
+        self.within(self.remaining() / u32::try_from(parts.max(1)).unwrap_or(u32::MAX))
+    }
+
     /// Whether it is time to end.
     #[must_use]
     pub fn is_due(&self) -> bool {
@@ -109,6 +116,17 @@ mod tests {
         interrupt.raise();
         assert!(stop.is_due() && sooner.is_due());
         assert_eq!(sooner.remaining(), Duration::ZERO);
+    }
+
+    #[test]
+    fn parts_share_what_is_left() {
+        let stop = Stop::after(Duration::from_secs(3600));
+        let quarter = stop.share(4).remaining();
+        assert!(quarter <= Duration::from_secs(900) && quarter > Duration::from_secs(800), "{quarter:?}");
+        assert!(stop.share(1).remaining() > Duration::from_secs(3500));
+        assert!(stop.share(0).remaining() > Duration::from_secs(3500));
+        assert!(!Stop::default().share(3).is_due());
+        assert!(Stop::after(Duration::ZERO).share(1).is_due());
     }
 
     #[test]

@@ -25,7 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("catalog", &["stop", "kernel", "block"]),
     ("encode", &["stop", "smt", "kernel", "block"]),
     ("optimize", &["stop", "parallel", "estimate", "analysis", "kernel", "block", "catalog", "encode"]),
-    ("plan", &["stop", "parallel", "optimize"]),
+    ("plan", &["stop", "parallel", "catalog", "optimize"]),
     ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &["analysis"]),
     ("interchange", &["analysis"]),

@@ -1,5 +1,7 @@
 //! `compare`: the named schedules of a model side by side.
 
+mod sweep;
+
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,8 @@ use super::interrupt::on_signals;
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::SearchArgs;
-use super::size::{ModelArgs, check_size};
+use super::size::check_size;
+use super::sweep::SweepArgs;
 use super::table::Table;
 use crate::advice;
 use crate::catalog::{self, CatalogError, Entry};
@@ -22,6 +25,7 @@ use crate::estimate::Work;
 use crate::model::Model;
 use crate::optimize::{OptimizeError, Solution};
 use crate::replay::{Metrics, Rate, Verdict, replay};
+use crate::schedule::Schedule;
 use crate::stop::Stop;
 use crate::text::Shown;
 
@@ -29,7 +33,7 @@ use crate::text::Shown;
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     #[command(flatten)]
-    model: ModelArgs,
+    model: SweepArgs,
 
     /// The schedules to compare, separated by commas; without it, all that fit the placement
     ///
@@ -73,6 +77,9 @@ struct Comparison<'a> {
     time_unit: &'a str,
     memory_unit: &'a str,
     notes: Vec<String>,
+    /// The memory limit asked for, where there are several.
+    #[serde(skip)]
+    limit: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -93,63 +100,87 @@ struct Row {
 /// # Errors
 /// When a file or an option is wrong.
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
+    let Some(only) = args.model.only() else { return sweep::run(args, output) };
     let progress = Progress::start("reading the model");
-    let model = args.model.read()?;
+    let model = only.read()?;
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
     let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
-    let mut notes = Vec::new();
-    let contenders = match &args.schedules {
-        Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
-        None => fitting(&model, &mut notes),
-    };
-    if args.schedules.is_some() {
-        let named = contenders.iter().filter_map(|contender| contender.entry());
-        let chunkless: Vec<&Entry> =
-            named.filter(|entry| entry.needs.is_degenerate_on(model.placement())).collect();
-        notes.extend(caveats::without_chunks(&chunkless));
-    }
-    notes.extend(caveats::worst_case(&model));
-    notes.extend(caveats::unsplit(&model));
-    let made = rows(&args.search, &model, &contenders, &stop, &progress)?;
+    let comparison = Comparison::of(args, &model, &mut Vec::new(), &stop, &progress)?;
     drop((progress, limit));
-    let mut schedules = Vec::new();
-    let (mut cut_short, mut missing) = (Vec::new(), Vec::new());
-    for (contender, row) in contenders.iter().zip(made) {
-        match row {
-            Some((row, is_whole)) => {
-                cut_short.extend((!is_whole).then(|| row.name.clone()));
-                schedules.push(row);
-            }
-            None => missing.push(contender.name().to_owned()),
-        }
-    }
-    let why =
-        if stop.is_interrupted() { "the comparison was interrupted" } else { "the time limit was reached" };
-    if !cut_short.is_empty() {
-        notes.push(format!("{why}: not improved as far as they can be: {}", cut_short.join(", ")));
-    }
-    if !missing.is_empty() {
-        notes.push(format!("{why}: missing: {}", missing.join(", ")));
-    }
-    for text in &notes {
+    for text in &comparison.notes {
         note(text);
     }
-    let comparison = Comparison {
-        schedules,
-        missing,
-        model: model.name(),
-        devices: model.devices(),
-        microbatches: model.microbatches(),
-        time_unit: &model.costs().unit,
-        memory_unit: &model.memory().unit,
-        notes,
-    };
     output.print(&comparison)?;
-    Ok(match &comparison {
-        Comparison { missing, .. } if !missing.is_empty() => Status::GaveUp,
-        Comparison { schedules, .. } => Status::of(schedules.iter().any(|row| row.valid)),
-    })
+    Ok(comparison.status())
+}
+
+impl<'a> Comparison<'a> {
+    /// Makes the schedules and replays them. What `optimize` finds knows the schedules that it has found before, and is put
+    /// beside them.
+    fn of(
+        args: &CompareArgs,
+        model: &'a Model,
+        known: &mut Vec<Schedule>,
+        stop: &Stop,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        let mut notes = Vec::new();
+        let contenders = match &args.schedules {
+            Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
+            None => fitting(model, &mut notes),
+        };
+        if args.schedules.is_some() {
+            let named = contenders.iter().filter_map(|contender| contender.entry());
+            let chunkless: Vec<&Entry> =
+                named.filter(|entry| entry.needs.is_degenerate_on(model.placement())).collect();
+            notes.extend(caveats::without_chunks(&chunkless));
+        }
+        notes.extend(caveats::worst_case(model));
+        notes.extend(caveats::unsplit(model));
+        let made = rows(&args.search, model, &contenders, known, stop, progress)?;
+        let mut schedules = Vec::new();
+        let (mut cut_short, mut missing) = (Vec::new(), Vec::new());
+        for (contender, row) in contenders.iter().zip(made) {
+            match row {
+                Some((row, is_whole)) => {
+                    cut_short.extend((!is_whole).then(|| row.name.clone()));
+                    schedules.push(row);
+                }
+                None => missing.push(contender.name().to_owned()),
+            }
+        }
+        let why = if stop.is_interrupted() {
+            "the comparison was interrupted"
+        } else {
+            "the time limit was reached"
+        };
+        if !cut_short.is_empty() {
+            notes.push(format!("{why}: not improved as far as they can be: {}", cut_short.join(", ")));
+        }
+        if !missing.is_empty() {
+            notes.push(format!("{why}: missing: {}", missing.join(", ")));
+        }
+        Ok(Self {
+            schedules,
+            missing,
+            model: model.name(),
+            devices: model.devices(),
+            microbatches: model.microbatches(),
+            time_unit: &model.costs().unit,
+            memory_unit: &model.memory().unit,
+            notes,
+            limit: None,
+        })
+    }
+
+    fn status(&self) -> Status {
+        if self.missing.is_empty() { Status::of(self.has_valid()) } else { Status::GaveUp }
+    }
+
+    fn has_valid(&self) -> bool {
+        self.schedules.iter().any(|row| row.valid)
+    }
 }
 
 /// The rows for which there is time, each with whether nothing cut it short. Those that are there at once are made
@@ -158,6 +189,7 @@ fn rows(
     search: &SearchArgs,
     model: &Model,
     contenders: &[Contender],
+    known: &mut Vec<Schedule>,
     stop: &Stop,
     progress: &Progress,
 ) -> Result<Vec<Option<(Row, bool)>>, Error> {
@@ -179,7 +211,7 @@ fn rows(
         let share = if is_at_once { stop.clone() } else { stop.within(room / left) };
         let row = match contender {
             Contender::Named(entry) => Row::named(model, entry, &share),
-            Contender::Optimized => Some(Row::optimized(search, model, &share, progress)?),
+            Contender::Optimized => Some(Row::optimized(search, model, known, &share, progress)?),
         };
         if is_at_once {
             longest = longest.max(begun.elapsed());
@@ -281,12 +313,15 @@ impl Row {
     fn optimized(
         search: &SearchArgs,
         model: &Model,
+        known: &mut Vec<Schedule>,
         stop: &Stop,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let (figures, verdict, error) = match search.run(model, stop, progress) {
+        let (figures, verdict, error) = match search.run_from(model, known.clone(), stop, progress) {
             Ok(Solution { schedule, verdict, .. }) => {
-                (Figures::of(model, &schedule, &verdict), Some(verdict), None)
+                let figures = Figures::of(model, &schedule, &verdict);
+                known.push(schedule);
+                (figures, Some(verdict), None)
             }
             Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::NoneFound(_))) => {
                 (Figures::none(), None, Some(reason.to_string()))
@@ -318,7 +353,8 @@ impl Row {
 impl fmt::Display for Comparison<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (size, units) = ([self.devices, self.microbatches], [self.time_unit, self.memory_unit]);
-        writeln!(out, "{}\n", headline(self.model, size, units))?;
+        let limit = self.limit.as_ref().map_or_else(String::new, |limit| format!("; memory limit {limit}"));
+        writeln!(out, "{}{limit}\n", headline(self.model, size, units))?;
         let headings =
             ["schedule", "makespan", "best case", "device span", "bubble rate", "useful rate", "peak memory"];
         let mut table = Table::new(headings);

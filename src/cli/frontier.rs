@@ -1,5 +1,6 @@
 //! `frontier`: memory against interval and bubble, or against makespan, with the named schedules on it.
 
+mod several;
 mod text;
 mod whole;
 
@@ -24,7 +25,7 @@ use super::number::Interval;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::{UNASKED, seconds};
-use super::size::{Size, activations_only, check_size, passes_alone};
+use super::size::{Sizes, activations_only, check_size, passes_alone};
 use super::violations::count;
 use crate::block::Passes;
 use crate::draw::{Axes, Curve, Spot};
@@ -42,7 +43,7 @@ pub struct FrontierArgs {
     model: PathBuf,
 
     #[command(flatten)]
-    size: Size,
+    sizes: Sizes,
 
     #[command(flatten)]
     passes: PassArgs,
@@ -58,13 +59,17 @@ pub struct FrontierArgs {
     #[arg(value_parser = clap::value_parser!(u8).range(1..))]
     limits: u8,
 
-    /// Time limit of the search in seconds [default: 60]
+    /// Time limit of the command in seconds [default: 60]
     ///
+    /// Several sizes share it; the default is 60 seconds for each.
     /// If it is given with --whole, the searches go on until then, unless what they have is proved optimal before.
     #[arg(long, value_name = "S", value_parser = seconds)]
     time_limit: Option<Duration>,
 
     /// Where to draw it: a file that ends in `.svg`; `-` is standard output
+    ///
+    /// Several sizes are drawn as curves of one picture, with a legend. With --whole, these are of the makespan per
+    /// microbatch.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -159,16 +164,13 @@ struct Named {
 /// # Errors
 /// When a file or an option is wrong, or no engine can take the model.
 pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
+    let sizes = args.sizes.all();
+    let [size] = sizes[..] else { return several::run(args, &sizes, output) };
     if args.whole {
-        return whole::run(args, output);
+        return whole::run(args, size, output);
     }
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
-    let whole = args.size.apply(read_model(&args.model)?)?;
-    let whole = passes_alone(whole).map_err(|error| {
-        error.advising("`frontier --whole` supports it, for whole schedules in place of blocks")
-    })?;
-    let whole =
-        whole.with_uniform_activation_capacity(None).map_err(|error| Error::Defect(error.to_string()))?;
+    let whole = for_blocks(size.apply(read_model(&args.model)?)?)?;
     let model = activations_only(&whole);
     let passes = args.passes.passes(&model)?;
     let progress = Progress::start("frontier");
@@ -197,11 +199,19 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
         least: Ratio::from_integer(passes.most_work(&model).0),
     };
     report.chart = curve.terminal(78);
-    if let Drawn::WithFigures(written) = draw(target, &curve)? {
+    if let Drawn::WithFigures(written) = draw(target, || curve.svg())? {
         report.written = written;
         output.print(&report)?;
     }
     Ok(report.status())
+}
+
+/// The model without memory limits, if blocks can count all that it says.
+fn for_blocks(model: Model) -> Result<Model, Error> {
+    let model = passes_alone(model).map_err(|error| {
+        error.advising("`frontier --whole` supports it, for whole schedules in place of blocks")
+    })?;
+    model.with_uniform_activation_capacity(None).map_err(|error| Error::Defect(error.to_string()))
 }
 
 /// What a picture is called.
@@ -218,9 +228,9 @@ enum Drawn {
 }
 
 /// Draws a curve where it is to go, if anywhere.
-fn draw(target: Option<(Target, FileName)>, curve: &Curve<'_>) -> Result<Drawn, Error> {
+fn draw(target: Option<(Target, FileName)>, svg: impl FnOnce() -> String) -> Result<Drawn, Error> {
     let Some((target, path)) = target else { return Ok(Drawn::WithFigures(None)) };
-    target.write(|out| out.write_all(curve.svg().as_bytes()))?;
+    target.write(|out| out.write_all(svg().as_bytes()))?;
     Ok(match target {
         Target::Stdout => Drawn::InsteadOfFigures,
         Target::File(_) => Drawn::WithFigures(Some(path)),

@@ -83,6 +83,12 @@ impl Input {
     /// # Errors
     /// When it is none.
     pub fn model(&self) -> Result<Model, Error> {
+        if self.is_job() {
+            return Err(Error::usage(
+                format!("{} is a job file, which lists layers, not a model file", self.name),
+                "`bubbleproof plan JOB -o FOLDER` writes the model of its best plan; `optimize` and `check` take jobs too",
+            ));
+        }
         model::parse(&self.text).map_err(|error| self.toml_error(&error))
     }
 

@@ -56,7 +56,8 @@ fn partition(text: &str) -> Result<Partition, String> {
         "auto" => Ok(Partition::Auto),
         "even" => Ok(Partition::Even),
         _ => {
-            let layers = text.split(',').map(|layers| layers.trim().parse().ok()).collect::<Option<Vec<u32>>>();
+            let layers =
+                text.split(',').map(|layers| layers.trim().parse().ok()).collect::<Option<Vec<u32>>>();
             layers.map(|layers| Partition::Given(Cut::new(layers))).ok_or_else(|| {
                 format!("`{text}` is neither auto nor even nor a list of layers, such as 4,4,5,4")
             })
@@ -107,7 +108,11 @@ impl JobArgs {
                 format!("it has {}", shown(&all)),
             )),
             _ => Err(Error::usage(
-                format!("`{}` leaves {} open, but `optimize` needs one", job.name, count(left.len(), "choice", "choices")),
+                format!(
+                    "`{}` leaves {} open, but `optimize` needs one",
+                    job.name,
+                    count(left.len(), "choice", "choices")
+                ),
                 format!(
                     "pick one with --pipeline, --tensor, --microbatch-size and --placement, of {}; or let `bubbleproof plan` \
                      compare them",

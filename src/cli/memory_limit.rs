@@ -1,4 +1,6 @@
-//! `--memory`: a capacity on every device, in units or relative to 1F1B.
+//! `--memory`: a capacity on every device, in units, in bytes, or relative to 1F1B.
+
+mod bytes;
 
 use std::str::FromStr;
 
@@ -6,39 +8,94 @@ use clap::Args;
 use num_rational::Ratio;
 
 use super::error::Error;
+use super::list::List;
 use crate::catalog::one_f_one_b_memory;
 use crate::model::{Model, Units};
+use crate::text::Shown;
 
 /// The option that sets a capacity.
 #[derive(Debug, Clone, Args)]
 pub struct MemoryLimit {
-    /// The memory of each device, in place of the model's limits: units, or a percentage of 1F1B's
+    /// The memory of each device, in place of the model's limits: units, a percentage of 1F1B's, or an amount such as 60GiB
     ///
     /// A percentage refers to the peak memory of 1F1B with equal stages: one microbatch per device, each as
-    /// large as the largest device's activations. Rounded down.
-    #[arg(long, value_name = "N|P%")]
+    /// large as the largest device's activations. An amount with a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB, TB) needs a model
+    /// whose unit of memory is one of these. Rounded down.
+    #[arg(long, value_name = "N|P%|SIZE")]
     memory: Option<Amount>,
 }
 
-/// An amount of memory.
+/// The option that sets a capacity, or several, one after the other.
+#[derive(Debug, Clone, Args)]
+pub struct MemoryLimits {
+    /// The memory of each device, in place of the model's limits: units, a percentage of 1F1B's, or an amount such as 60GiB;
+    /// or a list of these, such as 50%,75%,60GiB
+    ///
+    /// A percentage refers to the peak memory of 1F1B with equal stages: one microbatch per device, each as
+    /// large as the largest device's activations. An amount with a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB, TB) needs a model
+    /// whose unit of memory is one of these. Rounded down.
+    #[arg(long, value_name = "N|P%|SIZE,...", value_parser = List::<Amount>::from_str)]
+    memory: Option<List<Amount>>,
+}
+
+impl MemoryLimits {
+    /// Each of them; one that sets nothing if none is given.
+    pub fn all(&self) -> Vec<MemoryLimit> {
+        self.memory.as_ref().map_or_else(
+            || vec![MemoryLimit { memory: None }],
+            |list| list.iter().map(|amount| MemoryLimit { memory: Some(amount.clone()) }).collect(),
+        )
+    }
+}
+
+/// An amount of memory, and how it was written. How plays no part in whether two are the same.
+#[derive(Debug, Clone)]
+struct Amount {
+    text: String,
+    value: Value,
+}
+
+impl PartialEq for Amount {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+/// What an amount is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Amount {
-    /// In units.
+enum Value {
+    /// In units of the model.
     Units(i64),
     /// As a share of what 1F1B needs.
     Share(Ratio<i128>),
+    /// In bytes.
+    Bytes(Ratio<i128>),
 }
 
 impl FromStr for Amount {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is neither an amount, such as 16, nor a percentage, such as 50%");
-        match text.strip_suffix('%') {
-            None => text.parse().ok().filter(|&units| units >= 0).map(Self::Units).ok_or_else(wrong),
-            Some(percent) => percentage(percent).map(Self::Share).ok_or_else(wrong),
+        if text.contains(',') {
+            return Err(format!(
+                "{} is a list, but this command takes a single amount; `optimize` and `compare` take lists",
+                Shown(text)
+            ));
         }
+        value(text).map(|value| Self { text: text.to_owned(), value })
     }
+}
+
+fn value(text: &str) -> Result<Value, String> {
+    let wrong = || format!("`{text}` is neither an amount, such as 16, nor a percentage, such as 50%");
+    if let Some(percent) = text.strip_suffix('%') {
+        return percentage(percent).map(Value::Share).ok_or_else(wrong);
+    }
+    // A unit is what sets an amount in bytes apart, right or wrong.
+    if text.starts_with(|letter: char| letter.is_ascii_digit()) && text.ends_with(char::is_alphabetic) {
+        return bytes::bytes(text).map(Value::Bytes);
+    }
+    text.parse().ok().filter(|&units| units >= 0).map(Value::Units).ok_or_else(wrong)
 }
 
 /// An exact share from a percentage with decimals, such as `33.3`.
@@ -52,18 +109,57 @@ pub fn percentage(text: &str) -> Option<Ratio<i128>> {
     Some(Ratio::new(digits(whole)? * scale + digits(decimals)?, 100 * scale))
 }
 
+impl Amount {
+    /// The amount in units of a model, rounded down.
+    fn in_units(&self, model: &Model) -> Result<Units, Error> {
+        let units = match self.value {
+            Value::Units(units) => return Ok(Units(units)),
+            Value::Share(share) => share * i128::from(one_f_one_b_memory(model).0),
+            Value::Bytes(amount) => amount / self.bytes_in_unit(model)?,
+        };
+        Ok(Units(i64::try_from(units.floor().to_integer()).unwrap_or(i64::MAX)))
+    }
+
+    fn bytes_in_unit(&self, model: &Model) -> Result<i128, Error> {
+        let unit = &model.memory().unit;
+        bytes::in_unit(unit).ok_or_else(|| {
+            Error::usage(
+                format!(
+                    "--memory {}: an amount of bytes, but `{}` counts memory in {unit}",
+                    self.text,
+                    model.name()
+                ),
+                format!(
+                    "give a number of {unit}, such as 16, or a percentage, such as 75%; or measure the model's memory \
+                     in bytes: `unit = \"MiB\"` in [memory]"
+                ),
+            )
+        })
+    }
+}
+
 impl MemoryLimit {
     /// Whether a capacity was asked for.
     pub const fn is_given(&self) -> bool {
         self.memory.is_some()
     }
 
+    /// The capacity as it was asked for.
+    pub fn text(&self) -> Option<&str> {
+        self.memory.as_ref().map(|amount| amount.text.as_str())
+    }
+
+    /// Whether it was asked for in other than units of the model.
+    pub fn is_relative(&self) -> bool {
+        self.memory.as_ref().is_some_and(|amount| !matches!(amount.value, Value::Units(_)))
+    }
+
     /// The model with the capacity asked for, or as it is.
     ///
     /// # Errors
-    /// When the capacity is too large to count, or the weights take more.
+    /// When the capacity is too large to count, or not in the model's unit, or the weights take more.
     pub fn apply(&self, model: Model) -> Result<Model, Error> {
-        match self.units(&model) {
+        match self.units(&model)? {
             None => Ok(model),
             Some(units) => model
                 .with_uniform_capacity(units)
@@ -71,37 +167,83 @@ impl MemoryLimit {
         }
     }
 
-    /// The capacity asked for, in units.
-    pub fn units(&self, model: &Model) -> Option<Units> {
-        match self.memory? {
-            Amount::Units(units) => Some(Units(units)),
-            Amount::Share(share) => {
-                let whole = i128::from(one_f_one_b_memory(model).0);
-                let part = (share * Ratio::from_integer(whole)).floor().to_integer();
-                Some(Units(i64::try_from(part).unwrap_or(i64::MAX)))
-            }
-        }
+    /// The capacity asked for, in units of the model, rounded down.
+    ///
+    /// # Errors
+    /// When it is in bytes and the model's unit is not.
+    pub fn units(&self, model: &Model) -> Result<Option<Units>, Error> {
+        self.memory.as_ref().map(|amount| amount.in_units(model)).transpose()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model;
 
     #[test]
-    fn amounts_are_units_or_percentages() {
-        for (text, amount) in [
-            ("0", Amount::Units(0)),
-            ("16", Amount::Units(16)),
-            ("50%", Amount::Share(Ratio::new(1, 2))),
-            ("33.3%", Amount::Share(Ratio::new(333, 1000))),
-            ("100.0%", Amount::Share(Ratio::from_integer(1))),
+    fn amounts_are_units_percentages_or_bytes() {
+        for (text, value) in [
+            ("0", Value::Units(0)),
+            ("16", Value::Units(16)),
+            ("50%", Value::Share(Ratio::new(1, 2))),
+            ("33.3%", Value::Share(Ratio::new(333, 1000))),
+            ("100.0%", Value::Share(Ratio::from_integer(1))),
+            ("60GiB", Value::Bytes(Ratio::from_integer(60 << 30))),
+            ("1.5 GB", Value::Bytes(Ratio::from_integer(1_500_000_000))),
         ] {
-            assert_eq!(text.parse(), Ok(amount), "{text}");
+            assert_eq!(text.parse::<Amount>().map(|amount| amount.value), Ok(value), "{text}");
         }
-        for text in ["", "%", "-1", "1.5", "-5%", "1.%", ".5%", "1.5.5%", "1e3%", "+5%", "x", "0.1234567890%"]
-        {
+        for text in [
+            "",
+            "%",
+            "-1",
+            "1.5",
+            "-5%",
+            "1.%",
+            ".5%",
+            "1.5.5%",
+            "1e3%",
+            "+5%",
+            "x",
+            "0.1234567890%",
+            "60 GIB",
+            "50%GiB",
+            "1,2",
+            "-1GiB",
+            "half",
+            "GiB",
+        ] {
             assert!(text.parse::<Amount>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn amounts_in_bytes_are_rounded_down_to_units_of_the_model() {
+        let within = |unit: &str, text: &str| {
+            let model = format!(
+                "name = \"x\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 2\n[time]\nforward = 1\n\
+                 backward_input = 1\nbackward_weight = 1\n[memory]\nunit = \"{unit}\"\nactivation = 1\n"
+            );
+            let model = model::parse(&model).expect("a model");
+            let amount: Amount = text.parse().expect("an amount");
+            amount.in_units(&model).map(|units| units.0).map_err(|error| error.to_string())
+        };
+        for (unit, text, units) in [
+            ("MiB", "60GiB", 60 * 1024),
+            ("GiB", "1.5 GB", 1),
+            ("GiB", "1023MiB", 0),
+            ("byte", "0.5KiB", 512),
+            ("B", "0.1KiB", 102),
+            ("MB", "1GiB", 1073),
+            ("MiB", "7", 7),
+            ("byte", "999999999999999TiB", i64::MAX),
+        ] {
+            assert_eq!(within(unit, text), Ok(units), "{text} in {unit}");
+        }
+        for unit in ["stage-activation", "mib", "s*b per layer"] {
+            let error = within(unit, "60GiB").expect_err("no unit of bytes");
+            assert!(error.contains("60GiB") && error.contains(unit), "{error}");
         }
     }
 }

@@ -34,6 +34,7 @@ mod interrupt;
 mod job;
 mod json_place;
 mod library;
+mod list;
 mod memory_limit;
 mod number;
 mod optimize;
@@ -48,6 +49,7 @@ mod replay;
 mod schedule_input;
 mod search;
 mod size;
+mod sweep;
 mod table;
 mod theorems;
 mod trace;
@@ -106,6 +108,11 @@ enum Command {
     /// Candidates come from building blocks, named schedules and list scheduling. Each is replayed
     /// independently, and small problems are solved exhaustively. Nothing is recomputed that fits without.
     /// No schedule can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best schedule found.
+    ///
+    /// --devices, --microbatches and --memory take lists. Every combination is then a row of a table, or with --json an
+    /// object in a list: by devices, then microbatches, then memory limits, each in the order given. Within one size, more
+    /// memory never gives a worse schedule. The exit status is 0 if any combination has a schedule, 1 if all are
+    /// infeasible, and 3 if one is not decided.
     Optimize(optimize::OptimizeArgs),
 
     #[command(after_long_help = PLAN_EXAMPLES)]
@@ -154,7 +161,8 @@ enum Command {
     ///
     /// Every point is the best block found of one microbatch per interval, from the least memory
     /// to full throughput, with what is proved about it. The named schedules are replayed and marked on the
-    /// same diagram. The exit status is 3 when not every point was proved within the time limit.
+    /// same diagram. The exit status is 3 when not every point was proved within the time limit. With lists of devices or
+    /// microbatches there is a table for each size, one diagram for all, and with --json a list of objects.
     Frontier(frontier::FrontierArgs),
 
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
@@ -222,7 +230,8 @@ enum Command {
     ///
     /// Every schedule is replayed. One that does not fit the model's memory is shown with the figures
     /// it would have, marked invalid. The exit status is 0 when at least one is valid, and 3 when the time limit
-    /// or a signal left out some: those are named.
+    /// or a signal left out some: those are named. With lists of devices, microbatches or memory limits there is a table
+    /// for each combination, and with --json a list of objects.
     Compare(compare::CompareArgs),
 
     /// Read measured traces: fit a model, compare them with predictions, or explain what a step lost
@@ -241,6 +250,8 @@ Examples:
   bubbleproof optimize model.toml --memory 50% --time-limit 10
       with half of the memory that 1F1B needs, for ten seconds or until it is proved optimal
   bubbleproof optimize model.toml --devices 4 --microbatches 16 --json | jq '{makespan, gap}'
+  bubbleproof optimize model.toml --memory 50%,75%,60GiB --microbatches 16,32 -o schedules/
+      a table of all combinations, and a schedule file for each
   bubbleproof optimize job.toml --pipeline 8 --placement linear
       cuts the layers of a job file into stages, together with the schedule";
 
@@ -290,6 +301,8 @@ Examples:
   bubbleproof frontier model.toml --devices 16 -o frontier.svg
   bubbleproof frontier model.toml --whole --time-limit 120
       whole schedules: peak memory against makespan
+  bubbleproof frontier model.toml --whole --microbatches 8,16,32 -o frontier.svg
+      one curve for each number of microbatches
   bubbleproof frontier model.toml --json | jq '.points[] | {activation_peak_max, steady_bubble_rate}'";
 
 const RENDER_EXAMPLES: &str = "\
@@ -361,7 +374,8 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   bubbleproof compare model.toml
   bubbleproof compare model.toml --schedules 1f1b,zb-h1 --microbatches 64
-  bubbleproof compare model.toml --memory 50%";
+  bubbleproof compare model.toml --memory 50%
+  bubbleproof compare model.toml --devices 4,8 --memory 50%,100%";
 
 /// Runs the tool with these arguments, the first of which is its own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -1,6 +1,7 @@
 //! `optimize`: a short schedule under the capacities, and how far from the shortest it can be at most.
 
 mod robust;
+mod sweep;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,12 +21,13 @@ use super::number::Interval;
 use super::output::{Output, Target, note};
 use super::progress::Progress;
 use super::search::{Infeasible, ObjectiveName, SearchArgs};
-use super::size::{ModelArgs, Problem, check_size, one_way};
+use super::size::{Problem, Size, check_size, one_way};
+use super::sweep::SweepArgs;
 use super::violations::count;
 use crate::certificate::Optimality;
 use crate::draw::in_unit;
 use crate::estimate::Work;
-use crate::model::{Device, Model};
+use crate::model::{Device, Model, Units};
 use crate::optimize::{OptimizeError, Solution};
 use crate::schedule::{self, Schedule};
 use robust::Robust;
@@ -34,7 +36,7 @@ use robust::Robust;
 #[derive(Debug, Args)]
 pub struct OptimizeArgs {
     #[command(flatten)]
-    model: ModelArgs,
+    model: SweepArgs,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -54,6 +56,9 @@ pub struct OptimizeArgs {
     trace: Vec<PathBuf>,
 
     /// The schedule file to write; `-` writes standard output, in place of the figures
+    ///
+    /// With several combinations of sizes and memory limits, a folder, `DIR/`: one file for each, such as
+    /// d8-m24-memory12.json.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -91,29 +96,31 @@ struct SolutionReport<'a> {
     solution: &'a Solution,
 }
 
+/// That more time may help.
+const GAP_LEFT: &str = "a gap is left, and the usual effort is spent; --time-limit S goes on for S seconds";
+
 /// Finds a schedule, writes it, and prints its figures.
 ///
 /// # Errors
 /// When a file or an option is wrong, the schedule cannot be written, or the search is defective.
 pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
+    let Some(only) = args.model.only() else {
+        refuse_options_of_jobs(&args.job)?;
+        return sweep::run(args, output);
+    };
     let target = args.output.as_deref().map(|path| schedule_target(path, output)).transpose()?;
-    let model = match args.model.read_model_or_job()? {
+    let model = match only.read_model_or_job()? {
         Problem::Job(file) => {
             robust::refuse_job(args)?;
             return job::optimize(&file, &args.job, &args.search, target.as_ref(), output);
         }
         Problem::Model(model) => *model,
     };
-    if let Some(option) = args.job.given() {
-        return Err(Error::usage(
-            format!("{option} is for job files, which list layers, but this is a model file"),
-            "the model file itself says which device has which stages, and what these cost",
-        ));
-    }
+    refuse_options_of_jobs(&args.job)?;
     robust::check(args, &model)?;
     if args.robust == Some(Robust::Mean) {
         let model = one_way(model)?;
-        return robust::mean(args, &model, target.as_ref(), output);
+        return robust::mean(args, &only, &model, target.as_ref(), output);
     }
     let progress = Progress::start("starting");
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
@@ -131,9 +138,9 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         Err(error) => return Err(refused(&error)),
     };
     if !solution.is_optimal() && !solution.is_cut_short {
-        note("a gap is left, and the usual effort is spent; --time-limit S goes on for S seconds");
+        note(GAP_LEFT);
     }
-    args.record(&model, &mut solution.schedule);
+    args.record(only.size(), only.memory(&model), &mut solution.schedule);
     let report = SolutionReport::of(&model, &solution, args.search.objective());
     report.notes.iter().for_each(|text| note(text));
     if let Some(target) = &target {
@@ -150,6 +157,16 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     Ok(Status::Yes)
 }
 
+/// Refuses options that only jobs have, for a model file.
+fn refuse_options_of_jobs(args: &JobArgs) -> Result<(), Error> {
+    args.given().map_or(Ok(()), |option| {
+        Err(Error::usage(
+            format!("{option} is for job files, which list layers, but this is a model file"),
+            "the model file itself says which device has which stages, and what these cost",
+        ))
+    })
+}
+
 /// Where the schedule goes: a file with the name of one, or standard output.
 fn schedule_target(path: &Path, output: Output) -> Result<Target, Error> {
     let name = FileName::of(path);
@@ -164,11 +181,11 @@ fn schedule_target(path: &Path, output: Output) -> Result<Target, Error> {
 
 impl OptimizeArgs {
     /// Writes into the schedule with which options it was made.
-    fn record(&self, model: &Model, schedule: &mut Schedule) {
+    fn record(&self, size: Size, memory: Option<Units>, schedule: &mut Schedule) {
         let Some(provenance) = &mut schedule.provenance else { return };
-        provenance.devices = self.model.devices();
-        provenance.microbatches = self.model.microbatches();
-        provenance.memory = self.model.memory(model).map(|units| units.0);
+        provenance.devices = size.devices();
+        provenance.microbatches = size.microbatches();
+        provenance.memory = memory.map(|units| units.0);
         provenance.settings.insert("seed".to_owned(), self.search.seed().to_string());
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use super::caveats;
 use super::error::Error;
 use super::input::{Input, read_model};
+use super::list;
 use super::memory_limit::MemoryLimit;
 use super::output::note;
 use super::violations::{Complaint, count};
@@ -36,11 +37,11 @@ pub struct ScheduleInputArgs {
     ///
     /// Needs a model that is the same on every stage. A schedule that was made with --devices records
     /// the number, so it can be omitted.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = list::count)]
     devices: Option<u32>,
 
     /// The number of microbatches that the schedule is expected to have
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = list::count)]
     microbatches: Option<u32>,
 
     #[command(flatten)]

@@ -15,6 +15,7 @@ use super::progress::Progress;
 use crate::certificate::Objective;
 use crate::model::Model;
 use crate::optimize::{self, OptimizeError, Options, Solution};
+use crate::schedule::Schedule;
 use crate::stop::{Interrupt, Stop};
 
 /// How to search.
@@ -27,7 +28,8 @@ pub struct SearchArgs {
     /// Time limit of the command in seconds, used as long as a gap is open [default: 60, and no more than the usual
     /// effort takes]
     ///
-    /// The best found by then is the answer. If the option is given, the search goes on until then, unless what it has
+    /// Combinations of sizes and memory limits share it; the default is 60 seconds for each. The best found by then is
+    /// the answer. If the option is given, the search goes on until then, unless what it has
     /// is proved optimal before.
     #[arg(long, value_name = "S", value_parser = seconds)]
     time_limit: Option<Duration>,
@@ -73,6 +75,11 @@ impl ObjectiveName {
 /// The time limit of a command without the option.
 pub const UNASKED: Duration = Duration::from_secs(60);
 
+/// The time limit of a command that searches so many times, without the option.
+pub fn unasked(searches: usize) -> Duration {
+    UNASKED.saturating_mul(u32::try_from(searches).unwrap_or(u32::MAX))
+}
+
 /// A positive number of seconds, with decimals.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
@@ -104,6 +111,11 @@ impl SearchArgs {
         self.time_limit.unwrap_or(UNASKED)
     }
 
+    /// The time limit of a command that searches so many times.
+    pub fn time_limit_of(&self, searches: usize) -> Duration {
+        self.time_limit.unwrap_or_else(|| unasked(searches))
+    }
+
     /// Whether a time limit is given, which the search then uses.
     pub const fn is_limited(&self) -> bool {
         self.time_limit.is_some()
@@ -126,14 +138,32 @@ impl SearchArgs {
     /// # Errors
     /// When the capacities are too small, or the search is defective.
     pub fn run(&self, model: &Model, stop: &Stop, progress: &Progress) -> Result<Solution, OptimizeError> {
-        optimize::optimize(model, &self.options(stop), &mut |state| {
-            let best = state.best.map_or_else(String::new, |best| {
-                let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
-                format!(", best {best}, gap {}", percentage(gap))
-            });
-            progress.step(format!("{}, bound {}{best}", state.step, state.bound));
-        })
+        self.run_from(model, Vec::new(), stop, progress)
     }
+
+    /// The same, knowing schedules that may be better than what is found.
+    ///
+    /// # Errors
+    /// When the capacities are too small, or the search is defective.
+    pub fn run_from(
+        &self,
+        model: &Model,
+        known: Vec<Schedule>,
+        stop: &Stop,
+        progress: &Progress,
+    ) -> Result<Solution, OptimizeError> {
+        let options = Options { known, ..self.options(stop) };
+        optimize::optimize(model, &options, &mut |state| progress.step(step(state)))
+    }
+}
+
+/// What a search is doing, in a line.
+pub fn step(state: &optimize::Progress) -> String {
+    let best = state.best.map_or_else(String::new, |best| {
+        let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
+        format!(", best {best}, gap {}", percentage(gap))
+    });
+    format!("{}, bound {}{best}", state.step, state.bound)
 }
 
 /// That no schedule keeps to the capacities.

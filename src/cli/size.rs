@@ -8,6 +8,7 @@ use clap::Args;
 use super::error::Error;
 use super::input::read_model;
 use super::job::JobFile;
+use super::list::{List, count, counts};
 use super::memory_limit::MemoryLimit;
 use super::output::note;
 use crate::catalog;
@@ -17,7 +18,7 @@ use crate::replay::replay;
 use crate::schedule::Schedule;
 
 /// A model with the options that change its size and its capacities.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ModelArgs {
     /// The model file (TOML) with times and memory; `-` reads standard input
     #[arg(value_name = "MODEL")]
@@ -39,6 +40,11 @@ pub enum Problem {
 }
 
 impl ModelArgs {
+    /// A model file, with what replaces its size and its capacities.
+    pub const fn new(model: PathBuf, size: Size, memory_limit: MemoryLimit) -> Self {
+        Self { model, size, memory_limit }
+    }
+
     /// Reads the file: a model at the size and with the capacities asked for, or a job, which says its size and its memory
     /// itself.
     ///
@@ -73,19 +79,14 @@ impl ModelArgs {
         self.read().and_then(passes_alone)
     }
 
-    /// The number of devices asked for in place of the model's.
-    pub const fn devices(&self) -> Option<u32> {
-        self.size.devices
+    /// The size asked for in place of the model's.
+    pub const fn size(&self) -> Size {
+        self.size
     }
 
-    /// The number of microbatches asked for in place of the model's.
-    pub const fn microbatches(&self) -> Option<u32> {
-        self.size.microbatches
-    }
-
-    /// The capacity asked for in place of the model's.
+    /// The capacity asked for in place of the model's, once the model [has it](Self::read).
     pub fn memory(&self, model: &Model) -> Option<Units> {
-        self.memory_limit.units(model)
+        if self.memory_limit.is_given() { model.capacity(Device(0)) } else { None }
     }
 }
 
@@ -184,20 +185,54 @@ pub fn activations_only(model: &Model) -> Model {
 }
 
 /// The options that change a model's size.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub struct Size {
     /// The number of devices, in place of the model's; needs a model that is the same on every stage
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     devices: Option<u32>,
 
     /// The number of microbatches, in place of the model's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     microbatches: Option<u32>,
 }
 
+/// The options that change a model's size, or give it several, one after the other.
+#[derive(Debug, Args)]
+pub struct Sizes {
+    /// The number of devices, in place of the model's, or a list; needs a model that is the same on every stage
+    #[arg(long, value_name = "N,...", value_parser = counts)]
+    devices: Option<List<u32>>,
+
+    /// The number of microbatches, in place of the model's, or a list
+    #[arg(long, value_name = "N,...", value_parser = counts)]
+    microbatches: Option<List<u32>>,
+}
+
+impl Sizes {
+    /// All of them: each number of devices with each number of microbatches, in the order given.
+    pub fn all(&self) -> Vec<Size> {
+        let of = |list: &Option<List<u32>>| -> Vec<Option<u32>> {
+            list.as_ref().map_or_else(|| vec![None], |list| list.iter().copied().map(Some).collect())
+        };
+        itertools::iproduct!(of(&self.devices), of(&self.microbatches))
+            .map(|(devices, microbatches)| Size { devices, microbatches })
+            .collect()
+    }
+}
+
 impl Size {
+    /// The number of devices asked for in place of the model's.
+    pub const fn devices(self) -> Option<u32> {
+        self.devices
+    }
+
+    /// The number of microbatches asked for in place of the model's.
+    pub const fn microbatches(self) -> Option<u32> {
+        self.microbatches
+    }
+
     /// Whether another size was asked for.
-    pub const fn is_given(&self) -> bool {
+    pub const fn is_given(self) -> bool {
         self.devices.is_some() || self.microbatches.is_some()
     }
 
@@ -205,7 +240,7 @@ impl Size {
     ///
     /// # Errors
     /// When it has no such size.
-    pub fn apply(&self, mut model: Model) -> Result<Model, Error> {
+    pub fn apply(self, mut model: Model) -> Result<Model, Error> {
         if let Some(devices) = self.devices {
             model = resized(&model, devices)?;
         }

@@ -2,16 +2,22 @@
 
 use std::fmt::{self, Write as _};
 
-/// Rows of cells: the first column is aligned to the left, the others to the right.
-#[derive(Debug, Default)]
+/// Rows of cells, aligned to the right; but the first column to the left where it has names.
+#[derive(Debug)]
 pub struct Table {
     rows: Vec<Vec<String>>,
+    has_names: bool,
 }
 
 impl Table {
-    /// A table with these headings.
+    /// A table with these headings, the first one that of names.
     pub fn new<const N: usize>(headings: [&str; N]) -> Self {
-        Self { rows: vec![headings.iter().map(|&heading| heading.to_owned()).collect()] }
+        Self { rows: vec![headings.iter().map(|&heading| heading.to_owned()).collect()], has_names: true }
+    }
+
+    /// A table with these headings, all of figures.
+    pub fn of_figures<const N: usize>(headings: [&str; N]) -> Self {
+        Self { has_names: false, ..Self::new(headings) }
     }
 
     /// Adds a row.
@@ -39,10 +45,11 @@ impl fmt::Display for Table {
             let mut line = String::new();
             for (column, cell) in row.iter().enumerate() {
                 let width = widths[column];
-                if column == 0 {
+                let gap = if column == 0 { "" } else { "  " };
+                if column == 0 && self.has_names {
                     write!(line, "{cell:<width$}")?;
                 } else {
-                    write!(line, "  {cell:>width$}")?;
+                    write!(line, "{gap}{cell:>width$}")?;
                 }
             }
             writeln!(out, "{}", line.trim_end())?;
@@ -54,6 +61,13 @@ impl fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_stand_right_in_every_column() {
+        let mut table = Table::of_figures(["devices", "time"]);
+        table.row(["4".to_owned(), "12345".to_owned()]);
+        assert_eq!(table.to_string(), "devices   time\n      4  12345\n");
+    }
 
     #[test]
     fn names_stand_left_and_figures_right() {

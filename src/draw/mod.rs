@@ -23,6 +23,7 @@
 
 mod colour;
 mod curve;
+mod curves;
 mod labels;
 mod page;
 mod scale;
@@ -32,6 +33,7 @@ mod terminal;
 mod xml;
 
 pub use curve::{Axes, Curve, Spot, letters};
+pub use curves::{Curves, Series};
 pub use page::{PageError, page};
 pub use scatter::{Group, Point, Row, Scatter};
 pub use svg::{Part, Svg, SvgError, together};

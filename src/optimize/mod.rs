@@ -38,6 +38,7 @@ mod proved_by;
 mod replayed;
 mod search;
 mod starting_points;
+pub mod sweep;
 mod zero_bubble_v;
 pub mod zone;
 
@@ -82,7 +83,7 @@ pub struct Options {
     /// never better than the answer; the others play no part.
     ///
     /// A schedule that keeps to some capacities keeps to looser ones, but a search under looser capacities may have
-    /// less luck: passing the schedule of each capacity on to the next looser one makes a sweep monotone.
+    /// less luck: passing the schedule of each capacity on to the next looser one makes a sweep monotone, as [`sweep`] does.
     pub known: Vec<Schedule>,
 }
 

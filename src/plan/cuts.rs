@@ -83,7 +83,9 @@ pub enum PlanError {
     #[error(transparent)]
     Search(#[from] OptimizeError),
     /// Every cut that was looked at holds too much.
-    #[error("no cut was found that has a schedule within the memory limit; whether there is one is not known")]
+    #[error(
+        "no cut was found that has a schedule within the memory limit; whether there is one is not known"
+    )]
     NoneFound,
     /// Only the makespan is minimised over cuts.
     #[error("the {0} cannot be minimised over cuts, only the makespan")]

@@ -25,7 +25,8 @@ impl Figures {
         let batch = Ratio::from_integer(i128::from(job.choices.global_batch));
         let samples_per_second = seconds.map(|seconds| batch / seconds);
         let utilisation = seconds.zip(job.machine.peak).and_then(|(seconds, peak)| {
-            let operations = model_operations(job, choice)? * i128::from(choice.microbatches) * i128::from(choice.data);
+            let operations =
+                model_operations(job, choice)? * i128::from(choice.microbatches) * i128::from(choice.data);
             Some(operations / (peak * i128::from(job.machine.devices) * seconds))
         });
         Self { samples_per_second, utilisation }

@@ -38,11 +38,13 @@
 mod candidates;
 mod cuts;
 mod figures;
+mod named;
 mod seeds;
 mod space;
 
 pub use cuts::{CutProgress, CutSolution, Partition, PlanError, optimize_cut};
 pub use figures::{Figures, model_operations};
+pub use named::cut_for;
 pub use space::{Alternative, Outcome, Plan, PlanProgress, plan};
 
 #[cfg(test)]

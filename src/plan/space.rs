@@ -7,7 +7,7 @@
 use super::cuts::{CutSolution, Partition, PlanError, optimize_cut, quick_cut};
 use crate::certificate::{CutBoundError, JobStatement, lower_bound_over_cuts, quick_bound_over_cuts};
 use crate::job::{Choice, ChoiceError, Job, Layers};
-use crate::model::Ticks;
+use crate::model::{Ticks, Units};
 use crate::optimize::Options;
 use crate::parallel;
 use crate::schedule::Schedule;
@@ -154,17 +154,15 @@ pub fn plan(
 ) -> Result<Plan, PlanError> {
     let choices = job.choices()?;
     let count = choices.len();
-    let mut tell = |step: &str, done: usize, best: Option<Ticks>, none_below: Option<Ticks>| {
-        progress(&PlanProgress { done, choices: count, best, none_below, step: step.to_owned() });
-    };
-    tell("bounds", 0, None, None);
+    let begun =
+        PlanProgress { done: 0, choices: count, best: None, none_below: None, step: "bounds".to_owned() };
+    progress(&begun);
     let layers: Vec<(Choice, Layers)> = choices
         .into_iter()
         .map(|choice| Ok((choice, job.layers(&choice)?)))
         .collect::<Result<_, ChoiceError>>()?;
-    let bounds = parallel::map(options.threads, &layers, |(_, layers)| {
-        quick_bound_over_cuts(layers, Ticks(i64::MAX))
-    });
+    let bounds =
+        parallel::map(options.threads, &layers, |(_, layers)| quick_bound_over_cuts(layers, Ticks(i64::MAX)));
     let (mut open, mut closed) = (Vec::new(), Vec::new());
     for ((choice, layers), bound) in layers.into_iter().zip(bounds) {
         match bound {
@@ -182,7 +180,8 @@ pub fn plan(
         if options.stop.is_due() {
             break;
         }
-        tell("quick plans", closed.len() + at, best, least);
+        let (done, step) = (closed.len() + at, "quick plans".to_owned());
+        progress(&PlanProgress { done, best, none_below: least, step, ..begun.clone() });
         let one = &mut open[at];
         if best.is_some_and(|best| one.bound >= best) {
             one.outcome = Outcome::Dropped;
@@ -197,7 +196,7 @@ pub fn plan(
             Err(error) => return Err(error),
         }
     }
-    deepen(&mut open, options, count, &mut tell)?;
+    deepen(&mut open, options, count, progress)?;
     finish(open, closed, options)
 }
 
@@ -206,11 +205,10 @@ fn deepen(
     open: &mut [Open],
     options: &Options,
     count: usize,
-    tell: &mut dyn FnMut(&str, usize, Option<Ticks>, Option<Ticks>),
+    progress: &mut dyn FnMut(&PlanProgress),
 ) -> Result<(), PlanError> {
-    let mut planned: Vec<usize> = (0..open.len())
-        .filter(|&at| matches!(open[at].outcome, Outcome::Planned { .. }))
-        .collect();
+    let mut planned: Vec<usize> =
+        (0..open.len()).filter(|&at| matches!(open[at].outcome, Outcome::Planned { .. })).collect();
     let value = |one: &Open| match &one.outcome {
         Outcome::Planned { plan, .. } => plan.solution.value(),
         _ => Ticks(i64::MAX),
@@ -219,10 +217,17 @@ fn deepen(
     planned.truncate(DEEP);
     for (turn, &at) in planned.iter().enumerate() {
         let best = open.iter().map(value).min();
-        if options.stop.is_due() || best.is_some_and(|best| open[at].bound >= best && value(&open[at]) > best) {
+        if options.stop.is_due() || best.is_some_and(|best| open[at].bound >= best && value(&open[at]) > best)
+        {
             continue;
         }
-        tell(&format!("searching {}", open[at].choice), count, best, open.iter().map(|one| one.bound).min());
+        progress(&PlanProgress {
+            done: count,
+            choices: count,
+            best,
+            none_below: open.iter().map(|one| one.bound).min(),
+            step: format!("searching {}", open[at].choice),
+        });
         let turns = u32::try_from(planned.len() - turn).unwrap_or(1);
         let stop = options.stop.within(options.stop.remaining() / turns);
         let found = optimize_cut(
@@ -273,15 +278,20 @@ fn finish(open: Vec<Open>, closed: Vec<Alternative>, options: &Options) -> Resul
     alternatives.extend(closed);
     let bounds = alternatives.iter().filter_map(|one| one.none_below);
     let Some(none_below) = bounds.chain(best).min() else {
-        return Err(alternatives.into_iter().find_map(refusal).unwrap_or(PlanError::NoneFound));
+        return Err(least_refusal(alternatives));
     };
     Ok(Plan { alternatives, none_below, is_cut_short: options.stop.is_due() })
 }
 
-/// Why a choice does not fit.
-fn refusal(alternative: Alternative) -> Option<PlanError> {
-    match alternative.outcome {
-        Outcome::DoesNotFit(error) => Some(error.into()),
+/// Why nothing fits: what the choice that needs the least needs.
+fn least_refusal(alternatives: Vec<Alternative>) -> PlanError {
+    let refusals = alternatives.into_iter().filter_map(|alternative| match alternative.outcome {
+        Outcome::DoesNotFit(error) => Some(error),
         _ => None,
-    }
+    });
+    let need = |error: &CutBoundError| match error {
+        CutBoundError::NoRoom { need, .. } => *need,
+        _ => Units(i64::MAX),
+    };
+    refusals.min_by_key(need).map_or(PlanError::NoneFound, PlanError::NoCut)
 }

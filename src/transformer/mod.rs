@@ -44,6 +44,7 @@ pub struct Transformer {
 
 /// The dimensions of a transformer.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property that models have or have not")]
 pub struct Dimensions {
     /// Transformer layers, without embedding and head; L.
     pub layers: u32,

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use super::*;
 use crate::job;
 
@@ -133,7 +135,7 @@ fn mistakes_are_named_with_their_key() {
         assert_ne!(text, TINY, "{from}");
         let error = parse(&text).expect_err(to);
         let place = text[error.span.clone()].lines().next().unwrap_or("");
-        messages += &format!("{error}\n    at: {place}\n");
+        _ = writeln!(messages, "{error}\n    at: {place}");
     }
     insta::assert_snapshot!("mistakes", messages);
 }

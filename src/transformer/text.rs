@@ -6,6 +6,10 @@ use super::{Attained, Attention, Cost, Layer, TooLarge, Transformer};
 use crate::model::reading::{FileError, Table, Value};
 use crate::text::quantity::{Quantity, Scale};
 
+/// The least number with more digits than an amount of a job file may have.
+const MOST: i128 = 10_i128.pow(18);
+const _: () = assert!(Quantity::MOST_DIGITS == 18);
+
 /// The keys of a table with their values, a line each, as they are written elsewhere.
 pub(super) fn copy(table: &Table<'_>) -> Result<String, FileError> {
     let mut text = String::new();
@@ -77,13 +81,13 @@ impl Transformer {
         let mut text = self.head();
         for at in &self.attained {
             let Attained { tensor, microbatch_size, .. } = at;
-            text += &format!("\n[[profile]]\ntensor = {tensor}\nmicrobatch_size = {microbatch_size}\n");
+            _ = write!(text, "\n[[profile]]\ntensor = {tensor}\nmicrobatch_size = {microbatch_size}\n");
             for (_, layer) in self.dimensions.layers() {
                 let cost = self.cost(layer, at)?;
                 if !cost.fits() {
                     return Err(TooLarge("times, bytes or operations"));
                 }
-                text += &format!("\n[profile.layer.{}]\n{}", layer.name(), cost.lines());
+                _ = write!(text, "\n[profile.layer.{}]\n{}", layer.name(), cost.lines());
             }
         }
         text += "\n";
@@ -140,10 +144,10 @@ name = {name}
             name = quoted(&self.name),
         );
         if let Some(source) = &self.source {
-            text += &format!("source = {}\n", quoted(source));
+            _ = writeln!(text, "source = {}", quoted(source));
         }
         text += "estimate = true\n";
-        text += &format!("layers = [{}]\n", layers.collect::<Vec<_>>().join(", "));
+        _ = writeln!(text, "layers = [{}]", layers.collect::<Vec<_>>().join(", "));
         text
     }
 }
@@ -157,7 +161,7 @@ fn decimal_percent(parts: i128) -> String {
 impl Cost {
     /// Whether every amount can be written in a job file.
     fn fits(&self) -> bool {
-        let most = 10_i128.pow(Quantity::MOST_DIGITS as u32);
+        let most = MOST;
         let amounts = [
             self.forward,
             self.backward_input,
@@ -191,6 +195,7 @@ impl Cost {
             let units = ["FLOP", "MFLOP", "GFLOP", "TFLOP"];
             lines.push(("operations", decimal(self.operations, Scale::Operations, &units)));
         }
-        lines.into_iter().map(|(key, value)| format!("{key} = {value}\n")).collect()
+        let lines: Vec<String> = lines.into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        lines.join("\n") + "\n"
     }
 }

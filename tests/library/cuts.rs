@@ -1,6 +1,7 @@
 //! Cuts and schedules of tiny jobs, against every cut and every schedule.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use bubbleproof::certificate::{holds_over_cuts, lower_bound_over_cuts};
 use bubbleproof::job::{self, Cut, Job, Layers};
@@ -38,7 +39,8 @@ fn least_makespan(model: &Model) -> Option<i64> {
     let (stages, microbatches) = (model.stages() as usize, model.microbatches() as usize);
     let count = 3 * stages * microbatches;
     assert!(count <= 24, "few enough for a set of passes in 32 bits");
-    let at = |kind: usize, stage: usize, microbatch: usize| (kind * stages + stage) * microbatches + microbatch;
+    let at =
+        |kind: usize, stage: usize, microbatch: usize| (kind * stages + stage) * microbatches + microbatch;
     let kinds = [Kind::F, Kind::I, Kind::W];
     let device_of = |stage: usize| model.placement().device_of(Stage::at(stage)).index();
     let devices = model.devices() as usize;
@@ -90,7 +92,8 @@ fn least_makespan(model: &Model) -> Option<i64> {
                             continue;
                         }
                         let (device, after) = (device_of(stage), set | 1 << pass);
-                        let capacity = model.activation_capacity(model.placement().device_of(Stage::at(stage)));
+                        let capacity =
+                            model.activation_capacity(model.placement().device_of(Stage::at(stage)));
                         if kind == 0 && capacity.is_some_and(|capacity| holds(after, device) > capacity.0) {
                             continue;
                         }
@@ -136,27 +139,28 @@ fn jobs() -> impl Strategy<Value = (String, Job)> {
         2 => Just(("v", 2, 1..=2)),
         1 => Just(("looped 2", 2, 1..=2)),
     ];
-    let shape = shape.prop_flat_map(|(placement, devices, microbatches)| {
-        (Just(placement), Just(devices), microbatches)
-    });
+    let shape = shape
+        .prop_flat_map(|(placement, devices, microbatches)| (Just(placement), Just(devices), microbatches));
     (proptest::collection::vec(layer, 4..6), shape, 0_i64..3, proptest::option::of(4_i64..16)).prop_map(
         |(layers, (placement, devices, microbatches), latency, memory)| {
             let names: Vec<String> = (0..layers.len()).map(|at| format!("\"l{at}\"")).collect();
             let mut text = format!("name = \"tiny\"\nlayers = [{}]\n", names.join(", "));
             for (at, (forward, input, weight, activation, weights)) in layers.into_iter().enumerate() {
-                text += &format!(
+                _ = write!(
+                    text,
                     "[layer.l{at}]\nforward = {}\nbackward_input = {input}\nbackward_weight = {weight}\n\
                      activation = {activation}\nretained_for_weight = {}\nweights = {weights}\n",
                     forward + 1,
                     activation - 1,
                 );
             }
-            text += &format!("[machine]\ndevices = {devices}\nlatency = {latency}\n");
+            _ = writeln!(text, "[machine]\ndevices = {devices}\nlatency = {latency}");
             if let Some(memory) = memory {
-                text += &format!("memory = {memory}\n");
+                _ = writeln!(text, "memory = {memory}");
             }
-            text += &format!(
-                "[choices]\nglobal_batch = {microbatches}\npipeline = {devices}\nplacement = \"{placement}\"\n"
+            _ = writeln!(
+                text,
+                "[choices]\nglobal_batch = {microbatches}\npipeline = {devices}\nplacement = \"{placement}\""
             );
             let job = job::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             (text, job)
@@ -196,8 +200,14 @@ fn no_cut_and_schedule_of_a_tiny_job_is_shorter_than_what_is_claimed() {
                     let checked = bubbleproof::certificate::check_plan(&plan, &job);
                     prop_assert!(checked.is_ok(), "{}", checked.expect_err("it is refused"));
                 }
-                (None, Err(PlanError::NoCut(_) | PlanError::NoneFound)) => {}
-                (None, Err(PlanError::Search(OptimizeError::Infeasible(_)))) => {}
+                (
+                    None,
+                    Err(
+                        PlanError::NoCut(_)
+                        | PlanError::NoneFound
+                        | PlanError::Search(OptimizeError::Infeasible(_)),
+                    ),
+                ) => {}
                 (least, found) => {
                     let found = found.map(|found| (found.solution.value(), found.cut));
                     prop_assert!(false, "{}: {:?}, but {:?}", text, least, found);
@@ -233,7 +243,14 @@ fn the_bound_over_cuts_is_never_above_the_least_makespan_with_recomputation_or_a
         let found = optimize_cut(&layers, &Partition::Auto, &options, &mut |_| ());
         match (bound, found) {
             (Ok(bound), Ok(found)) => assert!(bound <= found.solution.value(), "{choice}"),
-            (_, Err(PlanError::NoCut(_) | PlanError::NoneFound | PlanError::Search(OptimizeError::Infeasible(_)))) => {}
+            (
+                _,
+                Err(
+                    PlanError::NoCut(_)
+                    | PlanError::NoneFound
+                    | PlanError::Search(OptimizeError::Infeasible(_)),
+                ),
+            ) => {}
             (bound, found) => panic!("{choice}: {bound:?} {:?}", found.map(|found| found.solution.value())),
         }
     }

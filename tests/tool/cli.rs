@@ -6,6 +6,7 @@
 mod convert;
 mod forged;
 mod frontier;
+mod jobs;
 mod levels;
 mod memory;
 mod mistakes;
@@ -15,6 +16,7 @@ mod prove;
 mod ranges;
 mod render;
 mod search;
+mod sweep;
 mod trace;
 mod verify;
 
@@ -22,6 +24,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 const MODEL: &str = "tests/data/cli/two-devices.toml";
+const JOB: &str = "tests/data/cli/job.toml";
 const SCHEDULE: &str = "tests/data/cli/one-f-one-b.json";
 const BROKEN: &str = "tests/data/cli/broken.json";
 const V_MODEL: &str = "tests/data/cli/v-342.toml";
@@ -150,6 +153,8 @@ fn the_answer_decides_the_exit_status() {
         (&["replay", FAMILY], 2),
         (&["replay", SCHEDULE, "--model", MODEL], 0),
         (&["replay", BROKEN], 1),
+        (&["plan", JOB], 0),
+        (&["plan", MODEL], 2),
         (&["certify", "no-such-model.toml"], 2),
         (&["regress", "models/regress", "--no-cache"], 0),
         (&["compare", MODEL], 0),
@@ -179,6 +184,12 @@ fn the_answer_decides_the_exit_status() {
         (&["estimate", MODEL, "-o", "-"], 2),
         (&["optimize", MODEL], 0),
         (&["optimize", MODEL, "--memory", "0"], 1),
+        (&["optimize", MODEL, "--memory", "0,1"], 0),
+        (&["optimize", MODEL, "--memory", "0", "--microbatches", "2,3"], 1),
+        (&["optimize", MODEL, "--memory", "1,2", "--time-limit", "0.000000001"], 3),
+        (&["compare", MODEL, "--memory", "0,2"], 0),
+        (&["compare", MODEL, "--memory", "0", "--microbatches", "2,3"], 1),
+        (&["frontier", V_MODEL, "--devices", "2,3"], 0),
         (&["optimize", MODEL, "--time-limit", "0"], 2),
         (&["optimize", MODEL, "-o", "-", "--json"], 2),
         (&["block", FAMILY, "--devices", "4"], 0),
@@ -294,6 +305,10 @@ fn json_is_one_object_whatever_happens() {
         &["convert", BROKEN, "-o", "target/tmp/nodes.json", "--to", "sail-sg"],
         &["render", SCHEDULE],
         &["render", BROKEN],
+        &["plan", JOB],
+        &["plan", MODEL],
+        &["optimize", JOB, "--pipeline", "2", "--placement", "v"],
+        &["optimize", JOB],
         &["certify", "no-such-model.toml"],
         &["trace", "profile", TRACE],
         &["trace", "explain", TRACE],

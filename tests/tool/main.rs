@@ -6,6 +6,7 @@ mod index;
 mod cli;
 mod figures;
 mod interrupt;
+mod jobs;
 mod limits;
 mod planning;
 mod readme;

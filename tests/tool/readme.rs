@@ -19,3 +19,8 @@ fn the_examples_of_the_page_on_traces_print_what_it_says() {
 fn the_examples_of_the_page_on_runtimes_print_what_it_says() {
     trycmd::TestCases::new().case("docs/runtimes.md");
 }
+
+#[test]
+fn the_examples_of_the_page_on_jobs_print_what_it_says() {
+    trycmd::TestCases::new().case("docs/jobs.md");
+}

@@ -90,7 +90,11 @@ impl fmt::Display for FrontierReport<'_> {
         }
         // Without recomputation it is what the bubble rate leaves of the whole.
         let table = if self.passes.recompute { table } else { table.without(3) };
-        write!(out, "{table}\n{}", self.chart)?;
+        write!(out, "{table}")?;
+        // Several frontiers are drawn together, below all of them.
+        if !self.chart.is_empty() {
+            write!(out, "\n{}", self.chart)?;
+        }
         self.legend(out)?;
         match self.claimed_by {
             Some(solver) => writeln!(
@@ -133,7 +137,9 @@ impl fmt::Display for FrontierReport<'_> {
                 ]);
             }
             let recomputing = self.schedules.iter().any(|row| row.rate + row.useful < Rate::from_integer(1));
-            write!(out, "{}", if recomputing { table } else { table.without(6) })?;
+            let table = if recomputing { table } else { table.without(6) };
+            // Marks are those of a picture of this frontier alone.
+            write!(out, "{}", if self.chart.is_empty() { table.without(1) } else { table })?;
         }
         self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
     }

@@ -13,22 +13,23 @@ use crate::cli::figures::{decimal, fraction, headline, percentage};
 use crate::cli::file_name::FileName;
 use crate::cli::input::read_model;
 use crate::cli::interrupt::on_signals;
-use crate::cli::optimize;
+use crate::cli::optimize::refused;
 use crate::cli::output::{Output, note};
 use crate::cli::progress::Progress;
 use crate::cli::search;
-use crate::cli::size::check_size;
+use crate::cli::size::{Size, check_size};
 use crate::cli::table::Table;
 use crate::draw::{Axes, Curve, Spot, letters};
 use crate::estimate::Work;
-use crate::model::Model;
+use crate::model::{Model, Units};
+use crate::optimize;
 use crate::optimize::frontier::whole::{NamedWhole, WholeFrontier, WholePoint, whole_frontier};
 use crate::replay::Rate;
 use crate::stop::Stop;
 
 /// The frontier of whole schedules with the named ones.
 #[derive(Debug, Serialize)]
-struct WholeReport<'a> {
+pub(super) struct WholeReport<'a> {
     points: Vec<Row>,
     schedules: Vec<Named>,
     /// No schedule keeps to less on every device.
@@ -37,7 +38,7 @@ struct WholeReport<'a> {
     undecided_limits: Vec<i64>,
     /// Whether there was time for all limits.
     complete: bool,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     model: &'a str,
     devices: u32,
     microbatches: u32,
@@ -92,22 +93,19 @@ struct Named {
 ///
 /// # Errors
 /// When a file or an option is wrong, or a search is defective.
-pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
+pub fn run(args: &FrontierArgs, size: Size, output: Output) -> Result<Status, Error> {
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
-    let model = args.size.apply(read_model(&args.model)?)?;
+    let model = size.apply(read_model(&args.model)?)?;
     let progress = Progress::start("frontier");
     check_size(&model, Work::Search, Some(args.time_limit()))?;
     let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit()));
     let limit = Deadline::after(args.time_limit(), output);
     let options = search::options(&stop, args.time_limit.is_some());
     let limits = usize::from(args.limits);
-    let found = whole_frontier(&model, limits, &options, &mut |limit, state| {
-        let under =
-            limit.map_or_else(|| "no memory limit".to_owned(), |limit| format!("memory limit {limit}"));
-        progress.step(format!("{under}: {}", state.step));
-    });
+    let found =
+        whole_frontier(&model, limits, &options, &mut |limit, state| progress.step(step(limit, state)));
     drop((progress, limit));
-    let found = found.map_err(|error| optimize::refused(&error))?;
+    let found = found.map_err(|error| refused(&error))?;
     let mut report = WholeReport::of(&model, &found, &stop);
     report.notes.iter().for_each(|text| note(text));
     let (points, marks) = report.spots(&found);
@@ -121,15 +119,21 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
         least: Ratio::from_integer(found.bound.0),
     };
     report.chart = curve.terminal(78);
-    if let Drawn::WithFigures(written) = draw(target, &curve)? {
+    if let Drawn::WithFigures(written) = draw(target, || curve.svg())? {
         report.written = written;
         output.print(&report)?;
     }
     Ok(report.status())
 }
 
+/// What a search under a memory limit is doing.
+pub(super) fn step(limit: Option<Units>, state: &optimize::Progress) -> String {
+    let under = limit.map_or_else(|| "no memory limit".to_owned(), |limit| format!("memory limit {limit}"));
+    format!("{under}: {}", state.step)
+}
+
 impl<'a> WholeReport<'a> {
-    fn of(model: &'a Model, found: &WholeFrontier, stop: &Stop) -> Self {
+    pub(super) fn of(model: &'a Model, found: &WholeFrontier, stop: &Stop) -> Self {
         let why =
             if stop.is_interrupted() { "the search was interrupted" } else { "the time limit was reached" };
         let late = (!found.complete).then(|| format!("{why} before all memory limits were tried"));
@@ -153,7 +157,7 @@ impl<'a> WholeReport<'a> {
         }
     }
 
-    const fn status(&self) -> Status {
+    pub(super) const fn status(&self) -> Status {
         if self.complete { Status::Yes } else { Status::GaveUp }
     }
 
@@ -242,7 +246,11 @@ impl fmt::Display for WholeReport<'_> {
         // Where nothing is recomputed, it is what the bubble rate leaves of the whole.
         let recomputing = self.points.iter().any(|row| row.rates[0] + row.rates[1] < Rate::from_integer(1));
         let table = if recomputing { table } else { table.without(5) };
-        writeln!(out, "{table}\n{}", self.chart)?;
+        writeln!(out, "{table}")?;
+        // Several frontiers are drawn together, below all of them.
+        if !self.chart.is_empty() {
+            writeln!(out, "{}", self.chart)?;
+        }
         writeln!(out, "lower bound: no schedule that holds no more than the peak on any device is shorter")?;
         writeln!(
             out,
@@ -270,7 +278,8 @@ impl fmt::Display for WholeReport<'_> {
                     percentage(row.rate),
                 ]);
             }
-            write!(out, "{table}")?;
+            // Marks are those of a picture of this frontier alone.
+            write!(out, "{}", if self.chart.is_empty() { table.without(1) } else { table })?;
         }
         self.written.iter().try_for_each(|written| writeln!(out, "\nwrote {written}"))
     }

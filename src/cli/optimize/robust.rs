@@ -15,7 +15,7 @@ use crate::cli::interrupt::on_signals;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::search::{Infeasible, ObjectiveName};
-use crate::cli::size::check_size;
+use crate::cli::size::{ModelArgs, check_size};
 use crate::cli::table::Table;
 use crate::cli::trace::{Named, profile, read_traces};
 use crate::cli::violations::count;
@@ -119,6 +119,7 @@ const OF_MEDIANS: &str = "optimum for medians";
 /// When a file or an option is wrong, the traces are not of this pipeline, or the schedule cannot be written.
 pub fn mean(
     args: &OptimizeArgs,
+    only: &ModelArgs,
     model: &Model,
     target: Option<&Target>,
     output: Output,
@@ -158,7 +159,7 @@ pub fn mean(
         Err(MeanError::Optimize(error)) => return Err(refused(&error)),
         Err(error) => return Err(Error::Usage { message: error.to_string(), help: None }),
     };
-    args.record(model, &mut found.best.schedule);
+    args.record(only.size(), only.memory(model), &mut found.best.schedule);
     note("a mean over measured runs says nothing of other runs; no lower bound on it is known");
     if let Some(target) = target {
         target.write(|out| schedule::write(&found.best.schedule, out))?;

@@ -30,7 +30,10 @@ impl Folder {
             ));
         }
         std::fs::create_dir_all(path).map_err(|error| {
-            Error::usage(format!("cannot make the folder {}: {error}", FileName::of(path)), "choose another name")
+            Error::usage(
+                format!("cannot make the folder {}: {error}", FileName::of(path)),
+                "choose another name",
+            )
         })?;
         Ok(Self { path: path.to_owned() })
     }
@@ -81,7 +84,8 @@ impl Folder {
         )?;
         let path = self.path.join("torchtitan.csv");
         let name = path.to_str().ok_or("the name of the folder is not UTF-8")?;
-        torchtitan::configuration(schedule, Some(&layers), name, Release::V0_3).map_err(|error| error.to_string())
+        torchtitan::configuration(schedule, Some(&layers), name, Release::V0_3)
+            .map_err(|error| error.to_string())
     }
 }
 

@@ -19,6 +19,7 @@ use crate::replay::Rate;
 
 /// All choices of a job, with what became of them.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "they are keys of the JSON object")]
 pub struct PlanReport<'a> {
     feasible: bool,
     job: &'a str,
@@ -82,7 +83,7 @@ impl<'a> PlanReport<'a> {
             time_unit: &job.time_unit,
             memory_unit: &job.memory_unit,
             alternatives: plan.alternatives.iter().map(|one| Row::of(job, one, best)).collect(),
-            written: written.iter().map(|path| FileName::of(path)).collect(),
+            written: written.iter().map(FileName::of).collect(),
             top,
             best,
             gap_rate,
@@ -146,6 +147,29 @@ fn does_not_fit(error: &CutBoundError, unit: &str) -> String {
     }
 }
 
+/// How many choices without a plan are listed for each reason; JSON lists all.
+const LISTED: usize = 5;
+
+impl PlanReport<'_> {
+    /// The choices that have no plan, for one reason.
+    fn list(&self, out: &mut fmt::Formatter<'_>, status: &str) -> fmt::Result {
+        let rows = self.alternatives.iter().filter(|row| row.status == status);
+        for row in rows.clone().take(LISTED) {
+            let bound = row.lower_bound.map(|bound| amounts::time(bound, self.time_unit));
+            let because = match (status, bound) {
+                ("dropped", Some(bound)) => format!("no plan with it is below {bound}"),
+                _ => row.because.clone(),
+            };
+            writeln!(out, "  {status:<12}  {}: {because}", row.name)?;
+        }
+        let more = rows.count().saturating_sub(LISTED);
+        if more > 0 {
+            writeln!(out, "  {:<12}  and {}; --json lists them", "", count(more, "choice", "choices"))?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for PlanReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -156,13 +180,19 @@ impl fmt::Display for PlanReport<'_> {
             count(self.global_batch as usize, "sample a step", "samples a step"),
             count(self.alternatives.len(), "choice", "choices"),
         )?;
-        let mut table =
-            Table::new(["  choice", "step", "samples/s", "utilisation", "memory", "bound", "layers of the stages"]);
+        let mut table = Table::new([
+            "  choice",
+            "step",
+            "samples/s",
+            "utilisation",
+            "memory",
+            "bound",
+            "layers of the stages",
+        ]);
         let planned = self.alternatives.iter().filter(|row| row.makespan.is_some());
         let shown = planned.clone().take(self.top);
         let time = |ticks: i64| amounts::time(ticks, self.time_unit);
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        let mut reasons = Vec::new();
         for row in shown {
             let worth = row.worth.as_ref();
             let cut: Vec<String> = row.cut.iter().flatten().map(ToString::to_string).collect();
@@ -181,31 +211,15 @@ impl fmt::Display for PlanReport<'_> {
         if left > 0 {
             writeln!(out, "  and {}; --top shows them", count(left, "longer plan", "longer plans"))?;
         }
-        for row in self.alternatives.iter().filter(|row| row.status == "does not fit") {
-            reasons.push(format!("  {:<12}  {}: {}", "does not fit", row.name, row.because));
-        }
-        let of = |status: &str| self.alternatives.iter().filter(|row| row.status == status).count();
-        let dropped = of("dropped");
-        if dropped > 0 {
-            let choices = count(dropped, "choice", "choices");
-            writeln!(out, "  {:<12}  {choices}, for no plan with them is shorter than the best", "dropped")?;
-        }
-        for status in ["none found", "not reached"] {
-            if of(status) > 0 {
-                writeln!(out, "  {status:<12}  {}", count(of(status), "choice", "choices"))?;
-            }
-        }
-        let more = reasons.len().saturating_sub(5);
-        for reason in reasons.iter().take(5) {
-            writeln!(out, "{reason}")?;
-        }
-        if more > 0 {
-            writeln!(out, "  {:<12}  and {} more", "", more)?;
+        for status in ["dropped", "does not fit", "none found", "not reached"] {
+            self.list(out, status)?;
         }
         writeln!(out, "  {:<12}  {} for any plan of this job", "lower bound", time(self.lower_bound))?;
         let gap = match (self.optimal, self.gap_rate) {
             (true, _) => "none: no plan of this job is shorter".to_owned(),
-            (false, Some(rate)) => format!("{} at most, over all choices, cuts and schedules", percentage(rate)),
+            (false, Some(rate)) => {
+                format!("{} at most, over all choices, cuts and schedules", percentage(rate))
+            }
             (false, None) => "not known".to_owned(),
         };
         writeln!(out, "  {:<12}  {gap}", "gap")?;

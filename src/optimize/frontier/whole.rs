@@ -102,13 +102,12 @@ pub fn whole_frontier(
 ) -> Result<WholeFrontier, OptimizeError> {
     let unlimited = model.with_uniform_activation_capacity(None).expect("without a limit, none is wrong");
     let stop = &options.stop;
-    let share = |left: usize| stop.within(stop.remaining() / u32::try_from(left).unwrap_or(u32::MAX));
-    let mut named = named(&unlimited, &share(8));
+    let mut named = named(&unlimited, &stop.share(8));
     // Those searches know them too that time cuts short.
     let known: Vec<Schedule> = named.iter().map(|(_, schedule)| schedule.clone()).collect();
     let objective = Objective::Makespan;
     let options = Options { objective, known, ..options.clone() };
-    let first = Options { stop: share(limits + 1), ..options.clone() };
+    let first = Options { stop: stop.share(limits + 1), ..options.clone() };
     let roomiest = optimize(&unlimited, &first, &mut |state| progress(None, state))?;
     let least = least_limit(&unlimited);
     let corners = corners(&named);
@@ -122,7 +121,7 @@ pub fn whole_frontier(
             break;
         }
         let Ok(limited) = unlimited.with_uniform_capacity(limit) else { continue };
-        let mut options = Options { stop: share(all.len() - done), ..options.clone() };
+        let mut options = Options { stop: stop.share(all.len() - done), ..options.clone() };
         options.known.extend(searched[1..].last().map(|point| point.solution.schedule.clone()));
         match optimize(&limited, &options, &mut |state| progress(Some(limit), state)) {
             Ok(solution) => {

@@ -2,12 +2,12 @@
 
 use super::super::anneal::Annealing;
 use super::super::dispatch::{dispatch, forwards_of, rules};
-use crate::parallel;
 use super::arena::{Arena, Candidate};
 use super::{BATCH, Search};
 use crate::certificate::{STEPS, lower_bound_until};
 use crate::kernel::IndexedOrders;
 use crate::model::Ticks;
+use crate::parallel;
 use crate::stop::Stop;
 
 impl Search<'_> {

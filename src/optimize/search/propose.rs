@@ -5,15 +5,15 @@ use std::ops::Range;
 use super::super::dispatch::{Rule, dispatch, forwards_of, rules};
 use super::super::feasible::serial;
 use super::super::periodic::Effort;
-use super::super::zero_bubble_v::zero_bubble_v;
 use super::super::starting_points;
-use crate::parallel;
+use super::super::zero_bubble_v::zero_bubble_v;
 use super::arena::{Candidate, Origin};
 use super::{BATCH, Search};
 use crate::block::Block;
 use crate::catalog::{self, Entry};
 use crate::kernel::{IndexedOrders, IndexedProblem};
 use crate::model::Model;
+use crate::parallel;
 use crate::schedule::Schedule;
 
 /// The effort for one swap in the search for a block of several microbatches per interval.

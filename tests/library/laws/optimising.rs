@@ -10,6 +10,7 @@ use bubbleproof::model::{
     Device, Kind, Links, Messages, Microbatch, Model, Overlap, PairDurations, Pass, Placement, StepEnd,
     Ticks, Units,
 };
+use bubbleproof::optimize::sweep::{Outcome, sweep};
 use bubbleproof::optimize::{OptimizeError, Options, optimize};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::Schedule;
@@ -266,6 +267,43 @@ proptest! {
         if verdict.is_valid() {
             prop_assert!(solution.value() <= objective.of(&verdict.timing.expect("it is valid").metrics));
         }
+    }
+
+    /// With so little effort that a search alone may well do worse with more memory. The limits come in any order.
+    #[test]
+    fn more_memory_in_a_sweep_never_gives_a_worse_schedule(
+        model in limited(),
+        microbatches in 1..12_u32,
+        mut limits in prop::collection::vec(0..40_i64, 1..7),
+        span: bool,
+    ) {
+        let model = model.with_microbatches(microbatches).expect("small times");
+        limits.push(1000);
+        let under = |limit: &i64| model.with_uniform_activation_capacity(Some(Units(*limit))).expect("a model");
+        let models: Vec<_> = limits.iter().map(under).collect();
+        let objective = if span { Objective::DeviceSpan } else { Objective::Makespan };
+        let options = Options { effort: 1, exact_effort: 0, ..quick(objective) };
+        let outcomes = sweep(&models, &options, &mut |_, _| ()).expect("no search is defective");
+        let mut values: Vec<(i64, Option<i64>)> = Vec::new();
+        for ((limit, model), outcome) in limits.iter().zip(&models).zip(&outcomes) {
+            match outcome {
+                Outcome::Found(found) => {
+                    let verdict = replay(model, &found.schedule);
+                    prop_assert!(verdict.is_valid());
+                    let value = objective.of(&verdict.timing.expect("it is valid").metrics);
+                    prop_assert_eq!(value, found.value());
+                    values.push((*limit, Some(value.0)));
+                }
+                Outcome::Infeasible(_) => values.push((*limit, None)),
+                other => return Err(TestCaseError::fail(format!("{other:?}"))),
+            }
+        }
+        values.sort_by_key(|&(limit, _)| limit);
+        for pair in values.windows(2) {
+            let [(_, tight), (_, loose)] = [pair[0], pair[1]];
+            prop_assert!(tight.is_none() || loose.is_some_and(|loose| Some(loose) <= tight), "{values:?}");
+        }
+        prop_assert!(values.last().is_some_and(|(_, value)| value.is_some()), "there is room for everything");
     }
 
     #[test]

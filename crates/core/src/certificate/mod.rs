@@ -50,10 +50,11 @@ pub use bound::{
     STEPS, holds, lower_bound, lower_bound_of, lower_bound_until, lower_bound_within, steady_bound,
     steady_bound_until,
 };
-pub use cuts::{
-    CUTS, CutBoundError, holds_over_cuts, least_need, lower_bound_over_cuts, quick_bound_over_cuts, visit_cuts,
-};
 pub use check::{CertificateError, Checked, Claim, check, check_plan};
+pub use cuts::{
+    CUTS, CutBoundError, holds_over_cuts, least_need, lower_bound_over_cuts, quick_bound_over_cuts,
+    visit_cuts,
+};
 pub use file::{CERTIFICATE_FORMAT, Certificate, JobStatement, Optimality, SearchEngine, problem_digest};
 pub use pairs::shortened;
 pub use path::critical_path;

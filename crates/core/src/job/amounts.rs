@@ -50,7 +50,7 @@ impl Reader {
         let default = |key, scale: Scale| -> Result<Option<Ratio<i128>>, FileError> {
             let Some(value) = units.and_then(|table| table.get(key)) else { return Ok(None) };
             let unit = value.text()?.to_owned();
-            let one = Quantity { number: Ratio::from_integer(1), unit };
+            let one = Quantity { number: Ratio::from_integer(1), unit, written: "1".to_owned() };
             one.in_base(scale).map(Some).map_err(|error| wrong(&value, error))
         };
         Ok(Self {
@@ -119,7 +119,8 @@ impl Amounts {
             return Ok(quantity.number * default);
         }
         if !quantity.number.is_integer() {
-            return Err(wrong(value, QuantityError::NoUnit { number: quantity.number, scale: self.scale }));
+            let (number, scale) = (quantity.written, self.scale);
+            return Err(wrong(value, QuantityError::NoUnit { number, scale }));
         }
         self.note(value, Written::Counts)?;
         Ok(quantity.number)

@@ -159,7 +159,9 @@ pub enum ChoiceError {
         values: usize,
     },
     /// A choice without costs of its layers.
-    #[error("there are no costs for a tensor-parallel degree of {tensor} and a microbatch size of {microbatch_size}")]
+    #[error(
+        "there are no costs for a tensor-parallel degree of {tensor} and a microbatch size of {microbatch_size}"
+    )]
     NoProfile {
         /// The tensor-parallel degree.
         tensor: u32,
@@ -167,7 +169,9 @@ pub enum ChoiceError {
         microbatch_size: u32,
     },
     /// Gradients have to be reduced over replicas, but how fast is not said.
-    #[error("{data} replicas reduce gradients, but the machine has no bandwidth: `machine.bandwidth` or `machine.node_bandwidth`")]
+    #[error(
+        "{data} replicas reduce gradients, but the machine has no bandwidth: `machine.bandwidth` or `machine.node_bandwidth`"
+    )]
     NoBandwidth {
         /// The number of replicas.
         data: u32,
@@ -194,13 +198,10 @@ impl Job {
     pub fn choices(&self) -> Result<Vec<Choice>, ChoiceError> {
         let open = &self.choices;
         let devices = self.machine.devices;
-        let divisors: Vec<u32> = match &open.pipeline {
-            Some(list) => list.clone(),
-            None => {
-                let most = u32::try_from(self.layers.len()).unwrap_or(u32::MAX).min(devices);
-                (1..=most).filter(|&degree| devices.is_multiple_of(degree)).collect()
-            }
-        };
+        let divisors: Vec<u32> = open.pipeline.clone().unwrap_or_else(|| {
+            let most = u32::try_from(self.layers.len()).unwrap_or(u32::MAX).min(devices);
+            (1..=most).filter(|&degree| devices.is_multiple_of(degree)).collect()
+        });
         let lengths = [
             ("pipeline", divisors.len()),
             ("tensor", open.tensor.len()),
@@ -268,7 +269,9 @@ impl Job {
     }
 
     fn has_layers_for(&self, pipeline: u32, placement: ChoicePlacement) -> bool {
-        let stages = if self.choices.empty_stages { u64::from(pipeline) } else {
+        let stages = if self.choices.empty_stages {
+            u64::from(pipeline)
+        } else {
             u64::from(pipeline) * u64::from(placement.chunks())
         };
         stages <= self.layers.len() as u64
@@ -288,9 +291,8 @@ impl Job {
             let cost = profile.layers.get(name).cloned().unwrap_or_default();
             atoms.push(self.atom(name, &cost, choice)?);
         }
-        let outputs = std::iter::once(0).chain(
-            self.layers.iter().map(|name| profile.layers.get(name).map_or(0, |cost| cost.output)),
-        );
+        let outputs = std::iter::once(0)
+            .chain(self.layers.iter().map(|name| profile.layers.get(name).map_or(0, |cost| cost.output)));
         let message = |units| -> Result<[Ticks; 2], ChoiceError> {
             let near = self.machine.near.message(units);
             let far = self.machine.far.message(units);
@@ -315,8 +317,7 @@ impl Job {
             atoms,
             messages,
             capacity: self.machine.memory.map(Units),
-            can_recompute: choice.saving.recompute,
-            can_offload: choice.saving.offload,
+            saving: choice.saving,
             empty_stages: self.choices.empty_stages,
         })
     }
@@ -364,8 +365,11 @@ impl Job {
             return Ok(0);
         }
         let ring = u64::from(tensor) * u64::from(data);
-        let network =
-            if ring > u64::from(self.machine.devices_per_node) { &self.machine.far } else { &self.machine.near };
+        let network = if ring > u64::from(self.machine.devices_per_node) {
+            &self.machine.far
+        } else {
+            &self.machine.near
+        };
         if network.bandwidth.is_none() {
             return Err(ChoiceError::NoBandwidth { data });
         }

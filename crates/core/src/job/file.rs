@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_rational::Ratio;
 
 use super::amounts::{Reader, Round, measured};
-use super::{ChoicePlacement, Choices, Job, LayerCost, Machine, Profile};
 use super::machine::Network;
+use super::{ChoicePlacement, Choices, Job, LayerCost, Machine, Profile};
 use crate::model::reading::{FileError, Table, TomlProblem, Value, document, root};
 use crate::text::quantity::Scale;
 
@@ -57,7 +57,12 @@ fn read_layers(value: &Value<'_>) -> Result<Vec<String>, FileError> {
         let text = entry.text()?;
         let (count, kind) = match text.split_once(' ') {
             Some((count, kind)) => {
-                let wrong = || rule(entry, "is not a kind of layer, such as \"block\", or a number of them, such as \"32 block\"");
+                let wrong = || {
+                    rule(
+                        entry,
+                        "is not a kind of layer, such as \"block\", or a number of them, such as \"32 block\"",
+                    )
+                };
                 (count.parse::<u32>().map_err(|_| wrong())?, kind.trim())
             }
             None => (1, text),
@@ -84,7 +89,7 @@ fn read_profiles(
     let base = file.get("layer").map(|value| value.table()).transpose()?;
     let mut profiles = BTreeMap::new();
     let Some(value) = file.get("profile") else {
-        let base = file.require("layer").and_then(|_| Ok(base.expect("it is there")))?;
+        let base = file.require("layer")?.table()?;
         profiles.insert((1, 1), read_profile(&base, None, kinds, reader)?);
         return Ok(profiles);
     };
@@ -102,7 +107,10 @@ fn read_profiles(
         };
         if profiles.insert(at, costs).is_some() {
             let (tensor, size) = at;
-            return Err(rule(entry, format!("is a second profile for tensor = {tensor} and microbatch_size = {size}")));
+            return Err(rule(
+                entry,
+                format!("is a second profile for tensor = {tensor} and microbatch_size = {size}"),
+            ));
         }
     }
     if profiles.is_empty() { Err(rule(&value, "has no profile")) } else { Ok(profiles) }
@@ -225,10 +233,7 @@ fn read_machine(table: &Table<'_>, reader: &Reader) -> Result<Machine, FileError
     })
 }
 
-fn read_choices(
-    table: &Table<'_>,
-    profiles: &BTreeMap<(u32, u32), Profile>,
-) -> Result<Choices, FileError> {
+fn read_choices(table: &Table<'_>, profiles: &BTreeMap<(u32, u32), Profile>) -> Result<Choices, FileError> {
     table.only(&[
         "global_batch",
         "pipeline",
@@ -247,7 +252,9 @@ fn read_choices(
     for &degree in &tensor {
         if let Some(size) = sizes.iter().find(|&&size| !profiles.contains_key(&(degree, size))) {
             let value = ["microbatch_size", "tensor"].into_iter().find_map(|key| table.get(key));
-            let problem = format!("leaves a choice without costs: there is no [[profile]] for tensor = {degree} and microbatch_size = {size}");
+            let problem = format!(
+                "leaves a choice without costs: there is no [[profile]] for tensor = {degree} and microbatch_size = {size}"
+            );
             return Err(match value {
                 Some(value) => rule(&value, problem),
                 None => rule(&table.require("global_batch")?, problem),
@@ -285,7 +292,11 @@ fn read_placements(value: Value<'_>) -> Result<Vec<ChoicePlacement>, FileError> 
         let text = entry.text()?;
         let placement = ChoicePlacement::parse(text).ok_or_else(|| {
             let (key, found) = (entry.key(), text.to_owned());
-            entry.error(TomlProblem::Name { key, found, known: &["linear", "v", "looped 2", "looped 3", "..."] })
+            entry.error(TomlProblem::Name {
+                key,
+                found,
+                known: &["linear", "v", "looped 2", "looped 3", "..."],
+            })
         })?;
         if !placements.contains(&placement) {
             placements.push(placement);

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::Saving;
 use super::cut::{Cut, CutError};
 use crate::model::{
-    Costs, Device, Memory, Model, ModelError, Offload, Placement, Recompute, RecomputeLevel, Stage, StepEnd, Ticks,
-    Units,
+    Costs, Device, Memory, Model, ModelError, Offload, Placement, Recompute, RecomputeLevel, Stage, StepEnd,
+    Ticks, Units,
 };
 
 /// A layer: what no cut divides. Times in ticks, memory in units, for one microbatch on one rank.
@@ -65,10 +66,8 @@ pub struct Layers {
     pub far: Vec<bool>,
     /// The memory of each device, weights included; `None` without a limit.
     pub capacity: Option<Units>,
-    /// Whether stages may be recomputed.
-    pub can_recompute: bool,
-    /// Whether activations may go to the host.
-    pub can_offload: bool,
+    /// How memory may be saved.
+    pub saving: Saving,
     /// Whether a stage may have no layer.
     pub empty_stages: bool,
 }
@@ -108,7 +107,8 @@ impl Layers {
 
     /// How long a message takes from a stage to the next one, or back, if the cut between them is before this layer.
     pub(crate) fn message(&self, boundary: usize, before: usize) -> Ticks {
-        let [stage, next] = [Stage::at(boundary), Stage::at(boundary + 1)].map(|stage| self.placement.device_of(stage));
+        let [stage, next] =
+            [Stage::at(boundary), Stage::at(boundary + 1)].map(|stage| self.placement.device_of(stage));
         if stage == next { Ticks::ZERO } else { self.messages[before][usize::from(self.far[boundary])] }
     }
 
@@ -144,7 +144,8 @@ impl Layers {
         let ranges = self.ranges(cut)?;
         let stages: Vec<Atom> = ranges.iter().map(|range| together(&self.atoms[range.clone()])).collect();
         let communication = ranges.windows(2).enumerate();
-        let communication = communication.map(|(boundary, pair)| self.message(boundary, pair[1].start)).collect();
+        let communication =
+            communication.map(|(boundary, pair)| self.message(boundary, pair[1].start)).collect();
         let name = format!("{} {cut}", self.name);
         Ok(self.assemble(name, self.placement.clone(), &stages, communication, |_| self.capacity)?)
     }
@@ -175,9 +176,8 @@ impl Layers {
             weights: units(|atom| atom.weights),
             capacity: Device::all(placement.devices()).map(capacity).collect(),
         };
-        let mut model =
-            Model::new(name, self.source.clone(), placement, self.microbatches, costs, memory)?;
-        if self.can_recompute {
+        let mut model = Model::new(name, self.source.clone(), placement, self.microbatches, costs, memory)?;
+        if self.saving.recompute {
             let durations = ticks(|atom| atom.recompute);
             let duration = (durations != model.costs().forward).then_some(durations);
             let level = RecomputeLevel { checkpoint: units(|atom| atom.checkpoint), duration };
@@ -187,10 +187,11 @@ impl Layers {
         if step.takes_time() {
             model = model.with_step(Some(step))?;
         }
-        if self.can_offload {
+        if self.saving.offload {
             let copies = ticks(|atom| atom.copy);
             let moved = units(|atom| atom.offload);
-            model = model.with_offload(Some(Offload { moved, to_host: copies.clone(), from_host: copies }))?;
+            model =
+                model.with_offload(Some(Offload { moved, to_host: copies.clone(), from_host: copies }))?;
         }
         Ok(model)
     }

@@ -159,7 +159,10 @@ pub fn parse(text: &str) -> Result<Schedule, ScheduleFileError> {
         return Err(ScheduleFileError::Format(file.format));
     }
     // The problem is the text of a model file, whose reader refuses them as well.
-    json::strict(text, &[&["certificate", "statement", "problem"], &["certificate", "statement", "job", "job"]])?;
+    json::strict(
+        text,
+        &[&["certificate", "statement", "problem"], &["certificate", "statement", "job", "job"]],
+    )?;
     let stages_of = file.placement.into_iter().map(|stages| stages.into_iter().map(Stage).collect());
     let placement = Placement::new(stages_of.collect())?;
     let placement = match file.directions {

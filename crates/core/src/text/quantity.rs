@@ -118,6 +118,8 @@ pub struct Quantity {
     pub number: Ratio<i128>,
     /// The unit as written; empty where there is none.
     pub unit: String,
+    /// The number as written.
+    pub written: String,
 }
 
 /// Why a text is no amount.
@@ -142,10 +144,10 @@ pub enum QuantityError {
         scale: Scale,
     },
     /// No unit where one is needed.
-    #[error("{number} has no unit: write \"{}\", for example", .scale.example())]
+    #[error("{} has no unit: write \"{}\", for example", Shown(.number), .scale.example())]
     NoUnit {
-        /// The number.
-        number: Ratio<i128>,
+        /// The number as written.
+        number: String,
         /// What was to be measured.
         scale: Scale,
     },
@@ -169,12 +171,12 @@ impl Quantity {
             return Err(QuantityError::Negative(text.to_owned()));
         }
         let end = end_of_number(text);
-        let (number, unit) = text.split_at(end);
-        let number = decimal(number).map_err(|problem| match problem {
+        let (written, unit) = text.split_at(end);
+        let number = decimal(written).map_err(|problem| match problem {
             NotDecimal::NoNumber => QuantityError::NoNumber(text.to_owned()),
             NotDecimal::TooLong => QuantityError::TooLong(text.to_owned()),
         })?;
-        Ok(Self { number, unit: unit.trim().to_owned() })
+        Ok(Self { number, unit: unit.trim().to_owned(), written: written.to_owned() })
     }
 
     /// The amount in the base unit of a scale: nanoseconds, bytes, bytes per second.
@@ -183,11 +185,10 @@ impl Quantity {
     /// When its unit is none of the scale, or there is none.
     pub fn in_base(&self, scale: Scale) -> Result<Ratio<i128>, QuantityError> {
         if self.unit.is_empty() {
-            return Err(QuantityError::NoUnit { number: self.number, scale });
+            return Err(QuantityError::NoUnit { number: self.written.clone(), scale });
         }
         let known = scale.units().iter().find(|(name, _)| *name == self.unit);
-        let (_, factor) =
-            known.ok_or_else(|| QuantityError::Unit { unit: self.unit.clone(), scale })?;
+        let (_, factor) = known.ok_or_else(|| QuantityError::Unit { unit: self.unit.clone(), scale })?;
         Ok(self.number * Ratio::from_integer(*factor))
     }
 }

@@ -70,7 +70,9 @@ impl<'a> Sums<'a> {
     pub(super) fn stages_of(&self, device: usize) -> &[Stage] {
         let all = self.stages_of.get_or_init(|| {
             let mut lists = self.layers.placement.lists().to_vec();
-            lists.iter_mut().for_each(|stages| stages.sort_unstable());
+            for stages in &mut lists {
+                stages.sort_unstable();
+            }
             lists
         });
         &all[device]
@@ -93,11 +95,11 @@ impl<'a> Sums<'a> {
     /// What a device holds at the least: the weights of its stages, and one microbatch when it begins its way back.
     pub(super) fn need(&self, ranges: &[Range]) -> Units {
         let layers = self.layers;
-        let offload = |atom: &Atom| if layers.can_offload { atom.offload } else { Units::ZERO };
+        let offload = |atom: &Atom| if layers.saving.offload { atom.offload } else { Units::ZERO };
         let stages = ranges.iter().map(|&range| self.of(range));
         let (mut weights, mut held, mut last) = (Units::ZERO, Units::ZERO, Units::ZERO);
         for stage in stages {
-            let kept = if layers.can_recompute { stage.checkpoint } else { stage.activation };
+            let kept = if layers.saving.recompute { stage.checkpoint } else { stage.activation };
             let least = kept.min(stage.activation - offload(&stage));
             weights += stage.weights;
             held += least;

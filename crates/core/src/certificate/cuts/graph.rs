@@ -5,8 +5,8 @@
 //! chunk 1 from the last one back, until they meet. With several chunks in the same direction, chunk k ends where chunk k+1
 //! begins, which is tried in all ways.
 
-use std::collections::{BTreeMap, BinaryHeap};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::device::{Range, Sums};
 use crate::job::{Cut, Layers};
@@ -155,7 +155,9 @@ fn begins(layers: &Layers, chunks: usize) -> Vec<Vec<usize>> {
         });
         all = longer.collect();
     }
-    all.iter_mut().for_each(|begins| begins.push(atoms));
+    for begins in &mut all {
+        begins.push(atoms);
+    }
     all
 }
 
@@ -189,7 +191,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether all layers are given out.
-    fn is_end(&self, reached: &Reached) -> bool {
+    fn is_end(&self, reached: Reached) -> bool {
         if self.is_v() {
             return reached[0] == reached[1];
         }
@@ -218,7 +220,7 @@ impl Search<'_, '_> {
             reached.push(list);
             steps.push(of_device);
         }
-        let is_end = |at: &Reached| self.is_end(at).then_some(i64::MIN);
+        let is_end = |&at: &Reached| self.is_end(at).then_some(i64::MIN);
         let mut ahead = vec![reached[devices].iter().map(is_end).collect::<Vec<_>>()];
         for device in (0..devices).rev() {
             let behind = ahead.last().expect("the end is there");
@@ -241,25 +243,15 @@ impl Search<'_, '_> {
         spent: &mut Steps,
         found: &mut dyn FnMut(Reached, i64),
     ) -> Result<(), TooLarge> {
-        let mut to = from;
-        self.chunk(device, &from, 0, &mut to, known, spent, found)
+        let after = self.sums.layers.placement.devices() as usize - 1 - device;
+        self.chunk(0, &mut Taking { device, after, from, to: from, known, spent, found })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a recursion over the chunks, with all that it needs")]
-    fn chunk(
-        &self,
-        device: usize,
-        from: &Reached,
-        chunk: usize,
-        to: &mut Reached,
-        known: &mut Known,
-        spent: &mut Steps,
-        found: &mut dyn FnMut(Reached, i64),
-    ) -> Result<(), TooLarge> {
+    fn chunk(&self, chunk: usize, taking: &mut Taking<'_>) -> Result<(), TooLarge> {
         if chunk == self.chunks {
-            return self.whole(device, from, to, known, spent, found);
+            return self.whole(taking);
         }
-        let after = self.sums.layers.placement.devices() as usize - 1 - device;
+        let Taking { after, from, to, .. } = *taking;
         let each = usize::from(!self.sums.layers.empty_stages);
         let (begin, backwards) = (usize::from(from[chunk]), self.is_v() && chunk == 1);
         // What the chunk has left, less what it and the chunks behind it owe the devices to come.
@@ -276,73 +268,59 @@ impl Search<'_, '_> {
                 // The last device takes all that is left.
                 continue;
             }
-            to[chunk] = narrow(if backwards { begin - taken } else { begin + taken });
-            spent.spend(1)?;
+            taking.to[chunk] = narrow(if backwards { begin - taken } else { begin + taken });
+            taking.spent.spend(1)?;
             // More layers make it only larger.
-            if self.partial(device, from, to, chunk) >= self.limit {
+            if self.partial(taking, chunk) >= self.limit {
                 break;
             }
-            self.chunk(device, from, chunk + 1, to, known, spent, found)?;
+            self.chunk(chunk + 1, taking)?;
         }
         Ok(())
     }
 
     /// What the chunks so far take at the least: their work over all microbatches.
-    fn partial(&self, device: usize, from: &Reached, to: &Reached, last: usize) -> i64 {
-        let work = (0..=last).map(|chunk| self.sums.work_of(range(self.is_v(), chunk, from[chunk], to[chunk])));
-        let first = range(self.is_v(), 0, from[0], to[0]);
-        let all: Ticks = work.sum();
+    fn partial(&self, taking: &Taking<'_>, last: usize) -> i64 {
         if self.limit == i64::MAX {
             return i64::MIN;
         }
-        (self.sums.head(device, &[first]) + all * i64::from(self.sums.layers.microbatches)).0
+        let Taking { device, from, to, .. } = *taking;
+        let of = |chunk: usize| range(self.is_v(), chunk, from[chunk], to[chunk]);
+        let all: Ticks = (0..=last).map(|chunk| self.sums.work_of(of(chunk))).sum();
+        (self.sums.head(device, &[of(0)]) + all * i64::from(self.sums.layers.microbatches)).0
     }
 
-    fn whole(
-        &self,
-        device: usize,
-        from: &Reached,
-        to: &Reached,
-        known: &mut Known,
-        spent: &mut Steps,
-        found: &mut dyn FnMut(Reached, i64),
-    ) -> Result<(), TooLarge> {
+    fn whole(&self, taking: &mut Taking<'_>) -> Result<(), TooLarge> {
+        let Taking { device, from, to, .. } = *taking;
         let mut ranges = [(0, 0); MOST_CHUNKS];
         for (chunk, place) in ranges.iter_mut().enumerate().take(self.chunks) {
             *place = range(self.is_v(), chunk, from[chunk], to[chunk]);
         }
         let own = &ranges[..self.chunks];
-        if own.iter().all(|(begin, end)| begin == end) {
-            // A device must have work.
+        // A device must have work, and those to come must be able to do the rest.
+        if own.iter().all(|(begin, end)| begin == end) || !self.is_enough(taking.after, to) {
             return Ok(());
         }
-        let after = self.sums.layers.placement.devices() as usize - 1 - device;
-        if !self.is_enough(after, to) {
-            return Ok(());
-        }
-        let value = match known.get(&(device, ranges)) {
-            Some(&value) => value,
-            None => {
-                let is_below = |value: &i64| *value < self.limit;
-                let value = match (self.quick)(device, own).filter(is_below) {
-                    None => None,
-                    Some(_) => {
-                        spent.spend(STEPS_OF_A_DEVICE)?;
-                        (self.value)(device, own).filter(is_below)
-                    }
-                };
-                known.insert((device, ranges), value);
-                value
+        let value = if let Some(&value) = taking.known.get(&(device, ranges)) {
+            value
+        } else {
+            let is_below = |value: &i64| *value < self.limit;
+            let mut value = (self.quick)(device, own).filter(is_below);
+            if value.is_some() {
+                taking.spent.spend(STEPS_OF_A_DEVICE)?;
+                value = (self.value)(device, own).filter(is_below);
             }
+            taking.known.insert((device, ranges), value);
+            value
         };
         if let Some(value) = value {
-            found(*to, value);
+            (taking.found)(to, value);
         }
         Ok(())
     }
 
     /// Whether the devices to come can do what is left before the limit.
-    fn is_enough(&self, after: usize, to: &Reached) -> bool {
+    fn is_enough(&self, after: usize, to: Reached) -> bool {
         if self.limit == i64::MAX {
             return true;
         }
@@ -355,6 +333,18 @@ impl Search<'_, '_> {
         let all = i128::from(left.0) * i128::from(self.sums.layers.microbatches);
         all < i128::from(self.limit) * after as i128 || all == 0
     }
+}
+
+/// A device that takes layers, one chunk after the other.
+struct Taking<'t> {
+    device: usize,
+    /// How many devices are to come.
+    after: usize,
+    from: Reached,
+    to: Reached,
+    known: &'t mut Known,
+    spent: &'t mut Steps,
+    found: &'t mut dyn FnMut(Reached, i64),
 }
 
 /// What the bounds of a device are worth in steps.

@@ -77,7 +77,9 @@ pub enum CutBoundError {
         cut: Cut,
     },
     /// More cuts are left than can be looked at.
-    #[error("no cut is claimed to allow less than {claimed}, but more than {CUTS} cuts may, the first with a bound of {least}")]
+    #[error(
+        "no cut is claimed to allow less than {claimed}, but more than {CUTS} cuts may, the first with a bound of {least}"
+    )]
     TooMany {
         /// What is claimed.
         claimed: Ticks,
@@ -236,9 +238,7 @@ fn balanced(sums: &Sums<'_>) -> Ticks {
     let devices = i64::from(sums.layers.placement.devices());
     let share = (sums.work * microbatches).0;
     let share = share / devices + i64::from(share % devices != 0);
-    let of_layer = |at: usize| {
-        sums.of((0, at)).forward + sums.work_of((at, at + 1)) * microbatches
-    };
+    let of_layer = |at: usize| sums.of((0, at)).forward + sums.work_of((at, at + 1)) * microbatches;
     let longest = (0..sums.layers.atoms.len()).map(of_layer).max().unwrap_or_default();
     Ticks(share).max(longest)
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::job::Atom;
+use crate::job::{Atom, Saving};
 use crate::model::Placement;
 
 /// Layers that take F, I and W so long, and hold so much; a latency of one tick.
@@ -30,8 +30,7 @@ fn layers(placement: Placement, microbatches: u32, atoms: &[[i64; 4]], capacity:
         messages: vec![[Ticks(1), Ticks(1)]; atoms.len() + 1],
         atoms,
         capacity: capacity.map(Units),
-        can_recompute: false,
-        can_offload: false,
+        saving: Saving::default(),
         empty_stages: false,
     }
 }
@@ -59,8 +58,13 @@ const UNEVEN: [[i64; 4]; 7] =
 
 #[test]
 fn no_cut_has_a_bound_below_that_of_all_cuts() {
-    for placement in [Placement::linear(2), Placement::linear(3), Placement::v(2), Placement::looped(2, 2), Placement::v(3)]
-    {
+    for placement in [
+        Placement::linear(2),
+        Placement::linear(3),
+        Placement::v(2),
+        Placement::looped(2, 2),
+        Placement::v(3),
+    ] {
         let placement = placement.expect("a placement");
         for capacity in [None, Some(9), Some(14), Some(20)] {
             for microbatches in [1, 3, 8] {

@@ -1,0 +1,193 @@
+//! Job files: their cuts, their plans, and what is wrong with them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use bubbleproof::certificate::{self, Certificate, JobStatement, Objective, Optimality};
+use bubbleproof::job::{self, Choice, Cut};
+use bubbleproof::model::Ticks;
+use bubbleproof::optimize::Options;
+use bubbleproof::plan::{Partition, optimize_cut};
+
+use super::{JOB, MODEL, tool, tool_with_input};
+
+const LLAMA: &str = "models/jobs/llama-32.toml";
+
+#[test]
+fn a_cut_is_found_checked_and_compared_with_others() {
+    for (name, arguments) in [
+        ("cut", &["optimize", JOB, "--pipeline", "4", "--placement", "linear"][..]),
+        ("cut_even", &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "even"]),
+        (
+            "cut_given",
+            &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "3,2,2,1"],
+        ),
+        (
+            "cut_of_other_stages",
+            &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4"],
+        ),
+        (
+            "cut_of_other_layers",
+            &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4,4,4"],
+        ),
+        (
+            "cut_with_an_empty_stage",
+            &["optimize", JOB, "--pipeline", "4", "--placement", "linear", "--partition", "4,4,0,0"],
+        ),
+        ("cut_that_is_none", &["optimize", JOB, "--partition", "half"]),
+        ("choice_left_open", &["optimize", JOB]),
+        ("choice_that_is_none", &["optimize", JOB, "--pipeline", "3"]),
+        ("cut_of_a_model", &["optimize", MODEL, "--partition", "even"]),
+        ("memory_of_a_job", &["optimize", JOB, "--memory", "50%"]),
+        ("span_of_a_job", &["optimize", JOB, "--pipeline", "4", "--placement", "v", "--objective", "span"]),
+        ("job_in_place_of_a_model", &["compare", JOB]),
+        ("plan", &["plan", JOB]),
+        ("plan_of_a_model", &["plan", MODEL]),
+    ] {
+        insta::assert_snapshot!(name, tool(arguments).transcript());
+    }
+}
+
+#[test]
+fn a_plan_is_written_checked_and_run() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plan");
+    let folder = folder.to_str().expect("a path in UTF-8");
+    let planned = tool(&["plan", JOB, "-o", folder]);
+    assert_eq!(planned.status, 0, "{}", planned.transcript());
+    let file = |name: &str| format!("{folder}/{name}");
+    let (schedule, model) = (file("schedule.json"), file("model.toml"));
+    for name in ["pytorch.csv", "torchtitan.csv", "torchtitan.args"] {
+        assert!(fs::exists(file(name)).expect("a folder"), "{name}: {}", planned.transcript());
+    }
+    assert_eq!(tool(&["verify", &schedule, "--model", &model]).status, 0);
+    let checked = tool(&["check", &schedule, "--model", JOB]);
+    insta::assert_snapshot!("plan_checked", checked.transcript());
+    let of_model = tool(&["check", &schedule, "--model", &model]);
+    assert_eq!(of_model.status, 0, "{}", of_model.transcript());
+    // Another job has another certificate.
+    let other = tool(&["check", &schedule, "--model", LLAMA]);
+    assert!(other.status == 1 && other.out.contains("another job"), "{}", other.transcript());
+}
+
+#[test]
+fn what_is_claimed_over_cuts_and_plans_is_derived_again() {
+    let text = fs::read_to_string(JOB).expect("a job");
+    let job = job::parse(&text).expect("a job");
+    let choices = job.choices().expect("choices");
+    let choice =
+        choices.iter().find(|choice| choice.to_string() == "p4 t1 d1 b1 linear").expect("it is open");
+    let layers = job.layers(choice).expect("layers");
+    let found = optimize_cut(&layers, &Partition::Even, &Options::default(), &mut |_| ()).expect("a plan");
+    let genuine = JobStatement {
+        job: text,
+        choice: *choice,
+        cut: found.cut.clone(),
+        no_cut_below: found.no_cut_below,
+        searched: None,
+        no_plan_below: None,
+    };
+    let check = |claimed: JobStatement| {
+        let (model, solution) = (&found.model, &found.solution);
+        let mut schedule = solution.schedule.clone();
+        let objective = Objective::Makespan;
+        let certificate = Certificate::of(
+            model,
+            &schedule,
+            &solution.verdict,
+            objective,
+            &solution.bound,
+            Optimality::Open,
+        );
+        schedule.certificate = certificate.map(|certificate| certificate.with_job(claimed).to_json());
+        certificate::check(&schedule, None).map_err(|error| error.to_string())
+    };
+    assert!(check(genuine.clone()).is_ok());
+    let (bound, value) = (found.no_cut_below, found.solution.value());
+    assert!(bound < value, "the even cut is not the best");
+    let other = *choices.iter().find(|other| *other != choice).expect("another choice");
+    for (forged, reason) in [
+        (JobStatement { no_cut_below: bound + Ticks(1), ..genuine.clone() }, "over all cuts does not hold"),
+        (JobStatement { no_plan_below: Some(value), ..genuine.clone() }, "over all plans does not hold"),
+        (JobStatement { searched: Some(value + Ticks(1)), ..genuine.clone() }, "contradicts the schedule"),
+        (
+            JobStatement { cut: Cut::new(vec![3, 2, 2, 1]), ..genuine.clone() },
+            "not that of the job at the cut 3,2,2,1",
+        ),
+        (JobStatement { cut: Cut::new(vec![8]), ..genuine.clone() }, "the cut has 1 stages, the placement 4"),
+        (JobStatement { choice: other, ..genuine.clone() }, "the cut has 4 stages, the placement 2"),
+        (
+            JobStatement { choice: Choice { data: 2, ..*choice }, ..genuine.clone() },
+            "does not leave the choice",
+        ),
+        (JobStatement { job: "name = 1".to_owned(), ..genuine.clone() }, "the job is none"),
+        (
+            JobStatement { job: genuine.job.replace("forward = 3", "forward = 2"), ..genuine.clone() },
+            "not that of the job",
+        ),
+    ] {
+        let refused = check(forged.clone()).expect_err(reason);
+        assert!(refused.contains(reason), "{reason}: {refused}");
+    }
+}
+
+#[test]
+fn a_job_that_is_wrong_is_refused_at_its_place() {
+    let right = fs::read_to_string(JOB).expect("a job");
+    let changed = |from: &str, to: &str| {
+        assert!(right.contains(from), "{from}");
+        right.replacen(from, to, 1)
+    };
+    let mut all = String::new();
+    for (what, text) in [
+        ("no costs of a kind", changed("[layer.head]", "[layer.haed]")),
+        ("a kind that is missing", changed("\"head\"]", "\"head\", \"mtp\"]")),
+        ("a misspelt key", changed("backward_weight = 2\nweights", "backward_wieght = 2\nweights")),
+        ("a unit that is none", changed("forward = 3", "forward = \"3 fortnight\"")),
+        ("a unit beside none", changed("forward = 3", "forward = \"3 ms\"")),
+        ("a fraction without a unit", changed("forward = 3", "forward = 3.5")),
+        ("a negative time", changed("forward = 3", "forward = -3")),
+        ("no layers", changed("[\"embedding\", \"6 block\", \"head\"]", "[]")),
+        ("a million layers", changed("6 block", "1000000 block")),
+        ("a number of nothing", changed("6 block", "six block")),
+        ("a degree without costs", changed("pipeline = [2, 4]", "pipeline = [2, 4]\ntensor = [1, 2]")),
+        ("a placement that is none", changed("\"v\"]", "\"spiral\"]")),
+        ("no degree that fits", changed("pipeline = [2, 4]", "pipeline = [3]")),
+        (
+            "a batch that does not divide",
+            changed("global_batch = 8", "global_batch = 7").replace("[2, 4]", "2"),
+        ),
+        ("memory for no plan", changed("memory = 24", "memory = 8")),
+        (
+            "a space too large",
+            changed(
+                "pipeline = [2, 4]",
+                &format!(
+                    "pipeline = {:?}\ntensor = {:?}\nmicrobatch_size = 1",
+                    (1..=400).collect::<Vec<_>>(),
+                    vec![1]
+                ),
+            )
+            .replace(
+                "placement = [\"linear\", \"v\"]",
+                &format!(
+                    "placement = {:?}\nrecompute = [\"none\", \"auto\"]\noffload = [\"none\", \"auto\"]",
+                    looped()
+                ),
+            ),
+        ),
+        ("bandwidth without units", changed("latency = 1", "latency = 1\nbandwidth = \"5 GB/s\"")),
+        ("more kept than there is", changed("retained_for_weight = 1", "checkpoint = 3")),
+        ("a second profile", format!("{right}\n[[profile]]\n[[profile]]\n")),
+    ] {
+        let run = tool_with_input(&["plan", "-"], &text);
+        assert!(run.status == 2 || run.status == 1, "{what}: {}", run.transcript());
+        _ = writeln!(all, "{what}: {}", run.transcript());
+    }
+    insta::assert_snapshot!("wrong_jobs", all);
+}
+
+/// Placements of 2 to 64 chunks, with four-fold savings more than can be gone through.
+fn looped() -> Vec<String> {
+    (2..=64).map(|chunks| format!("looped {chunks}")).collect()
+}

@@ -1,0 +1,4 @@
+//! Cuts of layers into stages, compared with those of others.
+
+mod compare;
+mod peer;
