@@ -45,7 +45,7 @@ const CUT_STEPS: u64 = 200_000;
 pub enum CutBoundError {
     /// No cut fits the memory of the devices.
     #[error(
-        "no cut of {layers} layers fits: some device needs {need} {unit} at the least for weights and one microbatch, but has \
+        "no cut of {layers} layers fits: some device needs at least {need} {unit} for weights and one microbatch, but has \
          {capacity}"
     )]
     NoRoom {

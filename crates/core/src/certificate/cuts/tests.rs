@@ -124,7 +124,7 @@ fn what_no_cut_fits_is_refused_with_what_it_needs() {
     let refused = lower_bound_over_cuts(&layers, Ticks(i64::MAX)).expect_err("12 units on two devices of 5");
     assert_eq!(
         refused.to_string(),
-        "no cut of 7 layers fits: some device needs 7 unit at the least for weights and one microbatch, but has 5"
+        "no cut of 7 layers fits: some device needs at least 7 unit for weights and one microbatch, but has 5"
     );
 }
 
