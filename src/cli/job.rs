@@ -11,7 +11,6 @@ use super::amounts;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{Figures, decimal, fraction, percentage};
-use super::file_name::FileName;
 use super::input::Input;
 use super::interrupt::on_signals;
 use super::optimize::refused;
@@ -22,9 +21,10 @@ use super::violations::count;
 use crate::certificate::Objective;
 use crate::job::{Choice, ChoicePlacement, Cut, Job};
 use crate::model::Ticks;
+use crate::optimize::OptimizeError;
 use crate::plan::{self, CutProgress, CutSolution, Partition, PlanError, optimize_cut};
 use crate::replay::Rate;
-use crate::schedule::{self, Schedule};
+use crate::schedule::Schedule;
 
 /// Which choice of a job is meant, and how its layers are cut.
 #[derive(Debug, Args)]
@@ -156,8 +156,21 @@ impl JobFile {
     }
 }
 
-/// Why there is no plan, where that is no answer about the job.
-pub fn refused_plan(error: PlanError) -> Error {
+/// Answers that there is no plan, or says why that is not known.
+///
+/// # Errors
+/// When it is not known, or the job is wrong.
+pub fn without_plan(error: PlanError, output: Output) -> Result<Status, Error> {
+    match error {
+        PlanError::NoCut(_) | PlanError::Search(OptimizeError::Infeasible(_)) => {
+            output.print(&Infeasible::because(error.to_string()))?;
+            Ok(Status::No)
+        }
+        error => Err(refused_plan(error)),
+    }
+}
+
+fn refused_plan(error: PlanError) -> Error {
     match error {
         PlanError::Search(error) => refused(&error),
         PlanError::NoneFound => Error::NoAnswer {
@@ -214,29 +227,11 @@ pub fn optimize(
     drop((limit, progress));
     let found = match found {
         Ok(found) => found,
-        Err(PlanError::NoCut(reason)) => {
-            output.print(&Infeasible::because(reason.to_string()))?;
-            return Ok(Status::No);
-        }
-        Err(PlanError::Search(crate::optimize::OptimizeError::Infeasible(reason))) => {
-            output.print(&Infeasible::because(reason.to_string()))?;
-            return Ok(Status::No);
-        }
-        Err(error) => return Err(refused_plan(error)),
+        Err(error) => return without_plan(error, output),
     };
     let schedule = found.certified(text, &choice, None);
     let report = CutReport::of(job, &choice, &found, &schedule);
-    if let Some(target) = target {
-        target.write(|out| schedule::write(&schedule, out))?;
-    }
-    if target != Some(&Target::Stdout) {
-        output.print(&report)?;
-    }
-    if let Some(Target::File(path)) = target
-        && !output.is_json()
-    {
-        super::output::to_stdout(|out| writeln!(out, "wrote {}", FileName::of(path)))?;
-    }
+    output.answer(&report, &schedule, target)?;
     Ok(Status::Yes)
 }
 

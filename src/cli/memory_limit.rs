@@ -1,7 +1,5 @@
 //! `--memory`: a capacity on every device, in units, in bytes, or relative to 1F1B.
 
-mod bytes;
-
 use std::str::FromStr;
 
 use clap::Args;
@@ -12,6 +10,7 @@ use super::list::List;
 use crate::catalog::one_f_one_b_memory;
 use crate::model::{Model, Units};
 use crate::text::Shown;
+use crate::text::quantity::{Quantity, Scale};
 
 /// The option that sets a capacity.
 #[derive(Debug, Clone, Args)]
@@ -93,7 +92,8 @@ fn value(text: &str) -> Result<Value, String> {
     }
     // A unit is what sets an amount in bytes apart, right or wrong.
     if text.starts_with(|letter: char| letter.is_ascii_digit()) && text.ends_with(char::is_alphabetic) {
-        return bytes::bytes(text).map(Value::Bytes);
+        let bytes = Quantity::parse(text).and_then(|amount| amount.in_base(Scale::Memory));
+        return bytes.map(Value::Bytes).map_err(|error| error.to_string());
     }
     text.parse().ok().filter(|&units| units >= 0).map(Value::Units).ok_or_else(wrong)
 }
@@ -122,7 +122,8 @@ impl Amount {
 
     fn bytes_in_unit(&self, model: &Model) -> Result<i128, Error> {
         let unit = &model.memory().unit;
-        bytes::in_unit(unit).ok_or_else(|| {
+        let known = Scale::Memory.units().iter().find(|(name, _)| name == unit);
+        known.map(|&(_, bytes)| bytes).ok_or_else(|| {
             Error::usage(
                 format!(
                     "--memory {}: an amount of bytes, but `{}` counts memory in {unit}",

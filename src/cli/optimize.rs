@@ -29,7 +29,7 @@ use crate::draw::in_unit;
 use crate::estimate::Work;
 use crate::model::{Device, Model, Units};
 use crate::optimize::{OptimizeError, Solution};
-use crate::schedule::{self, Schedule};
+use crate::schedule::Schedule;
 use robust::Robust;
 
 /// The options of `optimize`.
@@ -143,17 +143,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     args.record(only.size(), only.memory(&model), &mut solution.schedule);
     let report = SolutionReport::of(&model, &solution, args.search.objective());
     report.notes.iter().for_each(|text| note(text));
-    if let Some(target) = &target {
-        target.write(|out| schedule::write(&solution.schedule, out))?;
-    }
-    if target != Some(Target::Stdout) {
-        output.print(&report)?;
-    }
-    if let Some(Target::File(path)) = target
-        && !output.is_json()
-    {
-        super::output::to_stdout(|out| writeln!(out, "wrote {}", FileName::of(path)))?;
-    }
+    output.answer(&report, &solution.schedule, target.as_ref())?;
     Ok(Status::Yes)
 }
 

@@ -12,6 +12,7 @@ use serde_json::ser::Formatter;
 use super::error::Error;
 use super::file_name::FileName;
 use crate::files::{WriteError, write_with};
+use crate::schedule::{self, Schedule};
 use crate::text::{Escaped, is_control};
 
 /// Results go to standard output, as one JSON object or as text; notes go to standard error.
@@ -72,6 +73,32 @@ impl Output {
     /// When standard output cannot be written. A closed pipe is no error.
     pub fn print<T: Display + Serialize>(self, found: &T) -> Result<(), Error> {
         if self.json { print_json(found) } else { print_text(found) }
+    }
+}
+
+impl Output {
+    /// Answers with a schedule: writes it where it was asked for, and prints the report unless the schedule went there.
+    ///
+    /// # Errors
+    /// When a file or standard output cannot be written.
+    pub fn answer<T: Display + Serialize>(
+        self,
+        report: &T,
+        schedule: &Schedule,
+        target: Option<&Target>,
+    ) -> Result<(), Error> {
+        if let Some(target) = target {
+            target.write(|out| schedule::write(schedule, out))?;
+        }
+        if target != Some(&Target::Stdout) {
+            self.print(report)?;
+        }
+        match target {
+            Some(Target::File(path)) if !self.is_json() => {
+                to_stdout(|out| writeln!(out, "wrote {}", FileName::of(path)))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

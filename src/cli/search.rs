@@ -75,7 +75,7 @@ impl ObjectiveName {
 /// The time limit of a command without the option.
 pub const UNASKED: Duration = Duration::from_secs(60);
 
-/// The time limit of a command that searches so many times, without the option.
+/// The default time limit of a command that runs several searches.
 pub fn unasked(searches: usize) -> Duration {
     UNASKED.saturating_mul(u32::try_from(searches).unwrap_or(u32::MAX))
 }
@@ -111,7 +111,7 @@ impl SearchArgs {
         self.time_limit.unwrap_or(UNASKED)
     }
 
-    /// The time limit of a command that searches so many times.
+    /// The time limit of a command that runs several searches.
     pub fn time_limit_of(&self, searches: usize) -> Duration {
         self.time_limit.unwrap_or_else(|| unasked(searches))
     }

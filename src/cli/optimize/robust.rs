@@ -10,7 +10,6 @@ use super::{OptimizeArgs, refused};
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
 use crate::cli::figures::{decimal, fraction, peaks, percentage};
-use crate::cli::file_name::FileName;
 use crate::cli::interrupt::on_signals;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
@@ -24,7 +23,7 @@ use crate::estimate::Work;
 use crate::model::{Costs, Model, ModelError, Ticks};
 use crate::optimize::OptimizeError;
 use crate::optimize::mean::{MeanError, MeanSolution, Measured, shortest_mean};
-use crate::schedule::{self, Schedule};
+use crate::schedule::Schedule;
 use crate::trace::runs::runs;
 use crate::trace::{Origin, Trace};
 
@@ -161,17 +160,7 @@ pub fn mean(
     };
     args.record(only.size(), only.memory(model), &mut found.best.schedule);
     note("a mean over measured runs says nothing of other runs; no lower bound on it is known");
-    if let Some(target) = target {
-        target.write(|out| schedule::write(&found.best.schedule, out))?;
-    }
-    if target != Some(&Target::Stdout) {
-        output.print(&MeanReport::of(model, &found, &traces))?;
-    }
-    if let Some(Target::File(path)) = target
-        && !output.is_json()
-    {
-        crate::cli::output::to_stdout(|out| writeln!(out, "wrote {}", FileName::of(path)))?;
-    }
+    output.answer(&MeanReport::of(model, &found, &traces), &found.best.schedule, target)?;
     Ok(Status::Yes)
 }
 

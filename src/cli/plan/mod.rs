@@ -11,10 +11,10 @@ use super::amounts;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::interrupt::on_signals;
-use super::job::{JobFile, note_estimate, refused_plan};
+use super::job::{JobFile, note_estimate, without_plan};
 use super::output::{Output, note};
 use super::progress::Progress;
-use super::search::{Infeasible, SearchArgs};
+use super::search::SearchArgs;
 use crate::certificate::Objective;
 use crate::plan::{PlanError, plan};
 use files::Folder;
@@ -70,14 +70,10 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     drop((limit, progress));
     let found = match found {
         Ok(found) => found,
-        Err(PlanError::NoCut(reason)) => {
-            output.print(&Infeasible::because(reason.to_string()))?;
-            return Ok(Status::No);
-        }
-        Err(error) => return Err(refused_plan(error)),
+        Err(error) => return without_plan(error, output),
     };
     if found.best().is_none() {
-        return Err(refused_plan(PlanError::NoneFound));
+        return without_plan(PlanError::NoneFound, output);
     }
     let written = match folder {
         Some(folder) => folder.write(job, text, &found)?,

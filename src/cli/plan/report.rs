@@ -65,7 +65,7 @@ struct Row {
 }
 
 impl<'a> PlanReport<'a> {
-    /// The report of a plan that lists so many alternatives.
+    /// The report of a plan. As text it lists the `top` shortest alternatives.
     pub fn of(job: &'a Job, plan: &Plan, top: usize, written: &[PathBuf]) -> Self {
         let best = plan.best().map(|(_, plan)| plan.solution.value());
         let gap_rate = best.map(|best| gap(best, plan.none_below));

@@ -134,9 +134,9 @@ fn lists_that_are_wrong_are_refused() {
         (&["optimize", IN_MIB, "--memory", "1GiB,1024MiB"], "`1024MiB` is a duplicate of `1GiB`"),
         (&["frontier", V, "--devices", "3,3"], "`3` is a duplicate"),
         (&["compare", V, "--microbatches", "3,0"], "0 is not in 1..=4294967295"),
-        (&["optimize", V, "--memory", "50%,3giraffe"], "`giraffe` is no unit of bytes"),
-        (&["optimize", V, "--memory", "50%stage-activation"], "`%stage-activation` is no unit of bytes"),
-        (&["optimize", V, "--memory", "50%GiB"], "`%GiB` is no unit of bytes"),
+        (&["optimize", V, "--memory", "50%,3giraffe"], "\"giraffe\" is no unit of memory"),
+        (&["optimize", V, "--memory", "50%stage-activation"], "\"%stage-activation\" is no unit of memory"),
+        (&["optimize", V, "--memory", "50%GiB"], "\"%GiB\" is no unit of memory"),
         (
             &["optimize", V, "--memory", "60GiB"],
             "an amount of bytes, but `v-342` counts memory in stage-activation",

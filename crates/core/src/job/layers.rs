@@ -72,24 +72,45 @@ pub struct Layers {
     pub empty_stages: bool,
 }
 
-/// What the layers of a stage cost together.
-pub(crate) fn together<'a>(atoms: impl IntoIterator<Item = &'a Atom>) -> Atom {
-    let mut sum = Atom::default();
-    for atom in atoms {
-        sum.forward += atom.forward;
-        sum.backward_input += atom.backward_input;
-        sum.backward_weight += atom.backward_weight;
-        sum.recompute += atom.recompute;
-        sum.activation += atom.activation;
-        sum.retained_for_weight += atom.retained_for_weight;
-        sum.checkpoint += atom.checkpoint;
-        sum.offload += atom.offload;
-        sum.copy += atom.copy;
-        sum.weights += atom.weights;
-        sum.reduce += atom.reduce;
-        sum.optimizer += atom.optimizer;
+impl Atom {
+    /// Each amount of this one and of another one, put together so; without a name.
+    fn with(
+        &self,
+        other: &Self,
+        ticks: impl Fn(Ticks, Ticks) -> Ticks,
+        units: impl Fn(Units, Units) -> Units,
+    ) -> Self {
+        Self {
+            name: String::new(),
+            forward: ticks(self.forward, other.forward),
+            backward_input: ticks(self.backward_input, other.backward_input),
+            backward_weight: ticks(self.backward_weight, other.backward_weight),
+            recompute: ticks(self.recompute, other.recompute),
+            activation: units(self.activation, other.activation),
+            retained_for_weight: units(self.retained_for_weight, other.retained_for_weight),
+            checkpoint: units(self.checkpoint, other.checkpoint),
+            offload: units(self.offload, other.offload),
+            copy: ticks(self.copy, other.copy),
+            weights: units(self.weights, other.weights),
+            reduce: ticks(self.reduce, other.reduce),
+            optimizer: ticks(self.optimizer, other.optimizer),
+        }
     }
-    sum
+
+    /// What this one and another one cost together.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        self.with(other, |one, other| one + other, |one, other| one + other)
+    }
+
+    /// What is left without another one, which is a part of this one.
+    pub(crate) fn without(&self, other: &Self) -> Self {
+        self.with(other, |one, other| one - other, |one, other| one - other)
+    }
+
+    /// What F, I and W take.
+    pub(crate) fn work(&self) -> Ticks {
+        self.forward + self.backward_input + self.backward_weight
+    }
 }
 
 impl Layers {
@@ -142,7 +163,10 @@ impl Layers {
     /// When the cut does not suit the layers, or what follows is no model, for its weights do not fit, for example.
     pub fn model(&self, cut: &Cut) -> Result<Model, CutError> {
         let ranges = self.ranges(cut)?;
-        let stages: Vec<Atom> = ranges.iter().map(|range| together(&self.atoms[range.clone()])).collect();
+        let stages: Vec<Atom> = ranges
+            .iter()
+            .map(|range| self.atoms[range.clone()].iter().fold(Atom::default(), |sum, atom| sum.and(atom)))
+            .collect();
         let communication = ranges.windows(2).enumerate();
         let communication =
             communication.map(|(boundary, pair)| self.message(boundary, pair[1].start)).collect();

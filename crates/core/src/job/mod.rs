@@ -47,7 +47,6 @@ mod machine;
 pub use choice::{Choice, ChoiceError, ChoicePlacement, NoPlacement, Saving};
 pub use cut::{Cut, CutError};
 pub use file::parse;
-pub(crate) use layers::together;
 pub use layers::{Atom, Layers};
 pub use machine::{Choices, Machine, Network};
 

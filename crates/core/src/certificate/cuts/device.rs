@@ -1,7 +1,5 @@
 //! What one device needs, given the layers of its own stages, whatever the cut of all others.
 
-use std::cell::OnceCell;
-
 use crate::certificate::Objective;
 use crate::certificate::bound::of_one_device;
 use crate::job::{Atom, Layers};
@@ -19,7 +17,8 @@ pub(super) struct Sums<'a> {
     least_message: Vec<Ticks>,
     /// What every device runs together for one microbatch.
     pub(super) work: Ticks,
-    stages_of: OnceCell<Vec<Vec<Stage>>>,
+    /// By device: its stages in the order of the pipeline.
+    stages_of: Vec<Vec<Stage>>,
 }
 
 impl<'a> Sums<'a> {
@@ -27,61 +26,42 @@ impl<'a> Sums<'a> {
         let mut before = vec![Atom::default()];
         for atom in &layers.atoms {
             let last = before.last().expect("there is one at the beginning");
-            before.push(crate::job::together([last, atom]));
+            before.push(last.and(atom));
         }
         let boundaries = layers.stages() as usize - 1;
         let least = |boundary| (0..=layers.atoms.len()).map(|at| layers.message(boundary, at)).min();
         let least_message = (0..boundaries).map(|boundary| least(boundary).unwrap_or_default()).collect();
         let all = before.last().expect("there is one at the beginning");
-        let work = all.forward + all.backward_input + all.backward_weight;
-        Self { layers, before, least_message, work, stages_of: OnceCell::new() }
+        let work = all.work();
+        let mut stages_of = layers.placement.lists().to_vec();
+        for stages in &mut stages_of {
+            stages.sort_unstable();
+        }
+        Self { layers, before, least_message, work, stages_of }
     }
 
     /// What a range of layers costs together.
     pub(super) fn of(&self, (begin, end): Range) -> Atom {
-        let (from, to) = (&self.before[begin], &self.before[end]);
-        Atom {
-            name: String::new(),
-            forward: to.forward - from.forward,
-            backward_input: to.backward_input - from.backward_input,
-            backward_weight: to.backward_weight - from.backward_weight,
-            recompute: to.recompute - from.recompute,
-            activation: to.activation - from.activation,
-            retained_for_weight: to.retained_for_weight - from.retained_for_weight,
-            checkpoint: to.checkpoint - from.checkpoint,
-            offload: to.offload - from.offload,
-            copy: to.copy - from.copy,
-            weights: to.weights - from.weights,
-            reduce: to.reduce - from.reduce,
-            optimizer: to.optimizer - from.optimizer,
-        }
+        self.before[end].without(&self.before[begin])
     }
 
     /// What F, I and W of a range take for one microbatch.
     pub(super) fn work_of(&self, (begin, end): Range) -> Ticks {
-        let of = |at: usize| {
-            let sum = &self.before[at];
-            sum.forward + sum.backward_input + sum.backward_weight
-        };
-        of(end) - of(begin)
+        self.before[end].work() - self.before[begin].work()
     }
 
     /// The stages of a device in the order of the pipeline.
     pub(super) fn stages_of(&self, device: usize) -> &[Stage] {
-        let all = self.stages_of.get_or_init(|| {
-            let mut lists = self.layers.placement.lists().to_vec();
-            for stages in &mut lists {
-                stages.sort_unstable();
-            }
-            lists
-        });
-        &all[device]
+        &self.stages_of[device]
     }
 
     /// The work bound of a device: what must come before its first pass, its work, and its optimiser steps.
     pub(super) fn work_bound(&self, device: usize, ranges: &[Range]) -> Ticks {
         let work: Ticks = ranges.iter().map(|&range| self.work_of(range)).sum();
-        let optimizer: Ticks = ranges.iter().map(|&range| self.of(range).optimizer).sum();
+        let optimizer: Ticks = ranges
+            .iter()
+            .map(|&(begin, end)| self.before[end].optimizer - self.before[begin].optimizer)
+            .sum();
         self.head(device, ranges) + work * i64::from(self.layers.microbatches) + optimizer
     }
 
@@ -199,14 +179,10 @@ impl Parts {
     /// All messages of a gap count before it; behind it nothing is left to wait for.
     fn push_elsewhere(&mut self, gap: Atom, messages: Ticks) {
         self.waiting += messages;
-        if self.stages.is_empty() {
-            // No message goes to the first stage: they count behind it.
-            let behind = std::mem::take(&mut self.waiting);
-            self.push(gap, false);
-            self.waiting = behind;
-        } else {
-            self.push(gap, false);
-        }
+        // No message goes to the first stage: there they count behind it.
+        let behind = if self.stages.is_empty() { std::mem::take(&mut self.waiting) } else { Ticks::ZERO };
+        self.push(gap, false);
+        self.waiting = behind;
     }
 
     fn push(&mut self, stage: Atom, is_own: bool) {

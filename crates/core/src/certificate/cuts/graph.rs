@@ -24,11 +24,16 @@ pub(super) struct TooLarge;
 
 /// The steps that an inquiry may take.
 #[derive(Debug)]
-pub(super) struct Steps(pub(super) u64);
+pub(super) struct Steps {
+    /// How many are left.
+    pub(super) left: u64,
+    /// How many it takes to value a device.
+    pub(super) of_a_device: u64,
+}
 
 impl Steps {
     fn spend(&mut self, steps: u64) -> Result<(), TooLarge> {
-        self.0 = self.0.checked_sub(steps).ok_or(TooLarge)?;
+        self.left = self.left.checked_sub(steps).ok_or(TooLarge)?;
         Ok(())
     }
 }
@@ -307,7 +312,7 @@ impl Search<'_, '_> {
             let is_below = |value: &i64| *value < self.limit;
             let mut value = (self.quick)(device, own).filter(is_below);
             if value.is_some() {
-                taking.spent.spend(STEPS_OF_A_DEVICE)?;
+                taking.spent.spend(taking.spent.of_a_device)?;
                 value = (self.value)(device, own).filter(is_below);
             }
             taking.known.insert((device, ranges), value);
@@ -346,9 +351,6 @@ struct Taking<'t> {
     spent: &'t mut Steps,
     found: &'t mut dyn FnMut(Reached, i64),
 }
-
-/// What the bounds of a device are worth in steps.
-const STEPS_OF_A_DEVICE: u64 = 50;
 
 fn narrow(at: usize) -> u16 {
     u16::try_from(at).expect("fewer layers than that, as was checked")

@@ -33,6 +33,9 @@ use crate::model::{Ticks, Units};
 /// How many steps go into the graph of all cuts: some seconds at the most.
 const GRAPH_STEPS: u64 = 40_000_000;
 
+/// What the bounds of one device are worth in these steps, for which they need a model.
+const MODEL_STEPS: u64 = 50;
+
 /// How many cuts are looked at one by one.
 pub const CUTS: usize = 64;
 
@@ -95,11 +98,11 @@ pub enum CutBoundError {
 /// When no cut fits.
 pub fn lower_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, CutBoundError> {
     let sums = Sums::new(layers);
-    check_fits(&sums)?;
+    check_count(layers)?;
     let balanced = balanced(&sums).min(limit);
     let mut known: BTreeMap<Cut, Ticks> = BTreeMap::new();
     for reach in reaches(balanced, limit) {
-        let Ok(cuts) = below(&sums, reach, GRAPH_STEPS) else { return Ok(balanced) };
+        let Ok(cuts) = below(&sums, reach) else { return if_any_fits(&sums, limit, balanced) };
         // Each cut in turn, from the one with the least bound on, until the next has none better than the best.
         let (mut least, mut seen) = (reach, 0);
         cuts.visit(&mut |value, cut| {
@@ -112,11 +115,11 @@ pub fn lower_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, Cut
             least = least.min((*bound).max(Ticks(value)));
             true
         });
-        if least < reach || seen == CUTS || reach == limit {
+        if least < reach || seen == CUTS {
             return Ok(least.max(balanced));
         }
     }
-    Ok(limit)
+    if_any_fits(&sums, limit, limit)
 }
 
 /// Limits to try one after the other: the cuts below a low one are fewer, and are enough where there are any.
@@ -132,29 +135,29 @@ fn reaches(balanced: Ticks, limit: Ticks) -> impl Iterator<Item = Ticks> {
 /// When no cut fits.
 pub fn quick_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, CutBoundError> {
     let sums = Sums::new(layers);
-    check_fits(&sums)?;
+    check_count(layers)?;
     let balanced = balanced(&sums).min(limit);
     for reach in reaches(balanced, limit) {
-        let Ok(cuts) = below(&sums, reach, GRAPH_STEPS) else { return Ok(balanced) };
+        let Ok(cuts) = below(&sums, reach) else { return if_any_fits(&sums, limit, balanced) };
         if let Some(least) = cuts.least() {
             return Ok(Ticks(least).max(balanced));
         }
     }
-    Ok(limit)
+    if_any_fits(&sums, limit, limit)
 }
 
-/// Shows that no schedule of any cut is shorter than claimed.
+/// Shows that no schedule of any cut is shorter than claimed, which is true where no cut fits.
 ///
 /// # Errors
 /// When that does not follow.
 pub fn holds_over_cuts(layers: &Layers, claimed: Ticks) -> Result<(), CutBoundError> {
     let sums = Sums::new(layers);
-    check_fits(&sums)?;
+    check_count(layers)?;
     let balanced = balanced(&sums);
     if balanced >= claimed {
         return Ok(());
     }
-    let Ok(cuts) = below(&sums, claimed, GRAPH_STEPS) else {
+    let Ok(cuts) = below(&sums, claimed) else {
         return Err(CutBoundError::TooMany { claimed, least: balanced });
     };
     let (mut wrong, mut seen) = (None, 0);
@@ -176,7 +179,7 @@ pub fn visit_cuts(layers: &Layers, limit: Ticks, visit: &mut dyn FnMut(Ticks, &C
     let sums = Sums::new(layers);
     let (mut seen, mut goes_on) = (0, true);
     for reach in reaches(balanced(&sums), limit) {
-        let Ok(cuts) = below(&sums, reach, GRAPH_STEPS) else { return false };
+        let Ok(cuts) = below(&sums, reach) else { return false };
         let mut position = 0;
         cuts.visit(&mut |value, cut| {
             position += 1;
@@ -193,42 +196,46 @@ pub fn visit_cuts(layers: &Layers, limit: Ticks, visit: &mut dyn FnMut(Ticks, &C
     true
 }
 
-/// What a device needs at the least, over all cuts, in units: weights and one microbatch at the device that needs the most.
-/// Nothing when there are too many cuts to tell.
-#[must_use]
-pub fn least_need(layers: &Layers) -> Option<Units> {
-    let sums = Sums::new(layers);
-    let need = |_: usize, ranges: &[Range]| Some(sums.need(ranges).0);
-    Cuts::new(&sums, &need, &need, i64::MAX, &mut Steps(GRAPH_STEPS)).ok()?.least().map(Units)
-}
-
 /// All bounds of the model of a cut; nothing when its weights do not fit.
 fn of_cut(layers: &Layers, cut: &Cut) -> Option<Ticks> {
     let model = layers.model(cut).ok()?;
     Some(lower_bound_within(&model, Objective::Makespan, CUT_STEPS).value)
 }
 
-fn below<'a>(sums: &Sums<'a>, limit: Ticks, steps: u64) -> Result<Cuts<'a>, TooLarge> {
+fn below<'a>(sums: &Sums<'a>, limit: Ticks) -> Result<Cuts<'a>, TooLarge> {
     let quick = |device: usize, ranges: &[Range]| Some(sums.work_bound(device, ranges).0);
     let value = |device: usize, ranges: &[Range]| sums.bound(device, ranges).map(|bound| bound.0);
-    Cuts::new(sums, &quick, &value, limit.0, &mut Steps(steps))
+    Cuts::new(sums, &quick, &value, limit.0, &mut Steps { left: GRAPH_STEPS, of_a_device: MODEL_STEPS })
 }
 
-/// Refuses what fits at no cut.
-fn check_fits(sums: &Sums<'_>) -> Result<(), CutBoundError> {
-    let layers = sums.layers;
+/// Refuses fewer layers than there have to be.
+fn check_count(layers: &Layers) -> Result<(), CutBoundError> {
     let (count, stages) = (layers.atoms.len(), layers.stages());
-    let least = if layers.empty_stages { u64::from(layers.placement.devices()) } else { u64::from(stages) };
-    if (count as u64) < least {
-        return Err(CutBoundError::TooFewLayers { layers: count, stages });
+    let least = if layers.empty_stages { layers.placement.devices() } else { stages };
+    if count < least as usize { Err(CutBoundError::TooFewLayers { layers: count, stages }) } else { Ok(()) }
+}
+
+/// A bound, unless no cut fits, as far as that can be told. Below a limit it is true in any case, and is not looked into.
+fn if_any_fits(sums: &Sums<'_>, limit: Ticks, bound: Ticks) -> Result<Ticks, CutBoundError> {
+    let layers = sums.layers;
+    let Some(capacity) = layers.capacity.filter(|_| limit == Ticks(i64::MAX)) else { return Ok(bound) };
+    match least_need(sums) {
+        Some(need) if need > capacity => Err(CutBoundError::NoRoom {
+            layers: layers.atoms.len(),
+            need,
+            capacity,
+            unit: layers.memory_unit.clone(),
+        }),
+        _ => Ok(bound),
     }
-    let Some(capacity) = layers.capacity else { return Ok(()) };
-    match least_need(layers) {
-        Some(need) if need > capacity => {
-            Err(CutBoundError::NoRoom { layers: count, need, capacity, unit: layers.memory_unit.clone() })
-        }
-        _ => Ok(()),
-    }
+}
+
+/// What a device needs at the least, over all cuts: weights and one microbatch at the device that needs the most. Nothing when
+/// there are too many cuts to tell.
+fn least_need(sums: &Sums<'_>) -> Option<Units> {
+    let need = |_: usize, ranges: &[Range]| Some(sums.need(ranges).0);
+    let mut steps = Steps { left: GRAPH_STEPS, of_a_device: 1 };
+    Cuts::new(sums, &need, &need, i64::MAX, &mut steps).ok()?.least().map(Units)
 }
 
 /// What holds of any distribution of the layers: some device has its share of the work, and the longest layer, which follows the

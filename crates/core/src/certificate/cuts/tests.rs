@@ -81,7 +81,10 @@ fn no_cut_has_a_bound_below_that_of_all_cuts() {
                         assert_eq!(holds_over_cuts(&layers, least), Ok(()));
                         assert!(holds_over_cuts(&layers, least + Ticks(1)).is_err());
                     }
-                    (None, Err(CutBoundError::NoRoom { .. })) => {}
+                    (None, Err(CutBoundError::NoRoom { .. })) => {
+                        // What no cut fits is no shorter than anything.
+                        assert_eq!(holds_over_cuts(&layers, Ticks(i64::MAX)), Ok(()));
+                    }
                     (least, found) => panic!("{least:?} {found:?}"),
                 }
             }
