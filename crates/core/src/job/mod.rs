@@ -28,6 +28,7 @@
 //!     latency = "0.21 ms"
 //!     [choices]
 //!     global_batch = 8
+//!     pipeline = 2
 //!     "#,
 //! )?;
 //! let choice = &job.choices()?[0];
