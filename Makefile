@@ -72,7 +72,7 @@ FUZZER       := 0.13.2
 MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
 FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
-.PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
+.PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz
 
 help:
@@ -83,6 +83,7 @@ help:
 	@echo 'make browser      check the pages of render in a headless Chromium (installs it, if root on Debian)'
 	@echo 'make gallery      redraw docs/gallery.md and its drawings'
 	@echo 'make pictures     redraw docs/measured: predicted against measured'
+	@echo 'make plans        search for the plans of models/jobs anew'
 	@echo 'make build        build target/release/bubbleproof'
 	@echo 'make regress      compare the catalogue with its records, then record the changes'
 	@echo 'make lint         check format, lints and documentation'
@@ -146,6 +147,10 @@ gallery:
 # A test draws them, since it computes what the tables beside them say.
 pictures: setup
 	BUBBLEPROOF_PICTURES=write $(CARGO) test $(TESTED) --test tool traces::pictures
+
+# A test searches, since it checks what the page beside the plans says.
+plans: setup
+	BUBBLEPROOF_PLANS=write $(CARGO) test $(TESTED) --test tool jobs::shipped
 
 # Shows the changes, then records them; review `git diff models/regress`.
 regress: setup

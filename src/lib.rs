@@ -41,6 +41,7 @@ pub mod encode;
 pub mod estimate;
 pub mod files;
 pub mod interchange;
+mod job_text;
 pub mod kernel;
 pub mod lowering;
 pub mod optimize;

@@ -311,6 +311,15 @@ pub fn optimize(
     solution(model, options.objective, found, bound, proved, is_cut_short)
 }
 
+/// The best schedule that is there without a search: a named one, or one microbatch after the other. Nothing where none of these
+/// keeps to the capacities.
+#[must_use]
+pub fn named_solution(model: &Model, objective: Objective, stop: &Stop) -> Option<Solution> {
+    let bound = lower_bound_until(model, objective, 0, &mut || false);
+    let named = at_once::named(model, objective, bound.value, stop)?;
+    solution(model, objective, vec![named], bound, None, false).ok()
+}
+
 /// Refuses capacities that not even one microbatch fits into.
 ///
 /// # Errors

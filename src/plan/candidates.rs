@@ -3,11 +3,22 @@
 use std::collections::BTreeMap;
 
 use super::cuts::PlanError;
+use super::seeds;
 use crate::certificate::{Objective, lower_bound_within};
 use crate::job::{Cut, Layers};
 use crate::model::{Model, Ticks};
-use crate::optimize::{OptimizeError, Options, Solution, optimize};
+use crate::optimize::{OptimizeError, Options, Solution, named_solution, optimize};
 use crate::parallel;
+use crate::replay::replay;
+
+/// How a schedule is found for a cut that is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quick {
+    /// The best of those that have a name.
+    Named,
+    /// By a search with little effort.
+    Searched,
+}
 
 /// What a quick look at a cut ends with.
 enum Seen {
@@ -43,9 +54,12 @@ impl<'a> Candidates<'a> {
         self.known.contains_key(cut)
     }
 
-    /// The best so far, the first cut of equals.
+    /// The best so far, the most even cut of equals.
     pub(super) fn best(&self) -> Option<&Candidate> {
-        self.known.values().flatten().min_by_key(|candidate| candidate.solution.value())
+        let rank = |candidate: &&Candidate| {
+            (candidate.solution.value(), seeds::unevenness(self.layers, candidate.cut.layers()))
+        };
+        self.known.values().flatten().min_by_key(rank)
     }
 
     pub(super) fn best_value(&self) -> Option<Ticks> {
@@ -63,14 +77,12 @@ impl<'a> Candidates<'a> {
     ///
     /// # Errors
     /// When a search is defective.
-    pub(super) fn look(&mut self, cuts: &[Cut]) -> Result<bool, PlanError> {
+    pub(super) fn look(&mut self, cuts: &[Cut], how: Quick) -> Result<bool, PlanError> {
         let before = self.best_value();
         let new: Vec<Cut> = cuts.iter().filter(|cut| !self.has(cut)).cloned().collect();
         let (layers, options) = (self.layers, self.options);
-        let quick =
-            Options { effort: 0, exact_effort: 0, use_all_time: false, known: Vec::new(), ..options.clone() };
-        let quick = Options { threads: std::num::NonZeroUsize::MIN, ..quick };
-        let seen = parallel::map(options.threads, &new, |cut| seen(layers, cut, &quick, before));
+        let quick = Options { threads: std::num::NonZeroUsize::MIN, ..quick(options) };
+        let seen = parallel::map(options.threads, &new, |cut| seen(layers, cut, how, &quick, before));
         for (cut, seen) in new.into_iter().zip(seen) {
             let candidate = match seen? {
                 Seen::Nothing | Seen::RuledOut => None,
@@ -110,6 +122,25 @@ impl<'a> Candidates<'a> {
         Ok(self.known.entry(cut.clone()).or_insert(found).as_ref())
     }
 
+    /// Goes from the best cut to a more even one at which its schedule takes no longer, if there is one.
+    ///
+    /// # Errors
+    /// When a search is defective.
+    pub(super) fn even_out(&mut self) -> Result<bool, PlanError> {
+        let Some(best) = self.best() else { return Ok(false) };
+        let (schedule, value) = (best.solution.schedule.clone(), best.solution.value());
+        let as_short = |cut: &Cut| {
+            let Ok(model) = self.layers.model(cut) else { return false };
+            let verdict = replay(&model, &schedule);
+            verdict.is_valid() && verdict.timing.is_some_and(|timing| timing.metrics.makespan <= value)
+        };
+        let Some(cut) = seeds::more_even(&best.cut, self.layers).into_iter().find(as_short) else {
+            return Ok(false);
+        };
+        let options = Options { known: vec![schedule], ..quick(self.options) };
+        Ok(self.search(&cut, &options)?.is_some())
+    }
+
     /// Takes the best out.
     pub(super) fn into_best(mut self) -> Option<Candidate> {
         let cut = self.best()?.cut.clone();
@@ -122,11 +153,26 @@ fn better(one: &Solution, other: &Solution) -> bool {
     (one.value(), -one.lower_bound().0) <= (other.value(), -other.lower_bound().0)
 }
 
-fn seen(layers: &Layers, cut: &Cut, quick: &Options, best: Option<Ticks>) -> Result<Seen, PlanError> {
+/// Options for a quick look.
+fn quick(options: &Options) -> Options {
+    Options { effort: 0, exact_effort: 0, use_all_time: false, known: Vec::new(), ..options.clone() }
+}
+
+fn seen(
+    layers: &Layers,
+    cut: &Cut,
+    how: Quick,
+    quick: &Options,
+    best: Option<Ticks>,
+) -> Result<Seen, PlanError> {
     let Ok(model) = layers.model(cut) else { return Ok(Seen::Nothing) };
     let bound = lower_bound_within(&model, Objective::Makespan, 0).value;
     if best.is_some_and(|best| bound >= best) {
         return Ok(Seen::RuledOut);
+    }
+    if how == Quick::Named {
+        let named = named_solution(&model, Objective::Makespan, &quick.stop);
+        return Ok(named.map_or(Seen::Nothing, |named| Seen::Scheduled(Box::new((model, named)))));
     }
     match optimize(&model, quick, &mut |_| ()) {
         Ok(solution) => Ok(Seen::Scheduled(Box::new((model, solution)))),

@@ -4,10 +4,11 @@
 //! bounds. From the best of them, boundaries move as long as that helps. Then the best few are searched for longer, and the
 //! best for as long as is asked for. Where few cuts are left that may be better, each is searched exhaustively.
 
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, Candidates, Quick};
 use super::seeds;
 use crate::certificate::{
-    CUTS, CutBoundError, Objective, lower_bound_over_cuts, lower_bound_within, visit_cuts,
+    CUTS, CutBoundError, Objective, fits_some_cut, lower_bound_over_cuts, lower_bound_within, visit_cuts,
+    visit_some_cuts,
 };
 use crate::job::{ChoiceError, Cut, CutError, Layers};
 use crate::model::{Model, Ticks};
@@ -143,26 +144,48 @@ pub fn optimize_cut(
     over_all(layers, best, searched, options)
 }
 
-/// A quick plan: the first looks alone. Its cut is bounded by what the caller knows of all cuts.
+/// How much is looked at for a plan that is not searched for longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// The even cut and a balanced one, with named schedules.
+    First,
+    /// Those, and the one whose devices allow the shortest schedule.
+    Best,
+    /// A few more, and what moving boundaries leads to.
+    Near,
+}
+
+/// A plan by a quick look at each of a few cuts. It depends on the layers and the options alone; the caller knows a bound over
+/// all cuts.
 ///
 /// # Errors
 /// As [`optimize_cut`].
 pub(super) fn quick_cut(
     layers: &Layers,
+    look: Look,
     options: &Options,
     no_cut_below: Ticks,
-) -> Result<Option<CutSolution>, PlanError> {
+) -> Result<CutSolution, PlanError> {
     let mut candidates = Candidates::new(layers, options);
-    begin(layers, &mut candidates, &mut |_| ())?;
-    climb(layers, &mut candidates, options, &mut |_| ())?;
-    Ok(candidates.into_best().map(|Candidate { cut, model, solution }| CutSolution {
+    let how = if look == Look::Near { Quick::Searched } else { Quick::Named };
+    candidates.look(&[layers.even(), seeds::balanced(layers)], how)?;
+    match look {
+        Look::First => {}
+        Look::Best => look_by_bound(layers, 1, &mut candidates)?,
+        Look::Near => {
+            look_by_bound(layers, SEEDS, &mut candidates)?;
+            climb(layers, &mut candidates, options, &mut |_| ())?;
+        }
+    }
+    let Candidate { cut, model, solution } = candidates.into_best().ok_or(PlanError::NoneFound)?;
+    Ok(CutSolution {
         cut,
         model,
         solution,
         no_cut_below,
         searched: None,
         is_cut_short: options.stop.is_due(),
-    }))
+    })
 }
 
 fn tell(step: String, candidates: &Candidates<'_>, progress: &mut dyn FnMut(&CutProgress)) {
@@ -177,18 +200,23 @@ fn begin(
     progress: &mut dyn FnMut(&CutProgress),
 ) -> Result<(), PlanError> {
     tell("first cuts".to_owned(), candidates, progress);
-    candidates.look(&[layers.even(), seeds::balanced(layers)])?;
-    let limit = candidates.best_value().unwrap_or(Ticks(i64::MAX));
+    candidates.look(&[layers.even(), seeds::balanced(layers)], Quick::Searched)?;
     // What fits no cut is said with the reason, here, before anything is searched for.
     if candidates.best().is_none() {
-        lower_bound_over_cuts(layers, limit)?;
+        fits_some_cut(layers)?;
     }
+    look_by_bound(layers, SEEDS, candidates)
+}
+
+/// Looks at so many cuts whose devices allow the shortest schedules.
+fn look_by_bound(layers: &Layers, count: usize, candidates: &mut Candidates<'_>) -> Result<(), PlanError> {
+    let limit = candidates.best_value().unwrap_or(Ticks(i64::MAX));
     let mut cuts = Vec::new();
-    visit_cuts(layers, limit, &mut |_, cut| {
+    visit_some_cuts(layers, limit, &mut |_, cut| {
         cuts.push(cut.clone());
-        cuts.len() < SEEDS
+        cuts.len() < count
     });
-    candidates.look(&cuts)?;
+    candidates.look(&cuts, Quick::Searched)?;
     Ok(())
 }
 
@@ -206,11 +234,11 @@ fn climb(
         }
         tell(format!("cuts near {best}"), candidates, progress);
         let near: Vec<Cut> = seeds::shifts(best.layers(), layers).map(Cut::new).collect();
-        if candidates.look(&near)? {
+        if candidates.look(&near, Quick::Searched)? {
             continue;
         }
         let near: Vec<Cut> = seeds::double_shifts(best.layers(), layers).map(Cut::new).collect();
-        if near.len() > NEAR || !candidates.look(&near)? {
+        if near.len() > NEAR || !candidates.look(&near, Quick::Searched)? {
             break;
         }
     }
@@ -237,6 +265,12 @@ fn deepen(
         tell(format!("schedules of the cut {cut}"), candidates, progress);
         let stop = options.stop.within(options.stop.remaining() / 4);
         candidates.search(&cut, &Options { stop, ..part.clone() })?;
+    }
+    // Where some device has time to spare, many cuts are as good.
+    for _ in 0..MOVES {
+        if options.stop.is_due() || !candidates.even_out()? {
+            break;
+        }
     }
     let Some(best) = candidates.best().map(|best| best.cut.clone()) else { return Ok(()) };
     tell(format!("schedules of the cut {best}"), candidates, progress);

@@ -37,15 +37,17 @@
 
 mod candidates;
 mod cuts;
+mod explore;
 mod figures;
 mod named;
 mod seeds;
 mod space;
 
 pub use cuts::{CutProgress, CutSolution, Partition, PlanError, optimize_cut};
+pub use explore::plan;
 pub use figures::{Figures, model_operations};
-pub use named::cut_for;
-pub use space::{Alternative, Outcome, Plan, PlanProgress, plan};
+pub use named::{cut_for, cut_for_schedule};
+pub use space::{Alternative, Outcome, Plan, PlanProgress};
 
 #[cfg(test)]
 mod tests;

@@ -1,22 +1,19 @@
 //! Cuts to begin with.
 
+use itertools::Itertools as _;
+
 use crate::job::{Cut, Layers};
 use crate::model::{Device, Stage};
 
 /// A cut that gives every device about the same work, and then every stage: from the even cut, boundaries move by a layer, one
 /// or two at a time, as long as that is more even.
 pub(super) fn balanced(layers: &Layers) -> Cut {
-    let work: Vec<i64> = layers
-        .atoms
-        .iter()
-        .map(|atom| (atom.forward + atom.backward_input + atom.backward_weight).0)
-        .collect();
     let mut best = layers.even().layers().to_vec();
-    let mut rank = unevenness(layers, &work, &best);
+    let mut rank = unevenness(layers, &best);
     // Each round is better than the one before, so this ends; so many rounds are more than any job needs.
-    for _ in 0..10 * work.len() {
+    for _ in 0..10 * layers.atoms.len() {
         let moves = shifts(&best, layers).chain(double_shifts(&best, layers));
-        let ranked = moves.map(|cut| (unevenness(layers, &work, &cut), cut));
+        let ranked = moves.map(|cut| (unevenness(layers, &cut), cut));
         match ranked.min() {
             Some((better, cut)) if better < rank => (rank, best) = (better, cut),
             _ => break,
@@ -26,15 +23,24 @@ pub(super) fn balanced(layers: &Layers) -> Cut {
 }
 
 /// How uneven a cut is: the most work of a device, and the squares of the work of devices and of stages.
-fn unevenness(layers: &Layers, work: &[i64], cut: &[u32]) -> (i64, i128, i128) {
+pub(super) fn unevenness(layers: &Layers, cut: &[u32]) -> (i64, i128, i128) {
     let ranges = Cut::new(cut.to_vec());
-    let stages: Vec<i64> = ranges.ranges().map(|range| work[range].iter().sum()).collect();
+    let work = |range: std::ops::Range<usize>| layers.atoms[range].iter().map(|atom| atom.work().0).sum();
+    let stages: Vec<i64> = ranges.ranges().map(work).collect();
     let of = |device: Device| -> i64 {
         layers.placement.stages_of(device).iter().map(|stage| stages[stage.index()]).sum()
     };
     let devices: Vec<i64> = Device::all(layers.placement.devices()).map(of).collect();
     let squares = |list: &[i64]| list.iter().map(|&work| i128::from(work) * i128::from(work)).sum();
     (devices.iter().copied().max().unwrap_or(0), squares(&devices), squares(&stages))
+}
+
+/// Cuts that a move of one or two boundaries leads to and that are more even, the most even first.
+pub(super) fn more_even(cut: &Cut, layers: &Layers) -> Vec<Cut> {
+    let rank = unevenness(layers, cut.layers());
+    let moves = shifts(cut.layers(), layers).chain(double_shifts(cut.layers(), layers));
+    let ranked = moves.map(|cut| (unevenness(layers, &cut), cut)).filter(|(other, _)| *other < rank);
+    ranked.sorted().dedup().map(|(_, cut)| Cut::new(cut)).collect()
 }
 
 /// All cuts in which one boundary lies a layer further, in either direction.

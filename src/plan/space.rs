@@ -1,15 +1,9 @@
-//! The best of all choices that a job leaves open.
-//!
-//! Each choice is bounded from below over all cuts. The choices whose bound is least are looked at first; what has a bound no
-//! better than the best plan is dropped, and says so. Then the best few are searched for longer. So the bound over the whole
-//! space is the least bound of all choices, or the best plan itself.
+//! What is known of the choices that a job leaves open: the plans, and what else has become of them.
 
-use super::cuts::{CutSolution, Partition, PlanError, optimize_cut, quick_cut};
-use crate::certificate::{CutBoundError, JobStatement, lower_bound_over_cuts, quick_bound_over_cuts};
-use crate::job::{Choice, ChoiceError, Job, Layers};
-use crate::model::{Ticks, Units};
-use crate::optimize::Options;
-use crate::parallel;
+use super::cuts::CutSolution;
+use crate::certificate::{CutBoundError, JobStatement};
+use crate::job::Choice;
+use crate::model::Ticks;
 use crate::schedule::Schedule;
 
 /// What has become of a choice.
@@ -24,11 +18,11 @@ pub enum Outcome {
     NotReached,
     /// Its bound would allow a better plan, but no schedule was found within the memory.
     NoneFound,
-    /// A plan. It was searched for longer if it is `deep`.
+    /// A plan. It had more than a first look if it is `deep`.
     Planned {
         /// The plan.
         plan: Box<CutSolution>,
-        /// Whether it had more than a quick look.
+        /// Whether it had more than a first look.
         deep: bool,
     },
 }
@@ -130,168 +124,4 @@ pub struct PlanProgress {
     pub none_below: Option<Ticks>,
     /// What is being tried.
     pub step: String,
-}
-
-/// How many plans are searched for longer.
-const DEEP: usize = 4;
-
-/// A choice on its way.
-struct Open {
-    choice: Choice,
-    layers: Layers,
-    bound: Ticks,
-    outcome: Outcome,
-}
-
-/// The shortest plan of all choices that could be found, and a bound over all of them.
-///
-/// # Errors
-/// When the choices do not suit the job, or a search is defective.
-pub fn plan(
-    job: &Job,
-    options: &Options,
-    progress: &mut dyn FnMut(&PlanProgress),
-) -> Result<Plan, PlanError> {
-    let choices = job.choices()?;
-    let count = choices.len();
-    let begun =
-        PlanProgress { done: 0, choices: count, best: None, none_below: None, step: "bounds".to_owned() };
-    progress(&begun);
-    let layers: Vec<(Choice, Layers)> = choices
-        .into_iter()
-        .map(|choice| Ok((choice, job.layers(&choice)?)))
-        .collect::<Result<_, ChoiceError>>()?;
-    let bounds =
-        parallel::map(options.threads, &layers, |(_, layers)| quick_bound_over_cuts(layers, Ticks(i64::MAX)));
-    let (mut open, mut closed) = (Vec::new(), Vec::new());
-    for ((choice, layers), bound) in layers.into_iter().zip(bounds) {
-        match bound {
-            Ok(bound) => open.push(Open { choice, layers, bound, outcome: Outcome::NotReached }),
-            Err(error) => {
-                let outcome = Outcome::DoesNotFit(error);
-                closed.push(Alternative { choice, none_below: None, outcome });
-            }
-        }
-    }
-    open.sort_by_key(|open| (open.bound, open.choice));
-    let mut best: Option<Ticks> = None;
-    for at in 0..open.len() {
-        let least = open[at..].iter().map(|open| open.bound).min().min(best.or(Some(Ticks(i64::MAX))));
-        if options.stop.is_due() {
-            break;
-        }
-        let (done, step) = (closed.len() + at, "quick plans".to_owned());
-        progress(&PlanProgress { done, best, none_below: least, step, ..begun.clone() });
-        let one = &mut open[at];
-        if best.is_some_and(|best| one.bound >= best) {
-            one.outcome = Outcome::Dropped;
-            continue;
-        }
-        match quick_cut(&one.layers, options, one.bound) {
-            Ok(Some(found)) => {
-                best = Some(best.map_or(found.solution.value(), |best| best.min(found.solution.value())));
-                one.outcome = Outcome::Planned { plan: Box::new(found), deep: false };
-            }
-            Ok(None) | Err(PlanError::NoneFound) => one.outcome = Outcome::NoneFound,
-            Err(error) => return Err(error),
-        }
-    }
-    deepen(&mut open, options, count, progress)?;
-    finish(open, closed, options)
-}
-
-/// Searches longer for the best few plans.
-fn deepen(
-    open: &mut [Open],
-    options: &Options,
-    count: usize,
-    progress: &mut dyn FnMut(&PlanProgress),
-) -> Result<(), PlanError> {
-    let mut planned: Vec<usize> =
-        (0..open.len()).filter(|&at| matches!(open[at].outcome, Outcome::Planned { .. })).collect();
-    let value = |one: &Open| match &one.outcome {
-        Outcome::Planned { plan, .. } => plan.solution.value(),
-        _ => Ticks(i64::MAX),
-    };
-    planned.sort_by_key(|&at| value(&open[at]));
-    planned.truncate(DEEP);
-    for (turn, &at) in planned.iter().enumerate() {
-        let best = open.iter().map(value).min();
-        if options.stop.is_due() || best.is_some_and(|best| open[at].bound >= best && value(&open[at]) > best)
-        {
-            continue;
-        }
-        progress(&PlanProgress {
-            done: count,
-            choices: count,
-            best,
-            none_below: open.iter().map(|one| one.bound).min(),
-            step: format!("searching {}", open[at].choice),
-        });
-        let turns = u32::try_from(planned.len() - turn).unwrap_or(1);
-        let stop = options.stop.within(options.stop.remaining() / turns);
-        let found = optimize_cut(
-            &open[at].layers,
-            &Partition::Auto,
-            &Options { stop, effort: options.effort / EFFORT, ..options.clone() },
-            &mut |_| (),
-        );
-        match found {
-            Ok(found) if found.solution.value() <= value(&open[at]) => {
-                open[at].bound = open[at].bound.max(found.no_cut_below);
-                open[at].outcome = Outcome::Planned { plan: Box::new(found), deep: true };
-            }
-            Ok(_) | Err(PlanError::NoneFound) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// A plan has this part of the usual effort.
-const EFFORT: usize = 4;
-
-/// Puts the alternatives in order, with the bound over all.
-fn finish(open: Vec<Open>, closed: Vec<Alternative>, options: &Options) -> Result<Plan, PlanError> {
-    let planned = |one: &Open| match &one.outcome {
-        Outcome::Planned { plan, .. } => Some(plan.solution.value()),
-        _ => None,
-    };
-    let best = open.iter().filter_map(planned).min();
-    let mut alternatives = Vec::new();
-    let limit = best.unwrap_or(Ticks(i64::MAX));
-    for mut one in open {
-        if one.bound < limit {
-            one.bound = lower_bound_over_cuts(&one.layers, limit)?;
-        }
-        // Later plans may have ruled it out.
-        if matches!(one.outcome, Outcome::NotReached | Outcome::NoneFound) && one.bound >= limit {
-            one.outcome = Outcome::Dropped;
-        }
-        if let Outcome::Planned { plan, .. } = &mut one.outcome {
-            plan.no_cut_below = plan.no_cut_below.max(one.bound.min(plan.solution.value()));
-        }
-        let Open { choice, bound, outcome, .. } = one;
-        alternatives.push(Alternative { choice, none_below: Some(bound), outcome });
-    }
-    alternatives.sort_by_key(|one| (one.value().is_none(), one.value(), one.none_below, one.choice));
-    alternatives.extend(closed);
-    let bounds = alternatives.iter().filter_map(|one| one.none_below);
-    let Some(none_below) = bounds.chain(best).min() else {
-        return Err(least_refusal(alternatives));
-    };
-    Ok(Plan { alternatives, none_below, is_cut_short: options.stop.is_due() })
-}
-
-/// Why nothing fits: what the choice that needs the least needs.
-fn least_refusal(alternatives: Vec<Alternative>) -> PlanError {
-    let refusals = alternatives.into_iter().filter_map(|alternative| match alternative.outcome {
-        Outcome::DoesNotFit(error) => Some(error),
-        _ => None,
-    });
-    let need = |error: &CutBoundError| match error {
-        CutBoundError::NoRoom { need, .. } => *need,
-        _ => Units(i64::MAX),
-    };
-    refusals.min_by_key(need).map_or(PlanError::NoneFound, PlanError::NoCut)
 }

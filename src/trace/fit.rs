@@ -1,6 +1,7 @@
 //! A model from traces: medians of what was measured, with their spread.
 
 mod latency;
+mod layers;
 mod memory;
 mod note;
 mod occupancy;
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 pub use latency::{Latency, LatencyMethod};
+pub use layers::{FittedLayer, LayerFit, LayerFitError, StageFit};
 pub use memory::FittedMemory;
 pub use note::{Note, Untold};
 pub use occupancy::Occupancy;

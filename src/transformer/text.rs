@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Attained, Attention, Cost, Layer, TooLarge, Transformer};
+use crate::job_text::{decimal, memory, name, quoted, time};
 use crate::model::reading::{FileError, Table, Value};
 use crate::text::quantity::{Quantity, Scale};
 
@@ -19,16 +20,6 @@ pub(super) fn copy(table: &Table<'_>) -> Result<String, FileError> {
     Ok(text)
 }
 
-/// A key as TOML writes it: plain where it can be.
-fn name(key: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-    if !key.is_empty() && key.chars().all(is_plain) { key.to_owned() } else { quoted(key) }
-}
-
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
-}
-
 fn copied(value: &Value<'_>) -> Result<String, FileError> {
     if let Some(list) = value.list() {
         return Ok(format!("[{}]", list.iter().map(copied).collect::<Result<Vec<_>, _>>()?.join(", ")));
@@ -41,35 +32,6 @@ fn copied(value: &Value<'_>) -> Result<String, FileError> {
     }
     let expected = "a text, a decimal number, true or false, or a list of these";
     value.truth().map(|truth| truth.to_string()).map_err(|_| value.wrong_type(expected))
-}
-
-/// A whole number of base units in the largest unit of a list in which its decimals are exact. Units are powers of ten.
-fn decimal(amount: i128, scale: Scale, units: &[&str]) -> String {
-    let known = scale.units().iter().filter(|(unit, _)| units.contains(unit));
-    let (unit, factor) = known.rev().find(|(_, factor)| amount >= *factor).unwrap_or(&("", 1));
-    let (whole, part) = (amount / factor, amount % factor);
-    let digits = factor.to_string().len() - 1;
-    let part = if digits == 0 { String::new() } else { format!("{part:0digits$}") };
-    match part.trim_end_matches('0') {
-        "" => format!("\"{whole} {unit}\""),
-        part => format!("\"{whole}.{part} {unit}\""),
-    }
-}
-
-fn time(nanoseconds: i128) -> String {
-    if nanoseconds == 0 {
-        "\"0 ns\"".to_owned()
-    } else {
-        decimal(nanoseconds, Scale::Time, &["ns", "us", "ms"])
-    }
-}
-
-/// Bytes in the largest binary unit that divides them.
-fn memory(bytes: i128) -> String {
-    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    let fitting = units.into_iter().find(|(_, factor)| bytes > 0 && bytes % factor == 0);
-    let (unit, factor) = fitting.unwrap_or(("B", 1));
-    format!("\"{} {unit}\"", bytes / factor)
 }
 
 impl Transformer {

@@ -14,6 +14,7 @@ mod findings;
 mod gallery;
 mod known_optima;
 mod laws;
+mod measured_layers;
 mod optimum;
 mod proofs;
 mod prove;

@@ -2,6 +2,7 @@
 
 mod compare;
 mod explain;
+mod layers;
 mod profile;
 mod published;
 mod report;

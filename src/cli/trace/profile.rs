@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::explain::mended as not_replicas;
+use super::layers::{LayerArgs, Layered};
 use super::source::{Named, SourceArgs};
 use crate::cli::error::{Error, Status};
 use crate::cli::file_name::FileName;
@@ -29,7 +30,7 @@ pub struct ProfileArgs {
     #[command(flatten)]
     source: SourceArgs,
 
-    /// The model file to write; `-` is standard output
+    /// The model file to write, or the job file with --layers; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -42,6 +43,9 @@ pub struct ProfileArgs {
     /// Without `messages`, what messages occupy is part of their latency.
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     with: Vec<Extra>,
+
+    #[command(flatten)]
+    layers: LayerArgs,
 
     /// The traces are the data-parallel replicas of one run
     ///
@@ -118,6 +122,16 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
     }
     for text in &profile.notes {
         note(&text.to_string());
+    }
+    if let Some(fit) = args.layers.fit(&profile, &traces)? {
+        let layered = Layered::of(&profile, fit, args.output.as_ref().map(FileName::of));
+        if let Some(target) = &target {
+            target.write(|out| out.write_all(layered.job().as_bytes()))?;
+        }
+        if target != Some(Target::Stdout) {
+            output.print(&layered)?;
+        }
+        return Ok(Status::Yes);
     }
     let model = print(&profile.model);
     if let Some(target) = &target {

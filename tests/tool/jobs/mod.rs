@@ -2,3 +2,4 @@
 
 mod compare;
 mod peer;
+mod shipped;

@@ -21,6 +21,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use graph::{Graph, StageCosts};
+pub use line::{Action, Kind};
+pub use orders::orders;
 
 mod balance;
 mod graph;

@@ -52,7 +52,8 @@ pub use bound::{
 };
 pub use check::{CertificateError, Checked, Claim, check, check_plan};
 pub use cuts::{
-    CUTS, CutBoundError, holds_over_cuts, lower_bound_over_cuts, quick_bound_over_cuts, visit_cuts,
+    CUTS, CutBoundError, fits_some_cut, holds_over_cuts, lower_bound_over_cuts, quick_bound_over_cuts,
+    share_bound_over_cuts, visit_cuts, visit_some_cuts,
 };
 pub use file::{CERTIFICATE_FORMAT, Certificate, JobStatement, Optimality, SearchEngine, problem_digest};
 pub use pairs::shortened;

@@ -11,7 +11,7 @@ use crate::model::reading::{FileError, Table, TomlProblem, Value, document, root
 use crate::text::quantity::Scale;
 
 /// How many layers a job may have in all.
-const MOST_LAYERS: u32 = 4096;
+pub const MOST_LAYERS: u32 = 4096;
 
 /// Reads a job file.
 ///
@@ -49,35 +49,43 @@ fn rule(value: &Value<'_>, rule: impl Into<String>) -> FileError {
     value.error(TomlProblem::Rule { key: value.key(), rule: rule.into() })
 }
 
+/// Why a text names no layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LayersError {
+    /// Two words, of which the first is no number.
+    #[error("is not a kind of layer, such as \"block\", or a number of them, such as \"32 block\"")]
+    Count,
+    /// A kind with other letters than a name has.
+    #[error("names no kind of layer: a name has letters, digits, `_`, `-` and `.`")]
+    Name,
+}
+
+/// Reads how many layers of which kind follow each other: `32 block`, or `head` for one.
+///
+/// # Errors
+/// When it is neither.
+pub fn layers(text: &str) -> Result<(u32, &str), LayersError> {
+    let (count, kind) = match text.split_once(' ') {
+        Some((count, kind)) => (count.parse().map_err(|_| LayersError::Count)?, kind.trim()),
+        None => (1, text),
+    };
+    let is_name = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+    if kind.is_empty() || !kind.chars().all(is_name) { Err(LayersError::Name) } else { Ok((count, kind)) }
+}
+
 /// The kinds of layers in order: `["embedding", "32 block", "head"]`.
 fn read_layers(value: &Value<'_>) -> Result<Vec<String>, FileError> {
     let list = value.list().ok_or_else(|| value.wrong_type("a list of kinds of layers"))?;
-    let mut layers = Vec::new();
+    let mut kinds = Vec::new();
     for entry in &list {
-        let text = entry.text()?;
-        let (count, kind) = match text.split_once(' ') {
-            Some((count, kind)) => {
-                let wrong = || {
-                    rule(
-                        entry,
-                        "is not a kind of layer, such as \"block\", or a number of them, such as \"32 block\"",
-                    )
-                };
-                (count.parse::<u32>().map_err(|_| wrong())?, kind.trim())
-            }
-            None => (1, text),
-        };
-        let is_name = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
-        if kind.is_empty() || !kind.chars().all(is_name) {
-            return Err(rule(entry, "names no kind of layer: a name has letters, digits, `_`, `-` and `.`"));
-        }
-        let found = layers.len() as u64 + u64::from(count);
+        let (count, kind) = layers(entry.text()?).map_err(|error| rule(entry, error.to_string()))?;
+        let found = kinds.len() as u64 + u64::from(count);
         if found > u64::from(MOST_LAYERS) {
             return Err(rule(value, format!("has {found} layers or more, but {MOST_LAYERS} are supported")));
         }
-        layers.extend(std::iter::repeat_n(kind.to_owned(), count as usize));
+        kinds.extend(std::iter::repeat_n(kind.to_owned(), count as usize));
     }
-    if layers.is_empty() { Err(rule(value, "has no layer")) } else { Ok(layers) }
+    if kinds.is_empty() { Err(rule(value, "has no layer")) } else { Ok(kinds) }
 }
 
 /// The costs of `[[profile]]`, which `[layer]` completes; or those of `[layer]` alone, at degree 1 and microbatch size 1.

@@ -108,7 +108,8 @@ impl Atom {
     }
 
     /// What F, I and W take.
-    pub(crate) fn work(&self) -> Ticks {
+    #[must_use]
+    pub fn work(&self) -> Ticks {
         self.forward + self.backward_input + self.backward_weight
     }
 }

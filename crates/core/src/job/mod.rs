@@ -47,7 +47,7 @@ mod machine;
 
 pub use choice::{Choice, ChoiceError, ChoicePlacement, NoPlacement, Saving};
 pub use cut::{Cut, CutError};
-pub use file::parse;
+pub use file::{LayersError, MOST_LAYERS, layers, parse};
 pub use layers::{Atom, Layers};
 pub use machine::{Choices, Machine, Network};
 

@@ -72,15 +72,25 @@ impl<'a> Sums<'a> {
         self.before[ranges[0].0].forward + messages
     }
 
+    /// What of the activation of a stage stays until its backward, at the least.
+    fn least_kept(&self, stage: &Atom) -> Units {
+        let saving = &self.layers.saving;
+        let kept = if saving.recompute { stage.checkpoint } else { stage.activation };
+        let offloaded = if saving.offload { stage.offload } else { Units::ZERO };
+        kept.min(stage.activation - offloaded)
+    }
+
+    /// What all devices hold together at the least: all weights, and of each layer what stays of one microbatch.
+    pub(super) fn least_held(&self) -> Units {
+        self.layers.atoms.iter().map(|atom| atom.weights + self.least_kept(atom)).sum()
+    }
+
     /// What a device holds at the least: the weights of its stages, and one microbatch when it begins its way back.
     pub(super) fn need(&self, ranges: &[Range]) -> Units {
-        let layers = self.layers;
-        let offload = |atom: &Atom| if layers.saving.offload { atom.offload } else { Units::ZERO };
         let stages = ranges.iter().map(|&range| self.of(range));
         let (mut weights, mut held, mut last) = (Units::ZERO, Units::ZERO, Units::ZERO);
         for stage in stages {
-            let kept = if layers.saving.recompute { stage.checkpoint } else { stage.activation };
-            let least = kept.min(stage.activation - offload(&stage));
+            let least = self.least_kept(&stage);
             weights += stage.weights;
             held += least;
             // The way back begins with the last stage, whose activation is there as a whole.

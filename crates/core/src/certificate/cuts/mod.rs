@@ -25,7 +25,7 @@ mod graph;
 use std::collections::BTreeMap;
 
 use self::device::{Range, Sums};
-use self::graph::{Cuts, Steps, TooLarge};
+use self::graph::{Cuts, Steps, TooLarge, Value};
 use super::{Objective, lower_bound_within};
 use crate::job::{Cut, Layers};
 use crate::model::{Ticks, Units};
@@ -33,8 +33,14 @@ use crate::model::{Ticks, Units};
 /// How many steps go into the graph of all cuts: some seconds at the most.
 const GRAPH_STEPS: u64 = 40_000_000;
 
+/// How many steps a quick look at the graph may take.
+const QUICK_STEPS: u64 = 1_000_000;
+
+/// How many steps it may take to tell what a device needs at the least.
+const NEED_STEPS: u64 = 100_000;
+
 /// What the bounds of one device are worth in these steps, for which they need a model.
-const MODEL_STEPS: u64 = 50;
+const MODEL_STEPS: u64 = 1_000;
 
 /// How many cuts are looked at one by one.
 pub const CUTS: usize = 64;
@@ -102,7 +108,9 @@ pub fn lower_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, Cut
     let balanced = balanced(&sums).min(limit);
     let mut known: BTreeMap<Cut, Ticks> = BTreeMap::new();
     for reach in reaches(balanced, limit) {
-        let Ok(cuts) = below(&sums, reach) else { return if_any_fits(&sums, limit, balanced) };
+        let Ok(cuts) = below(&sums, reach, GRAPH_STEPS) else {
+            return if_any_fits(&sums, limit, by_work(&sums, limit));
+        };
         // Each cut in turn, from the one with the least bound on, until the next has none better than the best.
         let (mut least, mut seen) = (reach, 0);
         cuts.visit(&mut |value, cut| {
@@ -136,14 +144,56 @@ fn reaches(balanced: Ticks, limit: Ticks) -> impl Iterator<Item = Ticks> {
 pub fn quick_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, CutBoundError> {
     let sums = Sums::new(layers);
     check_count(layers)?;
-    let balanced = balanced(&sums).min(limit);
-    for reach in reaches(balanced, limit) {
-        let Ok(cuts) = below(&sums, reach) else { return if_any_fits(&sums, limit, balanced) };
+    // What the work says is there much sooner, and may be enough.
+    let by_work = by_work(&sums, limit);
+    let (work, own) = (value_of_work(&sums), value_of_device(&sums));
+    let steps = Steps { left: QUICK_STEPS, of_a_device: MODEL_STEPS };
+    let bound = least_below(&sums, [&work, &own], steps, by_work, limit).unwrap_or(by_work);
+    if_any_fits(&sums, limit, bound)
+}
+
+/// The work of the device that has the most, at the best cut.
+fn by_work(sums: &Sums<'_>, limit: Ticks) -> Ticks {
+    let (work, balanced) = (value_of_work(sums), balanced(sums).min(limit));
+    let steps = Steps { left: QUICK_STEPS, of_a_device: 1 };
+    least_below(sums, [&work, &work], steps, balanced, limit).unwrap_or(balanced)
+}
+
+/// The least of the largest values of the devices over all cuts, from what is known of it on, or the limit where it is not below
+/// that. Nothing where there are too many cuts for so many steps.
+fn least_below(
+    sums: &Sums<'_>,
+    [quick, value]: [&Value<'_>; 2],
+    mut steps: Steps,
+    known: Ticks,
+    limit: Ticks,
+) -> Option<Ticks> {
+    for reach in reaches(known, limit) {
+        let cuts = Cuts::new(sums, quick, value, reach.0, &mut steps).ok()?;
         if let Some(least) = cuts.least() {
-            return Ok(Ticks(least).max(balanced));
+            return Some(Ticks(least).max(known));
         }
     }
-    if_any_fits(&sums, limit, limit)
+    Some(limit)
+}
+
+/// What holds of any distribution of the layers, and is there at once: some device has its share of the work, and the longest
+/// layer, which follows the layers before it, is on some device. At most what [`quick_bound_over_cuts`] says.
+///
+/// # Errors
+/// When there are too few layers.
+pub fn share_bound_over_cuts(layers: &Layers) -> Result<Ticks, CutBoundError> {
+    check_count(layers)?;
+    Ok(balanced(&Sums::new(layers)))
+}
+
+/// Refuses layers of which no cut fits, as far as that can be told from weights and one microbatch.
+///
+/// # Errors
+/// When there are too few layers, or no cut fits the memory.
+pub fn fits_some_cut(layers: &Layers) -> Result<(), CutBoundError> {
+    check_count(layers)?;
+    if_any_fits(&Sums::new(layers), Ticks(i64::MAX), Ticks::ZERO).map(|_| ())
 }
 
 /// Shows that no schedule of any cut is shorter than claimed, which is true where no cut fits.
@@ -157,7 +207,10 @@ pub fn holds_over_cuts(layers: &Layers, claimed: Ticks) -> Result<(), CutBoundEr
     if balanced >= claimed {
         return Ok(());
     }
-    let Ok(cuts) = below(&sums, claimed) else {
+    if by_work(&sums, claimed) >= claimed {
+        return Ok(());
+    }
+    let Ok(cuts) = below(&sums, claimed, GRAPH_STEPS) else {
         return Err(CutBoundError::TooMany { claimed, least: balanced });
     };
     let (mut wrong, mut seen) = (None, 0);
@@ -176,10 +229,24 @@ pub fn holds_over_cuts(layers: &Layers, claimed: Ticks) -> Result<(), CutBoundEr
 /// Looks at the cuts whose devices allow less than `limit`, those that allow the least first, each with that, until `visit` has
 /// seen enough. Says whether that was possible: of too many layers and chunks there are too many cuts.
 pub fn visit_cuts(layers: &Layers, limit: Ticks, visit: &mut dyn FnMut(Ticks, &Cut) -> bool) -> bool {
+    visit_within(layers, limit, GRAPH_STEPS, visit)
+}
+
+/// As [`visit_cuts`], in a moment: of many layers and chunks there are too many cuts for that.
+pub fn visit_some_cuts(layers: &Layers, limit: Ticks, visit: &mut dyn FnMut(Ticks, &Cut) -> bool) -> bool {
+    visit_within(layers, limit, QUICK_STEPS, visit)
+}
+
+fn visit_within(
+    layers: &Layers,
+    limit: Ticks,
+    steps: u64,
+    visit: &mut dyn FnMut(Ticks, &Cut) -> bool,
+) -> bool {
     let sums = Sums::new(layers);
     let (mut seen, mut goes_on) = (0, true);
     for reach in reaches(balanced(&sums), limit) {
-        let Ok(cuts) = below(&sums, reach) else { return false };
+        let Ok(cuts) = below(&sums, reach, steps) else { return false };
         let mut position = 0;
         cuts.visit(&mut |value, cut| {
             position += 1;
@@ -202,10 +269,19 @@ fn of_cut(layers: &Layers, cut: &Cut) -> Option<Ticks> {
     Some(lower_bound_within(&model, Objective::Makespan, CUT_STEPS).value)
 }
 
-fn below<'a>(sums: &Sums<'a>, limit: Ticks) -> Result<Cuts<'a>, TooLarge> {
-    let quick = |device: usize, ranges: &[Range]| Some(sums.work_bound(device, ranges).0);
-    let value = |device: usize, ranges: &[Range]| sums.bound(device, ranges).map(|bound| bound.0);
-    Cuts::new(sums, &quick, &value, limit.0, &mut Steps { left: GRAPH_STEPS, of_a_device: MODEL_STEPS })
+fn below<'a>(sums: &Sums<'a>, limit: Ticks, steps: u64) -> Result<Cuts<'a>, TooLarge> {
+    let (work, own) = (value_of_work(sums), value_of_device(sums));
+    Cuts::new(sums, &work, &own, limit.0, &mut Steps { left: steps, of_a_device: MODEL_STEPS })
+}
+
+/// A device is worth its work.
+fn value_of_work<'s>(sums: &'s Sums<'_>) -> impl Fn(usize, &[Range]) -> Option<i64> + 's {
+    |device, ranges| Some(sums.work_bound(device, ranges).0)
+}
+
+/// A device is worth the best of its bounds.
+fn value_of_device<'s>(sums: &'s Sums<'_>) -> impl Fn(usize, &[Range]) -> Option<i64> + 's {
+    |device, ranges| sums.bound(device, ranges).map(|bound| bound.0)
 }
 
 /// Refuses fewer layers than there have to be.
@@ -219,27 +295,43 @@ fn check_count(layers: &Layers) -> Result<(), CutBoundError> {
 fn if_any_fits(sums: &Sums<'_>, limit: Ticks, bound: Ticks) -> Result<Ticks, CutBoundError> {
     let layers = sums.layers;
     let Some(capacity) = layers.capacity.filter(|_| limit == Ticks(i64::MAX)) else { return Ok(bound) };
-    match least_need(sums) {
-        Some(need) if need > capacity => Err(CutBoundError::NoRoom {
-            layers: layers.atoms.len(),
-            need,
-            capacity,
-            unit: layers.memory_unit.clone(),
-        }),
-        _ => Ok(bound),
+    if even_need(sums) <= capacity {
+        return Ok(bound);
     }
+    let need = least_need(sums).unwrap_or_else(|| need_share(sums));
+    if need <= capacity {
+        return Ok(bound);
+    }
+    let (layers, unit) = (layers.atoms.len(), layers.memory_unit.clone());
+    Err(CutBoundError::NoRoom { layers, need, capacity, unit })
+}
+
+/// What a device needs at the most at the even cut.
+fn even_need(sums: &Sums<'_>) -> Units {
+    let ranges: Vec<Range> = sums.layers.even().ranges().map(|range| (range.start, range.end)).collect();
+    let need = |device: usize| {
+        let own: Vec<Range> = sums.stages_of(device).iter().map(|stage| ranges[stage.index()]).collect();
+        sums.need(&own)
+    };
+    (0..sums.layers.placement.lists().len()).map(need).max().unwrap_or_default()
+}
+
+/// What some device needs, wherever the layers are: its share of all weights and of one microbatch.
+fn need_share(sums: &Sums<'_>) -> Units {
+    let devices = i64::from(sums.layers.placement.devices());
+    let all = sums.least_held().0;
+    Units(all / devices + i64::from(all % devices != 0))
 }
 
 /// What a device needs at the least, over all cuts: weights and one microbatch at the device that needs the most. Nothing when
 /// there are too many cuts to tell.
 fn least_need(sums: &Sums<'_>) -> Option<Units> {
     let need = |_: usize, ranges: &[Range]| Some(sums.need(ranges).0);
-    let mut steps = Steps { left: GRAPH_STEPS, of_a_device: 1 };
+    let mut steps = Steps { left: NEED_STEPS, of_a_device: 1 };
     Cuts::new(sums, &need, &need, i64::MAX, &mut steps).ok()?.least().map(Units)
 }
 
-/// What holds of any distribution of the layers: some device has its share of the work, and the longest layer, which follows the
-/// layers before it, is on some device.
+/// As [`share_bound_over_cuts`].
 fn balanced(sums: &Sums<'_>) -> Ticks {
     let microbatches = i64::from(sums.layers.microbatches);
     let devices = i64::from(sums.layers.placement.devices());
