@@ -5,6 +5,8 @@
 mod common;
 #[path = "../common/index.rs"]
 mod index;
+#[path = "../../examples/page/mod.rs"]
+mod page;
 
 mod calibrated;
 mod cuts;
@@ -15,6 +17,8 @@ mod gallery;
 mod known_optima;
 mod laws;
 mod optimum;
+mod pages;
+mod paper;
 mod proofs;
 mod prove;
 mod published;
