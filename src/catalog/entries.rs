@@ -1,8 +1,8 @@
 //! The list of the named schedules.
 
-use super::{Build, Entry, Needs, limited, linear, looped, two_way, v};
+use super::{Build, Entry, Needs, adaptive, limited, linear, looped, two_way, v};
 
-/// Every named schedule, those for linear placement first.
+/// Every named schedule, those for linear placement first; without [`V_ADAPTIVE`].
 #[must_use]
 pub const fn entries() -> &'static [Entry] {
     ENTRIES
@@ -10,6 +10,18 @@ pub const fn entries() -> &'static [Entry] {
 
 const ZERO_BUBBLE: &str = "Zero Bubble Pipeline Parallelism (ICLR 2024, arXiv 2401.10241)";
 const CONTROLLABLE: &str = "Pipeline Parallelism with Controllable Memory (NeurIPS 2024, arXiv 2405.15362)";
+
+/// The adaptive scheduler of the paper about controllable memory. It is found by its name, but not among [`entries`]: it is no
+/// schedule of its own but a search over a family of blocks, so what goes through all named schedules goes without it.
+pub static V_ADAPTIVE: Entry = Entry {
+    name: "v-adaptive",
+    summary: "The block with uniform offsets on V placement whose schedule is shortest within the memory limit",
+    source: CONTROLLABLE,
+    needs: Needs::V,
+    memory: "at most 2d chunks",
+    bubble: "6d-3k-1 units within k chunks if k < 2d-1, none within 2d",
+    build: Build::Improved(adaptive::v_adaptive),
+};
 
 const DUALPIPE: &str =
     "DeepSeek-V3 Technical Report (arXiv 2412.19437), and the description of DualPipe by its authors";

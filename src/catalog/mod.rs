@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adaptive;
 mod blocks;
 mod entries;
 mod improve;
@@ -34,7 +35,7 @@ mod two_way;
 mod v;
 
 pub use blocks::block;
-pub use entries::entries;
+pub use entries::{V_ADAPTIVE, entries};
 pub use limited::memory_limited;
 
 use std::fmt;
@@ -348,10 +349,10 @@ impl Entry {
     }
 }
 
-/// The schedule with this name.
+/// The schedule with this name, [`V_ADAPTIVE`] among them.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
-    entries().iter().find(|entry| entry.name == name)
+    entries().iter().chain([&V_ADAPTIVE]).find(|entry| entry.name == name)
 }
 
 /// What 1F1B holds for the same model on its fullest device: d microbatches of everything that a

@@ -15,10 +15,13 @@ use num_rational::Ratio;
 
 use tables::published::{Family, settled};
 use tables::uniform::{self, Offsets};
-use tables::{Table, Takes, all_times, document, least_memory, linear, v};
+use tables::{PAGE, Table, all_times, least_memory, linear, v};
+
+use crate::page::{around, path};
+use crate::pages;
 
 fn text() -> String {
-    fs::read_to_string(document::path()).expect("the document")
+    fs::read_to_string(path(PAGE)).expect("the document")
 }
 
 fn table(name: &str) -> Table {
@@ -27,19 +30,7 @@ fn table(name: &str) -> Table {
 
 /// Compares a table with the one in the document; says how many rows were computed.
 fn computed(name: &str) -> usize {
-    let (text, table) = (text(), table(name));
-    let (_, lines, _) = document::around(&text, name).expect("a place in the document");
-    assert_eq!(lines[..2].join("\n"), table.head);
-    assert_eq!(lines.len() - 2, table.rows.len(), "rows of `{name}`");
-    let mut computed = 0;
-    for (line, row) in lines[2..].iter().zip(&table.rows) {
-        assert!(line.starts_with(&row.beginning()), "`{line}` is not about `{}`", row.beginning());
-        if row.takes == Takes::Little {
-            assert_eq!(*line, row.line());
-            computed += 1;
-        }
-    }
-    computed
+    pages::computed(PAGE, &table(name), false)
 }
 
 /// One test for each table, so that they are computed side by side.
@@ -140,7 +131,7 @@ fn on_six_and_eight_devices_v_min_is_optimal_with_a_bubble_where_f_equals_i_and_
 #[test]
 fn the_text_counts_the_problems_of_several_microbatches_as_the_table_has_them() {
     let text = text();
-    let (_, lines, _) = document::around(&text, "periods").expect("a place in the document");
+    let (_, lines, _) = around(&text, "periods").expect("a place in the document");
     let rows: Vec<Vec<&str>> =
         lines[2..].iter().map(|line| line.split('|').map(str::trim).collect()).collect();
     let count = |several: bool, verdict: &str| {
@@ -162,7 +153,7 @@ fn the_text_counts_the_problems_of_several_microbatches_as_the_table_has_them() 
 #[test]
 fn the_text_counts_the_cases_of_jitter_as_the_table_has_them() {
     let text = text().replace("\n  ", " ");
-    let (_, lines, _) = document::around(&text, "jitter").expect("a place in the document");
+    let (_, lines, _) = around(&text, "jitter").expect("a place in the document");
     let rows: Vec<Vec<&str>> =
         lines[2..].iter().map(|line| line.split('|').map(str::trim).collect()).collect();
     let micros = |row: &[&str], column: usize| row[column].parse::<i64>().expect("microseconds");

@@ -5,6 +5,8 @@
 mod common;
 #[path = "../common/index.rs"]
 mod index;
+#[path = "../../examples/page/mod.rs"]
+mod page;
 
 mod calibrated;
 mod cuts;
@@ -16,6 +18,8 @@ mod known_optima;
 mod laws;
 mod measured_layers;
 mod optimum;
+mod pages;
+mod paper;
 mod proofs;
 mod prove;
 mod published;

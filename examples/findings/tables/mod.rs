@@ -1,6 +1,5 @@
 //! What the tables of `docs/findings.md` say, row by row, computed by the library.
 
-pub mod document;
 pub mod jitter;
 pub mod memory;
 pub mod messages;
@@ -20,6 +19,11 @@ use bubbleproof::optimize::zone;
 use bubbleproof::stop::Stop;
 use num_rational::Ratio;
 
+pub use crate::page::{Row, Table, Takes};
+
+/// The page that they are on.
+pub const PAGE: &str = "findings.md";
+
 /// F, I and W of a stage, in ticks.
 pub type Times = [i64; 3];
 
@@ -27,48 +31,6 @@ pub const UNIT: Times = [1, 1, 1];
 
 /// The durations of the figures about unequal passes in arXiv 2405.15362.
 pub const UNEQUAL: Times = [3, 4, 2];
-
-/// A table of the document.
-pub struct Table {
-    /// How the document refers to it.
-    pub name: &'static str,
-    /// The columns and their alignment, as two lines of markdown.
-    pub head: &'static str,
-    pub rows: Vec<Row>,
-}
-
-/// A row, computed when it is asked for.
-pub struct Row {
-    /// The cells that say what is computed.
-    pub problem: Vec<String>,
-    /// How long that takes.
-    pub takes: Takes,
-    answer: Box<dyn Fn() -> Vec<String>>,
-}
-
-/// Whether tests compute a row again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
-    /// At most a few seconds without optimisation by the compiler.
-    Little,
-    Long,
-}
-
-impl Row {
-    pub fn new(problem: Vec<String>, takes: Takes, answer: impl Fn() -> Vec<String> + 'static) -> Self {
-        Self { problem, takes, answer: Box::new(answer) }
-    }
-
-    /// What the row begins with in the document.
-    pub fn beginning(&self) -> String {
-        format!("| {} |", self.problem.join(" | "))
-    }
-
-    /// The whole row.
-    pub fn line(&self) -> String {
-        format!("{} {} |", self.beginning(), (self.answer)().join(" | "))
-    }
-}
 
 /// All tables in the order of the document.
 pub fn all() -> Vec<Table> {
