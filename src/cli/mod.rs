@@ -9,7 +9,6 @@
 //! assert_eq!(status, std::process::ExitCode::SUCCESS);
 //! ```
 
-mod amounts;
 mod arguments;
 mod block;
 mod block_words;

@@ -38,12 +38,14 @@
 mod candidates;
 mod cuts;
 mod figures;
+mod naive;
 mod named;
 mod seeds;
 mod space;
 
 pub use cuts::{CutProgress, CutSolution, Partition, PlanError, optimize_cut};
 pub use figures::{Figures, model_operations};
+pub use naive::NaivePlan;
 pub use named::cut_for;
 pub use space::{Alternative, Outcome, Plan, PlanProgress, plan};
 

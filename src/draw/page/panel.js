@@ -104,8 +104,9 @@ class Panel {
   }
 
   #wheel(event) {
+    const { view, scrolls } = this.page;
+    if (scrolls && !event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return;
     event.preventDefault();
-    const { view } = this.page;
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 16;
     const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
     if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) {
