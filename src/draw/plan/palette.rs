@@ -31,7 +31,7 @@ pub(super) fn rules(entries: &[Entry<'_, '_>]) -> String {
     let (light, dark) = (theme(Ground::Light), theme(Ground::Dark));
     let mut rules = format!(
         "\n:root {{ {light} }}\n:root[data-theme=\"dark\"] {{ {dark} }}\n@media (prefers-color-scheme: dark) {{\n  \
-         :root:not([data-theme=\"light\"]) {{ {dark} }}\n}}\n@media print {{\n  :root {{ {light} }}\n}}\n"
+         :root:not([data-theme=\"light\"]) {{ {dark} }}\n}}\n@media print {{\n  :root, :root:not([data-theme=\"light\"]), :root[data-theme=\"dark\"] {{ {light} }}\n}}\n"
     );
     for (kind, chunk, chunks) in all {
         let class = class(kind, chunk, chunks);
