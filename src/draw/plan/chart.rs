@@ -21,6 +21,9 @@ const TEXT: i64 = 12;
 /// Up to so many plans, each has its number beside it.
 const NUMBERED: usize = 40;
 
+/// How much farther than elsewhere the text beside a point is from it, in hundredths of a pixel.
+const BESIDE: i64 = 500;
+
 /// A plan on the chart.
 struct Dot {
     key: Key,
@@ -225,7 +228,11 @@ impl<'a> Chart<'a> {
             right: (WIDTH - 4) * 100,
             bottom: (HEIGHT - BOTTOM) * 100 - 200,
         };
-        for (place, (spot, label)) in place(&labels, TEXT, bounds, taken).into_iter().zip(&labels) {
+        for (mut place, (spot, label)) in place(&labels, TEXT, bounds, taken).into_iter().zip(&labels) {
+            // Beside the ring around a point that is chosen, too.
+            if !place.is_far {
+                place.x += if place.x > spot.0 { BESIDE } else { -BESIDE };
+            }
             if place.is_far {
                 let end = (place.x.clamp(spot.0 - 700, spot.0 + 700), place.y - 400);
                 let (from, to) = ((decimal(spot.0), decimal(spot.1)), (decimal(end.0), decimal(end.1)));

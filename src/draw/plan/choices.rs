@@ -19,7 +19,13 @@ pub(super) fn planned(job: &Job, entries: &[Entry<'_, '_>]) -> String {
     heads.extend(has_rate.then_some("samples/s"));
     heads.extend(has_utilisation.then_some("utilisation"));
     heads.extend(["bubble", "memory", "bound", "layers of the stages", "remark"]);
-    let heads: String = heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
+    let head = |head: &str| match head {
+        "plan" | "choice" | "layers of the stages" | "remark" => {
+            format!("<th scope=\"col\" class=\"text\">{head}</th>")
+        }
+        _ => format!("<th scope=\"col\">{head}</th>"),
+    };
+    let heads: String = heads.into_iter().map(head).collect();
     let rows: String = entries.iter().map(|entry| row(job, entry, has_rate, has_utilisation)).collect();
     format!(
         "<div class=\"scroll\"><table class=\"plans\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n"
@@ -31,7 +37,7 @@ fn row(job: &Job, entry: &Entry<'_, '_>, has_rate: bool, has_utilisation: bool) 
     let (span, peak) = (plan.time(), plan.peak());
     let bound = none_below.map_or_else(String::new, |bound| format!(" data-bound=\"{bound}\""));
     let mut row = format!(
-        "<tr data-plan=\"{key}\" data-makespan=\"{span}\" data-peak=\"{peak}\" data-cut=\"{}\"{bound}><th scope=\"row\"><button \
+        "<tr data-plan=\"{key}\" data-makespan=\"{span}\" data-peak=\"{peak}\" data-cut=\"{}\"{bound}><th scope=\"row\" class=\"text\"><button \
          type=\"button\" disabled>{key}</button></th><td class=\"text\">{choice}</td><td>{}</td>",
         plan.cut,
         time(job, span)
@@ -92,8 +98,8 @@ pub(super) fn others(page: &PlanPage<'_>) -> String {
     format!(
         "<section aria-labelledby=\"others\">\n<h2 id=\"others\">Choices without a plan</h2>\n<details{open}><summary>{count} of {}: \
          dropped by a bound, do not fit, or were not searched</summary>\n<div class=\"scroll\"><table class=\"others\">\n<thead><tr><th \
-         scope=\"col\">choice</th><th scope=\"col\">what became of it</th><th scope=\"col\">no plan below</th><th \
-         scope=\"col\">reason</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n{more}</details>\n</section>\n",
+         scope=\"col\" class=\"text\">choice</th><th scope=\"col\" class=\"text\">what became of it</th><th scope=\"col\">no plan below</th><th \
+         scope=\"col\" class=\"text\">reason</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n{more}</details>\n</section>\n",
         page.choices.len()
     )
 }
