@@ -52,6 +52,7 @@ class Painter {
   }
 
   paint() {
+    if (this.plot < 1) return;
     const began = performance.now();
     const { panel, ctx } = this;
     const { timeline, page } = panel;

@@ -63,8 +63,16 @@ impl<'a> Chart<'a> {
             })
             .collect();
         let none_below = page.none_below.0;
-        let mut memories: Vec<i64> = dots.iter().map(|dot| dot.memory).chain(job.machine.memory).collect();
-        let mut times: Vec<i64> = dots.iter().map(|dot| dot.time).chain([none_below]).collect();
+        let of_plans =
+            |of: fn(&Dot) -> i64| dots.iter().filter(|dot| matches!(dot.key, Key::Number(_))).map(of);
+        let naive = dots.iter().find(|dot| matches!(dot.key, Key::Naive(_)));
+        let mut memories: Vec<i64> = of_plans(|dot| dot.memory).chain(job.machine.memory).collect();
+        let mut times: Vec<i64> = of_plans(|dot| dot.time).chain([none_below]).collect();
+        // Where the naive plan is far from all others, these would be one spot: it is at the edge then.
+        let is_crowded = dots.len() > 2;
+        memories
+            .extend(naive.map(|dot| dot.memory).filter(|&naive| !is_crowded || is_near(&memories, naive)));
+        times.extend(naive.map(|dot| dot.time).filter(|&naive| !is_crowded || is_near(&times, naive)));
         // No point lies on an axis, and there is room for a line of text below the bound.
         let margin = |values: &[i64], parts: i64| {
             let (least, most) = (values.iter().min().copied(), values.iter().max().copied());
@@ -85,6 +93,12 @@ impl<'a> Chart<'a> {
     /// Where a time lies, in hundredths of a pixel.
     fn y(&self, ticks: i64) -> i64 {
         (HEIGHT - BOTTOM) * 100 - self.time.place(ticks, (HEIGHT - TOP - BOTTOM) * 100)
+    }
+
+    /// Whether a plan lies beyond an axis, and is drawn at its end.
+    fn is_off_scale(&self, dot: &Dot) -> bool {
+        let is_on = |axis: Axis, value: i64| (axis.least..=axis.most).contains(&value);
+        !is_on(self.memory, dot.memory) || !is_on(self.time, dot.time)
     }
 
     pub(super) fn svg(&self) -> String {
@@ -214,6 +228,7 @@ impl<'a> Chart<'a> {
             .map(|(at, dot)| {
                 let label = match dot.key {
                     Key::Number(1) => "1 best".to_owned(),
+                    Key::Naive(_) if self.is_off_scale(dot) => "naive, off the scale".to_owned(),
                     Key::Naive(false) => "naive, does not fit".to_owned(),
                     key => key.to_string(),
                 };
@@ -280,6 +295,14 @@ impl<'a> Chart<'a> {
         }
         line(out, "</g>");
     }
+}
+
+/// Whether a value is so near to others that they are apart on an axis with it.
+fn is_near(values: &[i64], value: i64) -> bool {
+    let (least, most) =
+        values.iter().fold((i64::MAX, 0), |(least, most), &value| (least.min(value), most.max(value)));
+    let (all, span) = (most.max(value) - least.min(value), (most - least).max(least / 50));
+    all / 4 <= span
 }
 
 /// The plans to which no other one is better in time or memory without being worse in the other; of equal ones the first. The
