@@ -258,7 +258,7 @@ const PLAN_EXAMPLES: &str = "\
 Examples:
   bubbleproof plan job.toml
   bubbleproof plan job.toml -o plan
-      also writes the model and the schedule of the best plan, what PyTorch and torchtitan read, and report.html
+      also writes the best plan: model, schedule, what PyTorch and torchtitan read, report.html
   bubbleproof plan job.toml --report plan.html
       only the report: one page for a browser with every plan, its cut, its memory and its timeline
   bubbleproof plan job.toml --json | jq '.alternatives[] | {name, makespan, lower_bound, because}'";
