@@ -1,6 +1,9 @@
 """Looks at the report of `bubbleproof plan` in a real browser."""
 
+import base64
 import json
+
+from scripts import CARD, PLACE
 
 SHOWN = """
 const detail = [...document.querySelectorAll(".detail")].filter((detail) => !detail.hidden);
@@ -167,8 +170,7 @@ class Report:
         ring = "const { stroke, strokeWidth } = getComputedStyle(document.querySelector('.point:focus .ring')); return [stroke, parseFloat(strokeWidth)]"
         self.browser.press("ArrowRight")
         at = self.browser.run("return document.activeElement.dataset.plan")
-        self.check("the right arrow goes to a plan of as much or more memory", order.index(at) in
-                   {(order.index("1") + 1) % len(order), *range(len(order))}, at)
+        self.equal("the right arrow goes to the plan with the next more memory", at, order[(order.index("1") + 1) % len(order)])
         self.shows("the right arrow", at, devices(at))
         stroke, width = self.browser.run(ring)
         self.check("and the focus is seen", stroke != "none" and width >= 2, (stroke, width))
@@ -188,14 +190,13 @@ class Report:
 
     def timelines(self):
         """The timelines are those of every page: they can be zoomed, and passes looked at."""
-        canvas = "const { left, top } = bubbleproof.panels[0].canvas.getBoundingClientRect(); return [left, top]"
         self.browser.run("bubbleproof.panels[0].section.scrollIntoView()")
-        x, y = self.browser.run(canvas)
-        self.browser.point(x + 300, y + 60)
-        self.check("hovering over a timeline shows a pass", not self.browser.run("return document.getElementById('card').hidden"))
+        x, y = self.browser.run(PLACE, 0, "1F0")
+        self.browser.point(x, y)
+        self.equal("hovering over a pass shows it", (self.browser.run(CARD) or {}).get("name"), "1F0")
         span = "return bubbleproof.view.span"
         whole = self.browser.run(span)
-        self.browser.wheel(x + 300, y + 60, 0, 40)
+        self.browser.wheel(x, y, 0, 40)
         self.equal("the wheel scrolls the page", self.browser.run(span), whole)
         self.browser.press("+")
         self.check("plus zooms in", self.browser.run(span) < whole)
@@ -239,8 +240,6 @@ class Report:
         self.browser.resize(1040, min(size, 6000))
         self.browser.screenshot(self.out / f"{name}-print.png")
         pdf = self.browser.devtools("Page.printToPDF", {"preferCSSPageSize": True, "printBackground": False})
-        import base64
-
         (self.out / f"{name}.pdf").write_bytes(base64.b64decode(pdf["data"]))
         self.browser.devtools("Emulation.setEmulatedMedia", {"media": "", "features": []})
         self.browser.run("bubbleproof.select('1')")

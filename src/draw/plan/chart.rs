@@ -12,8 +12,8 @@ use crate::model::{Ticks, Units};
 
 const WIDTH: i64 = 640;
 const HEIGHT: i64 = 420;
-const LEFT: i64 = 74;
-const RIGHT: i64 = 24;
+const LEFT: i64 = 90;
+const RIGHT: i64 = 30;
 const TOP: i64 = 34;
 const BOTTOM: i64 = 52;
 const TEXT: i64 = 12;
@@ -76,7 +76,7 @@ impl<'a> Chart<'a> {
         // No point lies on an axis, and there is room for a line of text below the bound.
         let margin = |values: &[i64], parts: i64| {
             let (least, most) = (values.iter().min().copied(), values.iter().max().copied());
-            least.zip(most).map(|(least, most)| (least - (most - least) / parts).max(0))
+            least.zip(most).map(|(least, most)| (least - ((most - least) / parts).max(1)).max(0))
         };
         memories.extend(margin(&memories, 12));
         times.extend(margin(&times, 8));
