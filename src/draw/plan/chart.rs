@@ -212,6 +212,10 @@ impl<'a> Chart<'a> {
             taken.push(Area { left: x, top: y - 150, right: next, bottom: y + 150 });
             taken.push(Area { left: next - 150, top: y, right: next + 150, bottom: below });
         }
+        if let Some(capacity) = self.job.machine.memory {
+            let at = self.x(capacity);
+            taken.push(Area { left: at - 150, top: TOP * 100, right: at + 150, bottom: HEIGHT * 100 });
+        }
         let bound = self.y(self.none_below);
         taken.push(Area {
             left: LEFT * 100,
