@@ -80,7 +80,7 @@ help:
 	@echo 'make test         run all tests (with BUBBLEPROOF_LONG=1, every law on many more random cases)'
 	@echo 'make test-cvc5    the tests of SMT solvers with cvc5 instead of Z3'
 	@echo 'make test-plain   run what holds without any feature: no solver, no tool'
-	@echo 'make browser      check the pages of render in a headless Chromium (installs it, if root on Debian)'
+	@echo 'make browser      check the pages of render and plan in a headless Chromium (installs it, if root on Debian)'
 	@echo 'make gallery      redraw docs/gallery.md and its drawings'
 	@echo 'make pictures     redraw docs/measured: predicted against measured'
 	@echo 'make plans        search for the plans of models/jobs anew'

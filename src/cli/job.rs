@@ -7,7 +7,6 @@ use clap::Args;
 use itertools::Itertools as _;
 use serde::Serialize;
 
-use super::amounts;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::figures::{Figures, decimal, fraction, percentage};
@@ -19,6 +18,7 @@ use super::progress::Progress;
 use super::search::{Infeasible, SearchArgs};
 use super::violations::count;
 use crate::certificate::Objective;
+use crate::draw::amounts;
 use crate::job::{Choice, ChoicePlacement, Cut, Job};
 use crate::model::Ticks;
 use crate::optimize::OptimizeError;

@@ -9,7 +9,6 @@
 //! assert_eq!(status, std::process::ExitCode::SUCCESS);
 //! ```
 
-mod amounts;
 mod arguments;
 mod block;
 mod block_words;
@@ -259,7 +258,9 @@ const PLAN_EXAMPLES: &str = "\
 Examples:
   bubbleproof plan job.toml
   bubbleproof plan job.toml -o plan
-      also writes the model and the schedule of the best plan, and what PyTorch and torchtitan read
+      also writes the best plan: model, schedule, what PyTorch and torchtitan read, report.html
+  bubbleproof plan job.toml --report plan.html
+      only the report: one page for a browser with every plan, its cut, its memory and its timeline
   bubbleproof plan job.toml --json | jq '.alternatives[] | {name, makespan, lower_bound, because}'";
 
 const ESTIMATE_EXAMPLES: &str = "\

@@ -1,5 +1,5 @@
 //! Pictures of a schedule that was replayed: a timeline for the terminal, one in SVG, and a page for a
-//! browser.
+//! browser; and a page of a plan with all that it was compared with.
 //!
 //! All show one row per device, passes as cells, and the idle time between them. A device's idle
 //! time before its first pass and after its last is left blank; that in between is the bubble. Optimiser steps
@@ -21,11 +21,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub(crate) mod amounts;
 mod colour;
 mod curve;
 mod curves;
 mod labels;
 mod page;
+mod plan;
 mod scale;
 mod scatter;
 mod svg;
@@ -35,6 +37,7 @@ mod xml;
 pub use curve::{Axes, Curve, Spot, letters};
 pub use curves::{Curves, Series};
 pub use page::{PageError, page};
+pub use plan::{NaiveShown, PlanChoice, PlanPage, Planned};
 pub use scatter::{Group, Point, Row, Scatter};
 pub use svg::{Part, Svg, SvgError, together};
 pub use terminal::Terminal;

@@ -1,7 +1,7 @@
 //! A page for a browser: one or several timelines to zoom, pan and look at every pass of. All that it needs
 //! is in the one file; it loads nothing.
 
-mod data;
+pub(super) mod data;
 mod frame;
 mod lanes;
 
@@ -11,9 +11,12 @@ use crate::model::{Costs, Ticks, Units};
 
 /// The frame of the page, and what is set into it.
 const PAGE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/style.css");
+pub(super) const STYLE: &str = include_str!("page/style.css");
+/// Buttons, and what keys do: on every page with timelines.
+pub(super) const TOOLBAR: &str = include_str!("page/toolbar.html");
+const HELP: &str = include_str!("page/help.html");
 /// The parts of the script, in the order in which they need each other.
-const SCRIPT: [&str; 9] = [
+pub(super) const SCRIPT: [&str; 9] = [
     include_str!("page/lanes.js"),
     include_str!("page/timeline.js"),
     include_str!("page/view.js"),
@@ -24,6 +27,8 @@ const SCRIPT: [&str; 9] = [
     include_str!("page/panel.js"),
     include_str!("page/main.js"),
 ];
+/// Begins the page, behind all parts.
+const START: &str = include_str!("page/start.js");
 
 /// Why there is no page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,22 +76,29 @@ pub fn page(pictures: &[Picture<'_>]) -> Result<String, PageError> {
     let set = [
         ("title", escape(&title)),
         ("style", STYLE.to_owned()),
+        ("toolbar", TOOLBAR.to_owned()),
         ("panels", panels),
+        ("help", help("The wheel and a pinch zoom")),
         ("data", data::of(pictures, &clock)?),
-        ("script", SCRIPT.concat()),
+        ("script", SCRIPT.concat() + START),
     ];
     Ok(filled(PAGE, &set))
 }
 
+/// What keys do and words mean, and what zooms.
+pub(super) fn help(zooms: &str) -> String {
+    filled(HELP, &[("zooms", zooms.to_owned())])
+}
+
 /// The unit of the axis of a page.
-struct Clock {
+pub(super) struct Clock {
     unit: String,
     /// The nanoseconds of the unit, where it has any.
     nanoseconds: Option<i64>,
 }
 
 impl Clock {
-    fn of(pictures: &[Picture<'_>]) -> Result<Self, PageError> {
+    pub(super) fn of(pictures: &[Picture<'_>]) -> Result<Self, PageError> {
         let costs: Vec<&Costs> = pictures.iter().map(|picture| picture.model.costs()).collect();
         let first = costs.first().ok_or(PageError::Empty)?;
         let lengths: Option<Vec<(i64, &str)>> =
@@ -108,7 +120,7 @@ impl Clock {
 }
 
 /// A frame with `{{name}}` replaced by what is set in there. What was set in is not looked at again.
-fn filled(frame: &str, set: &[(&str, String)]) -> String {
+pub(super) fn filled(frame: &str, set: &[(&str, String)]) -> String {
     let mut out = String::with_capacity(frame.len() + set.iter().map(|(_, text)| text.len()).sum::<usize>());
     let mut rest = frame;
     while let Some((before, after)) = rest.split_once("{{") {

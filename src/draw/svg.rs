@@ -101,10 +101,7 @@ impl Picture<'_> {
 /// # Errors
 /// When the size asked for has no room for them.
 pub fn together(pictures: &[Picture<'_>], how: &Svg) -> Result<String, SvgError> {
-    let count = u32::try_from(pictures.len()).unwrap_or(u32::MAX).max(1);
-    let each = Svg { height: how.height.map(|height| height / count), ..how.clone() };
-    let layouts: Vec<Layout> =
-        pictures.iter().map(|picture| Layout::of(picture, pictures, &each)).collect::<Result<_, _>>()?;
+    let layouts = layouts(pictures, how)?;
     let [width, height] = [
         layouts.iter().map(|layout| layout.width).max().unwrap_or_default(),
         layouts.iter().map(|layout| layout.height).sum(),
@@ -114,7 +111,7 @@ pub fn together(pictures: &[Picture<'_>], how: &Svg) -> Result<String, SvgError>
     for (picture, layout) in pictures.iter().zip(layouts) {
         let at = top;
         top += layout.height;
-        drawings.push((at, Canvas::new(picture, &each, layout).draw()));
+        drawings.push((at, Canvas::new(picture, how, layout).draw()));
     }
     if let [(_, only)] = drawings.as_slice() {
         return Ok(only.clone());
@@ -126,4 +123,24 @@ pub fn together(pictures: &[Picture<'_>], how: &Svg) -> Result<String, SvgError>
          {height}\">\n{}</svg>\n",
         drawings.collect::<String>()
     ))
+}
+
+/// The drawings of several pictures in the same unit of time, each by itself, along one axis of time.
+///
+/// # Errors
+/// As [`together`].
+pub(super) fn apart(pictures: &[Picture<'_>], how: &Svg) -> Result<Vec<String>, SvgError> {
+    let layouts = layouts(pictures, how)?;
+    Ok(pictures
+        .iter()
+        .zip(layouts)
+        .map(|(picture, layout)| Canvas::new(picture, how, layout).draw())
+        .collect())
+}
+
+/// Where everything lies in each of these pictures.
+fn layouts(pictures: &[Picture<'_>], how: &Svg) -> Result<Vec<Layout>, SvgError> {
+    let count = u32::try_from(pictures.len()).unwrap_or(u32::MAX).max(1);
+    let each = Svg { height: how.height.map(|height| height / count), ..how.clone() };
+    pictures.iter().map(|picture| Layout::of(picture, pictures, &each)).collect()
 }

@@ -39,6 +39,7 @@ mod candidates;
 mod cuts;
 mod explore;
 mod figures;
+mod naive;
 mod named;
 mod seeds;
 mod space;
@@ -46,6 +47,7 @@ mod space;
 pub use cuts::{CutProgress, CutSolution, Partition, PlanError, optimize_cut};
 pub use explore::plan;
 pub use figures::{Figures, model_operations};
+pub use naive::NaivePlan;
 pub use named::{cut_for, cut_for_schedule};
 pub use space::{Alternative, Outcome, Plan, PlanProgress};
 

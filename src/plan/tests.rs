@@ -1,6 +1,7 @@
 use super::*;
 use crate::certificate;
 use crate::job;
+use crate::model::{Device, Units};
 use crate::optimize::Options;
 
 const LLAMA: &str = include_str!("../../models/jobs/llama-32.toml");
@@ -44,4 +45,28 @@ fn a_plan_says_of_every_choice_what_became_of_it() {
     assert!(plan.none_below <= best.solution.value());
     let schedule = plan.certified(LLAMA).expect("a schedule");
     certificate::check_plan(&schedule, &job).expect("it holds");
+}
+
+#[test]
+fn the_naive_plan_is_1f1b_of_the_even_cut_and_says_whether_it_fits() {
+    let job = job::parse(LLAMA).expect("a job");
+    let choices = job.choices().expect("choices");
+    let choice = choices.iter().find(|choice| choice.to_string() == "p8 t1 d1 b1 v").expect("it is open");
+    let naive = NaivePlan::of(&job, choice).expect("a plan");
+    assert_eq!(
+        (naive.choice.to_string().as_str(), naive.cut.to_string().as_str()),
+        ("p8 t1 d1 b1 linear", "5,5,4,4,4,4,4,4")
+    );
+    // As docs/jobs.md has it.
+    assert_eq!(naive.value().0 / 1_000_000, 4079);
+    let holds = naive.verdict.peak_memory.iter().max().copied();
+    let capacity = job.machine.memory.map(Units);
+    assert_eq!(naive.fits, holds <= capacity, "{holds:?}");
+    assert_eq!(naive.model.capacity(Device(0)).is_some(), naive.fits);
+    for (memory, fits) in [("200 GiB", true), ("20 GiB", false), ("2 GiB", false)] {
+        let job = job::parse(&LLAMA.replace("80 GiB", memory)).expect("a job");
+        let other = NaivePlan::of(&job, choice).expect("a plan");
+        assert_eq!((other.fits, other.value()), (fits, naive.value()), "{memory}");
+        assert_eq!(other.verdict.peak_memory, naive.verdict.peak_memory);
+    }
 }

@@ -1,4 +1,4 @@
-"""Looks at pages of `bubbleproof render` in a real browser: python3 check.py FOLDER_OF_PROGRAMS OUT
+"""Looks at pages of `bubbleproof render` and `plan` in a real browser: python3 check.py FOLDER_OF_PROGRAMS OUT
 
 What a page shows is compared with what `replay --json` says. Speed is asserted as work per frame (shapes and
 pixels drawn, passes visited), which no busy machine changes; the milliseconds are reported.
@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+import plan
 from scripts import CARD, COLOURS, CONTRAST, JOB_COLOURS, JOB_PLACE, JOBS, JOURNEY, PLACE, TIMES
 from webdriver import Browser
 
@@ -18,6 +19,8 @@ PROGRAMS, OUT = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 LINEAR = "models/profiles/zb-1.5b-p8-m24.toml"
 V = "models/profiles/zb-1.5b-p8-m24-v.toml"
 MACHINE = "tests/data/cli/machine.toml"
+JOB = ROOT / "tests" / "data" / "cli" / "job.toml"
+MANY = ROOT / "models" / "jobs" / "llama-3-8b.toml"
 
 
 def tool(*arguments):
@@ -389,8 +392,25 @@ def render(out, *arguments):
     return path
 
 
+def reports(browser):
+    """The reports of plans: of a small job, and of a model with many alternatives."""
+    for job in [JOB, MANY]:
+        page = OUT / f"plan-{job.stem}.html"
+        answer = plan.planned(tool, job, page)
+        plan.report(browser, page, answer, plan.devices_of(answer), OUT, check, equal, is_quiet)
+    named = OUT / "hostile.toml"
+    named.write_text(JOB.read_text().replace("small-job", "</script><script>window.hacked = 1</script>"))
+    page = OUT / "plan-hostile.html"
+    plan.planned(tool, named, page)
+    plan.hostile(browser, page, check, equal, is_quiet)
+
+
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
+    if sys.argv[3:] == ["plan"]:
+        with Browser() as browser:
+            reports(browser)
+        return
     first, second = named("zb-h1", LINEAR, 8, 24), named("v-half", V, 8, 24)
     huge = named("v-half", V, 64, 256)
     one = render("one.html", first, "--model", LINEAR, "--memory", "100%")
@@ -420,6 +440,8 @@ def main():
         overlapped(browser, pairs, paired)
         beside(browser, machine, engines)
         large(browser, many, huge, V)
+        reports(browser)
+        browser.resize(1200, 800)
         browser.open(svg.as_uri())
         browser.screenshot(OUT / "drawing.png")
         browser.open(lanes.as_uri())

@@ -1,13 +1,13 @@
 //! `plan`: the best of all choices that a job leaves open.
 
 mod files;
+mod page;
 mod report;
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::amounts;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
 use super::interrupt::on_signals;
@@ -16,6 +16,7 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::SearchArgs;
 use crate::certificate::Objective;
+use crate::draw::amounts;
 use crate::plan::{PlanError, plan};
 use files::Folder;
 use report::PlanReport;
@@ -34,9 +35,13 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
-    /// The folder to write the best plan to: its model, its schedule, and its exports
+    /// The folder to write the best plan to: its model, its schedule, its exports, and the report
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+
+    /// The file to write a report to: a self-contained page for a browser with every plan, its cut, its memory and its timeline
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 /// Compares the choices, writes the best plan, and prints all that it was compared with.
@@ -75,10 +80,12 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     if found.best().is_none() {
         return without_plan(PlanError::NoneFound, output);
     }
-    let written = match folder {
+    let mut written = match folder {
         Some(folder) => folder.write(job, text, &found)?,
         None => Vec::new(),
     };
+    let in_folder = args.output.iter().map(|folder| folder.join("report.html"));
+    written.extend(page::write(job, &found, in_folder.chain(args.report.clone()).collect())?);
     if found.is_cut_short {
         note("the search was cut short: alternatives may be better than listed, but none is below its bound");
     }

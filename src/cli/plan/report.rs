@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::certificate::CutBoundError;
-use crate::cli::amounts;
 use crate::cli::figures::{decimal, fraction, percentage};
 use crate::cli::file_name::FileName;
 use crate::cli::job::gap;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
+use crate::draw::amounts;
 use crate::job::{Choice, Job};
 use crate::model::Ticks;
 use crate::plan::{Alternative, Figures, Outcome, Plan};
@@ -93,24 +93,7 @@ impl<'a> PlanReport<'a> {
 
 impl Row {
     fn of(job: &Job, one: &Alternative, best: Option<Ticks>) -> Self {
-        let time = |ticks: Ticks| amounts::time(ticks.0, &job.time_unit);
-        let (status, because) = match &one.outcome {
-            Outcome::Planned { plan, deep } => {
-                let value = plan.solution.value();
-                let bound = one.none_below.unwrap_or(value);
-                let because = match best {
-                    Some(best) if value == best => String::new(),
-                    Some(best) if bound >= best => "no plan with it is shorter than the best".to_owned(),
-                    _ if *deep => format!("none shorter was found; the bound is {}", time(bound)),
-                    _ => format!("a quick look found none shorter; the bound is {}", time(bound)),
-                };
-                ("planned", because)
-            }
-            Outcome::Dropped => ("dropped", "no plan with it is shorter than the best".to_owned()),
-            Outcome::DoesNotFit(error) => ("does not fit", does_not_fit(error, &job.memory_unit)),
-            Outcome::NoneFound => ("none found", "no schedule was found within the memory limit".to_owned()),
-            _ => ("not reached", "there was no time for it".to_owned()),
-        };
+        let (status, because) = outcome(job, one, best);
         let plan = match &one.outcome {
             Outcome::Planned { plan, .. } => Some(plan),
             _ => None,
@@ -132,6 +115,28 @@ impl Row {
             engine: plan.map(|plan| plan.solution.engine.clone()),
             worth,
         }
+    }
+}
+
+/// What became of a choice, in a word or two, and why it is not the best plan.
+pub fn outcome(job: &Job, one: &Alternative, best: Option<Ticks>) -> (&'static str, String) {
+    let time = |ticks: Ticks| amounts::time(ticks.0, &job.time_unit);
+    match &one.outcome {
+        Outcome::Planned { plan, deep } => {
+            let value = plan.solution.value();
+            let bound = one.none_below.unwrap_or(value);
+            let because = match best {
+                Some(best) if value == best => String::new(),
+                Some(best) if bound >= best => "no plan with it is shorter than the best".to_owned(),
+                _ if *deep => format!("none shorter was found; the bound is {}", time(bound)),
+                _ => format!("a quick look found none shorter; the bound is {}", time(bound)),
+            };
+            ("planned", because)
+        }
+        Outcome::Dropped => ("dropped", "no plan with it is shorter than the best".to_owned()),
+        Outcome::DoesNotFit(error) => ("does not fit", does_not_fit(error, &job.memory_unit)),
+        Outcome::NoneFound => ("none found", "no schedule was found within the memory limit".to_owned()),
+        _ => ("not reached", "there was no time for it".to_owned()),
     }
 }
 

@@ -72,7 +72,7 @@ struct Row {
 type Class = (u32, char, usize, Ticks, Units, Units, Vec<(u32, char, Ticks)>);
 
 /// The JSON of these pictures, which is safe in a script element.
-pub(super) fn of(pictures: &[Picture<'_>], clock: &Clock) -> Result<String, PageError> {
+pub(in crate::draw) fn of(pictures: &[Picture<'_>], clock: &Clock) -> Result<String, PageError> {
     let schedules = pictures.iter().map(|picture| timeline(picture, clock)).collect::<Result<_, _>>()?;
     let json = serde_json::to_string(&Data { schedules }).expect("numbers and texts are JSON");
     Ok(json.replace('<', "\\u003c"))

@@ -40,8 +40,17 @@ class Page {
   }
 
   drawNow() {
-    for (const panel of this.panels) panel.painter.paint();
+    for (const panel of this.panels) if (!panel.section.hidden) panel.painter.paint();
     this.frames += 1;
+  }
+
+  /** Shows another schedule in a panel. */
+  replace(panel, data) {
+    panel.timeline = new Timeline(data);
+    this.hovered = this.chosen = this.cursor = null;
+    this.view.reach(Math.max(...this.panels.map(({ timeline }) => timeline.makespan)));
+    this.#theme();
+    this.#resize();
   }
 
   hover(panel, thing, instant) {
@@ -136,12 +145,22 @@ class Page {
     this.draw();
   }
 
-  #resize() {
+  /** The height that there is for each timeline, in pixels. */
+  rooms() {
     // All timelines are in sight at once, if the window allows: they share the height that the rest leaves.
     const frames = this.panels.reduce((sum, { frame }) => sum + frame.offsetHeight, 0);
     const rest = document.body.scrollHeight - frames;
-    const room = Math.max((innerHeight - rest) / this.panels.length, 170);
-    for (const panel of this.panels) panel.resize(room);
+    return this.panels.map(() => Math.max((innerHeight - rest) / this.panels.length, 170));
+  }
+
+  /** Whether the wheel scrolls the page, unless Ctrl is held. */
+  get scrolls() {
+    return false;
+  }
+
+  #resize() {
+    const rooms = this.rooms();
+    this.panels.forEach((panel, at) => panel.resize(rooms[at]));
     this.card.show(this.looked, false);
     this.draw();
   }
@@ -151,6 +170,3 @@ class Page {
 function during({ panel: { timeline }, id, lane, at }) {
   return lane ? [lane.start[at], lane.end[at]] : [timeline.start[id], timeline.end[id]];
 }
-
-// Named, so that the console and tests can look at what is drawn.
-window.bubbleproof = new Page(JSON.parse(document.getElementById("data").textContent));

@@ -52,6 +52,7 @@ class Painter {
   }
 
   paint() {
+    if (this.plot < 1) return;
     const began = performance.now();
     const { panel, ctx } = this;
     const { timeline, page } = panel;
@@ -352,7 +353,9 @@ class Painter {
     ctx.textBaseline = "alphabetic";
     ctx.textAlign = "right";
     ctx.fillStyle = colours.muted;
-    ctx.fillText(panel.timeline.timeUnit.slice(0, 10), GUTTER - 8, AXIS - 8);
+    const step = roundStep((view.span / this.plot) * (String(Math.round(view.to)).length * 8 + 30));
+    const { unit, times } = readable(panel.timeline.timeUnit, step);
+    ctx.fillText(unit.slice(0, 10), GUTTER - 8, AXIS - 8);
     ctx.save();
     ctx.beginPath();
     ctx.rect(GUTTER - 8, 0, this.plot + RIGHT + 8, AXIS);
@@ -360,9 +363,8 @@ class Painter {
     ctx.strokeStyle = colours.muted;
     ctx.lineWidth = 1;
     ctx.textAlign = "center";
-    const step = roundStep((view.span / this.plot) * (String(Math.round(view.to)).length * 8 + 30));
     for (let at = Math.ceil(view.from / step) * step; at <= view.to; at += step) {
-      const text = grouped(at);
+      const text = grouped(at / times);
       const edge = panel.width - ctx.measureText(text).width / 2 - 2;
       ctx.fillText(text, Math.min(this.x(at), edge), AXIS - 8);
       line(ctx, this.x(at), AXIS - 5, this.x(at), AXIS - 1);

@@ -26,6 +26,8 @@ class Panel {
 
   /** Fits the canvas to the window, in which there is room for so many pixels of height. */
   resize(room) {
+    // What is not shown, as on paper, keeps its size.
+    if (this.sheet.clientWidth === 0) return;
     const { devices, lanes } = this.timeline;
     const count = lanes.reduce((sum, { length }) => sum + length, 0);
     const natural = Math.min(Math.max(Math.floor((room - AXIS - 4) / (devices.length + count * LANE)), 13), 56);
@@ -104,8 +106,9 @@ class Panel {
   }
 
   #wheel(event) {
+    const { view, scrolls } = this.page;
+    if (scrolls && !event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return;
     event.preventDefault();
-    const { view } = this.page;
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 16;
     const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
     if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) {

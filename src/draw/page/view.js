@@ -26,6 +26,12 @@ class View {
     this.#set(0, this.makespan);
   }
 
+  /** Shows all of a time that ends there. */
+  reach(makespan) {
+    this.makespan = Math.max(makespan, View.LEAST);
+    this.fit();
+  }
+
   /** Shows less time by a factor (or more, below 1), leaving an instant where it is. */
   zoom(factor, at = this.from + this.span / 2) {
     const span = Math.min(Math.max(this.span / factor, View.LEAST), this.makespan);
@@ -54,6 +60,17 @@ function roundStep(least) {
   for (let power = 1; ; power *= 10) {
     for (const step of [1, 2, 5]) if (step * power >= least) return step * power;
   }
+}
+
+/** The largest unit of which all steps of this length are whole numbers, and how many of the given unit it is. */
+function readable(unit, step) {
+  const units = ["ns", "us", "ms", "s"];
+  let times = 1;
+  for (let at = units.indexOf(unit); at >= 0 && at < 3 && step % (1000 * times) === 0; at += 1) {
+    times *= 1000;
+    unit = units[at + 1];
+  }
+  return { unit, times };
 }
 
 /** A whole number in groups of three digits. */

@@ -57,7 +57,7 @@ fn a_plan_is_written_checked_and_run() {
     assert_eq!(planned.status, 0, "{}", planned.transcript());
     let file = |name: &str| format!("{folder}/{name}");
     let (schedule, model) = (file("schedule.json"), file("model.toml"));
-    for name in ["pytorch.csv", "torchtitan.csv", "torchtitan.args"] {
+    for name in ["pytorch.csv", "torchtitan.csv", "torchtitan.args", "report.html"] {
         assert!(fs::exists(file(name)).expect("a folder"), "{name}: {}", planned.transcript());
     }
     assert_eq!(tool(&["verify", &schedule, "--model", &model]).status, 0);
@@ -68,6 +68,67 @@ fn a_plan_is_written_checked_and_run() {
     // Another job has another certificate.
     let other = tool(&["check", &schedule, "--model", LLAMA]);
     assert!(other.status == 1 && other.out.contains("another job"), "{}", other.transcript());
+}
+
+/// The attributes of the first tag of a page that has this text in it.
+fn attribute(page: &str, tag: &str, name: &str) -> Option<String> {
+    let (_, rest) = page.split_once(tag)?;
+    let (inside, _) = rest.split_once('>')?;
+    let (_, value) = inside.split_once(&format!("{name}=\""))?;
+    Some(value.split('"').next()?.to_owned())
+}
+
+#[test]
+fn a_report_has_the_figures_of_the_answer() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
+    let (folder, file) = (folder.to_str().expect("UTF-8"), folder.join("other.html"));
+    let file = file.to_str().expect("UTF-8");
+    let planned = tool(&["plan", JOB, "-o", folder, "--report", file, "--json"]);
+    assert_eq!(planned.status, 0, "{}", planned.transcript());
+    let answer = planned.json();
+    let written: Vec<&str> =
+        answer["written"].as_array().expect("a list").iter().filter_map(|path| path.as_str()).collect();
+    let in_folder = format!("{folder}/report.html");
+    assert!(written.contains(&in_folder.as_str()) && written.contains(&file), "{written:?}");
+    let page = fs::read_to_string(&in_folder).expect("a page");
+    assert_eq!(page, fs::read_to_string(file).expect("a page"));
+    assert_eq!(attribute(&page, "<main ", "data-lower-bound"), Some(answer["lower_bound"].to_string()));
+    let alternatives = answer["alternatives"].as_array().expect("a list");
+    let plans: Vec<_> = alternatives.iter().filter(|one| one["status"] == "planned").collect();
+    assert!(!plans.is_empty());
+    for (at, one) in plans.iter().enumerate() {
+        let row = format!("<tr data-plan=\"{}\"", at + 1);
+        let cut = one["cut"].to_string().replace(['[', ']'], "");
+        for (name, expected) in [
+            ("data-makespan", one["makespan"].to_string()),
+            ("data-peak", one["peak_memory_max"].to_string()),
+            ("data-bound", one["lower_bound"].to_string()),
+            ("data-cut", cut),
+        ] {
+            assert_eq!(attribute(&page, &row, name), Some(expected), "{name} of {one}");
+        }
+        assert!(page.contains(&format!("<td class=\"text\">{}</td>", one["name"].as_str().expect("a name"))));
+    }
+    let others = alternatives.iter().filter(|one| one["status"] != "planned");
+    assert_eq!(page.matches("<tr data-status=").count(), others.count());
+    // The naive plan is what verify says of the even cut under 1F1B.
+    let naive =
+        tool(&["optimize", JOB, "--pipeline", "2", "--placement", "linear", "--partition", "even", "--json"]);
+    let even = attribute(&page, "<tr data-plan=\"naive\"", "data-cut").expect("a cut");
+    assert_eq!(naive.json()["cut"].to_string(), format!("[{even}]"));
+}
+
+#[test]
+fn a_report_of_a_hostile_job_is_no_script() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile.html");
+    let file = file.to_str().expect("UTF-8");
+    let job = fs::read_to_string(JOB).expect("a job");
+    let hostile = job.replace("small-job", "</script><script>alert(1)</script>");
+    let planned = tool_with_input(&["plan", "-", "--report", file], &hostile);
+    assert_eq!(planned.status, 0, "{}", planned.transcript());
+    let page = fs::read_to_string(file).expect("a page");
+    assert_eq!(page.matches("<script").count(), 2);
+    assert!(page.contains("&lt;script&gt;alert(1)"));
 }
 
 #[test]

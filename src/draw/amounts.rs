@@ -3,20 +3,20 @@
 use num_rational::Ratio;
 
 /// Ticks with four digits in the unit that suits them, or as counted where ticks have no unit that is known.
-pub fn time(ticks: i64, unit: &str) -> String {
+pub(crate) fn time(ticks: i64, unit: &str) -> String {
     let nanoseconds = match unit {
         "ns" => 1,
         "us" => 1_000,
         "ms" => 1_000_000,
         "s" => 1_000_000_000,
-        _ => return crate::draw::in_unit(ticks, unit),
+        _ => return super::in_unit(ticks, unit),
     };
     let scales = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
     scaled(i128::from(ticks) * nanoseconds, &scales)
 }
 
 /// Units of memory with four digits in the unit that suits them, or as counted where they are not bytes.
-pub fn memory(units: i64, unit: &str) -> String {
+pub(crate) fn memory(units: i64, unit: &str) -> String {
     let bytes = match unit {
         "B" | "byte" | "bytes" => 1,
         "KiB" => 1 << 10,
@@ -34,7 +34,7 @@ fn scaled(amount: i128, scales: &[(&str, i128)]) -> String {
 }
 
 /// A number with four digits, or all of those before the point, rounded half up.
-pub fn digits(number: Ratio<i128>) -> String {
+pub(crate) fn digits(number: Ratio<i128>) -> String {
     let whole = number.to_integer().abs();
     let decimals: u32 = match whole {
         _ if number.is_integer() => 0,
