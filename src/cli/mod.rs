@@ -260,6 +260,8 @@ Examples:
   bubbleproof plan job.toml
   bubbleproof plan job.toml -o plan
       also writes the model and the schedule of the best plan, and what PyTorch and torchtitan read
+  bubbleproof plan job.toml --store results.sqlite
+      keeps what is found, and searches only for what is missing when it runs again
   bubbleproof plan job.toml --json | jq '.alternatives[] | {name, makespan, lower_bound, because}'";
 
 const ESTIMATE_EXAMPLES: &str = "\

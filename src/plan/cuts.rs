@@ -6,6 +6,7 @@
 
 use super::candidates::{Candidate, Candidates};
 use super::seeds;
+use super::shard::Shard;
 use crate::certificate::{
     CUTS, CutBoundError, Objective, lower_bound_over_cuts, lower_bound_within, visit_cuts,
 };
@@ -87,6 +88,14 @@ pub enum PlanError {
         "no cut was found that has a schedule within the memory limit; whether there is one is not known"
     )]
     NoneFound,
+    /// The part of the choices that is asked for has none.
+    #[error("part {shard} of the choices is empty: the job has {choices} in all")]
+    EmptyShard {
+        /// The part.
+        shard: Shard,
+        /// How many choices there are.
+        choices: usize,
+    },
     /// Only the makespan is minimised over cuts.
     #[error("the {0} cannot be minimised over cuts, only the makespan")]
     Objective(Objective),
@@ -139,8 +148,10 @@ pub fn optimize_cut(
     climb(layers, &mut candidates, options, progress)?;
     deepen(layers, &mut candidates, options, progress)?;
     let searched = exhaust(layers, &mut candidates, options, progress)?;
+    let is_cut_short = candidates.is_cut_short();
     let best = candidates.into_best().ok_or(PlanError::NoneFound)?;
-    over_all(layers, best, searched, options)
+    let found = over_all(layers, best, searched, options)?;
+    Ok(CutSolution { is_cut_short: is_cut_short || found.is_cut_short, ..found })
 }
 
 /// A quick plan: the first looks alone. Its cut is bounded by what the caller knows of all cuts.
@@ -155,13 +166,14 @@ pub(super) fn quick_cut(
     let mut candidates = Candidates::new(layers, options);
     begin(layers, &mut candidates, &mut |_| ())?;
     climb(layers, &mut candidates, options, &mut |_| ())?;
+    let is_cut_short = options.stop.is_due() || candidates.is_cut_short();
     Ok(candidates.into_best().map(|Candidate { cut, model, solution }| CutSolution {
         cut,
         model,
         solution,
         no_cut_below,
         searched: None,
-        is_cut_short: options.stop.is_due(),
+        is_cut_short,
     }))
 }
 

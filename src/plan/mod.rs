@@ -39,13 +39,17 @@ mod candidates;
 mod cuts;
 mod figures;
 mod named;
+mod results;
 mod seeds;
+mod shard;
 mod space;
 
 pub use cuts::{CutProgress, CutSolution, Partition, PlanError, optimize_cut};
 pub use figures::{Figures, model_operations};
 pub use named::cut_for;
-pub use space::{Alternative, Outcome, Plan, PlanProgress, plan};
+pub use results::{NotBelieved, Refused, Results, Tally};
+pub use shard::{NoShard, Shard};
+pub use space::{Alternative, Outcome, Plan, PlanProgress, plan, plan_shard};
 
 #[cfg(test)]
 mod tests;

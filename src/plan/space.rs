@@ -5,6 +5,8 @@
 //! space is the least bound of all choices, or the best plan itself.
 
 use super::cuts::{CutSolution, Partition, PlanError, optimize_cut, quick_cut};
+use super::results::Results;
+use super::shard::Shard;
 use crate::certificate::{CutBoundError, JobStatement, lower_bound_over_cuts, quick_bound_over_cuts};
 use crate::job::{Choice, ChoiceError, Job, Layers};
 use crate::model::{Ticks, Units};
@@ -63,8 +65,12 @@ impl Alternative {
 pub struct Plan {
     /// Every choice: plans first, the shortest at the front, then the others by their bounds.
     pub alternatives: Vec<Alternative>,
-    /// No plan of the job is shorter, whatever its choice, cut and schedule.
+    /// No plan of the job is shorter, whatever its choice, cut and schedule; of a [part](Plan::shard), no plan of that part.
     pub none_below: Ticks,
+    /// The part of the choices that was looked at, where that is not all.
+    pub shard: Option<Shard>,
+    /// How many choices the job leaves open, in all parts.
+    pub choices: usize,
     /// Whether the search was told to stop before it ended by itself.
     pub is_cut_short: bool,
 }
@@ -79,11 +85,14 @@ impl Plan {
         })
     }
 
-    /// The schedule of the best plan with a certificate of what is claimed over all plans of the job with this text.
+    /// The schedule of the best plan with a certificate of what is claimed over all plans of the job with this text; of a part
+    /// only of what is claimed over all cuts.
     #[must_use]
     pub fn certified(&self, text: &str) -> Option<Schedule> {
         let (choice, plan) = self.best()?;
-        Some(plan.certified(text, choice, Some(self.none_below)))
+        // Of a part nothing follows for the whole.
+        let none_below = self.shard.is_none().then_some(self.none_below);
+        Some(plan.certified(text, choice, none_below))
     }
 }
 
@@ -152,10 +161,27 @@ pub fn plan(
     options: &Options,
     progress: &mut dyn FnMut(&PlanProgress),
 ) -> Result<Plan, PlanError> {
+    plan_shard(job, options, None, &Results::default(), progress)
+}
+
+/// As [`plan`], for a part of the choices alone, and with results that may be known already.
+///
+/// A part is every so many of the choices in order of their bounds. So whoever looks at all choices with the results of every
+/// part has nothing left to search for, as far as no time limit has ended a search.
+///
+/// # Errors
+/// As there, and when there is no choice in the part.
+pub fn plan_shard(
+    job: &Job,
+    options: &Options,
+    shard: Option<Shard>,
+    results: &Results<'_>,
+    progress: &mut dyn FnMut(&PlanProgress),
+) -> Result<Plan, PlanError> {
     let choices = job.choices()?;
-    let count = choices.len();
+    let all = choices.len();
     let begun =
-        PlanProgress { done: 0, choices: count, best: None, none_below: None, step: "bounds".to_owned() };
+        PlanProgress { done: 0, choices: all, best: None, none_below: None, step: "bounds".to_owned() };
     progress(&begun);
     let layers: Vec<(Choice, Layers)> = choices
         .into_iter()
@@ -174,6 +200,14 @@ pub fn plan(
         }
     }
     open.sort_by_key(|open| (open.bound, open.choice));
+    if let Some(shard) = shard {
+        (open, closed) = (shard.of(open), shard.of(closed));
+        if open.is_empty() && closed.is_empty() {
+            return Err(PlanError::EmptyShard { shard, choices: all });
+        }
+    }
+    let count = open.len() + closed.len();
+    let begun = PlanProgress { choices: count, ..begun };
     let mut best: Option<Ticks> = None;
     for at in 0..open.len() {
         let least = open[at..].iter().map(|open| open.bound).min().min(best.or(Some(Ticks(i64::MAX))));
@@ -187,17 +221,19 @@ pub fn plan(
             one.outcome = Outcome::Dropped;
             continue;
         }
-        match quick_cut(&one.layers, options, one.bound) {
+        let look = || quick_cut(&one.layers, options, one.bound);
+        match results.quick(&one.layers, options, one.bound, look) {
             Ok(Some(found)) => {
                 best = Some(best.map_or(found.solution.value(), |best| best.min(found.solution.value())));
                 one.outcome = Outcome::Planned { plan: Box::new(found), deep: false };
             }
-            Ok(None) | Err(PlanError::NoneFound) => one.outcome = Outcome::NoneFound,
+            Ok(None) => one.outcome = Outcome::NoneFound,
             Err(error) => return Err(error),
         }
     }
-    deepen(&mut open, options, count, progress)?;
-    finish(open, closed, options)
+    deepen(&mut open, options, count, results, progress)?;
+    let plan = finish(open, closed, options)?;
+    Ok(Plan { shard, choices: all, ..plan })
 }
 
 /// Searches longer for the best few plans.
@@ -205,6 +241,7 @@ fn deepen(
     open: &mut [Open],
     options: &Options,
     count: usize,
+    results: &Results<'_>,
     progress: &mut dyn FnMut(&PlanProgress),
 ) -> Result<(), PlanError> {
     let mut planned: Vec<usize> =
@@ -215,6 +252,8 @@ fn deepen(
     };
     planned.sort_by_key(|&at| value(&open[at]));
     planned.truncate(DEEP);
+    // What is taken from a store leaves more time to the others, but this is what each may count on.
+    let fair = options.stop.share(planned.len()).remaining();
     for (turn, &at) in planned.iter().enumerate() {
         let best = open.iter().map(value).min();
         if options.stop.is_due() || best.is_some_and(|best| open[at].bound >= best && value(&open[at]) > best)
@@ -230,12 +269,11 @@ fn deepen(
         });
         let turns = u32::try_from(planned.len() - turn).unwrap_or(1);
         let stop = options.stop.within(options.stop.remaining() / turns);
-        let found = optimize_cut(
-            &open[at].layers,
-            &Partition::Auto,
-            &Options { stop, effort: options.effort / EFFORT, ..options.clone() },
-            &mut |_| (),
-        );
+        let layers = &open[at].layers;
+        let options = Options { stop, effort: options.effort / EFFORT, ..options.clone() };
+        let found = results.deep(layers, &options, fair, |options| {
+            optimize_cut(layers, &Partition::Auto, options, &mut |_| ())
+        });
         match found {
             Ok(found) if found.solution.value() <= value(&open[at]) => {
                 open[at].bound = open[at].bound.max(found.no_cut_below);
@@ -280,7 +318,13 @@ fn finish(open: Vec<Open>, closed: Vec<Alternative>, options: &Options) -> Resul
     let Some(none_below) = bounds.chain(best).min() else {
         return Err(least_refusal(alternatives));
     };
-    Ok(Plan { alternatives, none_below, is_cut_short: options.stop.is_due() })
+    let ended_by_clock = |one: &Alternative| match &one.outcome {
+        Outcome::Planned { plan, .. } => plan.is_cut_short,
+        _ => false,
+    };
+    let is_cut_short = options.stop.is_due() || alternatives.iter().any(ended_by_clock);
+    let choices = alternatives.len();
+    Ok(Plan { alternatives, none_below, shard: None, choices, is_cut_short })
 }
 
 /// Why nothing fits: what the choice that needs the least needs.
