@@ -8,7 +8,7 @@ PYTHON ?= python3
 
 # What the tests, the lints and the measurements turn on: the same everywhere, so that the library is compiled once
 # for all of them. The defaults are tested by .ci/install, a build without any feature by `make test-plain`.
-TESTED := --features highs
+TESTED := --features highs,store
 
 # HiGHS is built from source, with cmake and libclang; Z3 comes ready-made. All three are wheels of PyPI.
 # `.cargo/config.toml` tells cargo where they are.

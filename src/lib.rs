@@ -26,7 +26,8 @@
 //! [`prove`] decides properties for every number of devices and of microbatches.
 //!
 //! Features: `cli` is the command-line tool, `lcg` and `milp` are solvers in pure Rust, `highs` makes integer programs
-//! faster and needs a C++ compiler. SMT solvers ([`smt`]) are programs, found when they are needed.
+//! faster and needs a C++ compiler, `store` keeps results of plans in SQLite and needs a C compiler. SMT solvers ([`smt`]) are
+//! programs, found when they are needed.
 
 pub use bubbleproof_core::{certificate, comm, job, model, replay, schedule, tasks, text};
 
@@ -51,5 +52,6 @@ pub mod prove;
 pub mod regress;
 pub mod smt;
 pub mod stop;
+pub mod store;
 pub mod trace;
 pub mod transformer;

@@ -26,7 +26,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("catalog", &["stop", "kernel", "block"]),
     ("encode", &["stop", "smt", "kernel", "block"]),
     ("optimize", &["stop", "parallel", "estimate", "analysis", "kernel", "block", "catalog", "encode"]),
-    ("plan", &["stop", "parallel", "catalog", "optimize"]),
+    ("store", &[]),
+    ("plan", &["stop", "parallel", "store", "catalog", "optimize"]),
     ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &["job_text", "analysis"]),
     ("interchange", &["analysis"]),
@@ -43,6 +44,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "estimate",
             "files",
             "smt",
+            "store",
             "analysis",
             "block",
             "advice",
@@ -377,7 +379,17 @@ fn the_defaults_are_built_without_native_tools() {
         found.contains("clap") && found.contains("microlp") && found.contains("pumpkin-core"),
         "{found:?}"
     );
-    for package in ["bindgen", "cc", "clang-sys", "cmake", "highs-sys", "pkg-config", "vcpkg", "z3-sys"] {
+    for package in [
+        "bindgen",
+        "cc",
+        "clang-sys",
+        "cmake",
+        "highs-sys",
+        "libsqlite3-sys",
+        "pkg-config",
+        "vcpkg",
+        "z3-sys",
+    ] {
         assert!(!found.contains(package), "the defaults depend on {package}");
     }
 }

@@ -261,6 +261,8 @@ Examples:
       also writes the best plan: model, schedule, what PyTorch and torchtitan read, report.html
   bubbleproof plan job.toml --report plan.html
       only the report: one page for a browser with every plan, its cut, its memory and its timeline
+  bubbleproof plan job.toml --store results.sqlite
+      keeps what is found, and searches only for what is missing when it runs again
   bubbleproof plan job.toml --json | jq '.alternatives[] | {name, makespan, lower_bound, because}'";
 
 const ESTIMATE_EXAMPLES: &str = "\

@@ -172,6 +172,32 @@ impl Solution {
         self.optimality != Optimality::Open
     }
 
+    /// A solution that was found before: a schedule that replay has accepted with this verdict, and a lower bound on its makespan
+    /// that holds.
+    pub(crate) fn restored(
+        model: &Model,
+        schedule: Schedule,
+        verdict: Verdict,
+        bound: Bound,
+        is_cut_short: bool,
+    ) -> Self {
+        let engine = schedule.provenance.as_ref().map_or_else(|| "given".to_owned(), |of| of.engine.clone());
+        let mut solution = Self {
+            schedule: of_optimize(schedule, model, &engine),
+            verdict,
+            bound,
+            optimality: Optimality::Open,
+            block: None,
+            engine,
+            objective: Objective::Makespan,
+            is_cut_short,
+        };
+        if solution.value() == solution.bound.value {
+            solution.optimality = Optimality::Bound;
+        }
+        solution.certified(model)
+    }
+
     /// The solution with its certificate in the schedule.
     fn certified(mut self, model: &Model) -> Self {
         let Self { schedule, verdict, bound, optimality, objective, .. } = &self;

@@ -43,11 +43,18 @@ pub(super) struct Candidates<'a> {
     options: &'a Options,
     /// By cut: what no schedule of it is shorter than; and the best schedule, if one was looked for.
     known: BTreeMap<Cut, Option<Candidate>>,
+    /// Whether the clock has ended a search.
+    is_cut_short: bool,
 }
 
 impl<'a> Candidates<'a> {
     pub(super) const fn new(layers: &'a Layers, options: &'a Options) -> Self {
-        Self { layers, options, known: BTreeMap::new() }
+        Self { layers, options, known: BTreeMap::new(), is_cut_short: false }
+    }
+
+    /// Whether some search was told to stop before it ended by itself: then another time might find something else.
+    pub(super) const fn is_cut_short(&self) -> bool {
+        self.is_cut_short
     }
 
     pub(super) fn has(&self, cut: &Cut) -> bool {
@@ -88,6 +95,7 @@ impl<'a> Candidates<'a> {
                 Seen::Nothing | Seen::RuledOut => None,
                 Seen::Scheduled(found) => {
                     let (model, solution) = *found;
+                    self.is_cut_short |= solution.is_cut_short;
                     Some(Candidate { cut: cut.clone(), model, solution })
                 }
             };
@@ -113,6 +121,7 @@ impl<'a> Candidates<'a> {
         let options = Options { known: schedules, ..options.clone() };
         let found = match optimize(&model, &options, &mut |_| ()) {
             Ok(solution) => {
+                self.is_cut_short |= solution.is_cut_short;
                 let better = known.as_ref().is_none_or(|known| better(&solution, &known.solution));
                 if better { Some(Candidate { cut: cut.clone(), model, solution }) } else { known }
             }

@@ -6,6 +6,7 @@
 
 use super::candidates::{Candidate, Candidates, Quick};
 use super::seeds;
+use super::shard::Shard;
 use crate::certificate::{
     CUTS, CutBoundError, Objective, fits_some_cut, lower_bound_over_cuts, lower_bound_within, visit_cuts,
     visit_some_cuts,
@@ -88,6 +89,14 @@ pub enum PlanError {
         "no cut was found that has a schedule within the memory limit; whether there is one is not known"
     )]
     NoneFound,
+    /// The part of the choices that is asked for has none.
+    #[error("part {shard} of the choices is empty: the job has {choices} in all")]
+    EmptyShard {
+        /// The part.
+        shard: Shard,
+        /// How many choices there are.
+        choices: usize,
+    },
     /// Only the makespan is minimised over cuts.
     #[error("the {0} cannot be minimised over cuts, only the makespan")]
     Objective(Objective),
@@ -140,8 +149,10 @@ pub fn optimize_cut(
     climb(layers, &mut candidates, options, progress)?;
     deepen(layers, &mut candidates, options, progress)?;
     let searched = exhaust(layers, &mut candidates, options, progress)?;
+    let is_cut_short = candidates.is_cut_short();
     let best = candidates.into_best().ok_or(PlanError::NoneFound)?;
-    over_all(layers, best, searched, options)
+    let found = over_all(layers, best, searched, options)?;
+    Ok(CutSolution { is_cut_short: is_cut_short || found.is_cut_short, ..found })
 }
 
 /// How much is looked at for a plan that is not searched for longer.
@@ -177,15 +188,9 @@ pub(super) fn quick_cut(
             climb(layers, &mut candidates, options, &mut |_| ())?;
         }
     }
+    let is_cut_short = options.stop.is_due() || candidates.is_cut_short();
     let Candidate { cut, model, solution } = candidates.into_best().ok_or(PlanError::NoneFound)?;
-    Ok(CutSolution {
-        cut,
-        model,
-        solution,
-        no_cut_below,
-        searched: None,
-        is_cut_short: options.stop.is_due(),
-    })
+    Ok(CutSolution { cut, model, solution, no_cut_below, searched: None, is_cut_short })
 }
 
 fn tell(step: String, candidates: &Candidates<'_>, progress: &mut dyn FnMut(&CutProgress)) {

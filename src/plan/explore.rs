@@ -7,8 +7,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::time::Duration;
 
 use super::cuts::{CutSolution, Look, Partition, PlanError, optimize_cut, quick_cut};
+use super::results::Results;
+use super::shard::Shard;
 use super::space::{Alternative, Outcome, Plan, PlanProgress};
 use crate::certificate::{
     CutBoundError, fits_some_cut, lower_bound_over_cuts, quick_bound_over_cuts, share_bound_over_cuts,
@@ -51,14 +54,27 @@ pub fn plan(
     options: &Options,
     progress: &mut dyn FnMut(&PlanProgress),
 ) -> Result<Plan, PlanError> {
+    plan_shard(job, options, None, &Results::default(), progress)
+}
+
+/// As [`plan`], for a part of the choices alone, and with results that may be known already.
+///
+/// A part is every so many of the choices in order of their first bounds. So whoever looks at all choices with the results of every
+/// part has little left to search for, as far as no time limit has ended a search.
+///
+/// # Errors
+/// As there, and when there is no choice in the part.
+pub fn plan_shard(
+    job: &Job,
+    options: &Options,
+    shard: Option<Shard>,
+    results: &Results<'_>,
+    progress: &mut dyn FnMut(&PlanProgress),
+) -> Result<Plan, PlanError> {
     let choices = job.choices()?;
-    let begun = PlanProgress {
-        done: 0,
-        choices: choices.len(),
-        best: None,
-        none_below: None,
-        step: "first bounds".to_owned(),
-    };
+    let all = choices.len();
+    let begun =
+        PlanProgress { done: 0, choices: all, best: None, none_below: None, step: "first bounds".to_owned() };
     progress(&begun);
     let layers: Vec<(Choice, Layers)> = choices
         .into_iter()
@@ -74,23 +90,31 @@ pub fn plan(
             }
         }
     }
-    // Equal bounds go by the order of the choices.
-    open.sort_by_key(|open| open.choice);
-    let mut space = Space { open, options, begun, progress, best: None };
+    open.sort_by_key(|open| (open.bound, open.choice));
+    if let Some(shard) = shard {
+        (open, closed) = (shard.of(open), shard.of(closed));
+        if open.is_empty() && closed.is_empty() {
+            return Err(PlanError::EmptyShard { shard, choices: all });
+        }
+    }
+    let begun = PlanProgress { choices: open.len() + closed.len(), ..begun };
+    let mut space = Space { open, options, results, begun, progress, best: None };
     space.begin()?;
     if space.best.is_none() {
         space.tell_what_fits(&space.of_outcome(|_| true));
     }
     space.look_around()?;
-    let near = |one: &Open, options: Options| quick_cut(&one.layers, Look::Near, &options, one.bound);
-    space.look_closer(NEAR, 3, "cuts near the best of", &near, false)?;
-    let search = |one: &Open, options: Options| {
+    space.look_closer(NEAR, 3, "cuts near the best of", false, &|one, options, _| {
+        let search = || quick_cut(&one.layers, Look::Near, &options, one.bound);
+        results.quick(&one.layers, Look::Near, &options, one.bound, search)
+    })?;
+    space.look_closer(DEEP, 1, "searching", true, &|one, options, fair| {
         let options = Options { effort: options.effort / EFFORT, ..options };
-        optimize_cut(&one.layers, &Partition::Auto, &options, &mut |_| ())
-    };
-    space.look_closer(DEEP, 1, "searching", &search, true)?;
+        let search = |options: &Options| optimize_cut(&one.layers, &Partition::Auto, options, &mut |_| ());
+        results.deep(&one.layers, &options, fair, search).map(Some)
+    })?;
     space.explain();
-    space.finish(closed)
+    Ok(Plan { shard, choices: all, ..space.finish(closed)? })
 }
 
 /// A choice on its way.
@@ -123,6 +147,7 @@ enum Bounded {
 struct Space<'a> {
     open: Vec<Open>,
     options: &'a Options,
+    results: &'a Results<'a>,
     begun: PlanProgress,
     progress: &'a mut dyn FnMut(&PlanProgress),
     best: Option<Ticks>,
@@ -226,11 +251,11 @@ impl Space<'_> {
         let one = &mut self.open[at];
         let stop = self.options.stop.within(self.options.stop.remaining() / LOOK);
         let options = Options { stop, ..self.options.clone() };
-        match quick_cut(&one.layers, look, &options, one.bound) {
-            Ok(found) => self.take(at, found, false),
-            Err(PlanError::NoneFound) if one.value().is_none() => one.outcome = Outcome::NoneFound,
-            Err(PlanError::NoneFound) => {}
-            Err(error) => return Err(error),
+        let search = || quick_cut(&one.layers, look, &options, one.bound);
+        match self.results.quick(&one.layers, look, &options, one.bound, search)? {
+            Some(found) => self.take(at, found, false),
+            None if one.value().is_none() => one.outcome = Outcome::NoneFound,
+            None => {}
         }
         Ok(())
     }
@@ -254,13 +279,15 @@ impl Space<'_> {
         count: usize,
         part: u32,
         step: &str,
-        look: &dyn Fn(&Open, Options) -> Result<CutSolution, PlanError>,
         deep: bool,
+        look: &dyn Fn(&Open, Options, Duration) -> Result<Option<CutSolution>, PlanError>,
     ) -> Result<(), PlanError> {
         let mut planned = self.of_outcome(|outcome| matches!(outcome, Outcome::Planned { .. }));
         planned.sort_by_key(|&at| self.open[at].value());
         planned.truncate(count);
         let until = self.options.stop.within(self.options.stop.remaining() / part);
+        // What is taken from a store leaves more time to the others, but this is what each may count on.
+        let fair = until.share(planned.len()).remaining();
         for (turn, &at) in planned.iter().enumerate() {
             let one = &self.open[at];
             let is_worse = one.bound >= self.limit() && one.value() > self.best;
@@ -269,9 +296,9 @@ impl Space<'_> {
             }
             self.tell(self.begun.choices, format!("{step} {}", self.open[at].choice));
             let options = Options { stop: until.share(planned.len() - turn), ..self.options.clone() };
-            match look(&self.open[at], options) {
-                Ok(found) => self.take(at, found, deep),
-                Err(PlanError::NoneFound) => {}
+            match look(&self.open[at], options, fair) {
+                Ok(Some(found)) => self.take(at, found, deep),
+                Ok(None) | Err(PlanError::NoneFound) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -336,7 +363,13 @@ impl Space<'_> {
         let Some(none_below) = bounds.chain(self.best).min() else {
             return Err(least_refusal(alternatives));
         };
-        Ok(Plan { alternatives, none_below, is_cut_short: self.options.stop.is_due() })
+        let ended_by_clock = |one: &Alternative| match &one.outcome {
+            Outcome::Planned { plan, .. } => plan.is_cut_short,
+            _ => false,
+        };
+        let is_cut_short = self.options.stop.is_due() || alternatives.iter().any(ended_by_clock);
+        let choices = alternatives.len();
+        Ok(Plan { alternatives, none_below, shard: None, choices, is_cut_short })
     }
 }
 

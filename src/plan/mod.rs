@@ -41,14 +41,18 @@ mod explore;
 mod figures;
 mod naive;
 mod named;
+mod results;
 mod seeds;
+mod shard;
 mod space;
 
 pub use cuts::{CutProgress, CutSolution, Partition, PlanError, optimize_cut};
-pub use explore::plan;
+pub use explore::{plan, plan_shard};
 pub use figures::{Figures, model_operations};
 pub use naive::NaivePlan;
 pub use named::{cut_for, cut_for_schedule};
+pub use results::{NotBelieved, Refused, Results, Tally};
+pub use shard::{NoShard, Shard};
 pub use space::{Alternative, Outcome, Plan, PlanProgress};
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What is known of the choices that a job leaves open: the plans, and what else has become of them.
 
 use super::cuts::CutSolution;
+use super::shard::Shard;
 use crate::certificate::{CutBoundError, JobStatement};
 use crate::job::Choice;
 use crate::model::Ticks;
@@ -57,8 +58,12 @@ impl Alternative {
 pub struct Plan {
     /// Every choice: plans first, the shortest at the front, then the others by their bounds.
     pub alternatives: Vec<Alternative>,
-    /// No plan of the job is shorter, whatever its choice, cut and schedule.
+    /// No plan of the job is shorter, whatever its choice, cut and schedule; of a [part](Plan::shard), no plan of that part.
     pub none_below: Ticks,
+    /// The part of the choices that was looked at, where that is not all.
+    pub shard: Option<Shard>,
+    /// How many choices the job leaves open, in all parts.
+    pub choices: usize,
     /// Whether the search was told to stop before it ended by itself.
     pub is_cut_short: bool,
 }
@@ -73,11 +78,14 @@ impl Plan {
         })
     }
 
-    /// The schedule of the best plan with a certificate of what is claimed over all plans of the job with this text.
+    /// The schedule of the best plan with a certificate of what is claimed over all plans of the job with this text; of a part
+    /// only of what is claimed over all cuts.
     #[must_use]
     pub fn certified(&self, text: &str) -> Option<Schedule> {
         let (choice, plan) = self.best()?;
-        Some(plan.certified(text, choice, Some(self.none_below)))
+        // Of a part nothing follows for the whole.
+        let none_below = self.shard.is_none().then_some(self.none_below);
+        Some(plan.certified(text, choice, none_below))
     }
 }
 

@@ -16,6 +16,8 @@ mod prove;
 mod ranges;
 mod render;
 mod search;
+#[cfg(feature = "store")]
+mod store;
 mod sweep;
 mod trace;
 mod verify;
@@ -155,6 +157,8 @@ fn the_answer_decides_the_exit_status() {
         (&["replay", BROKEN], 1),
         (&["plan", JOB], 0),
         (&["plan", MODEL], 2),
+        (&["plan", JOB, "--store", "no-such-folder/results.sqlite"], 2),
+        (&["plan", JOB, "--shard", "1/2"], 2),
         (&["certify", "no-such-model.toml"], 2),
         (&["regress", "models/regress", "--no-cache"], 0),
         (&["compare", MODEL], 0),
@@ -307,6 +311,7 @@ fn json_is_one_object_whatever_happens() {
         &["render", BROKEN],
         &["plan", JOB],
         &["plan", MODEL],
+        &["plan", JOB, "--store", "no-such-folder/results.sqlite"],
         &["optimize", JOB, "--pipeline", "2", "--placement", "v"],
         &["optimize", JOB],
         &["certify", "no-such-model.toml"],

@@ -3,6 +3,7 @@
 mod files;
 mod page;
 mod report;
+mod store;
 
 use std::path::PathBuf;
 
@@ -15,11 +16,13 @@ use super::job::{JobFile, note_estimate, without_plan};
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::SearchArgs;
+use super::violations::count;
 use crate::certificate::Objective;
 use crate::draw::amounts;
-use crate::plan::{PlanError, plan};
+use crate::plan::{PlanError, Results, Shard, plan_shard};
 use files::Folder;
 use report::PlanReport;
+use store::StoreArgs;
 
 /// The options of `plan`.
 #[derive(Debug, Args)]
@@ -42,6 +45,9 @@ pub struct PlanArgs {
     /// The file to write a report to: a self-contained page for a browser with every plan, its cut, its memory and its timeline
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+
+    #[command(flatten)]
+    store: StoreArgs,
 }
 
 /// Compares the choices, writes the best plan, and prints all that it was compared with.
@@ -61,11 +67,14 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     }
     let folder = args.output.as_deref().map(Folder::new).transpose()?;
     let JobFile { job, text } = &file;
+    let store = args.store.open()?;
+    let results = store.as_ref().map_or_else(Results::default, Results::kept_in);
+    let shard = args.store.shard();
     note_estimate(job);
     let progress = Progress::start("starting");
     let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
-    let found = plan(job, &args.search.options(&stop), &mut |state| {
+    let found = plan_shard(job, &args.search.options(&stop), shard, &results, &mut |state| {
         let time = |ticks: crate::model::Ticks| amounts::time(ticks.0, &job.time_unit);
         let best = state.best.map_or_else(String::new, |best| format!(", best {}", time(best)));
         let bound = state.none_below.filter(|_| state.best.is_some());
@@ -73,11 +82,20 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
         progress.step(format!("{} of {} choices, {}{best}{bound}", state.done, state.choices, state.step));
     });
     drop((limit, progress));
+    let tally = args.store.note(results.into_tally());
     let found = match found {
         Ok(found) => found,
-        Err(error) => return without_plan(error, output),
+        Err(error @ PlanError::EmptyShard { choices, .. }) => {
+            let most = count(choices, "part", "parts");
+            return Err(Error::usage(error.to_string(), format!("divide the choices into at most {most}")));
+        }
+        Err(error) => {
+            note_part(shard);
+            return without_plan(error, output);
+        }
     };
     if found.best().is_none() {
+        note_part(shard);
         return without_plan(PlanError::NoneFound, output);
     }
     let mut written = match folder {
@@ -89,6 +107,13 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     if found.is_cut_short {
         note("the search was cut short: alternatives may be better than listed, but none is below its bound");
     }
-    output.print(&PlanReport::of(job, &found, args.top, &written))?;
+    output.print(&PlanReport::of(job, &found, args.top, &written, tally))?;
     Ok(Status::Yes)
+}
+
+/// Says that what has no plan is a part only.
+fn note_part(shard: Option<Shard>) {
+    if let Some(shard) = shard {
+        note(&format!("this is part {shard} of the choices; another part may have a plan"));
+    }
 }

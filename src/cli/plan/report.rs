@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::store::FromStore;
 use crate::certificate::CutBoundError;
 use crate::cli::figures::{decimal, fraction, percentage};
 use crate::cli::file_name::FileName;
@@ -34,14 +35,30 @@ pub struct PlanReport<'a> {
     complete: bool,
     time_unit: &'a str,
     memory_unit: &'a str,
+    /// The part of the choices that was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<Part>,
     alternatives: Vec<Row>,
     written: Vec<FileName>,
+    /// Where the results came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<FromStore>,
     #[serde(skip)]
     top: usize,
     #[serde(skip)]
     best: Option<Ticks>,
     #[serde(skip)]
     gap_rate: Option<Rate>,
+}
+
+/// A part of the choices.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Part {
+    /// Which, from 1.
+    index: usize,
+    count: usize,
+    /// How many choices there are in all parts.
+    choices: usize,
 }
 
 /// A choice with its plan, or with the reason why it has none.
@@ -66,7 +83,7 @@ struct Row {
 
 impl<'a> PlanReport<'a> {
     /// The report of a plan. As text it lists the `top` shortest alternatives.
-    pub fn of(job: &'a Job, plan: &Plan, top: usize, written: &[PathBuf]) -> Self {
+    pub fn of(job: &'a Job, plan: &Plan, top: usize, written: &[PathBuf], store: Option<FromStore>) -> Self {
         let best = plan.best().map(|(_, plan)| plan.solution.value());
         let gap_rate = best.map(|best| gap(best, plan.none_below));
         Self {
@@ -82,6 +99,12 @@ impl<'a> PlanReport<'a> {
             complete: !plan.is_cut_short,
             time_unit: &job.time_unit,
             memory_unit: &job.memory_unit,
+            shard: plan.shard.map(|shard| Part {
+                index: shard.index(),
+                count: shard.count(),
+                choices: plan.choices,
+            }),
+            store,
             alternatives: plan.alternatives.iter().map(|one| Row::of(job, one, best)).collect(),
             written: written.iter().map(FileName::of).collect(),
             top,
@@ -177,13 +200,18 @@ impl PlanReport<'_> {
 
 impl fmt::Display for PlanReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let choices = match self.shard {
+            Some(Part { index, count, choices }) => {
+                format!("part {index} of {count}, {} of {choices} choices", self.alternatives.len())
+            }
+            None => count(self.alternatives.len(), "choice", "choices"),
+        };
         writeln!(
             out,
-            "{}: {}, {}; {}",
+            "{}: {}, {}; {choices}",
             self.job,
             count(self.devices as usize, "device", "devices"),
             count(self.global_batch as usize, "sample a step", "samples a step"),
-            count(self.alternatives.len(), "choice", "choices"),
         )?;
         let mut table = Table::new([
             "  choice",
@@ -219,12 +247,14 @@ impl fmt::Display for PlanReport<'_> {
         for status in ["dropped", "does not fit", "none found", "not reached"] {
             self.list(out, status)?;
         }
-        writeln!(out, "  {:<12}  {} for any plan of this job", "lower bound", time(self.lower_bound))?;
+        let (whole, all) = match self.shard {
+            Some(_) => ("this part", "all choices of this part, with all their cuts and schedules"),
+            None => ("this job", "all choices, cuts and schedules"),
+        };
+        writeln!(out, "  {:<12}  {} for any plan of {whole}", "lower bound", time(self.lower_bound))?;
         let gap = match (self.optimal, self.gap_rate) {
-            (true, _) => "none: no plan of this job is shorter".to_owned(),
-            (false, Some(rate)) => {
-                format!("{} at most, over all choices, cuts and schedules", percentage(rate))
-            }
+            (true, _) => format!("none: no plan of {whole} is shorter"),
+            (false, Some(rate)) => format!("{} at most, over {all}", percentage(rate)),
             (false, None) => "not known".to_owned(),
         };
         writeln!(out, "  {:<12}  {gap}", "gap")?;

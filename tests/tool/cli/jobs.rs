@@ -252,3 +252,18 @@ fn a_job_that_is_wrong_is_refused_at_its_place() {
 fn looped() -> Vec<String> {
     (2..=64).map(|chunks| format!("looped {chunks}")).collect()
 }
+
+#[cfg(not(feature = "store"))]
+#[test]
+fn a_build_that_keeps_no_results_says_how_to_get_one_that_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("results.sqlite");
+    let name = store.to_str().expect("a plain name");
+    for more in [&[][..], &["--shard", "1/2"], &["--merge", "no-such-store.sqlite"]] {
+        let run = tool(&[&["plan", JOB, "--store", name][..], more].concat());
+        assert_eq!((run.status, run.out.as_str()), (2, ""), "{}", run.transcript());
+        assert!(run.err.contains("built without the feature `store`"), "{}", run.err);
+        assert!(run.err.contains("build the tool with it"), "{}", run.err);
+    }
+    assert!(!store.exists());
+}
