@@ -68,7 +68,8 @@ impl Offsets {
                 return None;
             }
             let [w1, w0] = [i1, i0].map(|input| {
-                let free = (input + 1..).find(|start| !taken.contains(&start.rem_euclid(INTERVAL)));
+                let mut later = input + 1..=input + INTERVAL;
+                let free = later.find(|start| !taken.contains(&start.rem_euclid(INTERVAL)));
                 let free = free.expect("four or five of six residues are taken");
                 taken.push(free.rem_euclid(INTERVAL));
                 free
