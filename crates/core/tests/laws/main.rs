@@ -18,6 +18,7 @@ mod edges;
 mod execution;
 #[path = "../../../../fuzz/src/held.rs"]
 mod held;
+mod jobs;
 #[path = "../../../../fuzz/src/machine.rs"]
 mod machine;
 #[path = "../../../../fuzz/src/machines.rs"]

@@ -77,13 +77,18 @@ fn no_cut_has_a_bound_below_that_of_all_cuts() {
                     (Some(least), Ok(found)) => {
                         // So few cuts are all looked at one by one.
                         assert_eq!(found, least, "{placement:?} {capacity:?} {microbatches}");
-                        assert!(quick_bound_over_cuts(&layers, Ticks(i64::MAX)).expect("a bound") <= least);
+                        let share = share_bound_over_cuts(&layers).expect("enough layers");
+                        let quick = quick_bound_over_cuts(&layers, Ticks(i64::MAX)).expect("a bound");
+                        assert!(share <= quick && quick <= least);
+                        assert_eq!(quick_bound_over_cuts(&layers, share), Ok(share));
+                        assert_eq!(fits_some_cut(&layers), Ok(()));
                         assert_eq!(holds_over_cuts(&layers, least), Ok(()));
                         assert!(holds_over_cuts(&layers, least + Ticks(1)).is_err());
                     }
                     (None, Err(CutBoundError::NoRoom { .. })) => {
                         // What no cut fits is no shorter than anything.
                         assert_eq!(holds_over_cuts(&layers, Ticks(i64::MAX)), Ok(()));
+                        assert!(matches!(fits_some_cut(&layers), Err(CutBoundError::NoRoom { .. })));
                     }
                     (least, found) => panic!("{least:?} {found:?}"),
                 }
@@ -116,9 +121,70 @@ fn every_cut_is_visited_once_from_the_least_bound_on() {
             seen.push(cut.clone());
             true
         }));
+        let first = seen[0].clone();
         seen.sort();
         assert_eq!(seen, all_cuts(7, placement.stages()), "{placement:?}");
+        let mut some = Vec::new();
+        assert!(visit_some_cuts(&layers, Ticks(i64::MAX), &mut |_, cut| {
+            some.push(cut.clone());
+            false
+        }));
+        assert_eq!(some, [first], "{placement:?}");
     }
+}
+
+/// Three layers on two devices: one of them has two, which is more than its share.
+#[test]
+fn the_work_at_the_best_cut_is_more_than_the_share_of_each_device() {
+    let layers = layers(Placement::linear(2).expect("a placement"), 100, &[[4, 0, 0, 1]; 3], None);
+    let sums = Sums::new(&layers);
+    assert_eq!(share_bound_over_cuts(&layers), Ok(Ticks(600)));
+    // With one layer before it, device 1 begins after that and a message.
+    assert_eq!(by_work(&sums, Ticks(i64::MAX)), Ticks(800));
+    assert_eq!(by_work(&sums, Ticks(700)), Ticks(700));
+    assert_eq!(by_work(&sums, Ticks(500)), Ticks(500));
+    assert_eq!(holds_over_cuts(&layers, Ticks(800)), Ok(()));
+    let too_few = Layers { atoms: layers.atoms[..1].to_vec(), ..layers };
+    assert_eq!(share_bound_over_cuts(&too_few), Err(CutBoundError::TooFewLayers { layers: 1, stages: 2 }));
+    assert_eq!(fits_some_cut(&too_few), Err(CutBoundError::TooFewLayers { layers: 1, stages: 2 }));
+}
+
+/// 64 layers in four chunks on each of four devices have too many cuts to look at.
+#[test]
+fn of_too_many_cuts_the_share_of_a_device_has_to_fit() {
+    let of = |capacity| {
+        let placement = Placement::looped(4, 4).expect("a placement");
+        layers(placement, 8, &[[1, 1, 1, 2]; 64], Some(capacity))
+    };
+    assert_eq!(least_need(&Sums::new(&of(31))), None);
+    let unit = "unit".to_owned();
+    let refused = CutBoundError::NoRoom { layers: 64, need: Units(32), capacity: Units(31), unit };
+    assert_eq!(fits_some_cut(&of(31)), Err(refused));
+    assert_eq!(fits_some_cut(&of(32)), Ok(()));
+    let mut seen = 0;
+    assert!(!visit_some_cuts(&of(40), Ticks(i64::MAX), &mut |_, _| {
+        seen += 1;
+        true
+    }));
+    // All have their share of the work, which is the bound then.
+    assert_eq!(quick_bound_over_cuts(&of(40), Ticks(i64::MAX)), Ok(Ticks(8 * 3 * 16)));
+}
+
+/// A recomputed layer keeps its checkpoint at the least, an offloaded one what does not go.
+#[test]
+fn what_is_held_at_the_least_is_what_saving_leaves() {
+    let mut all = layers(Placement::linear(2).expect("a placement"), 4, &[[1, 1, 1, 10]; 4], Some(50));
+    for atom in &mut all.atoms {
+        (atom.weights, atom.checkpoint, atom.offload) = (Units(1), Units(3), Units(9));
+    }
+    let held = |recompute, offload| {
+        let layers = Layers { saving: Saving { recompute, offload }, ..all.clone() };
+        Sums::new(&layers).least_held()
+    };
+    assert_eq!(held(false, false), Units(4 * 11));
+    assert_eq!(held(true, false), Units(4 * 4));
+    assert_eq!(held(false, true), Units(4 * 2));
+    assert_eq!(held(true, true), Units(4 * 2));
 }
 
 #[test]
