@@ -212,10 +212,10 @@ impl<'a> PlanPage<'a> {
         // The best and the naive plan always have a timeline, the others as long as there is room.
         let (mut passes, mut timelines) = (0, 0);
         let always = |entry: &Entry<'_, '_>| matches!(entry.key, Key::Number(1) | Key::Naive(_));
-        for at in 0..entries.len() {
-            let more = passes + entries[at].plan.passes();
-            if always(&entries[at]) || more <= PASSES {
-                (passes, entries[at].timeline) = (more, Some(timelines));
+        for entry in &mut entries {
+            let more = passes + entry.plan.passes();
+            if always(entry) || more <= PASSES {
+                (passes, entry.timeline) = (more, Some(timelines));
                 timelines += 1;
             }
         }

@@ -86,7 +86,8 @@ pub fn plan_shard(
         match bound {
             Ok(bound) => open.push(Open { choice, layers, bound, outcome: Outcome::NotReached }),
             Err(error) => {
-                closed.push(Alternative { choice, none_below: None, outcome: Outcome::DoesNotFit(error) })
+                let outcome = Outcome::DoesNotFit(error);
+                closed.push(Alternative { choice, none_below: None, outcome });
             }
         }
     }
@@ -133,6 +134,9 @@ impl Open {
         }
     }
 }
+
+/// A closer look at a choice, with these options and a fair share of the time.
+type Closer<'a> = dyn Fn(&Open, Options, Duration) -> Result<Option<CutSolution>, PlanError> + 'a;
 
 /// How well a choice is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -280,7 +284,7 @@ impl Space<'_> {
         part: u32,
         step: &str,
         deep: bool,
-        look: &dyn Fn(&Open, Options, Duration) -> Result<Option<CutSolution>, PlanError>,
+        look: &Closer<'_>,
     ) -> Result<(), PlanError> {
         let mut planned = self.of_outcome(|outcome| matches!(outcome, Outcome::Planned { .. }));
         planned.sort_by_key(|&at| self.open[at].value());

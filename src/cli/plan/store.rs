@@ -51,14 +51,14 @@ impl StoreArgs {
             // Nothing is made or taken in before all of them are known to be stores.
             let known = self.merge.iter().try_for_each(|part| store::recognise(part).map(|_| ()));
             known.map_err(|error| {
-                refused(error)
+                refused(&error)
                     .advising("nothing was changed; `--merge` takes what `plan --store` has written")
             })?;
         }
-        let store = Store::open(path).map_err(refused)?;
+        let store = Store::open(path).map_err(|error| refused(&error))?;
         let mut sum = TakenIn::default();
         for part in &self.merge {
-            let taken = store.take_in(part).map_err(refused)?;
+            let taken = store.take_in(part).map_err(|error| refused(&error))?;
             sum = TakenIn { all: sum.all + taken.all, new: sum.new + taken.new };
         }
         if !self.merge.is_empty() {
@@ -106,8 +106,8 @@ pub struct FromStore {
     failure: Option<String>,
 }
 
-fn refused(error: StoreError) -> Error {
-    let help = match &error {
+fn refused(error: &StoreError) -> Error {
+    let help = match error {
         StoreError::NotBuilt => {
             "build the tool with it, which takes a C compiler: cargo install --path . --features store"
         }

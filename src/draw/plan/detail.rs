@@ -90,8 +90,8 @@ fn legend(entry: &Entry<'_, '_>, works: &[Work]) -> String {
     let kinds = works.iter().flatten().map(|&(_, kind, _)| kind as usize).sorted_unstable().dedup();
     let mut out = "<ul class=\"legend\">".to_owned();
     for kind in kinds.map(|kind| Kind::ALL[kind]) {
-        let samples: String =
-            (0..chunks).map(|chunk| format!("<i class=\"{}\"></i>", class(kind, chunk, chunks))).collect();
+        let samples =
+            (0..chunks).map(|chunk| format!("<i class=\"{}\"></i>", class(kind, chunk, chunks))).join("");
         write!(out, "<li>{samples} {kind} {}</li>", meaning(kind)).expect("writing to a string cannot fail");
     }
     out + "<li><i class=\"mean\"></i> mean of the devices</li><li><i class=\"weights\"></i> weights</li><li><i class=\"kept\"></i> \
@@ -128,7 +128,7 @@ fn table(job: &Job, entry: &Entry<'_, '_>, works: &[Work]) -> String {
     for (device, work) in picture.devices().zip(works) {
         let peak = picture.peak_memory[device.index()];
         let resident = picture.model.resident(device).min(peak);
-        let bars: String = work
+        let bars = work
             .iter()
             .map(|&(chunk, kind, ticks)| {
                 format!(
@@ -137,7 +137,7 @@ fn table(job: &Job, entry: &Entry<'_, '_>, works: &[Work]) -> String {
                     share(ticks.0, widest)
                 )
             })
-            .collect();
+            .join("");
         let line = capacity.map_or_else(String::new, |capacity| {
             format!("<b class=\"capacity\" style=\"left:{}\"></b>", share(capacity.0, most))
         });

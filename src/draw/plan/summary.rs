@@ -1,5 +1,9 @@
 //! The answer in a few sentences, and the best plan beside the naive one.
 
+use std::fmt::Write as _;
+
+use itertools::Itertools as _;
+
 use super::{Entry, Key, PlanPage, memory, time};
 use crate::draw::xml::escape;
 use crate::draw::{amounts, counted, percent};
@@ -70,14 +74,12 @@ pub(super) fn comparison(job: &Job, pair: &[Entry<'_, '_>]) -> String {
         if values.iter().all(Option::is_none) {
             return;
         }
-        rows.push_str(&format!("<tr><th scope=\"row\">{name}</th>"));
-        for value in values {
-            rows.push_str(&format!("<td>{}</td>", value.unwrap_or_else(|| "-".to_owned())));
-        }
-        if naive.is_some() {
-            rows.push_str(&format!("<td>{}</td>", difference.unwrap_or_default()));
-        }
-        rows.push_str("</tr>\n");
+        let differences = naive.is_some().then(|| difference.unwrap_or_default());
+        let cells =
+            values.into_iter().map(|value| value.unwrap_or_else(|| "-".to_owned())).chain(differences);
+        let cells = cells.map(|cell| format!("<td>{cell}</td>")).join("");
+        writeln!(rows, "<tr><th scope=\"row\">{name}</th>{cells}</tr>")
+            .expect("writing to a string cannot fail");
     };
     let share = |one: i64, other: i64| longer(Ticks(one), Ticks(other));
     let signed = |rate: Rate| {

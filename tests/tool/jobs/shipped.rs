@@ -19,7 +19,7 @@ use super::compare::{JOBS, percent, read, seconds, table, text};
 const KEPT: [&str; 3] = ["even", "cut", "plan"];
 
 fn path(job: &str, kept: &str) -> PathBuf {
-    Path::new("models/jobs/plans").join(format!("{job}-{kept}.json"))
+    Path::new("models/plans").join(format!("{job}-{kept}.json"))
 }
 
 fn options() -> Options {

@@ -277,11 +277,11 @@ fn a_cut_adds_up_the_layers_of_each_stage() {
     let units = |of: fn(&model::Model, Stage) -> Units| {
         Stage::all(4).map(|stage| of(&model, stage).0).collect::<Vec<i64>>()
     };
-    assert_eq!(units(|model, stage| model.activation(stage)), [7 << 10, 7 << 10, 0, 10 << 10]);
+    assert_eq!(units(model::Model::activation), [7 << 10, 7 << 10, 0, 10 << 10]);
     // The head keeps all that it has for W.
-    assert_eq!(units(|model, stage| model.retained_for_weight(stage)), [5 << 10, 5 << 10, 0, 8 << 10]);
+    assert_eq!(units(model::Model::retained_for_weight), [5 << 10, 5 << 10, 0, 8 << 10]);
     // Twelve replicas share 30 KiB.
-    assert_eq!(units(|model, stage| model.weights(stage)), [33_280, 23_040, 0, 23_040]);
+    assert_eq!(units(model::Model::weights), [33_280, 23_040, 0, 23_040]);
     let text = model::print(&model);
     for line in [
         // The head has no checkpoint, so it keeps its activation and costs nothing again.
