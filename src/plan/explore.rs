@@ -31,7 +31,7 @@ const NEAR: usize = 16;
 const DEEP: usize = 4;
 
 /// A plan that is searched for longer has this part of the usual effort.
-const EFFORT: usize = 4;
+const EFFORT: usize = 8;
 
 /// So many dropped choices get a bound that says by how much they are worse.
 const FEW: usize = 64;
