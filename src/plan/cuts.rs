@@ -182,9 +182,9 @@ pub(super) fn quick_cut(
     candidates.look(&[layers.even(), seeds::balanced(layers)], how)?;
     match look {
         Look::First => {}
-        Look::Best => look_by_bound(layers, 1, &mut candidates)?,
+        Look::Best => look_by_bound(layers, 1, visit_some_cuts, &mut candidates)?,
         Look::Near => {
-            look_by_bound(layers, SEEDS, &mut candidates)?;
+            look_by_bound(layers, SEEDS, visit_some_cuts, &mut candidates)?;
             climb(layers, &mut candidates, options, &mut |_| ())?;
         }
     }
@@ -210,14 +210,22 @@ fn begin(
     if candidates.best().is_none() {
         fits_some_cut(layers)?;
     }
-    look_by_bound(layers, SEEDS, candidates)
+    look_by_bound(layers, SEEDS, visit_cuts, candidates)
 }
 
+/// Goes through cuts, those whose devices allow the shortest schedules first.
+type Visit = fn(&Layers, Ticks, &mut dyn FnMut(Ticks, &Cut) -> bool) -> bool;
+
 /// Looks at so many cuts whose devices allow the shortest schedules.
-fn look_by_bound(layers: &Layers, count: usize, candidates: &mut Candidates<'_>) -> Result<(), PlanError> {
+fn look_by_bound(
+    layers: &Layers,
+    count: usize,
+    visit: Visit,
+    candidates: &mut Candidates<'_>,
+) -> Result<(), PlanError> {
     let limit = candidates.best_value().unwrap_or(Ticks(i64::MAX));
     let mut cuts = Vec::new();
-    visit_some_cuts(layers, limit, &mut |_, cut| {
+    visit(layers, limit, &mut |_, cut| {
         cuts.push(cut.clone());
         cuts.len() < count
     });
@@ -271,17 +279,23 @@ fn deepen(
         let stop = options.stop.within(options.stop.remaining() / 4);
         candidates.search(&cut, &Options { stop, ..part.clone() })?;
     }
-    // Where some device has time to spare, many cuts are as good.
-    for _ in 0..MOVES {
-        if options.stop.is_due() || !candidates.even_out()? {
-            break;
-        }
-    }
     let Some(best) = candidates.best().map(|best| best.cut.clone()) else { return Ok(()) };
     tell(format!("schedules of the cut {best}"), candidates, progress);
     // Where each cut may be searched exhaustively, the rest of the time is for that.
     let use_all_time = options.use_all_time && !is_small(layers);
     candidates.search(&best, &Options { use_all_time, ..options.clone() })?;
+    // Where some device has time to spare, many cuts are as good.
+    let mut is_other = false;
+    for _ in 0..MOVES {
+        if options.stop.is_due() || !candidates.even_out()? {
+            break;
+        }
+        is_other = true;
+    }
+    if let Some(best) = candidates.best().map(|best| best.cut.clone()).filter(|_| is_other) {
+        tell(format!("schedules of the cut {best}"), candidates, progress);
+        candidates.search(&best, &part)?;
+    }
     Ok(())
 }
 

@@ -49,6 +49,11 @@ fn layers(text: &str) -> Result<Layers, String> {
 }
 
 impl LayerArgs {
+    /// Whether a job is asked for.
+    pub const fn are_given(&self) -> bool {
+        self.layers.is_some()
+    }
+
     /// What the layers cost, if they were given.
     ///
     /// # Errors

@@ -116,7 +116,7 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
         left_out.extend(profile.model.step().map(|_| "step"));
         profile = profile.without_step();
     }
-    if !left_out.is_empty() {
+    if !left_out.is_empty() && !args.layers.are_given() {
         let tables = left_out.join(",");
         note(&format!("the traces tell more than the model says: `--with {tables}` writes that too"));
     }

@@ -193,7 +193,7 @@ pub fn share_bound_over_cuts(layers: &Layers) -> Result<Ticks, CutBoundError> {
 /// When there are too few layers, or no cut fits the memory.
 pub fn fits_some_cut(layers: &Layers) -> Result<(), CutBoundError> {
     check_count(layers)?;
-    if_any_fits(&Sums::new(layers), Ticks(i64::MAX), Ticks::ZERO).map(|_| ())
+    check_memory(&Sums::new(layers))
 }
 
 /// Shows that no schedule of any cut is shorter than claimed, which is true where no cut fits.
@@ -293,14 +293,22 @@ fn check_count(layers: &Layers) -> Result<(), CutBoundError> {
 
 /// A bound, unless no cut fits, as far as that can be told. Below a limit it is true in any case, and is not looked into.
 fn if_any_fits(sums: &Sums<'_>, limit: Ticks, bound: Ticks) -> Result<Ticks, CutBoundError> {
+    if limit == Ticks(i64::MAX) {
+        check_memory(sums)?;
+    }
+    Ok(bound)
+}
+
+/// Refuses layers of which no cut fits the memory, as far as that can be told.
+fn check_memory(sums: &Sums<'_>) -> Result<(), CutBoundError> {
     let layers = sums.layers;
-    let Some(capacity) = layers.capacity.filter(|_| limit == Ticks(i64::MAX)) else { return Ok(bound) };
+    let Some(capacity) = layers.capacity else { return Ok(()) };
     if even_need(sums) <= capacity {
-        return Ok(bound);
+        return Ok(());
     }
     let need = least_need(sums).unwrap_or_else(|| need_share(sums));
     if need <= capacity {
-        return Ok(bound);
+        return Ok(());
     }
     let (layers, unit) = (layers.atoms.len(), layers.memory_unit.clone());
     Err(CutBoundError::NoRoom { layers, need, capacity, unit })

@@ -149,6 +149,21 @@ fn the_work_at_the_best_cut_is_more_than_the_share_of_each_device() {
     assert_eq!(fits_some_cut(&too_few), Err(CutBoundError::TooFewLayers { layers: 1, stages: 2 }));
 }
 
+/// The even cut puts 12 on device 1, a better one 10 on each device.
+#[test]
+fn what_only_another_cut_than_the_even_one_fits_is_not_refused() {
+    let of = |capacity| {
+        let placement = Placement::linear(2).expect("a placement");
+        layers(placement, 4, &[[1, 1, 1, 4], [1, 1, 1, 4], [1, 1, 1, 2], [1, 1, 1, 10]], Some(capacity))
+    };
+    assert_eq!(even_need(&Sums::new(&of(10))), Units(12));
+    assert_eq!(fits_some_cut(&of(12)), Ok(()));
+    assert_eq!(fits_some_cut(&of(10)), Ok(()));
+    assert!(fits_some_cut(&of(9)).is_err());
+    assert!(quick_bound_over_cuts(&of(9), Ticks(i64::MAX)).is_err());
+    assert!(quick_bound_over_cuts(&of(9), Ticks(1_000)).is_ok());
+}
+
 /// 64 layers in four chunks on each of four devices have too many cuts to look at.
 #[test]
 fn of_too_many_cuts_the_share_of_a_device_has_to_fit() {
