@@ -70,7 +70,7 @@ impl<'a> Candidates<'a> {
     }
 
     pub(super) fn best_value(&self) -> Option<Ticks> {
-        self.best().map(|best| best.solution.value())
+        self.known.values().flatten().map(|candidate| candidate.solution.value()).min()
     }
 
     /// The cuts with the shortest schedules, the best first.

@@ -1,9 +1,9 @@
 //! The search over all choices that a job leaves open.
 //!
-//! It goes on where the bound is least. A choice begins with a bound that is there at once; if that is less than the best plan, it gets the
-//! bound of one device at the best cut; if that is less too, a first look at a few cuts. What has a bound no better than the best
-//! plan is dropped, and says so. Then boundaries are moved in the best plans, and the best few are searched for longer. So the bound over the whole space is the
-//! least bound of all choices, or the best plan itself.
+//! It goes on where the bound is least. A choice begins with a bound that is there at once; if that is less than the best plan, it
+//! gets the bound of one device at the best cut; if that is less too, a first look at a few cuts. What has a bound no better than
+//! the best plan is dropped, and says so. Then boundaries are moved in the best plans, and the best few are searched for longer.
+//! So the bound over the whole space is the least bound of all choices, or the best plan itself.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -37,7 +37,7 @@ fn a_plan_says_of_every_choice_what_became_of_it() {
                 assert!(one.none_below.expect("it fits") <= found.solution.value(), "{}", one.choice);
                 assert!(plan.none_below <= one.none_below.expect("it fits"), "{}", one.choice);
             }
-            Outcome::Dropped => assert_eq!(one.none_below, plan.alternatives[0].value(), "{}", one.choice),
+            Outcome::Dropped => assert!(one.none_below >= plan.alternatives[0].value(), "{}", one.choice),
             other => panic!("{}: {other:?}", one.choice),
         }
     }

@@ -3,7 +3,7 @@
 import base64
 import json
 
-from scripts import CARD, PLACE
+from scripts import CARD, COLOURED, PLACE
 
 SHOWN = """
 const detail = [...document.querySelectorAll(".detail")].filter((detail) => !detail.hidden);
@@ -56,21 +56,7 @@ texts.forEach(([name, a], at) => {
 return found;
 """
 
-CONTRAST = """
-const linear = (v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-const luminance = (c) => 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
-const contrast = (a, b) => {
-  const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
-  return (x + 0.05) / (y + 0.05);
-};
-const parts = (css) => css.match(/[\\d.]+/g).map(Number);
-const ground = (at) => {
-  for (; at; at = at.parentElement) {
-    const colour = parts(getComputedStyle(at).backgroundColor);
-    if (colour.length === 3 || colour[3] > 0) return colour;
-  }
-  return [255, 255, 255];
-};
+CONTRAST = COLOURED + """
 let worst = [Infinity, ""];
 const look = (at, colour, name) => {
   const found = contrast(parts(colour), ground(at));

@@ -101,7 +101,8 @@ return [seen, right];
 function rgb(hex) { return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)); }
 """
 
-CONTRAST = """
+# What the scripts about contrast begin with: the ratio of two colours, and the colour behind an element.
+COLOURED = """
 const linear = (v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
 const luminance = (c) => 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
 const contrast = (a, b) => {
@@ -116,6 +117,9 @@ const ground = (at) => {
   }
   return [255, 255, 255];
 };
+"""
+
+CONTRAST = COLOURED + """
 let worst = [Infinity, ""];
 for (const at of document.querySelectorAll("h1,h2,p,button,li,summary,dt,dd,span,strong,th,td,kbd")) {
   if (![...at.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;

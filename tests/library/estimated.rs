@@ -48,6 +48,13 @@ fn every_estimated_job_is_what_its_dimensions_give_today() {
     assert_eq!(names("jobs").into_iter().filter(is_estimate).collect::<BTreeSet<_>>(), inputs);
 }
 
+#[test]
+fn a_shipped_job_leaves_more_than_a_thousand_choices_open() {
+    let text = fs::read_to_string(models("jobs").join("llama-3-8b-wide.toml")).expect("a job");
+    let choices = job::parse(&text).expect("a job").choices().expect("choices");
+    assert_eq!(choices.len(), 1078);
+}
+
 /// arXiv 2407.21783, whose models are released with these sizes; 2401.06066, section 5.1; and 2405.15362, Table 2, where the
 /// vocabulary is an assumption.
 #[test]

@@ -152,7 +152,7 @@ pub fn quick_bound_over_cuts(layers: &Layers, limit: Ticks) -> Result<Ticks, Cut
     if_any_fits(&sums, limit, bound)
 }
 
-/// The work of the device that has the most, at the best cut.
+/// The work of the device that has the most, at the best cut; the limit, where that is as much or more.
 fn by_work(sums: &Sums<'_>, limit: Ticks) -> Ticks {
     let (work, balanced) = (value_of_work(sums), balanced(sums).min(limit));
     let steps = Steps { left: QUICK_STEPS, of_a_device: 1 };
@@ -207,7 +207,8 @@ pub fn holds_over_cuts(layers: &Layers, claimed: Ticks) -> Result<(), CutBoundEr
     if balanced >= claimed {
         return Ok(());
     }
-    if by_work(&sums, claimed) >= claimed {
+    // The work alone may be as much, which is quickly seen; and what fits nowhere may have too many cuts to look at.
+    if by_work(&sums, claimed) == claimed || check_memory(&sums).is_err() {
         return Ok(());
     }
     let Ok(cuts) = below(&sums, claimed, GRAPH_STEPS) else {

@@ -175,6 +175,9 @@ fn of_too_many_cuts_the_share_of_a_device_has_to_fit() {
     let unit = "unit".to_owned();
     let refused = CutBoundError::NoRoom { layers: 64, need: Units(32), capacity: Units(31), unit };
     assert_eq!(fits_some_cut(&of(31)), Err(refused));
+    // What fits nowhere is no shorter than anything, however many cuts there are.
+    assert_eq!(holds_over_cuts(&of(31), Ticks(100_000)), Ok(()));
+    assert!(matches!(holds_over_cuts(&of(32), Ticks(100_000)), Err(CutBoundError::TooMany { .. })));
     assert_eq!(fits_some_cut(&of(32)), Ok(()));
     let mut seen = 0;
     assert!(!visit_some_cuts(&of(40), Ticks(i64::MAX), &mut |_, _| {
