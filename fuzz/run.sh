@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:?how many seconds}
 shift
 targets=("$@")
-((${#targets[@]})) || targets=(tables schedules traces execution machines plans certificates)
+((${#targets[@]})) || targets=(tables schedules traces jobs execution machines plans certificates)
 built=${CARGO_TARGET_DIR:-$PWD/target/fuzz}
 logs=$built/logs
 mkdir -p "$logs"

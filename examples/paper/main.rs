@@ -11,6 +11,8 @@
 #[path = "../page/mod.rs"]
 mod page;
 mod tables;
+#[path = "../transformers/mod.rs"]
+mod transformers;
 #[path = "../page/write.rs"]
 mod write;
 

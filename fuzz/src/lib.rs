@@ -1,6 +1,6 @@
 //! What is fuzzed, and what must hold of it. Each target is a function of bytes that panics when something is wrong.
 //!
-//! Three read their input as a text; the others take it as a row of choices, of which they build problems and claims
+//! Four read their input as a text; the others take it as a row of choices, of which they build problems and claims
 //! whose truth is known otherwise. `tests/files/fuzzed.rs` runs all of them on the seeds and on what fuzzing found,
 //! without a fuzzer.
 
@@ -9,6 +9,7 @@ mod certificates;
 mod choices;
 mod execution;
 mod held;
+mod jobs;
 mod machine;
 mod machines;
 #[path = "../../tests/library/laws/naive.rs"]
@@ -23,6 +24,7 @@ mod seeds;
 
 pub use certificates::certificates;
 pub use execution::execution;
+pub use jobs::jobs;
 pub use machines::machines;
 pub use plans::plans;
 pub use readers::{schedules, tables, traces};
@@ -32,10 +34,11 @@ pub use seeds::seeds;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("tables", tables),
     ("schedules", schedules),
     ("traces", traces),
+    ("jobs", jobs),
     ("execution", execution),
     ("plans", plans),
     ("certificates", certificates),

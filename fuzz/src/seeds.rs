@@ -29,10 +29,16 @@ pub fn seeds(target: &str, checkout: &Path) -> Vec<Vec<u8>> {
             ("tests/data/interop", ".json"),
         ],
         "traces" => &[("tests/corpus/traces", ".json"), ("tests/data/traces/profiler", ".json")],
+        "jobs" => &[("models/jobs", ".toml"), ("models/transformers", ".toml")],
         _ => &[],
     };
     for (folder, end) in folders {
         seeds.extend(from_folder(&checkout.join(folder), end));
+    }
+    if target == "jobs" {
+        let small = fs::read_to_string(checkout.join("tests/data/cli/job.toml")).expect("a job file");
+        seeds.extend(without_a_line(&small));
+        seeds.push(small.into_bytes());
     }
     if folders.is_empty() {
         seeds.extend((0..64).map(random));
@@ -48,6 +54,13 @@ fn from_folder(folder: &Path, end: &str) -> Vec<Vec<u8>> {
     paths.sort_unstable();
     let contents = paths.iter().map(|path| fs::read(path).expect("a readable file"));
     contents.filter(|content| content.len() <= LONGEST).collect()
+}
+
+/// A text without one of its lines, for each of them.
+fn without_a_line(text: &str) -> impl Iterator<Item = Vec<u8>> {
+    let lines: Vec<&str> = text.lines().collect();
+    (0..lines.len())
+        .map(move |missing| [&lines[..missing], &lines[missing + 1..]].concat().join("\n").into_bytes())
 }
 
 /// A row of random choices (splitmix64), of which longer ones make larger problems.

@@ -7,7 +7,10 @@ mod common;
 mod index;
 #[path = "../../examples/page/mod.rs"]
 mod page;
+#[path = "../../examples/transformers/mod.rs"]
+mod transformers;
 
+mod budgets;
 mod calibrated;
 mod cuts;
 mod estimated;

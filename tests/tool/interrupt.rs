@@ -170,6 +170,28 @@ fn an_interrupted_comparison_shows_the_best_schedule_found_so_far() {
 }
 
 #[test]
+fn an_interrupted_plan_keeps_the_best_one_with_its_certificate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().to_str().expect("a plain name");
+    let job = "models/jobs/llama-32.toml";
+    let output = interrupted_by(started(&["plan", job, "--time-limit", "600", "--json", "-o", place]), "INT");
+    let noted = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{noted}");
+    assert!(noted.contains("note: the search was cut short"), "{noted}");
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
+    let best = told["alternatives"][0]["makespan"].as_i64().expect("a plan");
+    assert_eq!(told["complete"], false);
+    assert!(told["lower_bound"].as_i64().is_some_and(|bound| 0 < bound && bound <= best), "{told}");
+    let schedule = format!("{place}/schedule.json");
+    let checked = Command::new(cargo_bin("bubbleproof")).args(["check", &schedule, "--model", job]).output();
+    let checked = checked.expect("the tool starts");
+    assert!(
+        String::from_utf8_lossy(&checked.stdout).contains("no plan with any of the 2 choices"),
+        "{checked:?}"
+    );
+}
+
+#[test]
 fn every_long_command_ends_with_an_answer_when_it_is_asked_to_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().to_str().expect("a plain name");

@@ -1,20 +1,19 @@
 //! The grid search over tensor, data and pipeline degrees and microbatch sizes for the 98.5B model (Table 3 of the paper).
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 use std::sync::{LazyLock, Mutex};
 
 use bubbleproof::job::{self, Choice, Job};
 use bubbleproof::model::{Device, Model};
 use bubbleproof::plan::Figures;
 use bubbleproof::replay::replay;
-use bubbleproof::transformer::{self, Attained, Transformer};
+use bubbleproof::transformer::Attained;
 use num_rational::Ratio;
 
 use super::contenders::{self, Contender};
 use super::published::best_utilisation;
 use super::{Row, Table, Takes, decimal, gigabytes, percent, signed};
+use crate::transformers;
 
 /// Samples of so many tokens in a batch of so many, in microbatches of one of these sizes. The last batch is an assumption.
 const SEARCHES: [(u32, u32, &[u32]); 3] =
@@ -56,18 +55,10 @@ pub struct Best {
     pub memory: i64,
 }
 
-fn dimensions() -> Transformer {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/transformers");
-    let text = fs::read_to_string(folder.join("cm-98.5b.toml")).expect("shipped dimensions");
-    transformer::parse(&text).expect("shipped dimensions")
-}
-
 /// The job of a search: samples of so many tokens, every tensor degree and microbatch size at the same share of the peak, and
-/// on top of it the time in which activations are summed over tensor ranks: twice in F and twice in I of a layer, as a ring
-/// within the node, in which each rank sends `2 (t-1)/t` of `2 s b h` bytes (Narayanan et al., arXiv 2104.04473, section 3.2).
+/// on top of it the time in which tensor ranks sum activations.
 fn job_at((sequence, batch, sizes): (u32, u32, &[u32]), share: i128) -> Job {
-    let mut model = dimensions();
-    let hidden = i64::from(model.dimensions.hidden);
+    let mut model = transformers::read("cm-98.5b");
     model.dimensions.sequence = sequence;
     let all = TENSOR.iter().flat_map(|&tensor| sizes.iter().map(move |&size| (tensor, size)));
     // The shipped file leaves this pair open, so it has costs wherever they are needed.
@@ -84,9 +75,7 @@ fn job_at((sequence, batch, sizes): (u32, u32, &[u32]), share: i128) -> Job {
     let near = job.machine.near.clone();
     for (&(tensor, size), profile) in &mut job.profiles {
         let block = profile.layers.get_mut("block").expect("blocks");
-        let sent = 2 * i64::from(sequence) * i64::from(size) * hidden * 2 * i64::from(tensor - 1)
-            / i64::from(tensor);
-        let once = if tensor == 1 { 0 } else { near.message(sent).expect("it fits") };
+        let once = transformers::sum(&model.dimensions, &near, tensor, size);
         block.forward += 2 * once;
         block.backward_input += 2 * once;
     }
