@@ -3,7 +3,7 @@
 //! ```sh
 //! cargo run --release --example budgets                    # prints the tables from models/budgets
 //! cargo run --release --example budgets -- --write         # writes them into the page
-//! cargo run --release --example budgets -- --search        # searches for all plans anew, about an hour
+//! cargo run --release --example budgets -- --search        # searches for all plans anew, a quarter of an hour
 //! cargo run --release --example budgets -- --search cm-21b # for those of one model
 //! ```
 

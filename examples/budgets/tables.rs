@@ -1,7 +1,7 @@
 //! What the tables of `docs/budgets.md` say.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::OnceLock;
 
 use bubbleproof::job::Choice;
 use bubbleproof::model::Ticks;
@@ -14,8 +14,14 @@ pub use crate::page::{Row, Table, Takes};
 /// The page that they are on.
 pub const PAGE: &str = "budgets.md";
 
-/// What V placement is compared with.
-pub const OTHERS: [Way; 4] = [Way::Linear, Way::Recompute, Way::Offload, Way::Tensor];
+/// What is compared: a way with V placement, and another way.
+pub const COMPARED: [(Way, Way); 5] = [
+    (Way::V, Way::Linear),
+    (Way::V, Way::Recompute),
+    (Way::V, Way::Offload),
+    (Way::V, Way::Tensor),
+    (Way::VTensor, Way::Tensor),
+];
 
 /// All tables in the order of the page.
 pub fn all() -> Vec<Table> {
@@ -35,10 +41,10 @@ pub struct Known {
 pub type Answers = BTreeMap<(i64, Way), Known>;
 
 /// What is known of a model, once all that was kept of it has been checked.
-pub fn answers(model: &str) -> Arc<Answers> {
-    static CHECKED: LazyLock<Mutex<BTreeMap<String, Arc<Answers>>>> = LazyLock::new(Mutex::default);
-    let mut checked = CHECKED.lock().expect("no one panics with it");
-    Arc::clone(checked.entry(model.to_owned()).or_insert_with(|| Arc::new(combined(&kept::answers(model)))))
+pub fn answers(model: &str) -> &'static Answers {
+    static CHECKED: [OnceLock<Answers>; MODELS.len()] = [const { OnceLock::new() }; MODELS.len()];
+    let at = MODELS.iter().position(|one| *one == model).expect("a model that is looked at");
+    CHECKED[at].get_or_init(|| combined(&kept::answers(model)))
 }
 
 /// What follows from all answers together: a plan is one of every way that includes its own, within every larger budget too; and
@@ -71,7 +77,7 @@ fn rows(cells: impl Fn(&Answers, i64) -> Vec<String> + Copy + 'static) -> Vec<Ro
     let all = MODELS.into_iter().flat_map(|model| BUDGETS.map(|budget| (model, budget)));
     all.map(|(model, budget)| {
         let problem = vec![format!("`{model}`"), budget.to_string()];
-        Row::new(problem, Takes::Little, move || cells(&answers(model), budget))
+        Row::new(problem, Takes::Little, move || cells(answers(model), budget))
     })
     .collect()
 }
@@ -102,30 +108,29 @@ fn times() -> Table {
     }
 }
 
-/// By how much V placement is faster than each other way.
+/// By how much V placement is faster than other ways.
 fn against() -> Table {
     let cells = |known: &Answers, budget| {
-        let v = &known[&(budget, Way::V)];
-        OTHERS.map(|other| gain(v, &known[&(budget, other)])).to_vec()
+        COMPARED.map(|(v, other)| gain(&known[&(budget, v)], &known[&(budget, other)])).to_vec()
     };
     Table {
         name: "against",
-        head: "| model | GiB | linear | recompute | offload | tensor |\n| --- | ---: | ---: | ---: | ---: | ---: |",
+        head: "| model | GiB | V: linear | recompute | offload | tensor | V and tensor: tensor |\n\
+               | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         rows: rows(cells),
     }
 }
 
-/// How often V placement is faster and slower than each other way, and how often that is proved.
+/// How often V placement is faster and slower than other ways, and how often that is proved.
 fn verdicts() -> Table {
-    let rows = OTHERS.into_iter().map(|other| {
-        Row::new(vec![other.name().to_owned()], Takes::Little, move || {
-            let mut counts = [0; 5];
-            for model in MODELS {
+    let rows = COMPARED.into_iter().map(|(v, other)| {
+        Row::new(vec![v.name().to_owned(), other.name().to_owned()], Takes::Long, move || {
+            let mut counts = [0; 4];
+            for (model, budget) in MODELS.into_iter().flat_map(|model| BUDGETS.map(|budget| (model, budget)))
+            {
                 let known = answers(model);
-                for budget in BUDGETS {
-                    if let Some(verdict) = verdict(&known[&(budget, Way::V)], &known[&(budget, other)]) {
-                        counts[verdict as usize] += 1;
-                    }
+                if let Some(verdict) = verdict(&known[&(budget, v)], &known[&(budget, other)]) {
+                    counts[verdict as usize] += 1;
                 }
             }
             counts.map(|count: u32| count.to_string()).to_vec()
@@ -133,8 +138,8 @@ fn verdicts() -> Table {
     });
     Table {
         name: "verdicts",
-        head: "| V against | alone fits | proved faster | faster, as far as found | slower, as far as found | proved slower |\n\
-               | --- | ---: | ---: | ---: | ---: | ---: |",
+        head: "| this | against | proved faster | faster, as far as found | not faster, as far as found | proved slower |\n\
+               | --- | --- | ---: | ---: | ---: | ---: |",
         rows: rows.collect(),
     }
 }
@@ -142,9 +147,7 @@ fn verdicts() -> Table {
 /// How V placement compares with another way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The other way has no plan that fits.
-    AloneFits,
-    /// No plan of the other way is as fast as one that was found.
+    /// No plan of the other way is as fast as one that was found, or none fits.
     ProvedFaster,
     /// The plan that was found is faster.
     Faster,
@@ -157,7 +160,7 @@ pub enum Verdict {
 /// How V placement compares with another way; nothing where it has no plan itself.
 pub fn verdict(v: &Known, other: &Known) -> Option<Verdict> {
     let ((time, _), v_below) = (v.best?, v.none_below?);
-    let Some(below) = other.none_below else { return Some(Verdict::AloneFits) };
+    let Some(below) = other.none_below else { return Some(Verdict::ProvedFaster) };
     Some(match other.best {
         _ if time < below => Verdict::ProvedFaster,
         Some((found, _)) if found < v_below => Verdict::ProvedSlower,

@@ -23,7 +23,7 @@ fn path(job: &str, kept: &str) -> PathBuf {
 }
 
 fn options() -> Options {
-    Options { effort: 20_000_000, exact_effort: 0, ..Options::default() }
+    Options { effort: 100_000_000, exact_effort: 0, ..Options::default() }
 }
 
 fn keep(job: &str, kept: &str, schedule: Option<&Schedule>) {
