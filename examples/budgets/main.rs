@@ -8,6 +8,8 @@
 //! ```
 
 mod kept;
+#[path = "../numbers/mod.rs"]
+mod numbers;
 #[path = "../page/mod.rs"]
 mod page;
 mod problems;

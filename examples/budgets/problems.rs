@@ -91,7 +91,8 @@ pub fn text(model: &str, way: Way, budget: i64) -> String {
     let estimated = transformer.job().expect("it fits 64 bits");
     let mut file: Table = estimated.parse().expect("a job file");
     let choices = file["choices"].as_table().expect("a table").clone();
-    file.insert("choices".to_owned(), way.choices(&choices, size).into());
+    // What may be recomputed and offloaded is allowed once the layers say it.
+    file.insert("choices".to_owned(), Way::Tensor.choices(&choices, size).into());
     let machine = file["machine"].as_table_mut().expect("a table");
     machine.insert("memory".to_owned(), format!("{budget} GiB").into());
     machine.insert("host_bandwidth".to_owned(), HOST.into());
@@ -108,6 +109,7 @@ pub fn text(model: &str, way: Way, budget: i64) -> String {
             layer.insert("offload".to_owned(), format!("{} B", cost.activation).into());
         }
     }
+    file.insert("choices".to_owned(), way.choices(&choices, size).into());
     file.to_string()
 }
 

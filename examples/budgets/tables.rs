@@ -9,6 +9,7 @@ use num_rational::Ratio;
 
 use super::kept::{self, Answer};
 use super::problems::{BUDGETS, MODELS, Way};
+use crate::numbers::{decimal, signed};
 pub use crate::page::{Row, Table, Takes};
 
 /// The page that they are on.
@@ -93,7 +94,7 @@ fn times() -> Table {
             Known { best: Some((time, _)), .. } => {
                 let is_fastest = fastest.is_some_and(|(least, _)| *time == least);
                 let mark = if is_fastest { "**" } else { "" };
-                format!("{mark}{}{mark}", thousandths(Ratio::new(i128::from(time.0), 1_000_000_000)))
+                format!("{mark}{}{mark}", decimal(Ratio::new(i128::from(time.0), 1_000_000_000), 3))
             }
         };
         let mut cells: Vec<String> = Way::ALL.map(shown).to_vec();
@@ -174,9 +175,7 @@ fn gain(v: &Known, other: &Known) -> String {
     let (Some((time, _)), Some(v_below)) = (v.best, v.none_below) else { return "-".to_owned() };
     let Some(below) = other.none_below else { return "alone fits".to_owned() };
     let more = |slow: Ticks, fast: Ticks| {
-        let percent = (Ratio::new(i128::from(slow.0), i128::from(fast.0)) - 1) * 100;
-        let tenths = (percent * 10 + Ratio::new(1, 2)).floor().to_integer();
-        format!("{}{}.{}", if tenths < 0 { '-' } else { '+' }, tenths.abs() / 10, tenths.abs() % 10)
+        signed(decimal((Ratio::new(i128::from(slow.0), i128::from(fast.0)) - 1) * 100, 1))
     };
     match other.best {
         Some((found, _)) => {
@@ -184,10 +183,4 @@ fn gain(v: &Known, other: &Known) -> String {
         }
         None => format!("? ({} at least)", more(below, time)),
     }
-}
-
-/// A number with three decimals, rounded half up.
-fn thousandths(number: Ratio<i128>) -> String {
-    let scaled = (number * 1000 + Ratio::new(1, 2)).floor().to_integer();
-    format!("{}.{:03}", scaled / 1000, scaled % 1000)
 }

@@ -8,6 +8,8 @@
 //! cargo run --release --example paper -- --write grid    # writes one
 //! ```
 
+#[path = "../numbers/mod.rs"]
+mod numbers;
 #[path = "../page/mod.rs"]
 mod page;
 mod tables;

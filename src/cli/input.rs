@@ -117,6 +117,14 @@ impl Input {
                 .is_ok_and(|document| reading::root(&document).get("layers").is_some())
     }
 
+    /// Whether the text is TOML at all.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_toml(&self) -> Result<(), Error> {
+        reading::document(&self.text).map_err(|error| self.toml_error(&error)).map(drop)
+    }
+
     /// The text as a job.
     ///
     /// # Errors

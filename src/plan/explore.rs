@@ -39,6 +39,9 @@ const FEW: usize = 64;
 /// How many choices are bounded together. No number of threads changes what is found.
 const TOGETHER: usize = 8;
 
+/// With less than this part of all time left, no closer look is begun: its bound over all cuts cannot be interrupted.
+const LATE: u32 = 10;
+
 /// A first look may take this part of the time that is left.
 const LOOK: u32 = 4;
 
@@ -99,7 +102,8 @@ pub fn plan_shard(
         }
     }
     let begun = PlanProgress { choices: open.len() + closed.len(), ..begun };
-    let mut space = Space { open, options, results, begun, progress, best: None };
+    let late = options.stop.remaining() / LATE;
+    let mut space = Space { open, options, results, begun, progress, late, best: None };
     space.begin()?;
     if space.best.is_none() {
         space.tell_what_fits(&space.of_outcome(|_| true));
@@ -154,6 +158,8 @@ struct Space<'a> {
     results: &'a Results<'a>,
     begun: PlanProgress,
     progress: &'a mut dyn FnMut(&PlanProgress),
+    /// With less time left, no closer look is begun.
+    late: Duration,
     best: Option<Ticks>,
 }
 
@@ -183,10 +189,12 @@ impl Space<'_> {
         Ok(())
     }
 
-    /// Says of these choices that no cut fits, where that is so.
+    /// Says of these choices that no cut fits, where that is so and there is time to tell.
     fn tell_what_fits(&mut self, some: &[usize]) {
-        let open = &self.open;
-        let errors = parallel::map(self.options.threads, some, |&at| fits_some_cut(&open[at].layers).err());
+        let (open, stop) = (&self.open, &self.options.stop);
+        let errors = parallel::map(self.options.threads, some, |&at| {
+            if stop.is_due() { None } else { fits_some_cut(&open[at].layers).err() }
+        });
         for (&at, error) in some.iter().zip(errors) {
             if let Some(error) = error {
                 self.open[at].outcome = Outcome::DoesNotFit(error);
@@ -291,15 +299,17 @@ impl Space<'_> {
         planned.truncate(count);
         let until = self.options.stop.within(self.options.stop.remaining() / part);
         // What is taken from a store leaves more time to the others, but this is what each may count on.
-        let fair = until.share(planned.len()).remaining();
+        let fair = until.share(self.that_may_be_best(&planned)).remaining();
         for (turn, &at) in planned.iter().enumerate() {
-            let one = &self.open[at];
-            let is_worse = one.bound >= self.limit() && one.value() > self.best;
-            if until.is_due() || is_worse {
+            let is_late = until.is_due() || self.options.stop.remaining() < self.late;
+            if is_late || !self.may_be_best(at) {
                 continue;
             }
             self.tell(self.begun.choices, format!("{step} {}", self.open[at].choice));
-            let options = Options { stop: until.share(planned.len() - turn), ..self.options.clone() };
+            let options = Options {
+                stop: until.share(self.that_may_be_best(&planned[turn..])),
+                ..self.options.clone()
+            };
             match look(&self.open[at], options, fair) {
                 Ok(Some(found)) => self.take(at, found, deep),
                 Ok(None) | Err(PlanError::NoneFound) => {}
@@ -307,6 +317,16 @@ impl Space<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a planned choice is the best so far, or its bound allows it to become that.
+    fn may_be_best(&self, at: usize) -> bool {
+        let one = &self.open[at];
+        one.bound < self.limit() || one.value() == self.best
+    }
+
+    fn that_may_be_best(&self, planned: &[usize]) -> usize {
+        planned.iter().filter(|&&at| self.may_be_best(at)).count()
     }
 
     /// Says of choices without a plan that no cut fits, where that is so; and of dropped ones, where they are few, by how much they
@@ -338,7 +358,7 @@ impl Space<'_> {
         let mut queue: BinaryHeap<Reverse<(Ticks, usize)>> =
             fitting.into_iter().map(|at| Reverse((self.open[at].bound, at))).collect();
         while let Some(Reverse((bound, at))) = queue.pop() {
-            if bound >= limit {
+            if bound >= limit || self.options.stop.is_due() {
                 break;
             }
             let one = &mut self.open[at];

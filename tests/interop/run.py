@@ -14,13 +14,17 @@
 6. Files on two replicas whose weights are sharded by FSDP2 (`sharded.py`): the gradients must be the mean of those of the
    model on the data of each replica, and at every moment those weights must be gathered that the file says. Faults of
    sharding in the corpus must fail, where PyTorch notices them.
+7. The walk of the guide, from the dimensions of a transformer to a run: every command must do what it is for.
 
 Ends with status 1 when anything disagrees.
 """
 
 import json
 import pathlib
+import os
 import re
+import shlex
+import subprocess
 import sys
 import tempfile
 import time
@@ -247,6 +251,23 @@ def late_receives(suite: Suite) -> None:
         print(f"{dump.slug(case):<40}{rules:<40}{describe(outcome)}{mark}")
 
 
+def walk(suite: Suite) -> None:
+    """The commands of the guide, from layers to a run, as they are written there."""
+    print("\nfrom layers to a run, as in the guide\n")
+    section = (ROOT / "docs/guide.md").read_text().split("## From layers to a run in PyTorch\n")[1].split("\n## ")[0]
+    commands = re.findall(r"^\$ (.+)$", section, re.MULTILINE)
+    suite.expect(len(commands) == 5, f"the guide has {len(commands)} commands")
+    for command in commands:
+        words = shlex.split(command.replace("target/", f"{suite.folder}/"))
+        while "=" in words[0]:
+            del words[0]
+        words[0] = {"bubbleproof": suite.tool, "python3": sys.executable}[words[0]]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env=os.environ)
+        mark = suite.expect(done.returncode == 0, f"{command}: status {done.returncode}, {done.stderr.strip()}")
+        print(f"{command}{mark}")
+    print(done.stdout, end="")
+
+
 def main() -> None:
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -260,6 +281,7 @@ def main() -> None:
         sharded.schedules(suite)
         sharded.faults(suite)
         sharded.defaults(suite)
+        walk(suite)
     took = time.monotonic() - begun
     print(f"\n{len(suite.disagreements)} disagreements, {took:.0f} s, PyTorch {pipeline.torch.__version__}")
     for disagreement in suite.disagreements:

@@ -5,6 +5,8 @@
 mod common;
 #[path = "../common/index.rs"]
 mod index;
+#[path = "../../examples/numbers/mod.rs"]
+mod numbers;
 #[path = "../../examples/page/mod.rs"]
 mod page;
 #[path = "../../examples/transformers/mod.rs"]

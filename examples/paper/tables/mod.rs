@@ -9,6 +9,7 @@ pub mod published;
 
 use num_rational::Ratio;
 
+pub use crate::numbers::{decimal, signed};
 pub use crate::page::{Row, Table, Takes};
 
 /// The page that they are on.
@@ -36,23 +37,6 @@ pub fn percent(share: Ratio<i128>, decimals: u32) -> String {
 /// The same with its sign.
 pub fn signed_percent(share: Ratio<i128>, decimals: u32) -> String {
     signed(percent(share, decimals))
-}
-
-/// A number with so many decimals, rounded half up.
-pub fn decimal(number: Ratio<i128>, decimals: u32) -> String {
-    let scale = 10_i128.pow(decimals);
-    let scaled = (number * scale + Ratio::new(1, 2)).floor().to_integer();
-    let sign = if scaled < 0 { "-" } else { "" };
-    let (whole, part) = (scaled.abs() / scale, scaled.abs() % scale);
-    match decimals {
-        0 => format!("{sign}{whole}"),
-        _ => format!("{sign}{whole}.{part:0width$}", width = decimals as usize),
-    }
-}
-
-/// A number with its sign.
-pub fn signed(number: String) -> String {
-    if number.starts_with('-') { number } else { format!("+{number}") }
 }
 
 /// Bytes in units of a thousand million, rounded half up.

@@ -55,12 +55,16 @@ pub struct PlanArgs {
 /// # Errors
 /// When the file or an option is wrong, a file cannot be written, or a search is defective.
 pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
-    let Ok(file) = JobFile::read_if_job(&args.job)? else {
-        return Err(Error::usage(
-            "this is no job file: it has no `layers`",
-            "a job file lists layers, [machine] and [choices], as models/jobs/llama-32.toml does; `optimize` takes \
-             model files",
-        ));
+    let file = match JobFile::read_if_job(&args.job)? {
+        Ok(file) => file,
+        Err(input) => {
+            input.check_toml()?;
+            return Err(Error::usage(
+                "this is no job file: it has no `layers`",
+                "a job file lists layers, [machine] and [choices], as models/jobs/llama-32.toml does; `optimize` takes \
+                 model files",
+            ));
+        }
     };
     if args.search.objective().objective() != Objective::Makespan {
         return Err(Error::usage("plans are compared by their makespan", "leave out --objective"));

@@ -235,8 +235,21 @@ fn a_job_that_is_wrong_is_refused_at_its_place() {
                     "placement = {:?}\nrecompute = [\"none\", \"auto\"]\noffload = [\"none\", \"auto\"]",
                     looped()
                 ),
-            ),
+            )
+            .replace("activation = 2", "activation = 2\ncheckpoint = 1\noffload = 1"),
         ),
+        ("no TOML", format!("{right}oops\n")),
+        ("times that cannot be counted", changed("forward = 3", "forward = 900000000000000000")),
+        ("more passes than are supported", changed("global_batch = 8", "global_batch = 4000000000")),
+        (
+            "profiles that are missing",
+            format!("{right}\n[[profile]]\n[[profile]]\ntensor = 2\n[[profile]]\nmicrobatch_size = 2\n"),
+        ),
+        (
+            "no host bandwidth",
+            changed("activation = 2", "activation = 2\noffload = 1") + "offload = \"auto\"\n",
+        ),
+        ("nothing to recompute", format!("{right}recompute = \"auto\"\n")),
         ("bandwidth without units", changed("latency = 1", "latency = 1\nbandwidth = \"5 GB/s\"")),
         ("more kept than there is", changed("retained_for_weight = 1", "checkpoint = 3")),
         ("a second profile", format!("{right}\n[[profile]]\n[[profile]]\n")),

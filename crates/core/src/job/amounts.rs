@@ -69,12 +69,18 @@ impl Reader {
         self.memory.whole(value, round)
     }
 
-    /// A bandwidth in units per tick: bytes per nanosecond, for it needs a unit.
+    /// A bandwidth in units per tick: bytes per nanosecond where it has a unit. Without, it is one of plain numbers, for which
+    /// `[units]` names nothing.
     pub(super) fn bandwidth(&self, value: &Value<'_>) -> Result<Ratio<i128>, FileError> {
-        let per_second = measured(value, Scale::Bandwidth)?;
-        for amounts in [&self.times, &self.memory] {
-            amounts.note(value, Written::WithUnit)?;
+        let both = [&self.times, &self.memory];
+        let note = |written| both.into_iter().try_for_each(|amounts| amounts.note(value, written));
+        let found = quantity(value, Scale::Bandwidth)?;
+        if found.unit.is_empty() && both.iter().all(|amounts| amounts.default.is_none()) {
+            note(Written::Counts)?;
+            return positive(value, found.number);
         }
+        let per_second = measured(value, Scale::Bandwidth)?;
+        note(Written::WithUnit)?;
         Ok(per_second / Ratio::from_integer(1_000_000_000))
     }
 
@@ -148,10 +154,12 @@ impl Amounts {
 
 /// An amount with a unit, in base units.
 pub(super) fn measured(value: &Value<'_>, scale: Scale) -> Result<Ratio<i128>, FileError> {
-    let found = quantity(value, scale)?.in_base(scale).map_err(|error| wrong(value, error))?;
+    positive(value, quantity(value, scale)?.in_base(scale).map_err(|error| wrong(value, error))?)
+}
+
+fn positive(value: &Value<'_>, found: Ratio<i128>) -> Result<Ratio<i128>, FileError> {
     if found == Ratio::from_integer(0) {
-        let rule = "must not be zero".to_owned();
-        return Err(value.error(TomlProblem::Rule { key: value.key(), rule }));
+        return Err(value.error(TomlProblem::Rule { key: value.key(), rule: "must not be zero".to_owned() }));
     }
     Ok(found)
 }

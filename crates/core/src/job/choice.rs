@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::layers::{Atom, Layers};
 use super::machine::transfer;
 use super::{Job, LayerCost};
-use crate::model::{Placement, PlacementError, Stage, Ticks, Units};
+use crate::model::{Model, Placement, PlacementError, Stage, Ticks, Units};
 use crate::text::Shown;
 
-/// A placement that may be chosen; in files a text, such as `looped 2`. Device `i` of `p` holds stage `i`; `i` and `2p-1-i`; or `i`, `p+i`, and so on.
+/// A placement that may be chosen; in files a text, such as `looped 2`. Device `i` of `p` holds stage `i`; `i` and `2p-1-i`; or `i`,
+/// `p+i`, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum ChoicePlacement {
@@ -176,7 +177,21 @@ pub enum ChoiceError {
         /// The number of replicas.
         data: u32,
     },
-    /// An amount that does not fit 64 bits.
+    /// Activations may go to the host, but how fast is not said.
+    #[error("activations go to the host, but the machine has no `machine.host_bandwidth`")]
+    NoHostBandwidth,
+    /// No layer takes any time.
+    #[error("the layers take no time: at least one of their durations must be positive")]
+    NoWork,
+    /// More passes than a schedule may have.
+    #[error("{stages} stages and {microbatches} microbatches make more passes than are supported")]
+    TooManyPasses {
+        /// The stages.
+        stages: u32,
+        /// The microbatches of a pipeline.
+        microbatches: u32,
+    },
+    /// An amount that does not fit 64 bits, or amounts that do not fit together.
     #[error("{0} is too large to count")]
     TooLarge(&'static str),
     /// Too many stages.
@@ -305,7 +320,7 @@ impl Job {
             let of = |stage| placement.device_of(Stage(stage)).0;
             self.node_of(of(stage - 1), tensor, data) != self.node_of(of(stage), tensor, data)
         });
-        Ok(Layers {
+        let layers = Layers {
             name: format!("{} {choice}", self.name),
             source: self.source.clone(),
             is_estimate: self.is_estimate,
@@ -319,7 +334,9 @@ impl Job {
             capacity: self.machine.memory.map(Units),
             saving: choice.saving,
             empty_stages: self.choices.empty_stages,
-        })
+        };
+        check_totals(&layers)?;
+        Ok(layers)
     }
 
     /// The node of the first rank of a pipeline rank. Tensor-parallel ranks are neighbours, replicas lie beside each other, and
@@ -333,6 +350,9 @@ impl Job {
         let shared = if self.choices.shard_optimizer { replicas } else { 1 };
         let state = (cost.optimizer_state + (shared - 1)) / shared;
         let host = self.machine.host_bandwidth;
+        if choice.saving.offload && cost.offload > 0 && host.is_none() {
+            return Err(ChoiceError::NoHostBandwidth);
+        }
         let copy = host.map(|bandwidth| transfer(Ratio::from_integer(i128::from(cost.offload)), bandwidth));
         let copy = copy.unwrap_or(Some(0)).ok_or(ChoiceError::TooLarge("the time of a copy to the host"))?;
         Ok(Atom {
@@ -377,4 +397,38 @@ impl Job {
         let sent = Ratio::new(2 * (replicas - 1) * gradients, replicas);
         network.transfer(sent).ok_or(ChoiceError::TooLarge("the time of a reduction"))
     }
+}
+
+/// Refuses layers of which no cut is a model, for all microbatches take too long or hold too much to count, or nothing takes time.
+fn check_totals(layers: &Layers) -> Result<(), ChoiceError> {
+    let Layers { atoms, messages, microbatches, .. } = layers;
+    let stages = layers.stages();
+    if u64::from(stages) * u64::from(*microbatches) > Model::MAX_CELLS {
+        return Err(ChoiceError::TooManyPasses { stages, microbatches: *microbatches });
+    }
+    let sum = |of: &dyn Fn(&Atom) -> [i64; 4]| -> i128 {
+        atoms.iter().flat_map(of).map(i128::from).sum::<i128>() * i128::from(*microbatches)
+    };
+    let is_counted = |amount: i128| amount <= i128::from(Model::MAX_TOTAL);
+    let work =
+        sum(&|atom| [atom.forward, atom.backward_input, atom.backward_weight, atom.recompute].map(|it| it.0));
+    if work == 0 {
+        return Err(ChoiceError::NoWork);
+    }
+    // A message is sent once on the way down and once on the way up; each copy goes to the host and comes back; and the end of
+    // the step is counted for every microbatch, which is more than it takes.
+    let longest = messages.iter().flatten().max().map_or(0, |message| i128::from(message.0));
+    let sent = 2 * longest * i128::from(stages - 1) * i128::from(*microbatches);
+    let rest = sum(&|atom| [atom.copy.0, atom.copy.0, atom.reduce.0, atom.optimizer.0]);
+    if !is_counted(work + sent + rest) {
+        return Err(ChoiceError::TooLarge("the time of all microbatches"));
+    }
+    let held = sum(&|atom| [atom.activation.max(atom.retained_for_weight).0, atom.weights.0, 0, 0]);
+    if !is_counted(held) {
+        return Err(ChoiceError::TooLarge("the memory of all microbatches"));
+    }
+    if layers.capacity.is_some_and(|capacity| !is_counted(i128::from(capacity.0))) {
+        return Err(ChoiceError::TooLarge("the memory of a device"));
+    }
+    Ok(())
 }

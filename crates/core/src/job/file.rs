@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<Job, FileError> {
     let profiles = read_profiles(&file, &kinds, &reader)?;
     let machine_value = file.require("machine")?;
     let machine = read_machine(&machine_value.table()?, &reader)?;
-    let choices = read_choices(&file.require("choices")?.table()?, &profiles)?;
+    let choices = read_choices(&file.require("choices")?, &profiles)?;
     Ok(Job {
         name: file.require("name")?.text()?.to_owned(),
         source: file.get("source").map(|value| value.text().map(str::to_owned)).transpose()?,
@@ -241,7 +241,8 @@ fn read_machine(table: &Table<'_>, reader: &Reader) -> Result<Machine, FileError
     })
 }
 
-fn read_choices(table: &Table<'_>, profiles: &BTreeMap<(u32, u32), Profile>) -> Result<Choices, FileError> {
+fn read_choices(value: &Value<'_>, profiles: &BTreeMap<(u32, u32), Profile>) -> Result<Choices, FileError> {
+    let table = value.table()?;
     table.only(&[
         "global_batch",
         "pipeline",
@@ -259,16 +260,23 @@ fn read_choices(table: &Table<'_>, profiles: &BTreeMap<(u32, u32), Profile>) -> 
     let sizes = degrees("microbatch_size")?.unwrap_or_else(|| known(|at| at.1).into_iter().collect());
     for &degree in &tensor {
         if let Some(size) = sizes.iter().find(|&&size| !profiles.contains_key(&(degree, size))) {
-            let value = ["microbatch_size", "tensor"].into_iter().find_map(|key| table.get(key));
+            let stated = ["microbatch_size", "tensor"].into_iter().find_map(|key| table.get(key));
             let problem = format!(
                 "leaves a choice without costs: there is no [[profile]] for tensor = {degree} and microbatch_size = {size}"
             );
-            return Err(match value {
-                Some(value) => rule(&value, problem),
-                None => rule(&table.require("global_batch")?, problem),
-            });
+            return Err(rule(stated.as_ref().unwrap_or(value), problem));
         }
     }
+    let costs = || profiles.values().flat_map(|profile| profile.layers.values());
+    let saving = |key, is_stated: bool, what| {
+        let found = read_saving(&table, key)?;
+        match table.get(key) {
+            Some(value) if found.contains(&true) && !is_stated => {
+                Err(rule(&value, format!("allows `auto`, but no layer states its `{what}`")))
+            }
+            _ => Ok(found),
+        }
+    };
     let truth = |key| table.get(key).map_or(Ok(false), |value| value.truth());
     Ok(Choices {
         global_batch: table.require("global_batch")?.count(1)?,
@@ -279,8 +287,8 @@ fn read_choices(table: &Table<'_>, profiles: &BTreeMap<(u32, u32), Profile>) -> 
             Some(value) => read_placements(value)?,
             None => vec![ChoicePlacement::Linear],
         },
-        recompute: read_saving(table, "recompute")?,
-        offload: read_saving(table, "offload")?,
+        recompute: saving("recompute", costs().any(|cost| cost.checkpoint.is_some()), "checkpoint")?,
+        offload: saving("offload", costs().any(|cost| cost.offload > 0), "offload")?,
         shard_optimizer: truth("shard_optimizer")?,
         empty_stages: truth("empty_stages")?,
     })

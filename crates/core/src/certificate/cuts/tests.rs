@@ -150,6 +150,90 @@ fn the_work_at_the_best_cut_is_more_than_the_share_of_each_device() {
 }
 
 /// The even cut puts 12 on device 1, a better one 10 on each device.
+/// Shares are rounded up, and a layer waits for the forwards before it.
+#[test]
+fn the_share_of_a_device_is_exact() {
+    let share = |microbatches, atoms: &[[i64; 4]]| {
+        let placement = Placement::linear(2).expect("a placement");
+        share_bound_over_cuts(&layers(placement, microbatches, atoms, None)).map(|share| share.0).ok()
+    };
+    // 3 * 25 = 75 ticks on two devices.
+    assert_eq!(share(3, &[[3, 4, 2, 1], [3, 4, 2, 1], [3, 2, 2, 1]]), Some(38));
+    assert_eq!(share(2, &[[3, 4, 2, 1], [3, 4, 2, 1], [3, 2, 2, 1]]), Some(25));
+    // The longest layer comes after forwards of 2 and 1 ticks.
+    assert_eq!(share(2, &[[2, 0, 1, 1], [1, 1, 0, 1], [6, 8, 6, 1]]), Some(2 + 1 + 2 * 20));
+}
+
+/// What lies elsewhere is in the way of a device: both F and I of the other one, and a message each way.
+#[test]
+fn the_bound_of_one_device_waits_for_the_others() {
+    let placement = Placement::linear(2).expect("a placement");
+    let layers = layers(placement, 1, &[[3, 4, 2, 1]; 2], None);
+    let all = 3 + 1 + 3 + 4 + 1 + 4 + 2;
+    assert_eq!(quick_bound_over_cuts(&layers, Ticks(i64::MAX)), Ok(Ticks(all)));
+    assert_eq!(lower_bound_over_cuts(&layers, Ticks(i64::MAX)), Ok(Ticks(all)));
+}
+
+/// Four chunks of a device are the most; of five, cuts are not gone through.
+#[test]
+fn cuts_into_four_chunks_of_a_device_are_visited() {
+    let visited = |chunks: u32| {
+        let placement = Placement::looped(2, chunks).expect("a placement");
+        let atoms = vec![[1, 1, 1, 1]; 2 * chunks as usize + 1];
+        let mut seen = 0;
+        let all = visit_cuts(&layers(placement, 2, &atoms, None), Ticks(i64::MAX), &mut |_, _| {
+            seen += 1;
+            true
+        });
+        (all, seen)
+    };
+    // One of the stages has two layers.
+    assert_eq!((visited(4), visited(5)), ((true, 8), (false, 0)));
+}
+
+/// The terms of the bounds of a device, one by one.
+#[test]
+fn what_a_device_needs_is_exact() {
+    let mut all = layers(
+        Placement::v(2).expect("a placement"),
+        3,
+        &[[3, 4, 2, 10], [5, 6, 7, 20], [1, 2, 3, 30], [2, 2, 2, 40]],
+        None,
+    );
+    for (at, atom) in all.atoms.iter_mut().enumerate() {
+        let at = i64::try_from(at).expect("few");
+        (atom.optimizer, atom.weights, atom.checkpoint) = (Ticks(10 + at), Units(100 + at), Units(4));
+    }
+    let linear =
+        Layers { placement: Placement::linear(2).expect("a placement"), far: vec![false], ..all.clone() };
+    let sums = Sums::new(&linear);
+    assert_eq!(sums.head(0, &[(0, 2)]), Ticks(0));
+    assert_eq!(sums.head(1, &[(2, 4)]), Ticks(3 + 5 + 1));
+    assert_eq!(sums.work_bound(1, &[(2, 4)]), Ticks(9 + 3 * (6 + 6) + 12 + 13));
+    assert_eq!(sums.work_bound(0, &[(0, 1)]), Ticks(3 * 9 + 10));
+    // Both stages hold a microbatch, and the last one is recomputed before its way back.
+    all.saving.recompute = true;
+    let sums = Sums::new(&all);
+    assert_eq!(sums.need(&[(0, 1), (3, 4)]), Units(100 + 103 + 4 + 4 + (40 - 4)));
+    let at_most = |capacity| {
+        let limited = Layers { capacity: Some(Units(capacity)), ..all.clone() };
+        Sums::new(&limited).bound(0, &[(0, 1), (3, 4)]).is_some()
+    };
+    assert_eq!((at_most(247), at_most(246)), (true, false));
+}
+
+/// Too many cuts to tell: then a device's share of what all hold has to fit, rounded up.
+#[test]
+fn the_share_that_a_device_has_to_hold_is_rounded_up() {
+    let placement = Placement::linear(2).expect("a placement");
+    let layers = layers(placement, 1, &[[1, 1, 1, 3], [1, 1, 1, 3], [1, 1, 1, 1]], None);
+    assert_eq!(need_share(&Sums::new(&layers)), Units(4));
+    assert_eq!(
+        need_share(&Sums::new(&Layers { atoms: layers.atoms[..2].to_vec(), ..layers.clone() })),
+        Units(3)
+    );
+}
+
 #[test]
 fn what_only_another_cut_than_the_even_one_fits_is_not_refused() {
     let of = |capacity| {

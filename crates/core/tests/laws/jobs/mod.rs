@@ -1,12 +1,10 @@
 //! Job files: what each key means, which choices follow, and what a cut makes of the layers. All figures are worked out by hand.
 
-use std::fmt::Write as _;
+mod believed;
+mod counted;
 
-use bubbleproof_core::certificate::{self, Certificate, Claim, JobStatement, Objective, check_plan};
 use bubbleproof_core::job::{self, ChoiceError, ChoicePlacement, Cut, CutError, Job, LayersError, Saving};
-use bubbleproof_core::model::{self, Device, Kind, Microbatch, Pass, Stage, Ticks, Units};
-use bubbleproof_core::replay::replay;
-use bubbleproof_core::schedule::Schedule;
+use bubbleproof_core::model::{self, Stage, Ticks, Units};
 use num_rational::Ratio;
 
 /// Every key once, each with an amount of its own.
@@ -241,6 +239,13 @@ fn degrees_divide_the_devices_and_the_batch() {
 fn too_few_and_too_many_choices_are_refused() {
     let none = parsed(&PLAIN.replace("global_batch = 8", "global_batch = 8\npipeline = 3"));
     assert_eq!(none.choices(), Err(ChoiceError::None { devices: 4, batch: 8, atoms: 4 }));
+    // A file has none of these, but a job may be made otherwise.
+    for (devices, batch, pipeline) in [(4, 0, 1), (0, 8, 1), (0, 8, 0), (0, 0, 1), (4, 8, 0)] {
+        let mut job = parsed(PLAIN);
+        (job.machine.devices, job.choices.global_batch) = (devices, batch);
+        job.choices.pipeline = Some(vec![pipeline]);
+        assert_eq!(job.choices(), Err(ChoiceError::None { devices, batch, atoms: 4 }));
+    }
     let mut job = parsed(PLAIN);
     job.choices.pipeline = Some((1..=50_000).collect());
     job.choices.recompute = vec![false, true];
@@ -331,6 +336,48 @@ fn replicas_reduce_within_a_node_where_they_lie_in_one() {
     assert_eq!(of("devices = 4", 2), Ok(Ticks(0)));
 }
 
+/// Sixteen devices in nodes of four: pipeline ranks are as far apart as tensor ranks and replicas make them.
+#[test]
+fn messages_go_between_nodes_where_pipeline_ranks_are_in_different_ones() {
+    let text = PLAIN
+        .replace(
+            "devices = 4",
+            "devices = 16\ndevices_per_node = 4\nnode_latency = 7\nlatency = 1\nbandwidth = 100",
+        )
+        .replace("global_batch = 8", "global_batch = 16\npipeline = [2, 4]\ntensor = [1, 2, 4]")
+        .replace("[machine]", "[[profile]]\n[[profile]]\ntensor = 2\n[[profile]]\ntensor = 4\n[machine]");
+    let job = parsed(&text);
+    let far = |pipeline: u32, tensor: u32| {
+        let choices = job.choices().expect("choices");
+        let is = |choice: &&job::Choice| (choice.pipeline, choice.tensor) == (pipeline, tensor);
+        job.layers(choices.iter().find(is).expect("it is open")).expect("layers").far
+    };
+    // A pipeline rank has 16 / p devices: eight or four, and the next one begins in another node.
+    for tensor in [1, 2, 4] {
+        assert_eq!((far(2, tensor), far(4, tensor)), (vec![true], vec![true; 3]), "{tensor}");
+    }
+    let wide = parsed(&text.replace("devices_per_node = 4", "devices_per_node = 8"));
+    let far = |tensor: u32| {
+        let choices = wide.choices().expect("choices");
+        let is = |choice: &&job::Choice| (choice.pipeline, choice.tensor) == (4, tensor);
+        wide.layers(choices.iter().find(is).expect("it is open")).expect("layers").far
+    };
+    // Two of four ranks lie in each node.
+    assert_eq!([1, 2, 4].map(far), [(); 3].map(|()| vec![false, true, false]));
+}
+
+#[test]
+fn a_bandwidth_without_a_unit_is_one_of_plain_numbers() {
+    let near = parsed(&PLAIN.replace("devices = 4", "devices = 4\nbandwidth = 2.5")).machine.near;
+    assert_eq!(near.bandwidth, Some(Ratio::new(5, 2)));
+    assert_eq!((near.message(5), near.message(6)), (Some(near.latency + 2), Some(near.latency + 3)));
+    // What `[units]` names is a size or a time, and neither is a bandwidth; with units elsewhere one is needed here.
+    for other in ["[units]\ntime = \"ms\"\n", "[units]\nmemory = \"GiB\"\n"] {
+        let text = PLAIN.replace("[machine]\n", &format!("{other}[machine]\nbandwidth = 2\n"));
+        assert!(refused(&text).contains("2 has no unit"), "{}", refused(&text));
+    }
+}
+
 #[test]
 fn costs_of_other_degrees_are_missing() {
     let job = parsed(PLAIN);
@@ -401,6 +448,7 @@ fn every_mistake_of_a_job_is_named() {
         ("forward = 6\n", "forward = -6\n", "forward"),
         ("forward = 6\n", "forward = true\n", "a time, such as"),
         ("forward = 6\n", "forward = 6.5\n", "6.5"),
+        ("forward = 6\n", "forward = 0x10\n", "a time, such as"),
         ("forward = 6\n", "forward = \"6 ms\"\n", "write all with units"),
         ("forward = 3\n", "forward = \"3 ms\"\n", "has no unit"),
         ("forward = 3\n", "forward = \"3 fortnight\"\n", "fortnight"),
@@ -418,6 +466,7 @@ fn every_mistake_of_a_job_is_named() {
         ("devices = 4\n", "devices = 4\ndevices_per_node = 3\n", "must divide the 4 devices"),
         ("devices = 4\n", "devices = 4\nbandwidth = \"1 GB/s\"\n", "has a unit, but other amounts"),
         ("devices = 4\n", "devices = 4\nbandwidth = []\n", "a bandwidth, such as"),
+        ("devices = 4\n", "devices = 4\nbandwidth = 0\n", "must not be zero"),
         ("devices = 4\n", "devices = 4\npeak = []\n", "a speed, such as"),
         ("devices = 4\n", "devices = 4\npeak = \"0 FLOP/s\"\n", "must not be zero"),
         ("devices = 4\n", "devices = 4\nwheels = 4\n", "wheels"),
@@ -426,6 +475,16 @@ fn every_mistake_of_a_job_is_named() {
         ("global_batch = 8\n", "global_batch = 8\ntensor = 2\n", "leaves a choice without costs"),
         ("global_batch = 8\n", "global_batch = 8\nplacement = \"zigzag\"\n", "zigzag"),
         ("global_batch = 8\n", "global_batch = 8\nrecompute = \"maybe\"\n", "maybe"),
+        (
+            "global_batch = 8\n",
+            "global_batch = 8\nrecompute = \"auto\"\n",
+            "no layer states its `checkpoint`",
+        ),
+        (
+            "global_batch = 8\n",
+            "global_batch = 8\noffload = [\"none\", \"auto\"]\n",
+            "no layer states its `offload`",
+        ),
         ("global_batch = 8\n", "global_batch = 8\nspeed = 1\n", "speed"),
         ("[machine]\n", "[units]\nweight = \"kg\"\n[machine]\n", "weight"),
         ("[machine]\n", "[units]\ntime = \"kg\"\n[machine]\n", "kg"),
@@ -448,6 +507,10 @@ fn every_mistake_of_a_job_is_named() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let alone = PLAIN.replace("[layer.", "[other.");
     assert!(refused(&alone).contains("other"));
+    // All of an activation may be left out, or go.
+    for kept in ["checkpoint = 5", "offload = 5"] {
+        parsed(&PLAIN.replace("activation = 5", &format!("activation = 5\n{kept}")));
+    }
     // Nodes may have more devices than there are, and a profile may have all costs alone.
     assert_eq!(
         parsed(&PLAIN.replace("devices = 4", "devices = 4\ndevices_per_node = 8")).machine.devices_per_node,
@@ -458,74 +521,4 @@ fn every_mistake_of_a_job_is_named() {
         .replace("[layer.head]", "[profile.layer.head]");
     assert_eq!(parsed(&own).profiles, parsed(PLAIN).profiles);
     assert!(refused(&PLAIN.replace("[layer.block]", "[[profile]]\n[[other.block]]")).contains("other"));
-}
-
-/// A schedule of F, I and W of every microbatch in turn, with a certificate of what is claimed over cuts and plans.
-fn certified(job: &Job, text: &str, change: impl Fn(&mut JobStatement)) -> Schedule {
-    let choice = job.choices().expect("choices")[1];
-    let layers = job.layers(&choice).expect("layers");
-    let cut = layers.even();
-    let model = layers.model(&cut).expect("a model");
-    let orders = Device::all(model.devices()).map(|device| {
-        (0..model.microbatches())
-            .flat_map(|microbatch| [Kind::F, Kind::I, Kind::W].map(|kind| (kind, Microbatch(microbatch))))
-            .map(|(kind, microbatch)| Pass::new(Stage(device.0), kind, microbatch))
-            .collect()
-    });
-    let mut schedule =
-        Schedule::new(model.placement().clone(), model.microbatches(), orders.collect()).expect("whole");
-    let verdict = replay(&model, &schedule);
-    let bound = certificate::lower_bound(&model, Objective::Makespan);
-    let all = certificate::lower_bound_over_cuts(&layers, Ticks(i64::MAX)).expect("a bound");
-    let mut statement = JobStatement {
-        job: text.to_owned(),
-        choice,
-        cut,
-        no_cut_below: all,
-        searched: None,
-        no_plan_below: Some(Ticks(1)),
-    };
-    change(&mut statement);
-    let certificate = Certificate::of(
-        &model,
-        &schedule,
-        &verdict,
-        Objective::Makespan,
-        &bound,
-        certificate::Optimality::Open,
-    );
-    schedule.certificate = certificate.map(|certificate| certificate.with_job(statement).to_json());
-    schedule
-}
-
-#[test]
-fn a_plan_is_believed_as_far_as_it_follows_from_its_job() {
-    let job = parsed(PLAIN);
-    let checked = check_plan(&certified(&job, PLAIN, |_| ()), &job).expect("it holds");
-    assert!(checked.claims.contains(&Claim::OverPlans { value: Ticks(1), choices: 3 }));
-    let (_, choice, cut) = checked.plan.expect("a plan");
-    assert_eq!((choice.pipeline, cut.to_string().as_str()), (2, "2,2"));
-    // It is a plan of no other job.
-    let other = parsed(&PLAIN.replace("\"plain\"", "\"other\""));
-    assert!(check_plan(&certified(&job, PLAIN, |_| ()), &other).is_err());
-    let rejected = |change: &dyn Fn(&mut JobStatement)| -> String {
-        let error = check_plan(&certified(&job, PLAIN, change), &job).expect_err("it is forged");
-        error.to_string()
-    };
-    let mut report = String::new();
-    for (what, change) in [
-        ("another cut", (|it| it.cut = Cut::new(vec![1, 3])) as fn(&mut JobStatement)),
-        ("a cut that does not suit", |it| it.cut = Cut::new(vec![4])),
-        ("another choice", |it| it.choice.pipeline = 4),
-        ("a choice that is not open", |it| it.choice.tensor = 2),
-        ("no job", |it| it.job = "name = 3".to_owned()),
-        ("a bound over cuts that is too high", |it| it.no_cut_below += Ticks(1)),
-        ("a bound over cuts above the schedule", |it| it.no_cut_below = Ticks(i64::MAX)),
-        ("a search that found more than the schedule takes", |it| it.searched = Some(Ticks(i64::MAX))),
-        ("a bound over plans that is too high", |it| it.no_plan_below = Some(it.no_cut_below)),
-        ("a bound over plans above the schedule", |it| it.no_plan_below = Some(Ticks(i64::MAX))),
-    ] {
-        writeln!(report, "{what}:\n  {}", rejected(&change)).expect("a string takes everything");
-    }
-    insta::assert_snapshot!(report);
 }
