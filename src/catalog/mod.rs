@@ -197,7 +197,7 @@ pub enum CatalogError {
         devices: u32,
     },
     /// It holds more than a device has room for.
-    #[error("`{name}` holds {holds} units on device {device}, more than its limit of {capacity}")]
+    #[error("{}", self.in_words(|units| format!("{units} units")))]
     OverCapacity {
         /// The name of the schedule.
         name: &'static str,
@@ -236,6 +236,16 @@ pub enum CatalogError {
     /// It was time to stop before there was any schedule of this name.
     #[error("there was no time to make `{0}`")]
     Stopped(&'static str),
+}
+
+impl CatalogError {
+    /// All of it in a sentence, where amounts of memory are written by a function.
+    #[must_use]
+    pub fn in_words(&self, memory: impl Fn(Units) -> String) -> String {
+        let Self::OverCapacity { name, device, holds, capacity } = self else { return self.to_string() };
+        let [holds, capacity] = [*holds, *capacity].map(memory);
+        format!("`{name}` holds {holds} on device {device}, more than its limit of {capacity}")
+    }
 }
 
 impl Entry {

@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, Parser as _};
 
-use super::Cli;
 use super::error::{ErrorObject, Status};
+use super::help;
 use super::output::{Output, print_json};
 use crate::text::{self, Escaped, Shown};
 
@@ -21,9 +20,7 @@ pub fn quoted_plainly(error: clap::Error, arguments: &[OsString]) -> clap::Error
     let error = hostile.map_or(error, |(hostile, _)| {
         // What is right once it is escaped is wrong for its control characters.
         let message = format!("an argument has control characters: {}", Shown(&hostile.to_string_lossy()));
-        Cli::try_parse_from(&plain)
-            .err()
-            .unwrap_or_else(|| Cli::command().error(ErrorKind::InvalidValue, message))
+        help::parse(&plain).err().unwrap_or_else(|| help::command().error(ErrorKind::InvalidValue, message))
     });
     if !error.use_stderr() || plain.iter().all(|argument| argument.len() <= LONG) {
         return error;

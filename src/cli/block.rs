@@ -21,9 +21,9 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use super::search::{Infeasible, seconds};
 use super::size::{activations_only, check_size, passes_alone, resized};
+use super::time_arg::TimeArg;
 use crate::block::family::Family;
 use crate::block::{Block, Passes};
-use crate::draw::in_unit;
 use crate::encode::{BlockObjective, BlockOutcome};
 use crate::estimate::Work;
 use crate::model::{Model, Ticks, Units};
@@ -84,8 +84,9 @@ impl PassArgs {
 /// What to look for in a block, and how.
 #[derive(Debug, Args)]
 struct BlockSearch {
-    /// The interval to find the least memory at: ticks, or `work`, the least that any block can have
-    #[arg(long, value_name = "N|work")]
+    /// The interval to find the least memory at: ticks, a time such as 13.08ms, or `work`, the least that any block can
+    /// have
+    #[arg(long, value_name = "N|TIME|work")]
     interval: Option<IntervalArg>,
 
     /// What to minimise
@@ -121,10 +122,10 @@ enum Aim {
 }
 
 /// An interval to work at.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum IntervalArg {
     Work,
-    Every(Ticks),
+    Every(TimeArg),
 }
 
 impl std::str::FromStr for IntervalArg {
@@ -134,10 +135,11 @@ impl std::str::FromStr for IntervalArg {
         if text == "work" {
             return Ok(Self::Work);
         }
-        let ticks = text.parse().ok().filter(|&ticks| ticks > 0);
-        ticks
-            .map(|ticks| Self::Every(Ticks(ticks)))
-            .ok_or_else(|| format!("`{text}` is neither a positive number of ticks nor `work`"))
+        match text.parse() {
+            Ok(TimeArg::Ticks(Ticks::ZERO)) => Err("an interval of 0 ticks repeats nothing".to_owned()),
+            Ok(time) => Ok(Self::Every(time)),
+            Err(error) => Err(format!("{error}, nor `work`")),
+        }
     }
 }
 
@@ -169,7 +171,7 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     {
         let reason = format!(
             "the busiest device works {} for every microbatch, so no interval of {} is below that",
-            in_unit(work, &model.costs().unit),
+            output.amounts(&model).time(work),
             microbatches(request.period)
         );
         output.print(&Infeasible::because(reason))?;
@@ -216,12 +218,12 @@ fn find(args: &BlockArgs, input: &Input, output: Output) -> Result<Status, Error
     for text in &notes {
         note(text);
     }
-    let (time_unit, memory_unit) = (&model.costs().unit, &model.memory().unit);
+    let amounts = output.amounts(&model);
     let report = BlockReport {
         proven: bound.is_none(),
         bound: bound.map(BoundValue),
         claimed_by: claimed,
-        optimality: Some(Praise { request, engine, bound, claimed, time_unit, memory_unit }.to_string()),
+        optimality: Some(Praise { request, engine, bound, claimed, amounts }.to_string()),
         notes,
         ..BlockReport::of(&best.block, &model, peak, engine.to_string())
     };
@@ -240,7 +242,7 @@ fn in_floating_point(solver: &'static str) -> String {
 impl BlockSearch {
     fn objective(&self, model: &Model, passes: Passes) -> Result<BlockObjective, Error> {
         let limited = model.memory().capacity.iter().any(Option::is_some);
-        let aim = match (self.minimize, self.interval) {
+        let aim = match (self.minimize, &self.interval) {
             (Some(Aim::Interval), Some(_)) => {
                 return Err(Error::usage(
                     "--minimize interval conflicts with --interval",
@@ -254,8 +256,8 @@ impl BlockSearch {
         Ok(match aim {
             Aim::Interval => BlockObjective::LeastInterval,
             Aim::Memory => BlockObjective::LeastMemory {
-                interval: match self.interval {
-                    Some(IntervalArg::Every(ticks)) => ticks,
+                interval: match &self.interval {
+                    Some(IntervalArg::Every(time)) => time.ticks(model)?,
                     Some(IntervalArg::Work) | None => {
                         let work =
                             passes.most_work(model).0.checked_mul(i64::from(self.microbatches_per_interval));

@@ -5,9 +5,8 @@ use std::fmt;
 use clap::ValueEnum;
 
 use super::error::Error;
-use super::number::Interval;
 use crate::block::Passes;
-use crate::draw::in_unit;
+use crate::draw::amounts::Amounts;
 use crate::encode::{BlockBound, BlockObjective, EncodeError};
 use crate::optimize::block::{BlockEngine, BlockRequest, BlockSolveError};
 use crate::optimize::zone::ZoneError;
@@ -72,14 +71,14 @@ pub struct Praise<'a> {
     pub bound: Option<BlockBound>,
     /// The solver that found no better block, in floating point.
     pub claimed: Option<&'static str>,
-    pub time_unit: &'a str,
-    pub memory_unit: &'a str,
+    /// How times and memory are shown.
+    pub amounts: Amounts<'a>,
 }
 
 impl fmt::Display for Praise<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BlockRequest { passes, objective, period } = self.request;
-        let (time, memory, blocks) = (self.time_unit, self.memory_unit, blocks(passes, period));
+        let (amounts, blocks) = (self.amounts, blocks(passes, period));
         let unproved = self.claimed.map_or_else(
             || "not proved".to_owned(),
             |solver| format!("not proved; {solver}, in floating point, found no better block"),
@@ -91,7 +90,7 @@ impl fmt::Display for Praise<'_> {
                 write!(
                     out,
                     "proved: no {blocks} of {} within the memory limits has a lower peak",
-                    in_unit(interval, time)
+                    amounts.time(interval)
                 )
             }
             (None, BlockObjective::LeastInterval) if of_schedules => {
@@ -106,11 +105,12 @@ impl fmt::Display for Praise<'_> {
             (Some(BlockBound::Memory(units)), _) => {
                 write!(
                     out,
-                    "{unproved}; no {blocks} within the memory limits has a peak below {units} {memory}"
+                    "{unproved}; no {blocks} within the memory limits has a peak below {}",
+                    amounts.memory(units)
                 )
             }
             (Some(BlockBound::Interval(bound)), _) if of_schedules => {
-                let each = in_unit(Interval(bound / i64::from(period)), time);
+                let each = amounts.time(bound / i64::from(period));
                 write!(
                     out,
                     "not proved; no schedule within the memory limits takes less than {each} per microbatch in \
@@ -118,7 +118,7 @@ impl fmt::Display for Praise<'_> {
                 )
             }
             (Some(BlockBound::Interval(bound)), _) => {
-                let bound = in_unit(Interval(bound), time);
+                let bound = amounts.time(bound);
                 write!(out, "{unproved}; no {blocks} within the memory limits has an interval below {bound}")
             }
         }

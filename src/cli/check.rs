@@ -20,7 +20,7 @@ use super::progress::Progress;
 use super::size::Size;
 use super::violations::count;
 use crate::certificate::{self, Checked, Claim};
-use crate::draw::in_unit;
+use crate::draw::amounts::Amounts;
 use crate::job::Job;
 use crate::model::{Model, Ticks};
 use crate::prove;
@@ -102,7 +102,11 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
     let answer = match &checked {
         Ok(checked) => CertificateReport {
             valid: true,
-            claims: checked.claims.iter().map(|claim| line(claim, checked)).collect(),
+            claims: checked
+                .claims
+                .iter()
+                .map(|claim| line(claim, checked, output.amounts(&checked.problem)))
+                .collect(),
             reason: None,
             figures: Figures::of(&checked.problem, &schedule, &checked.verdict),
             problem: Some(ProblemReport::of(&checked.problem, asked.is_some())),
@@ -188,9 +192,9 @@ impl CheckArgs {
     }
 }
 
-fn line(claim: &Claim, checked: &Checked) -> ClaimLine {
+fn line(claim: &Claim, checked: &Checked, amounts: Amounts<'_>) -> ClaimLine {
     let objective = checked.objective;
-    let time = |value: Ticks| in_unit(value, &checked.problem.costs().unit);
+    let time = |value: Ticks| amounts.time_in_full(value);
     let text = match claim {
         Claim::Runs { value } => {
             format!("the schedule runs within its memory limits, with a {objective} of {}", time(*value))
@@ -230,6 +234,7 @@ impl fmt::Display for CertificateReport<'_> {
         if let Some(problem) = &self.problem {
             problem.fmt(out)?;
         }
-        write!(out, "{}", Lines { schedule: self.schedule, verdict, model: problem })
+        let amounts = Amounts::new(out.alternate(), &problem.costs().unit, &problem.memory().unit);
+        write!(out, "{}", Lines { schedule: self.schedule, verdict, model: problem, amounts })
     }
 }

@@ -21,8 +21,9 @@ use super::sweep::SweepArgs;
 use super::table::Table;
 use crate::advice;
 use crate::catalog::{self, CatalogError, Entry};
+use crate::draw::amounts::{self, Amounts, Column};
 use crate::estimate::Work;
-use crate::model::Model;
+use crate::model::{Model, Units};
 use crate::optimize::{OptimizeError, Solution};
 use crate::replay::{Metrics, Rate, Verdict, replay};
 use crate::schedule::Schedule;
@@ -101,7 +102,7 @@ struct Row {
 /// When a file or an option is wrong.
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let Some(only) = args.model.only() else { return sweep::run(args, output) };
-    let progress = Progress::start("reading the model");
+    let progress = Progress::start("reading the model").until(args.search.time_limit());
     let model = only.read()?;
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
     let stop = args.search.stop(on_signals(), output);
@@ -288,6 +289,7 @@ fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
 impl Row {
     /// The row of a named schedule; `None` if the time is too short to make it.
     fn named(model: &Model, entry: &Entry, stop: &Stop) -> Option<Self> {
+        let memory = |units: Units| amounts::memory(units.0, &model.memory().unit);
         let (schedule, error) = match entry.generate_until(model, stop) {
             Ok(schedule) => (Some(schedule), None),
             Err(CatalogError::Stopped(_)) => return None,
@@ -296,7 +298,7 @@ impl Row {
                 let free = model.with_uniform_activation_capacity(None).ok();
                 match free.map(|free| entry.generate_until(&free, stop)) {
                     Some(Err(CatalogError::Stopped(_))) => return None,
-                    made => (made.and_then(Result::ok), Some(error.to_string())),
+                    made => (made.and_then(Result::ok), Some(error.in_words(memory))),
                 }
             }
             Err(error) => (None, Some(error.to_string())),
@@ -306,7 +308,7 @@ impl Row {
         let figures =
             figures.map_or_else(Figures::none, |(schedule, verdict)| Figures::of(model, schedule, verdict));
         let violation = verdict.as_ref().and_then(|verdict| verdict.violations.first());
-        let error = error.or_else(|| violation.map(ToString::to_string));
+        let error = error.or_else(|| violation.map(|violation| violation.in_words(memory)));
         Some(Self { name: entry.name.to_owned(), valid: error.is_none(), figures, error, verdict })
     }
 
@@ -323,16 +325,27 @@ impl Row {
                 known.push(schedule);
                 (figures, Some(verdict), None)
             }
-            Err(reason @ (OptimizeError::Infeasible(_) | OptimizeError::NoneFound(_))) => {
-                (Figures::none(), None, Some(reason.to_string()))
+            Err(OptimizeError::Infeasible(reason)) => {
+                let memory = |units: Units| amounts::memory(units.0, &model.memory().unit);
+                (Figures::none(), None, Some(reason.in_words(memory)))
             }
+            Err(reason @ OptimizeError::NoneFound(_)) => (Figures::none(), None, Some(reason.to_string())),
             Err(error) => return Err(super::optimize::refused(&error)),
         };
         Ok(Self { name: OPTIMIZED.to_owned(), valid: error.is_none(), figures, error, verdict })
     }
 
-    fn cells(&self) -> [String; 7] {
-        let figure = |figure: Option<i64>| figure.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    fn times(&self) -> impl Iterator<Item = i64> {
+        [self.figures.makespan, self.figures.best_case_makespan, self.figures.device_span]
+            .into_iter()
+            .flatten()
+    }
+
+    fn cells(&self, [times, memory]: [&Column; 2]) -> [String; 7] {
+        let shown = |figure: Option<i64>, column: &Column| {
+            figure.map_or_else(|| "-".to_owned(), |value| column.cell(value))
+        };
+        let figure = |figure| shown(figure, times);
         let timing = self.verdict.as_ref().and_then(|verdict| verdict.timing.as_ref());
         let rate = |of: fn(&Metrics) -> Rate| {
             timing.map_or_else(|| "-".to_owned(), |timing| percentage(of(&timing.metrics)))
@@ -345,21 +358,24 @@ impl Row {
             figure(self.figures.device_span),
             rate(|metrics| metrics.bubble_rate),
             rate(|metrics| metrics.useful_rate),
-            figure(self.figures.peak_memory_max),
+            shown(self.figures.peak_memory_max, memory),
         ]
     }
 }
 
 impl fmt::Display for Comparison<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (size, units) = ([self.devices, self.microbatches], [self.time_unit, self.memory_unit]);
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
+        let times = amounts.times(self.schedules.iter().flat_map(Row::times));
+        let memory = amounts.memories(self.schedules.iter().filter_map(|row| row.figures.peak_memory_max));
+        let (size, units) = ([self.devices, self.microbatches], [times.unit(), memory.unit()]);
         let limit = self.limit.as_ref().map_or_else(String::new, |limit| format!("; memory limit {limit}"));
         writeln!(out, "{}{limit}\n", headline(self.model, size, units))?;
         let headings =
             ["schedule", "makespan", "best case", "device span", "bubble rate", "useful rate", "peak memory"];
         let mut table = Table::new(headings);
         for row in &self.schedules {
-            table.row(row.cells());
+            table.row(row.cells([&times, &memory]));
         }
         // Where nothing is recomputed, it is what the bubble rate leaves of the whole.
         let recomputing = self.schedules.iter().any(|row| row.figures.recomputed_passes > 0);

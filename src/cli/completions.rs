@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ impl fmt::Display for Script {
 /// When standard output cannot be written.
 pub fn run(args: &CompletionsArgs, output: Output) -> Result<Status, Error> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut super::Cli::command(), "bubbleproof", &mut script);
+    clap_complete::generate(args.shell, &mut super::help::command(), "bubbleproof", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     output.print(&Script { shell: args.shell.to_string(), script })?;
     Ok(Status::Yes)

@@ -8,18 +8,19 @@ use serde::Serialize;
 
 use super::deadline::Deadline;
 use super::error::{Error, Status};
-use super::figures::peaks;
 use super::interrupt::on_signals;
 use super::number::Interval;
 use super::output::{Output, note};
 use super::progress::Progress;
 use super::schedule_input::ScheduleInputArgs;
 use super::violations::{Complaint, count, list};
-use crate::draw::{in_unit, plural};
+use crate::draw::amounts::Amounts;
+use crate::draw::plural;
 use crate::model::{Model, Ticks, Units};
 use crate::prove::every::{
     EveryError, EveryM, Formula, Listed, Numbers, Proof, Repetition, every_m_of_block, every_m_of_schedule,
 };
+use crate::replay::Violation;
 use crate::stop::Stop;
 
 /// Decides a block family or a schedule for every number of microbatches, within the limit, and prints the answer.
@@ -36,7 +37,7 @@ pub fn run(args: &ScheduleInputArgs, time_limit: Option<Duration>, output: Outpu
         let family = input.family()?;
         let (block, model) = args.block_of(&family)?;
         let answer = every_m_of_block(&block, &model, stop).map_err(|error| refused(&error))?;
-        EveryMReport::of(Some(family.name), &model, answer.into())
+        EveryMReport::of(Some(family.name), &model, EveryMAnswer::of(answer, &model))
     } else {
         let subject = args.with_schedule(input.schedule()?)?;
         if subject.csv.as_ref().is_some_and(|file| file.plan().is_some()) {
@@ -46,7 +47,10 @@ pub fn run(args: &ScheduleInputArgs, time_limit: Option<Duration>, output: Outpu
         }
         let (schedule, model) = (&subject.schedule, &subject.model);
         let answer = if subject.complaints.is_empty() {
-            every_m_of_schedule(schedule, model, stop).map_err(|error| refused(&error))?.into()
+            EveryMAnswer::of(
+                every_m_of_schedule(schedule, model, stop).map_err(|error| refused(&error))?,
+                model,
+            )
         } else {
             EveryMAnswer::Refuted(InvalidNumber {
                 microbatches: schedule.microbatches(),
@@ -79,13 +83,15 @@ enum EveryMAnswer {
     Unknown(String),
 }
 
-impl From<EveryM> for EveryMAnswer {
-    fn from(answer: EveryM) -> Self {
+impl EveryMAnswer {
+    fn of(answer: EveryM, model: &Model) -> Self {
+        let complaints =
+            |violations: &[Violation]| violations.iter().map(|one| Complaint::of(one, model)).collect();
         match answer {
             EveryM::Proved(proof) => Self::Proved(proof),
             EveryM::Refuted(refutation) => Self::Refuted(InvalidNumber {
                 microbatches: refutation.microbatches,
-                violations: refutation.verdict.violations.iter().map(Complaint::from).collect(),
+                violations: complaints(&refutation.verdict.violations),
             }),
             EveryM::Unknown(reason) => Self::Unknown(reason.to_string()),
         }
@@ -244,7 +250,7 @@ impl fmt::Display for EveryMReport {
             let violated = count(violations.len(), "violation", "violations");
             let number = count(*microbatches as usize, "microbatch", "microbatches");
             writeln!(out, "refuted: {size}: invalid with {number}, {violated}")?;
-            list(violations, out)
+            list(violations, None, out)
         } else {
             writeln!(out, "unknown: {size}: {}", self.reason.as_deref().unwrap_or_default())
         }
@@ -256,6 +262,7 @@ impl EveryMReport {
         let (time, memory) = (&self.time_unit, &self.memory_unit);
         let all = Numbers::from(proof.first, proof.step);
         writeln!(out, "proved: {size}: valid and within memory for {all}")?;
+        let amounts = Amounts::new(out.alternate(), time, memory);
         let mut line = |what: &str, value: String| writeln!(out, "  {what:<12}  {value}");
         line("makespan", format!("{} ({})", proof.makespan, plural(time)))?;
         line(
@@ -267,7 +274,7 @@ impl EveryMReport {
         )?;
         line("peak memory", format!("{} ({memory})", in_words(proof)))?;
         let Repetition { from, microbatches, ticks } = proof.repetition;
-        let ticks = in_unit(ticks, time);
+        let ticks = amounts.time(ticks);
         let more = match microbatches {
             1 => format!("each further microbatch takes {ticks}"),
             several => format!("each further {several} microbatches take {ticks}"),
@@ -280,7 +287,12 @@ impl EveryMReport {
 
 /// The peak memory of all numbers of microbatches.
 fn in_words(proof: &Proof) -> String {
-    let steady = format!("{} for {}", peaks(&proof.peak_memory), Numbers::from(proof.peak_from, proof.step));
+    let all = &proof.peak_memory;
+    let (largest, smallest) = (all.iter().max(), all.iter().min());
+    let largest = largest.copied().unwrap_or_default();
+    let least = smallest.filter(|&&smallest| smallest < largest);
+    let least = least.map_or_else(String::new, |least| format!(" (least on any device: {least})"));
+    let steady = format!("{largest}{least} for {}", Numbers::from(proof.peak_from, proof.step));
     if proof.peaks_before.is_empty() {
         return steady;
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::caveats::best_makespan;
 use super::violations::count;
 use crate::analysis::Recomputation;
-use crate::draw::{in_unit, plural};
+use crate::draw::amounts::Amounts;
 use crate::model::{Device, Model, Units};
 use crate::replay::{Rate, Verdict};
 use crate::schedule::Schedule;
@@ -142,20 +142,22 @@ pub struct Lines<'a> {
     pub verdict: &'a Verdict,
     /// Under what.
     pub model: &'a Model,
+    /// How times and memory are shown.
+    pub amounts: Amounts<'a>,
 }
 
 impl fmt::Display for Lines<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = |what: &str, figure: String| writeln!(out, "  {what:<12}  {figure}");
         if let Some(timing) = &self.verdict.timing {
-            let (metrics, unit) = (&timing.metrics, &self.model.costs().unit);
+            let metrics = &timing.metrics;
             if let Some(best) = best_makespan(self.model, self.schedule) {
-                line("makespan", format!("{} in the worst case", in_unit(metrics.makespan, unit)))?;
-                line("best case", in_unit(best, unit))?;
+                line("makespan", format!("{} in the worst case", self.amounts.time(metrics.makespan)))?;
+                line("best case", self.amounts.time(best))?;
             } else {
-                line("makespan", in_unit(metrics.makespan, unit))?;
+                line("makespan", self.amounts.time(metrics.makespan))?;
             }
-            line("device span", in_unit(metrics.device_span, unit))?;
+            line("device span", self.amounts.time(metrics.device_span))?;
             line("bubble rate", percentage(metrics.bubble_rate))?;
             line("idle rate", percentage(metrics.idle_rate))?;
             // Without recomputation that is what the bubble rate leaves of the whole.
@@ -175,29 +177,30 @@ impl fmt::Display for Lines<'_> {
             line("offloaded", format!("{all} {which}; by device: {}", of_device.join(", ")))?;
         }
         if !self.verdict.peak_memory.is_empty() {
-            let unit = &self.model.memory().unit;
-            line("peak memory", format!("{} {unit}", peaks(&self.verdict.peak_memory)))?;
+            line("peak memory", peaks(&self.verdict.peak_memory, self.amounts))?;
         }
         Ok(())
     }
 }
 
 /// The largest peak, and the smallest where they differ.
-pub fn peaks(peaks: &[Units]) -> String {
+pub fn peaks(peaks: &[Units], amounts: Amounts<'_>) -> String {
     let largest = peaks.iter().max().copied().unwrap_or_default();
+    let shown = amounts.memory(largest);
     match peaks.iter().min() {
-        Some(&smallest) if smallest < largest => format!("{largest} (least on any device: {smallest})"),
-        _ => largest.to_string(),
+        Some(&smallest) if smallest < largest => {
+            format!("{shown} (least on any device: {})", amounts.further_memory(smallest))
+        }
+        _ => shown,
     }
 }
 
 /// The first line above a table of schedules: the model, its devices and microbatches, and the units of time and memory.
 pub fn headline(model: &str, [devices, microbatches]: [u32; 2], [time, memory]: [&str; 2]) -> String {
     format!(
-        "{model}: {}, {}; times in {}, memory in {memory}",
+        "{model}: {}, {}; times in {time}, memory in {memory}",
         count(devices as usize, "device", "devices"),
         count(microbatches as usize, "microbatch", "microbatches"),
-        plural(time)
     )
 }
 

@@ -173,7 +173,7 @@ pub fn run(args: &FrontierArgs, output: Output) -> Result<Status, Error> {
     let whole = for_blocks(size.apply(read_model(&args.model)?)?)?;
     let model = activations_only(&whole);
     let passes = args.passes.passes(&model)?;
-    let progress = Progress::start("frontier");
+    let progress = Progress::start("frontier").until(args.time_limit());
     let mut tell = |peak: Units, interval: Ratio<i64>| {
         progress.step(format!("interval {interval} with a peak of {peak}"));
     };

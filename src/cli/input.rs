@@ -10,6 +10,7 @@ use super::error::{Error, Located};
 use super::excerpt::Excerpt;
 use super::file_name::FileName;
 use super::json_place::{key_at_top, offset_of};
+use super::output::note;
 use crate::advice;
 use crate::block::family::{self, Family};
 use crate::files;
@@ -78,7 +79,7 @@ impl Input {
         Self { name, text }
     }
 
-    /// The text as a model.
+    /// The text as a model. How its amounts were scaled is noted.
     ///
     /// # Errors
     /// When it is none.
@@ -89,7 +90,9 @@ impl Input {
                 "`bubbleproof plan JOB -o FOLDER` writes the model of its best plan; `optimize` and `check` take jobs too",
             ));
         }
-        model::parse(&self.text).map_err(|error| self.toml_error(&error))
+        let file = model::read(&self.text).map_err(|error| self.toml_error(&error))?;
+        file.scaled.iter().for_each(|scaled| note(&scaled.to_string()));
+        Ok(file.model)
     }
 
     /// The text as a block family.

@@ -18,7 +18,7 @@ use super::progress::Progress;
 use super::search::{Infeasible, SearchArgs};
 use super::violations::count;
 use crate::certificate::Objective;
-use crate::draw::amounts;
+use crate::draw::amounts::{self, Amounts};
 use crate::job::{Choice, ChoicePlacement, Cut, Job};
 use crate::model::Ticks;
 use crate::optimize::OptimizeError;
@@ -212,12 +212,12 @@ pub fn optimize(
     if search.objective().objective() != Objective::Makespan {
         return Err(Error::usage(
             "a cut is chosen for the makespan, not for the device span",
-            "leave out --objective; `optimize` with the model of one cut knows both",
+            "leave out --minimize; `optimize` with the model of one cut knows both",
         ));
     }
     let layers = job.layers(&choice).map_err(|error| wrong(&error))?;
     note_estimate(job);
-    let progress = Progress::start("starting");
+    let progress = Progress::start("starting").until(search.time_limit());
     let stop = search.stop(on_signals(), output);
     let limit = Deadline::after(search.time_limit(), output);
     let partition = args.partition.clone().unwrap_or(Partition::Auto);
@@ -324,8 +324,9 @@ impl fmt::Display for CutReport<'_> {
             count(self.microbatches as usize, "microbatch", "microbatches"),
             self.engine
         )?;
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
         let mut line = |what: &str, figure: String| writeln!(out, "  {what:<12}  {figure}");
-        let time = |ticks: i64| amounts::time(ticks, self.time_unit);
+        let time = |ticks: i64| amounts.time(ticks);
         line("cut", self.found.cut.to_string())?;
         line("makespan", time(solution.value().0))?;
         if let Some(rate) = self.worth.samples_per_second {
@@ -339,10 +340,8 @@ impl fmt::Display for CutReport<'_> {
         }
         if let Some(most) = solution.verdict.peak_memory.iter().max() {
             let limit = self.found.model.capacity(crate::model::Device(0));
-            let of = limit.map_or_else(String::new, |limit| {
-                format!(" of {}", amounts::memory(limit.0, self.memory_unit))
-            });
-            line("peak memory", format!("{}{of}", amounts::memory(most.0, self.memory_unit)))?;
+            let of = limit.map_or_else(String::new, |limit| format!(" of {}", amounts.memory(limit)));
+            line("peak memory", format!("{}{of}", amounts.memory(*most)))?;
         }
         line("lower bound", format!("{} for this cut", time(self.lower_bound)))?;
         line("", format!("{} for any cut", time(self.found.none_below().0)))?;

@@ -28,12 +28,14 @@ mod explain;
 mod figures;
 mod file_name;
 mod frontier;
+mod help;
 mod input;
 mod interrupt;
 mod job;
 mod json_place;
 mod library;
 mod list;
+mod man;
 mod memory_limit;
 mod number;
 mod optimize;
@@ -51,6 +53,7 @@ mod size;
 mod sweep;
 mod table;
 mod theorems;
+mod time_arg;
 mod trace;
 mod verdict;
 mod verify;
@@ -80,6 +83,10 @@ struct Cli {
     /// Print one JSON object on standard output instead of text
     #[arg(long, global = true, display_order = 100)]
     json: bool,
+
+    /// Print times and memory as whole numbers in the units of the model, with all their digits
+    #[arg(long, global = true, display_order = 101)]
+    exact: bool,
 
     #[command(subcommand)]
     command: Command,
@@ -241,6 +248,9 @@ enum Command {
 
     /// Print a script that lets a shell complete arguments
     Completions(completions::CompletionsArgs),
+
+    /// Print the manual page, or write those of all commands to a folder
+    Man(man::ManArgs),
 }
 
 const OPTIMIZE_EXAMPLES: &str = "\
@@ -383,9 +393,9 @@ Examples:
 /// Runs the tool with these arguments, the first of which is its own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let status = match Cli::try_parse_from(&arguments) {
+    let status = match help::parse(&arguments) {
         Ok(cli) => {
-            let output = Output::new(cli.json);
+            let output = Output::new(cli.json).exact(cli.exact);
             cli.command.run(output).unwrap_or_else(|error| report(&error, output))
         }
         // With arguments that cannot be understood, --json is still worth honouring.
@@ -417,6 +427,7 @@ impl Command {
             Self::Compare(args) => compare::run(args, output),
             Self::Trace(args) => trace::run(args, output),
             Self::Completions(args) => completions::run(args, output),
+            Self::Man(args) => man::run(args, output),
         }
     }
 }

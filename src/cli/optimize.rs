@@ -25,7 +25,7 @@ use super::size::{Problem, Size, check_size, one_way};
 use super::sweep::SweepArgs;
 use super::violations::count;
 use crate::certificate::Optimality;
-use crate::draw::in_unit;
+use crate::draw::amounts::Amounts;
 use crate::estimate::Work;
 use crate::model::{Device, Model, Units};
 use crate::optimize::{OptimizeError, Solution};
@@ -122,7 +122,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         let model = one_way(model)?;
         return robust::mean(args, &only, &model, target.as_ref(), output);
     }
-    let progress = Progress::start("starting");
+    let progress = Progress::start("starting").until(args.search.time_limit());
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
     let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
@@ -132,7 +132,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let mut solution = match solved {
         Ok(solution) => solution,
         Err(OptimizeError::Infeasible(reason)) => {
-            output.print(&Infeasible::because(reason.to_string()))?;
+            output.print(&Infeasible::of(&reason, &model))?;
             return Ok(Status::No);
         }
         Err(error) => return Err(refused(&error)),
@@ -213,15 +213,18 @@ impl<'a> SolutionReport<'a> {
     }
 
     /// The capacities: one where they are all the same.
-    fn capacities(&self) -> String {
-        let unit = self.memory_unit;
+    fn capacities(&self, amounts: Amounts<'_>) -> String {
+        let limits = amounts.memories(self.capacity.iter().flatten().copied());
         let of = |capacity: &Option<i64>| {
-            capacity.map_or_else(|| "none".to_owned(), |capacity| capacity.to_string())
+            capacity.map_or_else(|| "none".to_owned(), |capacity| limits.cell(capacity))
         };
         match self.capacity.iter().all_equal_value() {
             Ok(None) => "none".to_owned(),
-            Ok(Some(capacity)) => format!("{capacity} {unit} on each device"),
-            Err(_) => format!("{} {unit} on the devices in turn", self.capacity.iter().map(of).join(", ")),
+            Ok(&Some(capacity)) => format!("{} on each device", amounts.memory(capacity)),
+            Err(_) => {
+                let shown = self.capacity.iter().map(of).join(", ");
+                format!("{shown} {} on the devices in turn", limits.unit())
+            }
         }
     }
 }
@@ -246,10 +249,11 @@ impl fmt::Display for SolutionReport<'_> {
             self.engine
         )?;
         let (schedule, verdict) = (self.schedule, &self.solution.verdict);
-        write!(out, "{}", Lines { schedule, verdict, model: self.described })?;
-        let (unit, objective) = (self.time_unit, self.solution.objective);
-        let bound = in_unit(self.certified_bound, unit);
-        writeln!(out, "  {:<12}  {}", "memory limit", self.capacities())?;
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
+        write!(out, "{}", Lines { schedule, verdict, model: self.described, amounts })?;
+        let objective = self.solution.objective;
+        let bound = amounts.time(self.certified_bound);
+        writeln!(out, "  {:<12}  {}", "memory limit", self.capacities(amounts))?;
         writeln!(out, "  {:<12}  the {objective}", "minimised")?;
         writeln!(out, "  {:<12}  {bound} on the {objective}", "lower bound")?;
         let gap = match &self.solution.optimality {
@@ -261,7 +265,7 @@ impl fmt::Display for SolutionReport<'_> {
         };
         writeln!(out, "  {:<12}  {gap}", "gap")?;
         if let Some(interval) = &self.interval {
-            writeln!(out, "  {:<12}  {} per microbatch", "interval", in_unit(interval, unit))?;
+            writeln!(out, "  {:<12}  {} per microbatch", "interval", amounts.time(interval.0))?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,9 @@ use serde_json::ser::Formatter;
 
 use super::error::Error;
 use super::file_name::FileName;
+use crate::draw::amounts::Amounts;
 use crate::files::{WriteError, write_with};
+use crate::model::Model;
 use crate::schedule::{self, Schedule};
 use crate::text::{Escaped, is_control};
 
@@ -19,13 +21,24 @@ use crate::text::{Escaped, is_control};
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     json: bool,
+    exact: bool,
     begun: Instant,
 }
 
 impl Output {
     /// Results as one JSON object, or as text, of a command that begins now.
     pub fn new(json: bool) -> Self {
-        Self { json, begun: Instant::now() }
+        Self { json, exact: false, begun: Instant::now() }
+    }
+
+    /// The same, with times and memory as they are counted if `exact`.
+    pub const fn exact(self, exact: bool) -> Self {
+        Self { exact, ..self }
+    }
+
+    /// How a text shows the times and the memory of a model.
+    pub fn amounts(self, model: &Model) -> Amounts<'_> {
+        Amounts::new(self.exact, &model.costs().unit, &model.memory().unit)
     }
 
     /// What is left of the time that the command may take in all.
@@ -67,12 +80,18 @@ impl Output {
         Ok(Target::Stdout)
     }
 
-    /// Prints what a command found.
+    /// Prints what a command found. Where amounts are to be exact, a text is printed in its [alternate form](std::fmt::Formatter::alternate).
     ///
     /// # Errors
     /// When standard output cannot be written. A closed pipe is no error.
     pub fn print<T: Display + Serialize>(self, found: &T) -> Result<(), Error> {
-        if self.json { print_json(found) } else { print_text(found) }
+        if self.json {
+            print_json(found)
+        } else if self.exact {
+            print_text(&format_args!("{found:#}"))
+        } else {
+            print_text(found)
+        }
     }
 }
 
@@ -107,7 +126,34 @@ impl Output {
 /// # Errors
 /// When standard output cannot be written.
 pub fn print_text(text: &impl Display) -> Result<(), Error> {
-    to_stdout(|out| out.write_all(plain(&text.to_string()).as_bytes()))
+    let text = text.to_string();
+    let text = plain(&text);
+    let text = if is_coloured() { with_verdict_in_colour(&text) } else { text };
+    to_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// Whether standard output is a terminal, and nobody asks for no colour.
+pub fn is_coloured() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// A text whose first word is in green where that word says yes, in red where it says no, in yellow where it says neither.
+fn with_verdict_in_colour(text: &str) -> Cow<'_, str> {
+    const VERDICTS: [(&str, &[&str]); 3] = [
+        ("\u{1b}[1;32m", &["valid", "accepted", "proved"]),
+        ("\u{1b}[1;31m", &["invalid", "rejected", "refuted", "infeasible"]),
+        ("\u{1b}[1;33m", &["unknown", "undecided"]),
+    ];
+    const PLAIN: &str = "\u{1b}[0m";
+    let end = text.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    // A verdict is followed by what it is about, a table by its first heading.
+    let is_verdict = rest.starts_with(':') || rest.starts_with(',') || rest.trim().is_empty();
+    let colour = VERDICTS.iter().find(|(_, words)| is_verdict && words.contains(&word));
+    match colour {
+        Some((colour, _)) => format!("{colour}{word}{PLAIN}{rest}").into(),
+        None => text.into(),
+    }
 }
 
 /// A text as it may be printed. Readers refuse control characters in what files say, and names of files are escaped
@@ -226,6 +272,21 @@ mod tests {
 
     fn target(path: &Path) -> Target {
         Output::new(false).target(path).expect("a target")
+    }
+
+    #[test]
+    fn verdicts_are_coloured_and_nothing_else_is() {
+        for (text, shown) in [
+            ("valid: 2 devices", "\u{1b}[1;32mvalid\u{1b}[0m: 2 devices"),
+            ("invalid, 3 violations", "\u{1b}[1;31minvalid\u{1b}[0m, 3 violations"),
+            ("accepted\n", "\u{1b}[1;32maccepted\u{1b}[0m\n"),
+            ("unknown: why", "\u{1b}[1;33munknown\u{1b}[0m: why"),
+            ("valid schedules are rare", "valid schedules are rare"),
+            ("schedule  makespan", "schedule  makespan"),
+            ("", ""),
+        ] {
+            assert_eq!(with_verdict_in_colour(text), shown);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::comm::{CommunicationPlan, Message};
+use crate::draw::amounts::Amounts;
 use crate::model::{Device, Model};
 use crate::replay::{BufferPool, buffer_pool, receive_buffers};
 use crate::schedule::Schedule;
@@ -59,8 +60,8 @@ impl fmt::Display for Pools {
         let noun = if *buffers == 1 { "buffer" } else { "buffers" };
         writeln!(
             out,
-            "  receive pool  {buffers} {noun} of {memory} {} in all on the fullest device",
-            self.unit
+            "  receive pool  {buffers} {noun} of {} in all on the fullest device",
+            Amounts::new(out.alternate(), "", &self.unit).memory(*memory)
         )
     }
 }

@@ -33,6 +33,12 @@ impl Progress {
         Self::shown_later(bar.with_style(bar_style()))
     }
 
+    /// Says how long the work may take, and that who does not want to wait loses nothing.
+    pub fn until(self, limit: Duration) -> Self {
+        self.bar.set_prefix(format!(" of {}s, Ctrl-C keeps the best:", limit.as_secs().max(1)));
+        self
+    }
+
     fn shown_later(bar: ProgressBar) -> Self {
         let (done, wait) = mpsc::channel::<()>();
         let shown = bar.clone();
@@ -58,12 +64,12 @@ impl Progress {
 }
 
 fn style() -> indicatif::ProgressStyle {
-    indicatif::ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}")
+    indicatif::ProgressStyle::with_template("{spinner} {elapsed:>4}{prefix} {wide_msg}")
         .unwrap_or_else(|_| indicatif::ProgressStyle::default_spinner())
 }
 
 fn bar_style() -> indicatif::ProgressStyle {
-    indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed:>4} {wide_msg}")
+    indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed:>4}{prefix} {wide_msg}")
         .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar())
 }
 

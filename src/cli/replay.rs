@@ -17,7 +17,7 @@ use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::table::Table;
 use super::verdict::VerifyReport;
 use crate::analysis::{Span, Utilisation, optimizer_steps, spans};
-use crate::draw::in_unit;
+use crate::draw::amounts::Amounts;
 use crate::model::{Device, Link, Pass, Ticks};
 use crate::replay::{CopyTimes, GatherTimes, LinkTimes, Rate, Timing};
 
@@ -260,22 +260,41 @@ impl Serialize for Replayed<'_> {
     }
 }
 
+impl Replayed<'_> {
+    /// Every time that a table shows.
+    fn all_times<'a>(&'a self, timing: &'a Timing) -> impl Iterator<Item = Ticks> + 'a {
+        let devices = Device::all(self.subject.schedule.devices());
+        let used = devices.map(|device| self.used(timing, device));
+        let used = used.flat_map(|used| [used.first_start, used.last_end, used.busy]);
+        let links = timing.links.iter().map(LinkTimes::busy);
+        let copies = timing.copies.iter().flat_map(CopyTimes::busy);
+        let gathers = gathers(timing).into_iter().map(|gathers| Ticks(gathers.busy));
+        let ends = ends(timing).into_iter().flat_map(|end| [end.reduce, end.optimizer]).flatten().map(Ticks);
+        used.chain(links).chain(copies).chain(gathers).chain(ends)
+    }
+}
+
 impl fmt::Display for Replayed<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.judgement)?;
+        self.judgement.fmt(out)?;
         let Some(timing) = self.timing() else { return Ok(()) };
         let ScheduleInput { schedule, model, .. } = self.subject;
+        let amounts = Amounts::new(out.alternate(), &model.costs().unit, &model.memory().unit);
+        let times = amounts.times(self.all_times(timing));
+        let memory = amounts.memories(self.judgement.verdict.peak_memory.iter().copied());
+        let shown = |ticks: Ticks| times.cell(ticks);
+        writeln!(out, "\ntimes in {}, memory in {}", times.unit(), memory.unit())?;
         let mut table = Table::new(["device", "passes", "start", "end", "busy", "idle", "peak memory"]);
         for device in Device::all(schedule.devices()) {
             let used = self.used(timing, device);
             table.row([
                 device.to_string(),
                 used.passes.to_string(),
-                used.first_start.to_string(),
-                used.last_end.to_string(),
-                used.busy.to_string(),
+                shown(used.first_start),
+                shown(used.last_end),
+                shown(used.busy),
                 percentage(used.idle_share(timing.metrics.makespan)),
-                self.judgement.verdict.peak_memory[device.index()].to_string(),
+                memory.cell(self.judgement.verdict.peak_memory[device.index()]),
             ]);
         }
         write!(out, "\n{table}")?;
@@ -284,7 +303,7 @@ impl fmt::Display for Replayed<'_> {
             for times in &timing.links {
                 let (messages, busy) = (times.messages.len(), times.busy());
                 let share = percentage(Rate::new(busy.0.into(), timing.metrics.makespan.0.into()));
-                table.row([times.link.to_string(), messages.to_string(), busy.to_string(), share]);
+                table.row([times.link.to_string(), messages.to_string(), shown(busy), share]);
             }
             write!(out, "\n{table}")?;
         }
@@ -298,9 +317,9 @@ impl fmt::Display for Replayed<'_> {
                 table.row([
                     device.to_string(),
                     times.to_host.len().to_string(),
-                    down.to_string(),
+                    shown(down),
                     share(down),
-                    up.to_string(),
+                    shown(up),
                     share(up),
                 ]);
             }
@@ -310,22 +329,22 @@ impl fmt::Display for Replayed<'_> {
             let mut table = Table::new(["device", "gathers", "busy", "share of the makespan"]);
             for GathersReport { device, busy, gathers } in gathers(timing) {
                 let share = percentage(Rate::new(busy.into(), timing.metrics.makespan.0.into()));
-                table.row([device.to_string(), gathers.len().to_string(), busy.to_string(), share]);
+                table.row([device.to_string(), gathers.len().to_string(), times.cell(busy), share]);
             }
             write!(out, "\n{table}")?;
         }
         if !timing.step.is_empty() {
             let mut table = Table::new(["stage", "reduction", "optimiser step"]);
             for StageEnd { stage, reduce, optimizer } in ends(timing) {
-                let shown = |[start, end]: [i64; 2]| format!("{start} to {end}");
+                let shown = |[start, end]: [i64; 2]| format!("{} to {}", times.cell(start), times.cell(end));
                 table.row([stage.to_string(), shown(reduce), shown(optimizer)]);
             }
             write!(out, "\n{table}")?;
         }
-        pairs::show(&self.pair_launches(), &model.costs().unit, out)?;
+        pairs::show(&self.pair_launches(), amounts, out)?;
         let largest = self.largest_span(timing);
         if largest > timing.metrics.device_span {
-            let largest = in_unit(largest, &model.costs().unit);
+            let largest = amounts.time(largest);
             writeln!(
                 out,
                 "device span and bubble rate: a device begins later than shown; as shown, the largest span is {largest}"

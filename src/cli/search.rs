@@ -13,7 +13,8 @@ use super::figures::percentage;
 use super::output::Output;
 use super::progress::Progress;
 use crate::certificate::Objective;
-use crate::model::Model;
+use crate::draw::amounts;
+use crate::model::{Model, Ticks};
 use crate::optimize::{self, OptimizeError, Options, Solution};
 use crate::schedule::Schedule;
 use crate::stop::{Interrupt, Stop};
@@ -22,7 +23,7 @@ use crate::stop::{Interrupt, Stop};
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     /// What to minimise
-    #[arg(long, value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
+    #[arg(long = "minimize", alias = "objective", value_enum, default_value_t = ObjectiveName::Makespan, value_name = "WHAT")]
     objective: ObjectiveName,
 
     /// Time limit of the command in seconds, used as long as a gap is open [default: 60, and no more than the usual
@@ -153,17 +154,18 @@ impl SearchArgs {
         progress: &Progress,
     ) -> Result<Solution, OptimizeError> {
         let options = Options { known, ..self.options(stop) };
-        optimize::optimize(model, &options, &mut |state| progress.step(step(state)))
+        optimize::optimize(model, &options, &mut |state| progress.step(step(state, &model.costs().unit)))
     }
 }
 
 /// What a search is doing, in a line.
-pub fn step(state: &optimize::Progress) -> String {
+pub fn step(state: &optimize::Progress, unit: &str) -> String {
+    let time = |ticks: Ticks| amounts::time(ticks.0, unit);
     let best = state.best.map_or_else(String::new, |best| {
         let gap = Ratio::new(i128::from((best - state.bound).0), i128::from(state.bound.0.max(1)));
-        format!(", best {best}, gap {}", percentage(gap))
+        format!(", best {}, gap {}", time(best), percentage(gap))
     });
-    format!("{}, bound {}{best}", state.step, state.bound)
+    format!("{}, bound {}{best}", state.step, time(state.bound))
 }
 
 /// That no schedule keeps to the capacities.
@@ -174,6 +176,11 @@ pub struct Infeasible {
 }
 
 impl Infeasible {
+    /// Because one microbatch takes more than there is, with the units of the model.
+    pub fn of(reason: &optimize::Infeasible, model: &Model) -> Self {
+        Self::because(reason.in_words(|units| amounts::memory(units.0, &model.memory().unit)))
+    }
+
     /// For this reason.
     pub const fn because(reason: String) -> Self {
         Self { feasible: false, reason }

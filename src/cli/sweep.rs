@@ -11,7 +11,8 @@ use super::memory_limit::{MemoryLimit, MemoryLimits};
 use super::output::note;
 use super::size::{ModelArgs, Size, Sizes};
 use super::violations::count;
-use crate::model::{Device, Model, ModelError};
+use crate::draw::amounts;
+use crate::model::{Device, Model, ModelError, Units};
 
 /// A model with the options that change its size and its capacities, or give it several.
 #[derive(Debug, Args)]
@@ -57,6 +58,9 @@ pub struct Combination {
     memory_limit: Option<i64>,
     #[serde(skip)]
     is_relative: bool,
+    /// The unit of memory.
+    #[serde(skip)]
+    unit: String,
 }
 
 impl Combination {
@@ -68,6 +72,7 @@ impl Combination {
             memory: None,
             memory_limit: None,
             is_relative: false,
+            unit: model.memory().unit.clone(),
         }
     }
 
@@ -98,13 +103,16 @@ impl Combination {
             count(self.devices as usize, "device", "devices"),
             count(self.microbatches as usize, "microbatch", "microbatches")
         );
-        self.memory_limit.map_or(size.clone(), |limit| format!("{size}, memory limit {limit}"))
+        match self.memory_limit {
+            Some(limit) => format!("{size}, memory limit {}", amounts::memory(limit, &self.unit)),
+            None => size,
+        }
     }
 
-    /// The memory limit with how it was asked for, such as `8 (50%)`.
+    /// The memory limit with how it was asked for, such as `8 GiB (50%)`.
     pub fn limit_words(&self) -> Option<String> {
-        let limit = self.memory_limit?;
-        Some(self.asked().map_or_else(|| limit.to_string(), |asked| format!("{limit} ({asked})")))
+        let limit = amounts::memory(self.memory_limit?, &self.unit);
+        Some(self.asked().map_or(limit.clone(), |asked| format!("{limit} ({asked})")))
     }
 }
 
@@ -173,19 +181,30 @@ impl Case {
         Ok(Self { combination, size, model })
     }
 
-    /// The memory limit: in units where all devices have the same, or in words.
-    pub fn limit_cell(&self, model: &Model) -> String {
+    /// The memory limits of the devices.
+    pub fn limit(&self, model: &Model) -> DeviceLimits {
         if let Some(limit) = self.combination.memory_limit {
-            return limit.to_string();
+            return DeviceLimits::Same(limit);
         }
         let mut limits = Device::all(model.devices()).map(|device| model.capacity(device));
         let first = limits.next().flatten();
         match (first, limits.all(|limit| limit == first)) {
-            (None, true) => "none".to_owned(),
-            (Some(limit), true) => limit.to_string(),
-            (_, false) => "the model's".to_owned(),
+            (None, true) => DeviceLimits::None,
+            (Some(Units(limit)), true) => DeviceLimits::Same(limit),
+            (_, false) => DeviceLimits::Several,
         }
     }
+}
+
+/// The memory limits of all devices, as a row of a table has room for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceLimits {
+    /// No device has one.
+    None,
+    /// All devices have the same, in units.
+    Same(i64),
+    /// They differ.
+    Several,
 }
 
 /// Says each of these beside the results, once.

@@ -8,8 +8,9 @@ use super::communication::{Communication, Offer};
 use super::figures::{Figures, Lines};
 use super::pool::{Pools, posts_as_counted};
 use super::schedule_input::ScheduleInput;
-use super::violations::{Complaint, count, list};
+use super::violations::{Cause, Complaint, count, list};
 use crate::comm;
+use crate::draw::amounts::Amounts;
 use crate::interchange::pytorch;
 use crate::lowering::gathers_by_rule;
 use crate::replay::{Verdict, replay};
@@ -66,7 +67,7 @@ impl<'a> VerifyReport<'a> {
         let ScheduleInput { schedule, model, complaints, csv, notes } = subject;
         let verdict = replay(model, schedule);
         let mut violations = complaints.clone();
-        violations.extend(super::violations::complaints(schedule, &verdict.violations));
+        violations.extend(super::violations::complaints(model, schedule, &verdict.violations));
         let communication = csv.as_ref().and_then(pytorch::File::plan).map(|plan| {
             violations.extend(comm::verify(plan).iter().map(Complaint::from));
             Communication::of(plan, verdict.timing.is_some())
@@ -114,9 +115,12 @@ impl fmt::Display for VerifyReport<'_> {
             writeln!(out, "valid: {size}")?;
         } else {
             writeln!(out, "invalid, {}: {size}", count(self.violations.len(), "violation", "violations"))?;
-            list(&self.violations, out)?;
+            let plan = self.subject.csv.as_ref().and_then(pytorch::File::plan);
+            let cause = plan.and_then(|plan| Cause::of(plan, &self.violations));
+            list(&self.violations, cause.as_ref(), out)?;
         }
-        write!(out, "{}", Lines { schedule, verdict: &self.verdict, model })?;
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
+        write!(out, "{}", Lines { schedule, verdict: &self.verdict, model, amounts })?;
         if self.overlapped_pairs > 0 {
             let pairs = count(self.overlapped_pairs, "pair", "pairs");
             let takes = if model.has_cheaper_pairs() {

@@ -6,8 +6,9 @@ use std::fmt;
 use itertools::Itertools;
 use serde::Serialize;
 
-use crate::comm::PlanViolation;
-use crate::model::{Device, Microbatch, Pass};
+use crate::comm::{Action, CommunicationPlan, PlanViolation};
+use crate::draw::amounts;
+use crate::model::{Device, Microbatch, Model, Pass, Units};
 use crate::replay::Violation;
 use crate::schedule::{Place, Schedule};
 
@@ -36,7 +37,7 @@ impl Complaint {
 
 /// What replay complains about. A microbatch that lacks nearly all of its passes is one complaint, not one for each
 /// pass: most likely the passes that it has are misspelt.
-pub fn complaints(schedule: &Schedule, violations: &[Violation]) -> Vec<Complaint> {
+pub fn complaints(model: &Model, schedule: &Schedule, violations: &[Violation]) -> Vec<Complaint> {
     let missing = violations.iter().filter_map(|violation| match violation {
         Violation::MissingPass { pass, .. } => Some(pass.microbatch),
         _ => None,
@@ -44,9 +45,10 @@ pub fn complaints(schedule: &Schedule, violations: &[Violation]) -> Vec<Complain
     let strays = strays(schedule, missing.counts());
     let mut told = BTreeSet::new();
     let complaint = |violation: &Violation| {
-        let Violation::MissingPass { pass, .. } = violation else { return Some(violation.into()) };
+        let whole = || Some(Complaint::of(violation, model));
+        let Violation::MissingPass { pass, .. } = violation else { return whole() };
         let first = pass.microbatch;
-        let Some(stray) = strays.get(&first) else { return Some(violation.into()) };
+        let Some(stray) = strays.get(&first) else { return whole() };
         if told.contains(&first) {
             return None;
         }
@@ -124,14 +126,16 @@ impl Stray {
     }
 }
 
-impl From<&Violation> for Complaint {
-    fn from(violation: &Violation) -> Self {
+impl Complaint {
+    /// What replay complains about, with the units of the model.
+    pub fn of(violation: &Violation, model: &Model) -> Self {
+        let memory = |units: Units| amounts::memory(units.0, &model.memory().unit);
         Self {
             rule: violation.rule(),
             device: violation.device().map(|device| device.0),
             pass: violation.pass().map(|pass| pass.to_string()),
             position: violation.place().map(|place| place.position),
-            message: violation.to_string(),
+            message: violation.in_words(memory),
         }
     }
 }
@@ -148,15 +152,67 @@ impl From<&PlanViolation> for Complaint {
     }
 }
 
-/// The first of many complaints, one a line, and how many more there are.
-pub fn list(complaints: &[Complaint], out: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// The first of many complaints, one a line, and how many more there are. What one cause explains is said once.
+pub fn list(complaints: &[Complaint], cause: Option<&Cause>, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     const SHOWN: usize = 40;
-    for Complaint { rule, message, .. } in complaints.iter().take(SHOWN) {
-        writeln!(out, "  {rule}: {message}")?;
+    /// How many with the same broken rule are too many to read.
+    const MANY: usize = 8;
+    /// How many of these are shown.
+    const OF_MANY: usize = 3;
+    let mut left = complaints.len();
+    if let Some(Cause { rule, sentence }) = cause {
+        writeln!(out, "  {rule}: {sentence}")?;
     }
-    match complaints.len().checked_sub(SHOWN) {
-        Some(more @ 1..) => writeln!(out, "  and {more} more; --json gives them all"),
-        _ => Ok(()),
+    let counts = complaints.iter().counts_by(|complaint| complaint.rule);
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut shown = 0;
+    for Complaint { rule, message, .. } in complaints {
+        let number = seen.entry(rule).or_default();
+        *number += 1;
+        if cause.is_some_and(|cause| cause.rule == *rule) {
+            left -= 1;
+        } else if counts[rule] <= MANY || *number <= OF_MANY {
+            if shown < SHOWN {
+                writeln!(out, "  {rule}: {message}")?;
+                (shown, left) = (shown + 1, left - 1);
+            }
+        } else if *number == counts[rule] && shown < SHOWN {
+            let more = counts[rule] - OF_MANY;
+            writeln!(out, "  {rule}: and {more} more")?;
+            left -= more;
+        }
+    }
+    if left > 0 {
+        writeln!(out, "  and {left} more")?;
+    }
+    if left > 0 || shown < complaints.len() {
+        writeln!(out, "  (--json gives them all)")?;
+    }
+    Ok(())
+}
+
+/// What all violations of a rule come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// The rule.
+    pub rule: &'static str,
+    /// How many there are, what they come from, and what to do.
+    pub sentence: String,
+}
+
+impl Cause {
+    /// What explains the violations of a plan: a file without any wait for a send, whose sends are all never waited for.
+    pub fn of(plan: &CommunicationPlan, complaints: &[Complaint]) -> Option<Self> {
+        const RULE: &str = "never-waited";
+        let unwaited = complaints.iter().filter(|complaint| complaint.rule == RULE).count();
+        let waits = plan.actions().any(|(_, action)| matches!(action, Action::WaitSend(_)));
+        (unwaited > 1 && !waits).then(|| Self {
+            rule: RULE,
+            sentence: format!(
+                "{unwaited} sends are never waited for, so their buffers can never be freed safely: the file has no \
+                 WAIT_SEND at all, so it comes from a tool, or a version of one, that does not write them"
+            ),
+        })
     }
 }
 

@@ -5,11 +5,7 @@ use crate::schedule::Schedule;
 
 /// Why no schedule keeps to the capacities.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no schedule keeps to the memory limit of {capacity} on device {device}: a single microbatch needs {needed} there, {} more. \
-     When `{at}` starts, {} in memory at once; the dependencies {} prevent an earlier release",
-    *needed - *capacity, holding(.held), chain(.held, *.at)
-)]
+#[error("{}", self.in_words(|units| units.to_string()))]
 pub struct Infeasible {
     /// The device whose capacity is too small.
     pub device: Device,
@@ -23,8 +19,24 @@ pub struct Infeasible {
     pub held: Vec<(Stage, Units)>,
 }
 
-fn holding(held: &[(Stage, Units)]) -> String {
-    let parts: Vec<String> = held.iter().map(|(stage, units)| format!("stage {stage} ({units})")).collect();
+impl Infeasible {
+    /// All of it in sentences, where amounts of memory are written by a function.
+    #[must_use]
+    pub fn in_words(&self, memory: impl Fn(Units) -> String) -> String {
+        let Self { device, capacity, needed, at, held } = self;
+        let (holding, chain) = (holding(held, &memory), chain(held, *at));
+        let [missing, capacity, needed] = [*needed - *capacity, *capacity, *needed].map(memory);
+        format!(
+            "no schedule keeps to the memory limit of {capacity} on device {device}: a single microbatch needs {needed} \
+             there, {missing} more. When `{at}` starts, {holding} in memory at once; the dependencies {chain} prevent an \
+             earlier release"
+        )
+    }
+}
+
+fn holding(held: &[(Stage, Units)], memory: impl Fn(Units) -> String) -> String {
+    let parts: Vec<String> =
+        held.iter().map(|&(stage, units)| format!("stage {stage} ({})", memory(units))).collect();
     let verb = if held.len() == 1 { "is" } else { "are" };
     format!("{} {verb}", parts.join(" and "))
 }

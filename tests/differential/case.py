@@ -378,7 +378,7 @@ class Case:
 
         objective = self.random.choice(self.args.objectives)
         short = {"makespan": "makespan", "device_span": "span"}[objective]
-        status, answer = run("optimize", str(model), "--objective", short, "-o", str(schedule))
+        status, answer = run("optimize", str(model), "--minimize", short, "-o", str(schedule))
         self.counts["commands of the tool"] += 1
         if status != 1:
             self.expect(status == 0, f"optimize ends with {status}")

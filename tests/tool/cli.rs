@@ -20,6 +20,7 @@ mod search;
 mod store;
 mod sweep;
 mod trace;
+mod units;
 mod verify;
 
 use assert_cmd::Command;
@@ -275,6 +276,7 @@ fn the_answer_decides_the_exit_status() {
         (&["--help"], 0),
         (&["--version"], 0),
         (&["completions", "bash"], 0),
+        (&["man"], 0),
     ] {
         let run = tool(arguments);
         assert_eq!(run.status, status, "{arguments:?}: {}", run.transcript());
@@ -319,6 +321,7 @@ fn json_is_one_object_whatever_happens() {
         &["trace", "explain", TRACE],
         &["trace", "compare", TRACE],
         &["completions", "zsh"],
+        &["man"],
         &["verify", "no-such-file.json"],
         &["verify", SCHEDULE, "--model", SCHEDULE],
         &["verify", SCHEDULE, "--memory", "half"],
@@ -394,8 +397,11 @@ fn commands() -> Vec<String> {
     let listed = |command: &str| -> Vec<String> {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = tool(&arguments).out;
-        let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-        let names = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+        // The tool itself has groups of commands before its options.
+        let lines = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
+        let lines = lines.skip_while(|line| !command.is_empty() && *line != "Commands:");
+        let lines = lines.take_while(|line| *line != "Options:" && *line != "Arguments:");
+        let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
     };
     let mut all = Vec::new();

@@ -10,7 +10,7 @@ use crate::cli::block_words::microbatches;
 use crate::cli::number::Interval;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::in_unit;
+use crate::draw::amounts::Amounts;
 use crate::encode::BlockBound;
 use crate::model::{Device, Model, Pass, Stage, Ticks, Units};
 
@@ -123,29 +123,40 @@ impl<'a> BlockReport<'a> {
 
 impl fmt::Display for BlockReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (time, memory) = (self.time_unit, self.memory_unit);
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
         let devices = count(self.devices as usize, "device", "devices");
         let mut line = |what: &str, value: String| writeln!(out, "  {what:<15}  {value}");
         line("block", format!("{}, {devices}", self.name.unwrap_or("unnamed")))?;
         let each = match self.period {
             1 => String::new(),
-            _ => format!(" for {}, {} for each", microbatches(self.period), self.interval_per_microbatch),
+            _ => format!(
+                " for {}, {} for each",
+                microbatches(self.period),
+                amounts.time(self.interval_per_microbatch.0)
+            ),
         };
-        line("interval", format!("{}{each}", in_unit(self.interval, time)))?;
+        line("interval", format!("{}{each}", amounts.time(self.interval.0)))?;
         if let Some(peak) = self.activation_peak_max {
             let bound = self.paper_bound_max.unwrap_or_default();
-            line("activation peak", format!("{peak} {memory}; from lifespans alone: {bound}"))?;
+            let (peak, bound) = (amounts.memory(peak), amounts.further_memory(bound));
+            line("activation peak", format!("{peak}; from lifespans alone: {bound}"))?;
         }
         if let Some(optimality) = &self.optimality {
             line("optimality", optimality.clone())?;
         }
         line("engine", self.engine.clone())?;
-        let mut table = Table::new(["device", "activation peak", "from lifespans"]);
+        let memory = amounts.memories(self.paper_bound.iter().chain(&self.activation_peak).copied());
+        let [peaks, bounds] = ["activation peak", "from lifespans"].map(|heading| {
+            // A count says what it counts in the lines above.
+            if memory.is_scaled() { format!("{heading}, {}", memory.unit()) } else { heading.to_owned() }
+        });
+        let mut table = Table::new(["device", &peaks, &bounds]);
         for (device, bound) in self.paper_bound.iter().enumerate() {
-            let peak = self.activation_peak.get(device).map_or_else(|| "-".to_owned(), ToString::to_string);
-            table.row([device.to_string(), peak, bound.to_string()]);
+            let peak =
+                self.activation_peak.get(device).map_or_else(|| "-".to_owned(), |&peak| memory.cell(peak));
+            table.row([device.to_string(), peak, memory.cell(*bound)]);
         }
-        write!(out, "\n{table}\noffsets, as stage, kind @ {time}:\n")?;
+        write!(out, "\n{table}\noffsets, as stage, kind @ {}:\n", self.time_unit)?;
         for device in Device::all(self.devices) {
             writeln!(out, "  device {device}: {}", self.order(device))?;
         }

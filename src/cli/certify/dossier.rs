@@ -15,8 +15,9 @@ use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::search::Infeasible;
 use crate::cli::size::check_size;
-use crate::draw::in_unit;
+use crate::draw::amounts::Amounts;
 use crate::estimate::Work;
+use crate::model::Ticks;
 use crate::optimize::exact::proof::{self, Certified, ProofError};
 use crate::optimize::{OptimizeError, Options, optimize};
 use crate::schedule;
@@ -52,7 +53,7 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
         Ok(solution) => solution.schedule,
         Err(OptimizeError::Infeasible(reason)) => {
             drop((progress, limit));
-            output.print(&Infeasible::because(reason.to_string()))?;
+            output.print(&Infeasible::of(&reason, &model))?;
             return Ok(Status::No);
         }
         Err(error) => return Err(crate::cli::optimize::refused(&error)),
@@ -108,7 +109,7 @@ impl fmt::Display for CertifyReport {
         writeln!(
             out,
             "no schedule of F, I and W within these limits ends before {}",
-            in_unit(makespan, &self.unit)
+            Amounts::new(out.alternate(), &self.unit, "").time_in_full(Ticks(makespan))
         )?;
         for file in &self.files {
             writeln!(out, "wrote {file}")?;

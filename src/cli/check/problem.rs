@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 use serde::Serialize;
 
+use crate::draw::amounts::{Amounts, Column};
 use crate::draw::plural;
 use crate::model::{
     Device, Kind, Links, Messages, Model, Offload, Overlap, PairDurations, Recompute, RecomputeLevel, Shape,
@@ -290,7 +291,8 @@ impl<'a> ProblemReport<'a> {
 
 impl fmt::Display for ProblemReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (time, unit) = (plural(self.time_unit), self.memory_unit);
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
+        let shown = Shown(amounts);
         let mut line = |what: &str, text: String| writeln!(out, "  {what:<12}  {text}");
         let placement = match self.shape {
             Shape::Explicit => {
@@ -306,27 +308,26 @@ impl fmt::Display for ProblemReport<'_> {
                 self.devices, self.stages, self.microbatches
             ),
         )?;
-        let [forward, input, weight] =
-            [&self.forward, &self.backward_input, &self.backward_weight].map(|durations| values(durations));
-        line("durations", format!("F {forward}; I {input}; W {weight} {time}"))?;
+        let ([forward, input, weight], unit) =
+            shown.times([&self.forward, &self.backward_input, &self.backward_weight]);
+        line("durations", format!("F {forward}; I {input}; W {weight} {unit}"))?;
         if self.communication.iter().any(|&latency| latency > 0) {
-            line("latencies", format!("{} {time}", values(&self.communication)))?;
+            let ([latencies], unit) = shown.times([&self.communication]);
+            line("latencies", format!("{latencies} {unit}"))?;
         } else {
             line("latencies", "none".to_owned())?;
         }
         if let Some(LowEnds { forward, backward_input, backward_weight, communication }) = &self.low_ends {
-            let [forward, input, weight] =
-                [forward, backward_input, backward_weight].map(|durations| values(durations));
-            let latencies = match communication.as_slice() {
-                [] => String::new(),
-                communication => format!("; latencies {}", values(communication)),
-            };
-            line("low ends", format!("F {forward}; I {input}; W {weight}{latencies} {time}"))?;
+            let ([forward, input, weight, latencies], unit) =
+                shown.times([forward, backward_input, backward_weight, communication]);
+            let latencies =
+                if communication.is_empty() { String::new() } else { format!("; latencies {latencies}") };
+            line("low ends", format!("F {forward}; I {input}; W {weight}{latencies} {unit}"))?;
         }
         if let Some(OverlapReport { forward_backward, forward_input, parts }) = &self.overlap {
             let [full, input] = [(forward_backward, Kind::B), (forward_input, Kind::I)]
                 .map(|(said, kind)| with_parts(said, parts.as_ref(), kind));
-            line("pairs", format!("F beside B {full}; F beside I {input}; in {time}"))?;
+            line("pairs", format!("F beside B {full}; F beside I {input}; in {}", plural(self.time_unit)))?;
             for text in parts.iter().flat_map(PartsReport::lines) {
                 line("parts", text)?;
             }
@@ -339,57 +340,73 @@ impl fmt::Display for ProblemReport<'_> {
                     format!("one network card for each of the nodes {}", nodes.format(" "))
                 },
             );
-            line("messages", format!("occupy {} {time}; {links}", values(occupancy)))?;
+            let ([occupancy], unit) = shown.times([occupancy]);
+            line("messages", format!("occupy {occupancy} {unit}; {links}"))?;
         }
         if let Some(OffloadReport { moved, to_host, from_host }) = &self.offload {
-            let [moved, to_host, from_host] = [moved, to_host, from_host].map(|list| values(list));
-            let memory = self.memory_unit;
+            let ([moved], memory) = shown.memory([moved]);
+            let ([to_host, from_host], time) = shown.times([to_host, from_host]);
             line("offload", format!("{moved} {memory}; to the host {to_host}, back {from_host} {time}"))?;
         }
         if let Some(StepReport { reduce, optimizer }) = &self.step {
-            let (reduce, optimizer) = (values(reduce), values(optimizer));
-            line("step", format!("reduction {reduce}; optimiser step {optimizer} {time}"))?;
+            let ([reduce, optimizer], unit) = shown.times([reduce, optimizer]);
+            line("step", format!("reduction {reduce}; optimiser step {optimizer} {unit}"))?;
         }
         if let Some(ShardingReport { gather, gathered, stages }) = &self.sharding {
-            let (gather, gathered) = (values(gather), values(gathered));
+            let (([gather], time), ([gathered], memory)) = (shown.times([gather]), shown.memory([gathered]));
             let stages = if *stages == 1 { "1 stage".to_owned() } else { format!("{stages} stages") };
-            line("sharding", format!("gather {gather} {time}, {gathered} {unit}; {stages} at a time"))?;
+            line("sharding", format!("gather {gather} {time}, {gathered} {memory}; {stages} at a time"))?;
         }
-        let mut held =
-            format!("F holds {}, until W {}", values(&self.activation), values(&self.retained_for_weight));
-        if let (Some(checkpoint), None) = (&self.checkpoint, &self.recompute) {
-            held.extend([", a checkpoint ", &values(checkpoint)]);
+        let single = self.checkpoint.as_deref().filter(|_| self.recompute.is_none());
+        let has_weights = self.weights.iter().any(|&weights| weights > 0);
+        let weights: &[i64] = if has_weights { &self.weights } else { &[] };
+        let ([activation, retained, checkpoint, weights], unit) =
+            shown.memory([&self.activation, &self.retained_for_weight, single.unwrap_or_default(), weights]);
+        let mut held = format!("F holds {activation}, until W {retained}");
+        if single.is_some() {
+            held.extend([", a checkpoint ", &checkpoint]);
         }
-        if self.weights.iter().any(|&weights| weights > 0) {
-            held.extend([", weights ", &values(&self.weights)]);
+        if has_weights {
+            held.extend([", weights ", &weights]);
         }
         line("memory", format!("{held} {unit}"))?;
         if let Some(RecomputeReport { levels, fused }) = &self.recompute {
             let level = |LevelReport { checkpoint, duration }: &LevelReport| {
-                let again = duration.as_ref().map_or_else(|| "as F".to_owned(), |duration| values(duration));
-                format!("checkpoint {} {unit}, R {again}", values(checkpoint))
+                let again = duration.as_deref().map_or_else(
+                    || "as F".to_owned(),
+                    |duration| {
+                        let ([again], unit) = shown.times([duration]);
+                        format!("{again} {unit}")
+                    },
+                );
+                let ([checkpoint], unit) = shown.memory([checkpoint]);
+                format!("checkpoint {checkpoint} {unit}, R {again}")
             };
             let place = if *fused { "; right before its backward" } else { "" };
             line("recompute", format!("{}{place}", levels.iter().map(level).join("; ")))?;
         }
         if let Some(workspace) = &self.workspace {
             let WorkspaceReport { forward, backward_input, backward_weight, backward, recompute } = workspace;
-            let [forward, input, weight, full, again] =
-                [forward, backward_input, backward_weight, backward, recompute].map(|list| values(list));
+            let ([forward, input, weight, full, again], unit) =
+                shown.memory([forward, backward_input, backward_weight, backward, recompute]);
             let again = if self.checkpoint.is_some() { format!("; R {again}") } else { String::new() };
             line("workspace", format!("F {forward}; I {input}; W {weight}; B {full}{again} {unit}"))?;
         }
         if let Some(receive) = &self.receive {
-            line("buffers", format!("{} {unit} for each received message", values(receive)))?;
+            let ([receive], unit) = shown.memory([receive]);
+            line("buffers", format!("{receive} {unit} for each received message"))?;
         }
+        let limits = amounts.memories(self.capacity.iter().flatten().copied());
         let capacities = self
             .capacity
             .iter()
-            .map(|capacity| capacity.map_or_else(|| "none".to_owned(), |units| units.to_string()));
+            .map(|capacity| capacity.map_or_else(|| "none".to_owned(), |units| limits.cell(units)));
         let capacities = match self.capacity.iter().all_equal_value() {
             Ok(None) => "none".to_owned(),
-            Ok(Some(units)) => format!("{units} {unit} on each device"),
-            Err(_) => format!("{} {unit} on the devices in turn", values(&capacities.collect_vec())),
+            Ok(&Some(units)) => format!("{} on each device", amounts.memory(units)),
+            Err(_) => {
+                format!("{} {} on the devices in turn", values(&capacities.collect_vec()), limits.unit())
+            }
         };
         line("memory limit", capacities)?;
         let compared = if self.compared_with_model {
@@ -398,6 +415,27 @@ impl fmt::Display for ProblemReport<'_> {
             "this problem was not compared with yours: --model MODEL does it"
         };
         line("your model", compared.to_owned())
+    }
+}
+
+/// Lists of amounts, all in one unit.
+#[derive(Clone, Copy)]
+struct Shown<'a>(Amounts<'a>);
+
+impl Shown<'_> {
+    /// Lists of times with all their digits, and their unit.
+    fn times<const N: usize>(self, lists: [&[i64]; N]) -> ([String; N], String) {
+        Self::listed(lists, &self.0.times_in_full(lists.into_iter().flatten().copied()))
+    }
+
+    /// Lists of amounts of memory, and their unit.
+    fn memory<const N: usize>(self, lists: [&[i64]; N]) -> ([String; N], String) {
+        Self::listed(lists, &self.0.memories(lists.into_iter().flatten().copied()))
+    }
+
+    fn listed<const N: usize>(lists: [&[i64]; N], column: &Column) -> ([String; N], String) {
+        let list = |list: &[i64]| values(&list.iter().map(|&amount| column.cell(amount)).collect_vec());
+        (lists.map(list), column.unit().to_owned())
     }
 }
 

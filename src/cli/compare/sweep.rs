@@ -14,6 +14,7 @@ use crate::cli::progress::Progress;
 use crate::cli::search::Infeasible;
 use crate::cli::size::check_size;
 use crate::cli::sweep::{AtSize, Case, Combination, note_each_once};
+use crate::draw::plural;
 use crate::estimate::Work;
 use crate::model::Model;
 use crate::optimize::sweep::tightest_first;
@@ -49,7 +50,7 @@ enum Answer<'a> {
 /// # Errors
 /// When a file or an option is wrong, or a search is defective.
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
-    let progress = Progress::start("reading the model");
+    let progress = Progress::start("reading the model").until(args.search.time_limit());
     let sizes = args.model.read()?;
     let combinations: usize = sizes.iter().map(|at| at.cases.len()).sum();
     let time_limit = args.search.time_limit_of(combinations);
@@ -124,10 +125,10 @@ impl fmt::Display for Comparisons<'_> {
             write!(out, "{before}")?;
             before = "\n";
             match &block.answer {
-                Answer::Compared(comparison) => write!(out, "{comparison}")?,
+                Answer::Compared(comparison) => comparison.fmt(out)?,
                 Answer::Infeasible(infeasible) => {
                     let (of, model) = (block.combination, block.model);
-                    let units = [model.costs().unit.as_str(), model.memory().unit.as_str()];
+                    let units = [plural(&model.costs().unit), &model.memory().unit];
                     let line = headline(model.name(), [of.devices(), of.microbatches()], units);
                     let limit = of.limit_words().unwrap_or_default();
                     write!(out, "{line}; memory limit {limit}\n\n{infeasible}")?;

@@ -64,7 +64,7 @@ pub fn run(args: &FrontierArgs, sizes: &[Size], output: Output) -> Result<Status
     } else {
         models.into_iter().map(for_blocks).collect::<Result<Vec<Model>, Error>>()?
     };
-    let progress = Progress::start("frontier");
+    let progress = Progress::start("frontier").until(args.time_limit());
     let stop = Stop::on(on_signals()).within(output.left_of(time_limit));
     let limit = Deadline::after(time_limit, output);
     if args.whole {

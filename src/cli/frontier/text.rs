@@ -7,7 +7,8 @@ use crate::cli::block_words::blocks;
 use crate::cli::figures::percentage;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::{letters, plural};
+use crate::draw::amounts::Amounts;
+use crate::draw::letters;
 use crate::replay::Rate;
 
 /// How much of a point is proved.
@@ -62,13 +63,27 @@ impl FrontierReport<'_> {
 
 impl fmt::Display for FrontierReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
+        let named = self.schedules.iter();
+        let times = amounts.times(
+            self.points
+                .iter()
+                .flat_map(|row| [row.interval.0, row.bound.0])
+                .chain(named.clone().filter_map(|row| Some(row.interval?.0))),
+        );
+        let memory = amounts.memories(
+            self.points
+                .iter()
+                .map(|row| row.activation_peak_max)
+                .chain(named.flat_map(|row| [row.activation_peak_max, row.peak_memory_max])),
+        );
         writeln!(
             out,
             "{}: {}; times in {}, memory in {}; engine {}\n",
             self.model,
             count(self.devices as usize, "device", "devices"),
-            plural(self.time_unit),
-            self.memory_unit,
+            times.unit(),
+            memory.unit(),
             self.engine
         )?;
         let headings =
@@ -78,11 +93,11 @@ impl fmt::Display for FrontierReport<'_> {
             let proof = match row.proved() {
                 Extent::Both => "proved".to_owned(),
                 Extent::Interval => "interval proved".to_owned(),
-                Extent::Neither => format!("not below {}", row.bound),
+                Extent::Neither => format!("not below {}", times.cell(row.bound.0)),
             };
             table.row([
-                row.activation_peak_max.to_string(),
-                row.interval.to_string(),
+                memory.cell(row.activation_peak_max),
+                times.cell(row.interval.0),
                 percentage(row.rate),
                 percentage(row.useful),
                 proof,
@@ -128,12 +143,12 @@ impl fmt::Display for FrontierReport<'_> {
                 table.row([
                     row.name.to_owned(),
                     mark.map_or_else(|| "-".to_owned(), |letter| letter.to_string()),
-                    row.activation_peak_max.to_string(),
-                    row.interval.map_or_else(|| "-".to_owned(), |interval| interval.to_string()),
+                    memory.cell(row.activation_peak_max),
+                    row.interval.map_or_else(|| "-".to_owned(), |interval| times.cell(interval.0)),
                     row.gap.map_or_else(|| "-".to_owned(), percentage),
                     percentage(row.rate),
                     percentage(row.useful),
-                    row.peak_memory_max.to_string(),
+                    memory.cell(row.peak_memory_max),
                 ]);
             }
             let recomputing = self.schedules.iter().any(|row| row.rate + row.useful < Rate::from_integer(1));

@@ -19,6 +19,7 @@ use crate::cli::progress::Progress;
 use crate::cli::search;
 use crate::cli::size::{Size, check_size};
 use crate::cli::table::Table;
+use crate::draw::amounts::Amounts;
 use crate::draw::{Axes, Curve, Spot, letters};
 use crate::estimate::Work;
 use crate::model::{Model, Units};
@@ -96,7 +97,7 @@ struct Named {
 pub fn run(args: &FrontierArgs, size: Size, output: Output) -> Result<Status, Error> {
     let target = args.output.as_ref().map(|path| drawing(path, output)).transpose()?;
     let model = size.apply(read_model(&args.model)?)?;
-    let progress = Progress::start("frontier");
+    let progress = Progress::start("frontier").until(args.time_limit());
     check_size(&model, Work::Search, Some(args.time_limit()))?;
     let stop = Stop::on(on_signals()).within(output.left_of(args.time_limit()));
     let limit = Deadline::after(args.time_limit(), output);
@@ -221,7 +222,12 @@ impl Named {
 
 impl fmt::Display for WholeReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (size, units) = ([self.devices, self.microbatches], [self.time_unit, self.memory_unit]);
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
+        let times = self.points.iter().flat_map(|row| [row.makespan, row.lower_bound]);
+        let times = amounts.times(times.chain(self.schedules.iter().map(|row| row.makespan)));
+        let memory = self.points.iter().map(|row| row.peak_memory_max);
+        let memory = amounts.memories(memory.chain(self.schedules.iter().map(|row| row.peak_memory_max)));
+        let (size, units) = ([self.devices, self.microbatches], [times.unit(), memory.unit()]);
         writeln!(out, "{}\n", headline(self.model, size, units))?;
         let mut table = Table::new([
             "peak memory",
@@ -234,9 +240,9 @@ impl fmt::Display for WholeReport<'_> {
         ]);
         for row in &self.points {
             table.row([
-                row.peak_memory_max.to_string(),
-                row.makespan.to_string(),
-                row.lower_bound.to_string(),
+                memory.cell(row.peak_memory_max),
+                times.cell(row.makespan),
+                times.cell(row.lower_bound),
                 if row.lower_bound == row.makespan { "none".to_owned() } else { percentage(row.shown_gap) },
                 percentage(row.rates[0]),
                 percentage(row.rates[1]),
@@ -254,14 +260,14 @@ impl fmt::Display for WholeReport<'_> {
         writeln!(out, "lower bound: no schedule that holds no more than the peak on any device is shorter")?;
         writeln!(
             out,
-            "no schedule keeps to less than {} {} on every device",
-            self.least_memory, self.memory_unit
+            "no schedule keeps to less than {} on every device",
+            amounts.memory(self.least_memory)
         )?;
         for limit in &self.undecided_limits {
             writeln!(
                 out,
-                "with {limit} {} on every device, none was found, and none is ruled out",
-                self.memory_unit
+                "with {} on every device, no schedule was found, and none is ruled out",
+                amounts.memory(*limit)
             )?;
         }
         if !self.schedules.is_empty() {
@@ -272,8 +278,8 @@ impl fmt::Display for WholeReport<'_> {
                 table.row([
                     row.name.to_owned(),
                     letter.to_string(),
-                    row.peak_memory_max.to_string(),
-                    row.makespan.to_string(),
+                    memory.cell(row.peak_memory_max),
+                    times.cell(row.makespan),
                     row.gap.map_or_else(|| "-".to_owned(), percentage),
                     percentage(row.rate),
                 ]);

@@ -18,7 +18,7 @@ use crate::cli::size::{ModelArgs, check_size};
 use crate::cli::table::Table;
 use crate::cli::trace::{Named, profile, read_traces};
 use crate::cli::violations::count;
-use crate::draw::{in_unit, plural};
+use crate::draw::amounts::{Amount, Amounts};
 use crate::estimate::Work;
 use crate::model::{Costs, Model, ModelError, Ticks};
 use crate::optimize::OptimizeError;
@@ -130,7 +130,7 @@ pub fn mean(
         ));
     }
     if args.search.objective() != ObjectiveName::Makespan {
-        return Err(Error::usage("--robust mean minimises the makespan alone", "leave --objective out"));
+        return Err(Error::usage("--robust mean minimises the makespan alone", "leave --minimize out"));
     }
     let progress = Progress::start("reading the traces");
     let traces = read_traces(&args.trace)?;
@@ -152,7 +152,7 @@ pub fn mean(
     let mut found = match found {
         Ok(found) => found,
         Err(MeanError::Optimize(OptimizeError::Infeasible(reason))) => {
-            output.print(&Infeasible::because(reason.to_string()))?;
+            output.print(&Infeasible::of(&reason, model))?;
             return Ok(Status::No);
         }
         Err(MeanError::Optimize(error)) => return Err(refused(&error)),
@@ -247,6 +247,7 @@ fn others(found: &MeanSolution) -> impl Iterator<Item = (&str, &Measured)> {
 impl fmt::Display for MeanReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let best = &self.found.best;
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
         writeln!(
             out,
             "{}: {}, {}, found by {}",
@@ -256,7 +257,7 @@ impl fmt::Display for MeanReport<'_> {
             self.engine
         )?;
         let mut line = |what: &str, text: String| writeln!(out, "  {what:<12}  {text}");
-        line("mean", in_unit(best.mean(), self.time_unit))?;
+        line("mean", amounts.time(best.mean()))?;
         line(
             "measured",
             format!(
@@ -266,22 +267,32 @@ impl fmt::Display for MeanReport<'_> {
                 self.origin
             ),
         )?;
-        line("peak memory", format!("{} {}", peaks(&best.verdict.peak_memory), self.memory_unit))?;
+        line("peak memory", peaks(&best.verdict.peak_memory, amounts))?;
         line("minimised", "the mean makespan over these iterations, each with its own durations".to_owned())?;
+        let all = || [("", best)].into_iter().chain(others(self.found)).map(|(_, other)| other);
+        let means = all().map(|other| Amount::from(other.mean()));
+        let makespans = all().flat_map(|other| &other.makespans).map(|&makespan| makespan.into());
+        let times = amounts.times(means.chain(makespans));
         let mut table = Table::new(["schedule", "mean", "above", "least", "most"]);
         let mut row = |name: &str, of: &Measured| {
             let (least, most) = (of.makespans.iter().min(), of.makespans.iter().max());
-            let shown = |ticks: Option<&Ticks>| ticks.map_or_else(String::new, ToString::to_string);
+            let shown = |ticks: Option<&Ticks>| ticks.map_or_else(String::new, |&ticks| times.cell(ticks));
             let above = Ratio::new(of.total() - best.total(), best.total().max(1));
-            table.row([name.to_owned(), rounded(of.mean()), percentage(above), shown(least), shown(most)]);
+            table.row([
+                name.to_owned(),
+                times.cell(rounded(of.mean())),
+                percentage(above),
+                shown(least),
+                shown(most),
+            ]);
         };
         row("this one", best);
         others(self.found).for_each(|(name, other)| row(name, other));
-        write!(out, "\nmakespans in {}, means rounded:\n\n{table}", plural(self.time_unit))
+        write!(out, "\nmakespans in {}, means rounded:\n\n{table}", times.unit())
     }
 }
 
 /// The nearest integer, halves up.
-fn rounded(mean: Ratio<i128>) -> String {
-    (mean + Ratio::new(1, 2)).floor().to_integer().to_string()
+fn rounded(mean: Ratio<i128>) -> Ratio<i128> {
+    (mean + Ratio::new(1, 2)).floor()
 }

@@ -18,9 +18,9 @@ use crate::cli::output::{Output, Target};
 use crate::cli::progress::Progress;
 use crate::cli::search::{Infeasible, step};
 use crate::cli::size::check_size;
-use crate::cli::sweep::{AtSize, Case, Combination, note_each_once};
+use crate::cli::sweep::{AtSize, Case, Combination, DeviceLimits, note_each_once};
 use crate::cli::table::Table;
-use crate::draw::plural;
+use crate::draw::amounts::{Amounts, Column};
 use crate::estimate::Work;
 use crate::model::{Model, Units};
 use crate::optimize::OptimizeError;
@@ -49,7 +49,7 @@ struct Row<'a> {
     #[serde(flatten)]
     answer: Answer<'a>,
     #[serde(skip)]
-    limit: String,
+    limit: DeviceLimits,
 }
 
 #[derive(Serialize)]
@@ -94,7 +94,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     for at in &sizes {
         check_size(&at.model, Work::Search, Some(share))?;
     }
-    let progress = Progress::start("starting");
+    let progress = Progress::start("starting").until(time_limit);
     let stop = Stop::on(on_signals()).within(output.left_of(time_limit));
     let limit = Deadline::after(time_limit, output);
     let mut swept: Vec<Swept<'_>> = Vec::with_capacity(combinations);
@@ -132,7 +132,11 @@ fn at_size<'a>(
         at.cases.iter().filter_map(|case| Some((case, case.model.as_ref().ok()?.clone()))).collect();
     let (cases, models): (Vec<&Case>, Vec<Model>) = fitting.into_iter().unzip();
     let outcomes = sweep(&models, &args.search.options(stop), &mut |position, state| {
-        progress.step(format!("{}: {}", cases[position].combination.words(), step(state)));
+        progress.step(format!(
+            "{}: {}",
+            cases[position].combination.words(),
+            step(state, &at.model.costs().unit)
+        ));
     });
     let mut outcomes = outcomes.map_err(|error| refused(&error))?.into_iter();
     let answer = |case: &'a Case| match &case.model {
@@ -197,9 +201,7 @@ impl Swept<'_> {
             (Ok(Outcome::Found(solution)), Ok(model)) => {
                 Answer::Found(Box::new(SolutionReport::of(model, solution, args.search.objective())))
             }
-            (Ok(Outcome::Infeasible(reason)), _) => {
-                Answer::Infeasible(Infeasible::because(reason.to_string()))
-            }
+            (Ok(Outcome::Infeasible(reason)), Ok(model)) => Answer::Infeasible(Infeasible::of(reason, model)),
             (Ok(Outcome::NoneFound(beyond)), _) => {
                 unknown(OptimizeError::NoneFound(beyond.clone()).to_string())
             }
@@ -216,8 +218,8 @@ impl Swept<'_> {
         let is_found = matches!(answer, Answer::Found(_));
         let file = folder.filter(|_| is_found).map(|folder| FileName::of(place(folder, &case.combination)));
         let limit = case.model.as_ref().map_or_else(
-            |_| case.combination.memory_limit().unwrap_or_default().to_string(),
-            |model| case.limit_cell(model),
+            |_| DeviceLimits::Same(case.combination.memory_limit().unwrap_or_default()),
+            |model| case.limit(model),
         );
         Row { combination: &case.combination, file, answer, limit }
     }
@@ -245,18 +247,34 @@ impl SweepReport<'_> {
     }
 }
 
+impl SweepReport<'_> {
+    /// How the columns of times and of memory show them.
+    fn columns(&self, amounts: Amounts<'_>) -> [Column; 2] {
+        let limits = self.rows.iter().filter_map(|row| match row.limit {
+            DeviceLimits::Same(limit) => Some(limit),
+            DeviceLimits::None | DeviceLimits::Several => None,
+        });
+        let peaks = self.found().filter_map(|report| report.figures.peak_memory_max);
+        [amounts.times(self.found().flat_map(SolutionReport::times)), amounts.memories(limits.chain(peaks))]
+    }
+}
+
 impl Row<'_> {
-    fn cells(&self) -> [String; 11] {
+    fn cells(&self, columns: [&Column; 2]) -> [String; 11] {
         let of = self.combination;
         let [devices, microbatches] = [of.devices(), of.microbatches()].map(|count| count.to_string());
         let asked = of.asked().unwrap_or("-").to_owned();
         let figures = match &self.answer {
-            Answer::Found(report) => report.cells(),
+            Answer::Found(report) => report.cells(columns),
             Answer::Infeasible(_) => without_figures("infeasible"),
             Answer::Unknown(_) => without_figures("unknown"),
         };
         let [makespan, span, bound, gap, bubble, peak, optimal] = figures;
-        let limit = self.limit.clone();
+        let limit = match self.limit {
+            DeviceLimits::None => "none".to_owned(),
+            DeviceLimits::Same(limit) => columns[1].cell(limit),
+            DeviceLimits::Several => "the model's".to_owned(),
+        };
         [devices, microbatches, asked, limit, makespan, span, bound, gap, bubble, peak, optimal]
     }
 
@@ -275,16 +293,21 @@ fn without_figures(makespan: &str) -> [String; 7] {
 }
 
 impl SolutionReport<'_> {
-    fn cells(&self) -> [String; 7] {
-        let figure = |figure: Option<i64>| figure.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    fn times(&self) -> impl Iterator<Item = i64> {
+        [self.figures.makespan, self.figures.device_span, Some(self.lower_bound)].into_iter().flatten()
+    }
+
+    fn cells(&self, [times, memory]: [&Column; 2]) -> [String; 7] {
+        let figure = |figure: Option<i64>| figure.map_or_else(|| "-".to_owned(), |value| times.cell(value));
+        let peak = self.figures.peak_memory_max;
         let timing = self.solution.verdict.timing.as_ref();
         [
             figure(self.figures.makespan),
             figure(self.figures.device_span),
-            self.lower_bound.to_string(),
+            times.cell(self.lower_bound),
             if self.optimal { "none".to_owned() } else { percentage(self.solution.gap()) },
             timing.map_or_else(|| "-".to_owned(), |timing| percentage(timing.metrics.bubble_rate)),
-            figure(self.figures.peak_memory_max),
+            peak.map_or_else(|| "-".to_owned(), |peak| memory.cell(peak)),
             if self.optimal { "yes" } else { "no" }.to_owned(),
         ]
     }
@@ -292,8 +315,9 @@ impl SolutionReport<'_> {
 
 impl fmt::Display for SweepReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (time, memory) = (plural(&self.model.costs().unit), &self.model.memory().unit);
-        writeln!(out, "{}: times in {time}, memory in {memory}\n", self.model.name())?;
+        let amounts = Amounts::new(out.alternate(), &self.model.costs().unit, &self.model.memory().unit);
+        let [times, memory] = self.columns(amounts);
+        writeln!(out, "{}: times in {}, memory in {}\n", self.model.name(), times.unit(), memory.unit())?;
         let mut table = Table::of_figures([
             "devices",
             "microbatches",
@@ -308,7 +332,7 @@ impl fmt::Display for SweepReport<'_> {
             "optimal",
         ]);
         for row in &self.rows {
-            table.row(row.cells());
+            table.row(row.cells([&times, &memory]));
         }
         // The lower bound is one on what is minimised.
         let table = if self.objective == Objective::DeviceSpan { table } else { table.without(5) };

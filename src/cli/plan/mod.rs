@@ -67,7 +67,7 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
         }
     };
     if args.search.objective().objective() != Objective::Makespan {
-        return Err(Error::usage("plans are compared by their makespan", "leave out --objective"));
+        return Err(Error::usage("plans are compared by their makespan", "leave out --minimize"));
     }
     let folder = args.output.as_deref().map(Folder::new).transpose()?;
     let JobFile { job, text } = &file;
@@ -75,7 +75,7 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     let results = store.as_ref().map_or_else(Results::default, Results::kept_in);
     let shard = args.store.shard();
     note_estimate(job);
-    let progress = Progress::start("starting");
+    let progress = Progress::start("starting").until(args.search.time_limit());
     let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
     let found = plan_shard(job, &args.search.options(&stop), shard, &results, &mut |state| {

@@ -12,7 +12,7 @@ use crate::cli::file_name::FileName;
 use crate::cli::job::gap;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::amounts;
+use crate::draw::amounts::{self, Amounts};
 use crate::job::{Choice, Job};
 use crate::model::Ticks;
 use crate::plan::{Alternative, Figures, Outcome, Plan};
@@ -179,11 +179,16 @@ fn does_not_fit(error: &CutBoundError, unit: &str) -> String {
 const LISTED: usize = 5;
 
 impl PlanReport<'_> {
+    /// How times and memory are shown.
+    fn amounts(&self, out: &fmt::Formatter<'_>) -> Amounts<'_> {
+        Amounts::new(out.alternate(), self.time_unit, self.memory_unit)
+    }
+
     /// The choices that have no plan, for one reason.
     fn list(&self, out: &mut fmt::Formatter<'_>, status: &str) -> fmt::Result {
         let rows = self.alternatives.iter().filter(|row| row.status == status);
         for row in rows.clone().take(LISTED) {
-            let bound = row.lower_bound.map(|bound| amounts::time(bound, self.time_unit));
+            let bound = row.lower_bound.map(|bound| self.amounts(out).time(bound));
             let because = match (status, bound) {
                 ("dropped", Some(bound)) => format!("no plan with it is below {bound}"),
                 _ => row.because.clone(),
@@ -224,7 +229,8 @@ impl fmt::Display for PlanReport<'_> {
         ]);
         let planned = self.alternatives.iter().filter(|row| row.makespan.is_some());
         let shown = planned.clone().take(self.top);
-        let time = |ticks: i64| amounts::time(ticks, self.time_unit);
+        let amounts = self.amounts(out);
+        let time = |ticks: i64| amounts.time(ticks);
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         for row in shown {
             let worth = row.worth.as_ref();
@@ -234,7 +240,7 @@ impl fmt::Display for PlanReport<'_> {
                 or_dash(row.makespan.map(time)),
                 or_dash(worth.and_then(|worth| worth.samples_per_second).map(amounts::digits)),
                 or_dash(worth.and_then(|worth| worth.utilisation).map(percentage)),
-                or_dash(row.peak_memory_max.map(|peak| amounts::memory(peak, self.memory_unit))),
+                or_dash(row.peak_memory_max.map(|peak| amounts.memory(peak))),
                 or_dash(row.lower_bound.map(time)),
                 cut.join(","),
             ]);

@@ -7,7 +7,7 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use crate::cli::table::Table;
-use crate::draw::in_unit;
+use crate::draw::amounts::Amounts;
 use crate::model::{Device, Kind, Launched, Model, Stage};
 use crate::schedule::Schedule;
 
@@ -74,7 +74,11 @@ pub(super) fn launches<'a>(model: &'a Model, schedule: &Schedule) -> Vec<PairLau
 const NAMED: usize = 8;
 
 /// A table for each launch order, with the pairs of stages that have it.
-pub(super) fn show(all: &[PairLaunches<'_>], unit: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(super) fn show(
+    all: &[PairLaunches<'_>],
+    amounts: Amounts<'_>,
+    out: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     let mut left: Vec<&PairLaunches<'_>> = all.iter().collect();
     while let Some(&PairLaunches { ref kind, duration, ref launches, .. }) = left.first().copied() {
         let (alike, others): (Vec<_>, Vec<_>) =
@@ -89,12 +93,13 @@ pub(super) fn show(all: &[PairLaunches<'_>], unit: &str, out: &mut fmt::Formatte
             out,
             "\nF beside {kind} of stages {}{more}, {}: parts in the order of their launches",
             named.format(", "),
-            in_unit(duration, unit)
+            amounts.time(duration)
         )?;
+        let times = amounts.times(launches.iter().flat_map(|part| [part.start, part.end]));
         let mut table = Table::new(["part", "of", "on", "start", "end"]);
         for LaunchedPart { pass, part, on, start, end } in launches {
             let part = (*part).to_owned();
-            table.row([part, pass.clone(), on.clone(), start.to_string(), end.to_string()]);
+            table.row([part, pass.clone(), on.clone(), times.cell(*start), times.cell(*end)]);
         }
         write!(out, "{table}")?;
     }

@@ -60,8 +60,8 @@ const FIELDS: [(&str, Put); 10] = [
     ("the name of a setting", |schedule, _, text| _ = made(schedule).settings.insert(text, "1".to_owned())),
     ("the name of the model", |_, problem, text| problem.name = text),
     ("the source of the model", |_, problem, text| problem.source = Some(text)),
-    ("the unit of time", |_, problem, text| problem.time_unit = text),
-    ("the unit of memory", |_, problem, text| problem.memory_unit = text),
+    ("the unit of time", |_, problem, text| problem.time_unit = format!("counts of {text}")),
+    ("the unit of memory", |_, problem, text| problem.memory_unit = format!("counts of {text}")),
 ];
 
 fn made(schedule: &mut Schedule) -> &mut Provenance {

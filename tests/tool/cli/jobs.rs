@@ -40,7 +40,7 @@ fn a_cut_is_found_checked_and_compared_with_others() {
         ("choice_that_is_none", &["optimize", JOB, "--pipeline", "3"]),
         ("cut_of_a_model", &["optimize", MODEL, "--partition", "even"]),
         ("memory_of_a_job", &["optimize", JOB, "--memory", "50%"]),
-        ("span_of_a_job", &["optimize", JOB, "--pipeline", "4", "--placement", "v", "--objective", "span"]),
+        ("span_of_a_job", &["optimize", JOB, "--pipeline", "4", "--placement", "v", "--minimize", "span"]),
         ("job_in_place_of_a_model", &["compare", JOB]),
         ("plan", &["plan", JOB]),
         ("plan_of_a_model", &["plan", MODEL]),

@@ -55,7 +55,10 @@ fn mistakes_in_files_are_shown_where_they_are() {
     for (text, from, to) in [
         (&model, "forward = 3", "forwards = 3"),
         (&model, "forward = 3\n", ""),
-        (&model, "forward = 3", "forward = 3.5"),
+        (&model, "forward = 3", "forward = \"3 fortnights\""),
+        (&model, "forward = 3", "forward = \"3 GiB\""),
+        (&model, "[time]", "[time]\nunit = \"sec\""),
+        (&model, "[memory]", "[memory]\nunit = \"gib\""),
         (&model, "forward = 3", "forward = [3, 3, 3]"),
         (&model, "capacity = 2", "capacity = -2"),
         (&model, "devices = 2", "devices = 2 2"),

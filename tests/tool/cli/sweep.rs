@@ -31,7 +31,7 @@ fn optimize_prints_a_row_for_every_combination() {
     let run =
         tool(&["optimize", UNEVEN, "--devices", "3,2", "--microbatches", "4,6", "--memory", "100%,1,75%"]);
     assert_recorded("sweep_optimize", &run.transcript());
-    let run = tool(&["optimize", V, "--microbatches", "4,6", "--objective", "span"]);
+    let run = tool(&["optimize", V, "--microbatches", "4,6", "--minimize", "span"]);
     assert_recorded("sweep_optimize_span_without_limits", &run.transcript());
 }
 

@@ -314,7 +314,7 @@ fn problem_is_the_one_named(statement: &Statement) -> Result<Model, CertificateE
     if stated != found {
         return Err(CertificateError::ProblemAltered { stated, found });
     }
-    Ok(model::parse(&statement.problem)?)
+    Ok(model::parse_stated(&statement.problem)?)
 }
 
 fn problem_is_the_one_asked_about(statement: &Statement, model: &Model) -> Result<(), CertificateError> {

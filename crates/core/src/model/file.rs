@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::quantities::{Quantities, Scaled, TIME, UnitNames};
 use super::reading::{FileError, Table, TomlProblem, Value, document, root};
 use super::{
     Costs, Device, Links, Memory, Messages, Model, Overlap, PairDurations, Placement, Stage, StepEnd, Ticks,
@@ -9,14 +10,54 @@ use super::{
 };
 use super::{parts_file, recompute_file, transient_file};
 
-/// Reads a model file.
+/// A model file as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFile {
+    /// The model.
+    pub model: Model,
+    /// What was scaled to whole ticks or units of memory: times, memory, or nothing where the file counts both in whole units.
+    pub scaled: Vec<Scaled>,
+}
+
+/// Reads a model file. Times and memory are counts of the units that the file names, or amounts with decimals or units
+/// of their own, which are scaled to nanoseconds and bytes.
 ///
 /// # Errors
 /// When the text is not TOML, a key is unknown or missing, a value is of the wrong type, negative
-/// or too large, a list has the wrong length, or the parts are no [`Model`] together.
+/// or too large, a unit is not known, a list has the wrong length, or the parts are no [`Model`] together.
 pub fn parse(text: &str) -> Result<Model, FileError> {
+    read(text).map(|file| file.model)
+}
+
+/// Reads a model file, and says what was scaled.
+///
+/// # Errors
+/// As [`parse`].
+pub fn read(text: &str) -> Result<ModelFile, FileError> {
+    read_with(text, UnitNames::Known)
+}
+
+/// Reads the model that a certificate states: a file in which a unit may have any name, as [`Model::new`] allows.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn parse_stated(text: &str) -> Result<Model, FileError> {
+    read_with(text, UnitNames::Any).map(|file| file.model)
+}
+
+fn read_with(text: &str, names: UnitNames) -> Result<ModelFile, FileError> {
     let document = document(text)?;
     let file = root(&document);
+    let counts = Quantities::of(&file, names)?;
+    let model = read_model(&file, &counts);
+    // What was read as counts means nothing where there are other amounts.
+    match counts.in_base() {
+        None => Ok(ModelFile { model: model?, scaled: Vec::new() }),
+        Some(in_base) => Ok(ModelFile { model: read_model(&file, &in_base)?, scaled: in_base.scaled() }),
+    }
+}
+
+fn read_model(file: &Table<'_>, quantities: &Quantities) -> Result<Model, FileError> {
     file.only(&[
         "name",
         "source",
@@ -39,26 +80,28 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
     let placement = read_placement(&pipeline)?;
     let microbatches = pipeline.require("microbatches")?.count(1)?;
 
-    let [low, costs] = read_costs(&file.require("time")?.table()?, &placement)?;
+    let [low, costs] = read_costs(&file.require("time")?.table()?, &placement, quantities)?;
     let memory_table = file.get("memory").map(|value| value.table()).transpose()?;
     let recompute_table = file.get("recompute").map(|value| value.table()).transpose()?;
-    let memory = read_memory(memory_table.as_ref(), &placement)?;
-    let recompute =
-        recompute_table.as_ref().map(|table| recompute_file::read(table, &placement)).transpose()?;
-    let transient = transient_file::read(memory_table.as_ref(), &placement)?;
+    let memory = read_memory(memory_table.as_ref(), &placement, quantities)?;
+    let recompute = recompute_table
+        .as_ref()
+        .map(|table| recompute_file::read(table, &placement, quantities))
+        .transpose()?;
+    let transient = transient_file::read(memory_table.as_ref(), &placement, quantities)?;
     let overlap = match file.get("overlap") {
-        Some(value) => read_overlap(&value.table()?)?,
+        Some(value) => read_overlap(&value.table()?, quantities)?,
         None => Overlap::default(),
     };
+    let table = |key| file.get(key).map(|value| value.table()).transpose();
     let messages =
-        file.get("messages").map(|value| read_messages(&value.table()?, &placement)).transpose()?;
-    let step = file.get("step").map(|value| read_step(&value.table()?, &placement)).transpose()?;
-    let offload = file
-        .get("offload")
-        .map(|value| offload::read(&value.table()?, &memory.activation, &placement))
+        table("messages")?.map(|table| read_messages(&table, &placement, quantities)).transpose()?;
+    let step = table("step")?.map(|table| read_step(&table, &placement, quantities)).transpose()?;
+    let offload = table("offload")?
+        .map(|table| offload::read(&table, &memory.activation, &placement, quantities))
         .transpose()?;
     let sharding =
-        file.get("sharding").map(|value| sharding::read(&value.table()?, &placement)).transpose()?;
+        table("sharding")?.map(|table| sharding::read(&table, &placement, quantities)).transpose()?;
     Model::new(name, source, placement, microbatches, costs, memory)
         .and_then(|model| {
             let model = model.with_low_ends(low)?.with_overlap(overlap)?.with_recompute(recompute)?;
@@ -70,7 +113,7 @@ pub fn parse(text: &str) -> Result<Model, FileError> {
                 .with_sharding(sharding)
         })
         .map_err(|error| FileError {
-            span: span_of(&error, &file, &pipeline_value),
+            span: span_of(&error, file, &pipeline_value),
             problem: TomlProblem::Model(error),
         })
 }
@@ -195,19 +238,22 @@ fn read_lists(value: &Value<'_>, lists: &[Value<'_>]) -> Result<Placement, FileE
 }
 
 /// The low and the high ends.
-fn read_costs(time: &Table<'_>, placement: &Placement) -> Result<[Costs; 2], FileError> {
+fn read_costs(
+    time: &Table<'_>,
+    placement: &Placement,
+    quantities: &Quantities,
+) -> Result<[Costs; 2], FileError> {
     time.only(&["unit", "forward", "backward_input", "backward_weight", "communication"])?;
     let stages = placement.stages() as usize;
-    let ticks = |key| ranges::read(&time.require(key)?, stages, "stages");
-    let unit = read_unit(Some(time), "tick")?;
+    let ticks = |key| ranges::read(&time.require(key)?, stages, "stages", quantities);
     let [forward, backward_input, backward_weight] =
         [ticks("forward")?, ticks("backward_input")?, ticks("backward_weight")?];
     let communication = match time.get("communication") {
-        Some(value) => ranges::read(&value, stages - 1, "stage boundaries")?,
+        Some(value) => ranges::read(&value, stages - 1, "stage boundaries", quantities)?,
         None => [vec![Ticks::ZERO; stages - 1], vec![Ticks::ZERO; stages - 1]],
     };
     Ok([0, 1].map(|end| Costs {
-        unit: unit.clone(),
+        unit: quantities.time_unit(),
         forward: forward[end].clone(),
         backward_input: backward_input[end].clone(),
         backward_weight: backward_weight[end].clone(),
@@ -215,7 +261,11 @@ fn read_costs(time: &Table<'_>, placement: &Placement) -> Result<[Costs; 2], Fil
     }))
 }
 
-fn read_memory(memory: Option<&Table<'_>>, placement: &Placement) -> Result<Memory, FileError> {
+fn read_memory(
+    memory: Option<&Table<'_>>,
+    placement: &Placement,
+    quantities: &Quantities,
+) -> Result<Memory, FileError> {
     if let Some(memory) = memory {
         memory.only(&[
             "unit",
@@ -229,47 +279,46 @@ fn read_memory(memory: Option<&Table<'_>>, placement: &Placement) -> Result<Memo
     }
     let get = |key| memory.and_then(|table| table.get(key));
     let stages = placement.stages() as usize;
-    let devices = placement.devices() as usize;
-    let units = |value: Value<'_>| -> Result<Vec<Units>, FileError> {
-        Ok(value.amounts(stages, "stages")?.into_iter().map(Units).collect())
+    let units = |value: Value<'_>| quantities.all_units(&value, stages, "stages");
+    let activation = match (memory, get("activation")) {
+        (_, Some(value)) => units(value)?,
+        // One byte would be a surprise.
+        (Some(table), None) if quantities.memory_is_scaled() => units(table.require("activation")?)?,
+        _ => vec![Units(1); stages],
     };
-    let activation = get("activation").map_or_else(|| Ok(vec![Units(1); stages]), units)?;
     Ok(Memory {
-        unit: read_unit(memory, "stage-activation")?,
+        unit: quantities.memory_unit(),
         retained_for_weight: get("retained_for_weight").map_or_else(|| Ok(activation.clone()), units)?,
         activation,
         checkpoint: None,
         weights: get("weights").map_or_else(|| Ok(vec![Units::ZERO; stages]), units)?,
         capacity: match get("capacity") {
-            Some(value) => value
-                .amounts_or_none(devices, "devices")?
-                .into_iter()
-                .map(|capacity| capacity.map(Units))
-                .collect(),
-            None => vec![None; devices],
+            Some(value) => quantities.limits(&value, placement.devices() as usize)?,
+            None => vec![None; placement.devices() as usize],
         },
     })
 }
 
-fn read_overlap(overlap: &Table<'_>) -> Result<Overlap, FileError> {
+fn read_overlap(overlap: &Table<'_>, quantities: &Quantities) -> Result<Overlap, FileError> {
     overlap.only(&["forward_backward", "forward_input", "parts"])?;
-    let read = |key| overlap.get(key).map_or_else(|| Ok(PairDurations::Sum), |value| read_pairs(&value));
+    let read =
+        |key| overlap.get(key).map_or_else(|| Ok(PairDurations::Sum), |value| read_pairs(&value, quantities));
     Ok(Overlap {
         forward_backward: read("forward_backward")?,
         forward_input: read("forward_input")?,
-        parts: parts_file::read(overlap)?,
+        parts: parts_file::read(overlap, quantities)?,
     })
 }
 
 /// One duration for all pairs, or a list of tables with a pair each.
-fn read_pairs(value: &Value<'_>) -> Result<PairDurations, FileError> {
-    let Some(list) = value.list() else { return Ok(PairDurations::Uniform(Ticks(value.amount()?))) };
+fn read_pairs(value: &Value<'_>, quantities: &Quantities) -> Result<PairDurations, FileError> {
+    let Some(list) = value.list() else { return Ok(PairDurations::Uniform(quantities.ticks(value, TIME)?)) };
     let mut durations = BTreeMap::new();
     for entry in list {
         let pair = entry.table()?;
         pair.only(&["forward", "backward", "duration"])?;
         let stages @ (forward, backward) = stages_of_pair(&pair)?;
-        if durations.insert(stages, Ticks(pair.require("duration")?.amount()?)).is_some() {
+        if durations.insert(stages, quantities.ticks(&pair.require("duration")?, TIME)?).is_some() {
             return Err(entry.error(TomlProblem::Contradiction {
                 key: value.key(),
                 value: format!("a forward of stage {forward} beside a backward of stage {backward}"),
@@ -302,10 +351,14 @@ fn span_of_pair(
     entries.iter().find(|entry| is_it(entry)).map(Value::span)
 }
 
-fn read_messages(messages: &Table<'_>, placement: &Placement) -> Result<Messages, FileError> {
+fn read_messages(
+    messages: &Table<'_>,
+    placement: &Placement,
+    quantities: &Quantities,
+) -> Result<Messages, FileError> {
     messages.only(&["occupancy", "link", "nodes"])?;
     let boundaries = placement.stages() as usize - 1;
-    let occupancy = messages.require("occupancy")?.amounts(boundaries, "stage boundaries")?;
+    let occupancy = quantities.all_ticks(&messages.require("occupancy")?, boundaries, "stage boundaries")?;
     let link = messages.get("link");
     let links = match messages.get("nodes") {
         Some(value) => {
@@ -333,22 +386,17 @@ fn read_messages(messages: &Table<'_>, placement: &Placement) -> Result<Messages
             }
         },
     };
-    Ok(Messages { occupancy: occupancy.into_iter().map(Ticks).collect(), links })
+    Ok(Messages { occupancy, links })
 }
 
-fn read_step(step: &Table<'_>, placement: &Placement) -> Result<StepEnd, FileError> {
+fn read_step(step: &Table<'_>, placement: &Placement, quantities: &Quantities) -> Result<StepEnd, FileError> {
     step.only(&["reduce", "optimizer"])?;
     let stages = placement.stages() as usize;
     let read = |key| -> Result<Vec<Ticks>, FileError> {
         match step.get(key) {
-            Some(value) => Ok(value.amounts(stages, "stages")?.into_iter().map(Ticks).collect()),
+            Some(value) => quantities.all_ticks(&value, stages, "stages"),
             None => Ok(vec![Ticks::ZERO; stages]),
         }
     };
     Ok(StepEnd { reduce: read("reduce")?, optimizer: read("optimizer")? })
-}
-
-fn read_unit(table: Option<&Table<'_>>, default: &str) -> Result<String, FileError> {
-    let unit = table.and_then(|table| table.get("unit"));
-    unit.map_or_else(|| Ok(default.to_owned()), |value| value.text().map(str::to_owned))
 }

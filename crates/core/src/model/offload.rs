@@ -1,7 +1,10 @@
 //! Offloading: what copies activations to the memory of the host and back.
 
+use num_rational::Ratio;
+
 use super::print::one_or_list;
-use super::reading::{FileError, Table, TomlProblem, Value};
+use super::quantities::Quantities;
+use super::reading::{FileError, Table, TomlProblem};
 use super::{Kind, Model, ModelError, Placement, Stage, Ticks, Units};
 
 /// What of an activation may go to the memory of the host, and how long the copies take. Each device has two copy engines, one
@@ -108,35 +111,33 @@ pub(super) fn read(
     offload: &Table<'_>,
     activation: &[Units],
     placement: &Placement,
+    quantities: &Quantities,
 ) -> Result<Offload, FileError> {
     offload.only(&["moved", "to_host", "from_host", "bandwidth"])?;
     let stages = placement.stages() as usize;
     let moved = match offload.get("moved") {
-        Some(value) => value.amounts(stages, "stages")?.into_iter().map(Units).collect(),
+        Some(value) => quantities.all_units(&value, stages, "stages")?,
         None => activation.to_vec(),
     };
     if let Some(bandwidth) = offload.get("bandwidth") {
         if let Some(time) = ["to_host", "from_host"].into_iter().find_map(|key| offload.get(key)) {
             return Err(time.error(TomlProblem::Contradiction {
                 key: time.key(),
-                value: if time.list().is_some() { "a list".to_owned() } else { time.amount()?.to_string() },
+                value: "there".to_owned(),
                 other: "`offload.bandwidth` says how long copies take; state one of the two".to_owned(),
             }));
         }
-        let per_tick = i64::from(bandwidth.count(1)?);
-        // Rounded up, without a sum that could overflow.
-        let time = |units: &Units| Ticks(units.0 / per_tick + i64::from(units.0 % per_tick > 0));
-        let times: Vec<Ticks> = moved.iter().map(time).collect();
+        let per_tick = quantities.bandwidth(&bandwidth)?;
+        let too_long = || bandwidth.error(TomlProblem::Model(ModelError::OffloadOverflow));
+        let time = |units: &Units| {
+            let ticks = (Ratio::from_integer(i128::from(units.0)) / per_tick).ceil();
+            i64::try_from(ticks.to_integer()).map(Ticks).map_err(|_| too_long())
+        };
+        let times: Vec<Ticks> = moved.iter().map(time).collect::<Result<_, _>>()?;
         return Ok(Offload { moved, to_host: times.clone(), from_host: times });
     }
-    let times = |value: Value<'_>| -> Result<Vec<Ticks>, FileError> {
-        Ok(value.amounts(stages, "stages")?.into_iter().map(Ticks).collect())
-    };
-    Ok(Offload {
-        moved,
-        to_host: times(offload.require("to_host")?)?,
-        from_host: times(offload.require("from_host")?)?,
-    })
+    let times = |key| quantities.all_ticks(&offload.require(key)?, stages, "stages");
+    Ok(Offload { moved, to_host: times("to_host")?, from_host: times("from_host")? })
 }
 
 /// The lines of the `[offload]` table that reads as this.

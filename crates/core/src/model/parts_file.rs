@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use super::quantities::{Quantities, TIME};
 use super::reading::{FileError, Table, TomlProblem, Value};
-use super::{Part, PartResource, PartsError, PartsPlace, PassParts, Stage, Ticks};
+use super::{Part, PartResource, PartsError, PartsPlace, PassParts, Stage};
 use crate::text::Shown;
 
 /// What the tables `[[overlap.parts]]` say.
-pub(super) fn read(overlap: &Table<'_>) -> Result<Vec<PassParts>, FileError> {
+pub(super) fn read(overlap: &Table<'_>, quantities: &Quantities) -> Result<Vec<PassParts>, FileError> {
     let Some(value) = overlap.get("parts") else { return Ok(Vec::new()) };
     let tables =
         value.list().ok_or_else(|| value.wrong_type("a list of tables, each headed [[overlap.parts]]"))?;
-    tables.iter().map(|table| read_table(&table.table()?)).collect()
+    tables.iter().map(|table| read_table(&table.table()?, quantities)).collect()
 }
 
-fn read_table(table: &Table<'_>) -> Result<PassParts, FileError> {
+fn read_table(table: &Table<'_>, quantities: &Quantities) -> Result<PassParts, FileError> {
     table.only(&["stages", "forward", "backward", "input"])?;
     let stages = match table.get("stages") {
         Some(value) => Some(
@@ -30,13 +31,13 @@ fn read_table(table: &Table<'_>) -> Result<PassParts, FileError> {
     };
     Ok(PassParts {
         stages,
-        forward: read_list(&table.require("forward")?)?,
-        backward: table.get("backward").map(|value| read_list(&value)).transpose()?,
-        input: table.get("input").map(|value| read_list(&value)).transpose()?,
+        forward: read_list(&table.require("forward")?, quantities)?,
+        backward: table.get("backward").map(|value| read_list(&value, quantities)).transpose()?,
+        input: table.get("input").map(|value| read_list(&value, quantities)).transpose()?,
     })
 }
 
-fn read_list(value: &Value<'_>) -> Result<Vec<Part>, FileError> {
+fn read_list(value: &Value<'_>, quantities: &Quantities) -> Result<Vec<Part>, FileError> {
     let entries = value.list().ok_or_else(|| value.wrong_type("the list of the parts of a pass"))?;
     if !(1..=PassParts::MAX_PARTS).contains(&entries.len()) {
         return Err(value.error(TomlProblem::Contradiction {
@@ -68,7 +69,7 @@ fn read_list(value: &Value<'_>) -> Result<Vec<Part>, FileError> {
         parts.push(Part {
             name: name.text()?.to_owned(),
             on: read_resource(&part.require("on")?)?,
-            duration: Ticks(part.require("duration")?.amount()?),
+            duration: quantities.ticks(&part.require("duration")?, TIME)?,
             needs,
         });
     }

@@ -8,6 +8,7 @@
 //! That needs fixed orders of messages too. Where [times decide](Model::orders_messages_by_time) about them, ranges are refused.
 
 use super::check::check;
+use super::quantities::{Quantities, TIME};
 use super::reading::{FileError, Table, TomlProblem, Value};
 use super::{Costs, Links, Messages, Model, ModelError, Ticks};
 
@@ -75,35 +76,37 @@ impl Model {
 }
 
 /// What durations and latencies are, in the words of an error.
-const ONE: &str = "an integer, or a range such as `{ low = 300, high = 320 }`";
-const ONE_OR_LIST: &str = "an integer, a range such as `{ low = 300, high = 320 }`, or a list of these";
+const ONE: &str = "a time, such as 13480 or \"3.27 ms\", or a range such as `{ low = 300, high = 320 }`";
+const ONE_OR_LIST: &str =
+    "a time, such as 13480 or \"3.27 ms\", a range such as `{ low = 300, high = 320 }`, or a list of these";
 
 /// The low and the high end of every value of a list, or of one value for all of `expected` things.
 pub(super) fn read(
     value: &Value<'_>,
     expected: usize,
     of: &'static str,
+    quantities: &Quantities,
 ) -> Result<[Vec<Ticks>; 2], FileError> {
     let ends = match value.list() {
         Some(values) => {
             let values = value.listed(&values, expected, of)?;
-            values.iter().map(|value| ends(value, ONE)).collect::<Result<Vec<_>, _>>()?
+            values.iter().map(|value| ends(value, ONE, quantities)).collect::<Result<Vec<_>, _>>()?
         }
-        None => vec![ends(value, ONE_OR_LIST)?; expected],
+        None => vec![ends(value, ONE_OR_LIST, quantities)?; expected],
     };
     Ok([0, 1].map(|end| ends.iter().map(|ends| ends[end]).collect()))
 }
 
 /// The two ends of a range; of a number, twice the number.
-fn ends(value: &Value<'_>, or_else: &'static str) -> Result<[Ticks; 2], FileError> {
-    let Ok(range) = value.table() else { return Ok([Ticks(value.amount_or(or_else)?); 2]) };
-    read_range(&range)
+fn ends(value: &Value<'_>, or_else: &'static str, quantities: &Quantities) -> Result<[Ticks; 2], FileError> {
+    let Ok(range) = value.table() else { return Ok([quantities.ticks(value, or_else)?; 2]) };
+    read_range(&range, quantities)
 }
 
-fn read_range(range: &Table<'_>) -> Result<[Ticks; 2], FileError> {
+fn read_range(range: &Table<'_>, quantities: &Quantities) -> Result<[Ticks; 2], FileError> {
     range.only(&["low", "high"])?;
     let (low, high) = (range.require("low")?, range.require("high")?);
-    let ends = [low.amount()?, high.amount()?];
+    let ends = [quantities.low_end(&low)?, quantities.ticks(&high, TIME)?];
     if ends[0] > ends[1] {
         return Err(low.error(TomlProblem::Contradiction {
             key: low.key(),
@@ -111,7 +114,7 @@ fn read_range(range: &Table<'_>) -> Result<[Ticks; 2], FileError> {
             other: format!("`{}` is only {}: a range begins with its low end", high.key(), ends[1]),
         }));
     }
-    Ok(ends.map(Ticks))
+    Ok(ends)
 }
 
 /// A duration as it stands in a model file.

@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{ModelError, PlacementError};
-use crate::text::quantity::QuantityError;
+use crate::text::quantity::{QuantityError, Scale};
 use crate::text::{ControlCharacter, Shown, first_control, message};
 
 /// What is wrong with a TOML file, and where.
@@ -120,6 +120,16 @@ pub enum TomlProblem {
         key: String,
         /// Why not.
         error: PlacementError,
+    },
+    /// A unit nobody knows.
+    #[error("`{key}` is \"{found}\", which is no unit of {scale}", found = Shown(.found))]
+    Unit {
+        /// The key.
+        key: String,
+        /// The unit.
+        found: String,
+        /// What it would measure.
+        scale: Scale,
     },
     /// A text that is no amount.
     #[error("`{}` is wrong: {error}", Shown(.key))]
@@ -391,34 +401,10 @@ impl<'doc> Value<'doc> {
         })
     }
 
-    /// One amount for each of `expected` things: a list of them, or one number for all of them.
-    ///
-    /// # Errors
-    /// When it is something else, or the list has another length.
-    pub fn amounts(&self, expected: usize, of: &'static str) -> Result<Vec<i64>, FileError> {
-        match self.list() {
-            Some(values) => self.listed(&values, expected, of)?.iter().map(Value::amount).collect(),
-            None => Ok(vec![self.amount_or("an integer, or a list of integers")?; expected]),
-        }
-    }
-
-    /// As [`amounts`](Self::amounts), where a list may say "none" for things without one.
-    ///
-    /// # Errors
-    /// When it is something else, or the list has another length.
-    pub(crate) fn amounts_or_none(
-        &self,
-        expected: usize,
-        of: &'static str,
-    ) -> Result<Vec<Option<i64>>, FileError> {
-        let one = |value: &Value<'_>| match value.as_text() {
-            Some("none") => Ok(None),
-            _ => value.amount_or("an integer, or \"none\"").map(Some),
-        };
-        match self.list() {
-            Some(values) => self.listed(&values, expected, of)?.iter().map(one).collect(),
-            None => Ok(vec![Some(self.amount_or("an integer, or a list of integers")?); expected]),
-        }
+    /// Whether it is an integer.
+    #[must_use]
+    pub fn is_integer(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::Integer(_))
     }
 
     pub(super) fn listed<'a>(

@@ -1,17 +1,21 @@
 //! Recomputation in model files.
 
 use super::print::one_or_list;
+use super::quantities::Quantities;
 use super::reading::{FileError, Table, TomlProblem};
-use super::{Placement, Recompute, RecomputeLevel, Ticks, Units};
+use super::{Placement, Recompute, RecomputeLevel};
 
 /// What the `[recompute]` table says.
-pub(super) fn read(recompute: &Table<'_>, placement: &Placement) -> Result<Recompute, FileError> {
+pub(super) fn read(
+    recompute: &Table<'_>,
+    placement: &Placement,
+    quantities: &Quantities,
+) -> Result<Recompute, FileError> {
     recompute.only(&["checkpoint", "fused", "level"])?;
     let stages = placement.stages() as usize;
     let fused = recompute.get("fused").map(|value| value.truth()).transpose()?.unwrap_or_default();
     let Some(value) = recompute.get("level") else {
-        let checkpoint = recompute.require("checkpoint")?.amounts(stages, "stages")?;
-        let checkpoint = checkpoint.into_iter().map(Units).collect();
+        let checkpoint = quantities.all_units(&recompute.require("checkpoint")?, stages, "stages")?;
         return Ok(Recompute { levels: vec![RecomputeLevel { checkpoint, duration: None }], fused });
     };
     if let Some(checkpoint) = recompute.get("checkpoint") {
@@ -28,12 +32,10 @@ pub(super) fn read(recompute: &Table<'_>, placement: &Placement) -> Result<Recom
     for entry in list.iter().take(Recompute::MAX_LEVELS + 1) {
         let level = entry.table()?;
         level.only(&["checkpoint", "duration"])?;
-        let checkpoint = level.require("checkpoint")?.amounts(stages, "stages")?;
-        let duration = level.get("duration").map(|value| value.amounts(stages, "stages")).transpose()?;
-        levels.push(RecomputeLevel {
-            checkpoint: checkpoint.into_iter().map(Units).collect(),
-            duration: duration.map(|ticks| ticks.into_iter().map(Ticks).collect()),
-        });
+        let checkpoint = quantities.all_units(&level.require("checkpoint")?, stages, "stages")?;
+        let duration = level.get("duration");
+        let duration = duration.map(|value| quantities.all_ticks(&value, stages, "stages")).transpose()?;
+        levels.push(RecomputeLevel { checkpoint, duration });
     }
     Ok(Recompute { levels, fused })
 }

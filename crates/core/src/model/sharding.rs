@@ -1,6 +1,7 @@
 //! Sharded weights: what gathers those of a stage before its passes, and what that takes.
 
 use super::print::one_or_list;
+use super::quantities::Quantities;
 use super::reading::{FileError, Table};
 use super::{Device, Model, ModelError, Placement, Stage, Ticks, Units};
 
@@ -122,16 +123,22 @@ impl Model {
 }
 
 /// What a `[sharding]` table says.
-pub(super) fn read(sharding: &Table<'_>, placement: &Placement) -> Result<Sharding, FileError> {
+pub(super) fn read(
+    sharding: &Table<'_>,
+    placement: &Placement,
+    quantities: &Quantities,
+) -> Result<Sharding, FileError> {
     sharding.only(&["gather", "gathered", "stages"])?;
     let stages = placement.stages() as usize;
-    let amounts = |key| match sharding.get(key) {
-        Some(value) => value.amounts(stages, "stages"),
-        None => Ok(vec![0; stages]),
-    };
     Ok(Sharding {
-        gather: amounts("gather")?.into_iter().map(Ticks).collect(),
-        gathered: amounts("gathered")?.into_iter().map(Units).collect(),
+        gather: match sharding.get("gather") {
+            Some(value) => quantities.all_ticks(&value, stages, "stages")?,
+            None => vec![Ticks::ZERO; stages],
+        },
+        gathered: match sharding.get("gathered") {
+            Some(value) => quantities.all_units(&value, stages, "stages")?,
+            None => vec![Units::ZERO; stages],
+        },
         stages: sharding.get("stages").map_or(Ok(Sharding::STAGES), |value| value.count(1))?,
     })
 }

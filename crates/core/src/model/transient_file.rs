@@ -1,16 +1,19 @@
 //! Workspaces and buffers in model files.
 
 use super::print::one_or_list;
+use super::quantities::Quantities;
 use super::reading::{FileError, Table, Value};
 use super::{Kind, Placement, Transient, Units, Workspace};
 
 /// What the `[memory]` table says of them.
-pub(super) fn read(memory: Option<&Table<'_>>, placement: &Placement) -> Result<Transient, FileError> {
+pub(super) fn read(
+    memory: Option<&Table<'_>>,
+    placement: &Placement,
+    quantities: &Quantities,
+) -> Result<Transient, FileError> {
     let get = |key| memory.and_then(|table| table.get(key));
     let stages = placement.stages() as usize;
-    let units = |value: Value<'_>, count, of| -> Result<Vec<Units>, FileError> {
-        Ok(value.amounts(count, of)?.into_iter().map(Units).collect())
-    };
+    let units = |value: Value<'_>, count, of| quantities.all_units(&value, count, of);
     let workspace = match get("workspace") {
         Some(value) => {
             let table = value.table()?;

@@ -281,7 +281,7 @@ pub enum Violation {
         devices: usize,
     },
     /// More is live than the device has room for.
-    #[error("{at}: `{pass}` raises the memory in use to {live}, {} over the limit of {capacity}; live: {}", *live - *capacity, list(holding, *more))]
+    #[error("{}", self.in_words(|units| units.to_string()))]
     OverCapacity {
         /// The place of the pass that crosses the capacity.
         at: Place,
@@ -305,6 +305,19 @@ impl Violation {
 
     /// Up to how many stages times microbatches every missing pass is listed, however few there are.
     pub const MISSING_LISTED: u64 = 1 << 16;
+
+    /// All of it in a sentence, where amounts of memory are written by a function.
+    #[must_use]
+    pub fn in_words(&self, memory: impl Fn(Units) -> String) -> String {
+        let Self::OverCapacity { at, pass, live, capacity, holding, more } = self else {
+            return self.to_string();
+        };
+        let [over, capacity, live] = [*live - *capacity, *capacity, *live].map(memory);
+        let holding = list(holding, *more);
+        format!(
+            "{at}: `{pass}` raises the memory in use to {live}, {over} over the limit of {capacity}; live: {holding}"
+        )
+    }
 
     /// The name of the broken rule, as `--json` gives it.
     #[must_use]
