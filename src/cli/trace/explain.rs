@@ -13,6 +13,7 @@ use crate::cli::output::{Output, note};
 use crate::cli::progress::Progress;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
+use crate::draw::amounts::Amounts;
 use crate::model::{Device, Ticks};
 use crate::replay::Rate;
 use crate::trace::loss::{Losses, Part, explain};
@@ -297,7 +298,8 @@ impl fmt::Display for Report {
 
 impl Report {
     fn losses(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new(["", "ns", "share"]);
+        let amounts = Amounts::new(out.alternate(), "ns", "byte");
+        let mut table = Table::new(["", "time", "share"]);
         let Losses { passes, bubble, works, stages, replicas, microbatches, messages, gaps } = self.lost;
         let parts = [
             ("passes of the busiest device, at the mean of their kind", passes, true),
@@ -313,7 +315,7 @@ impl Report {
         for (what, ticks, shown) in parts {
             if shown {
                 let share = Rate::new(i128::from(ticks.0), i128::from(self.step.max(1)));
-                table.row([what.to_owned(), ticks.0.to_string(), percentage(share)]);
+                table.row([what.to_owned(), amounts.time(ticks), percentage(share)]);
             }
         }
         write!(out, "{table}")?;
@@ -337,15 +339,17 @@ impl Report {
         if self.what_if.is_empty() {
             return writeln!(out, "\nno part is slower than its like");
         }
-        let mut table = Table::new(["", "step, ns", "less", "least to most", "alone costs"]);
+        let amounts = Amounts::new(out.alternate(), "ns", "byte");
+        let mut table = Table::new(["", "step", "less", "least to most", "alone costs"]);
         for what in self.what_if.iter().take(self.top) {
             let [less, least, most] = what.exact.map(percentage);
             let spread = format!("{least} to {most}");
             let alone = what.exact_alone.map_or_else(|| "-".to_owned(), signed);
-            table.row([what.part.to_string(), what.step.to_string(), less, spread, alone]);
+            table.row([what.part.to_string(), amounts.time(what.step), less, spread, alone]);
         }
         let table = if self.iterations > 1 { table } else { table.without(3) };
-        write!(out, "\nwithout launch gaps the step takes {} ns; what if\n\n{table}", self.without_gaps)?;
+        let step = amounts.time(self.without_gaps);
+        write!(out, "\nwithout launch gaps the step takes {step}; what if\n\n{table}")?;
         let more = self.what_if.len().saturating_sub(self.top);
         if more > 0 {
             writeln!(out, "and {more} more that cost less; --top lists them")?;
@@ -357,8 +361,8 @@ impl Report {
         writeln!(
             out,
             "(less: the median over iterations; parts overlap, so what they save does not add up)\n(alone costs: with every pass, \
-             message and work at the average of its kind the step takes {} ns, and so much more with this part as it was)",
-            self.levelled
+             message and work at the average of its kind the step takes {}, and so much more with this part as it was)",
+            amounts.time(self.levelled)
         )
     }
 

@@ -11,8 +11,9 @@ use crate::cli::figures::percentage;
 use crate::cli::file_name::FileName;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
+use crate::draw::amounts::Amounts;
 use crate::job::{self, Cut, MOST_LAYERS};
-use crate::model::{Stage, Ticks};
+use crate::model::Stage;
 use crate::replay::Rate;
 use crate::trace::Trace;
 use crate::trace::fit::{FittedLayer, LayerFit, LayerFitError, Profile, StageFit};
@@ -120,11 +121,12 @@ impl fmt::Display for Layered<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all: usize = self.layers.iter().map(|layer| layer.count).sum();
         writeln!(out, "{}: {}\n{}\n", self.name, count(all, "layer", "layers"), self.source)?;
-        let headings = ["layer", "layers", "told by stages", "F ns", "I ns", "W ns"];
+        let headings = ["layer", "layers", "told by stages", "F", "I", "W"];
+        let amounts = Amounts::new(out.alternate(), "ns", "byte");
         let mut table = Table::new(headings);
         for layer in &self.layers {
             let times = [layer.forward, layer.backward_input, layer.backward_weight];
-            let [forward, input, weight] = times.map(|Ticks(ticks)| ticks.to_string());
+            let [forward, input, weight] = times.map(|ticks| amounts.time(ticks));
             let stages = layer.told_by.iter().map(|Stage(stage)| stage).join(", ");
             table.row([layer.kind.clone(), layer.count.to_string(), stages, forward, input, weight]);
         }
@@ -132,10 +134,10 @@ impl fmt::Display for Layered<'_> {
         if let Some(worst) = self.stages.iter().max_by_key(|stage| misfit(stage)) {
             writeln!(
                 out,
-                "\nstage {} fits worst: its layers take {} ns for a microbatch, measured were {} ns, {} off",
+                "\nstage {} fits worst: its layers take {} for a microbatch, measured were {}, {} off",
                 worst.stage,
-                worst.fitted.0,
-                worst.measured.0,
+                amounts.time(worst.fitted),
+                amounts.time(worst.measured),
                 percentage(misfit(worst))
             )?;
         }

@@ -15,6 +15,7 @@ use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
+use crate::draw::amounts::Amounts;
 use crate::model::print;
 use crate::text::first_control;
 use crate::trace::fit::{
@@ -189,34 +190,37 @@ impl fmt::Display for Fitted<'_> {
             count(self.stages as usize, "stage", "stages"),
             self.source
         )?;
-        let headings = ["pass", "passes", "median ns", "deviation", "quartiles", "least", "most"];
+        let amounts = Amounts::new(out.alternate(), "ns", "byte");
+        let headings = ["pass", "passes", "median", "deviation", "quartiles", "least", "most"];
         let mut table = Table::new(headings);
         for StageDuration { stage, kind, spread } in self.durations {
             table.row([
                 format!("{stage}{kind}"),
                 spread.count.to_string(),
-                spread.median.to_string(),
-                spread.deviation.to_string(),
-                format!("{} to {}", spread.lower_quartile, spread.upper_quartile),
-                spread.least.to_string(),
-                spread.most.to_string(),
+                amounts.time(spread.median),
+                amounts.time(spread.deviation),
+                quartiles(amounts, spread),
+                amounts.time(spread.least),
+                amounts.time(spread.most),
             ]);
         }
         write!(out, "{table}")?;
         if !self.latencies.is_empty() {
             // Without times of messages all of the delay is latency.
-            let what = if self.messages.is_empty() { "latency ns" } else { "delay ns" };
+            let what = if self.messages.is_empty() { "latency" } else { "delay" };
             let mut table = Table::new(["boundary", "from", "samples", what, "quartiles", "least", "most"]);
             for Latency { after_stage, delay, method, spread, .. } in self.latencies {
-                let of = |value: fn(&Spread) -> String| spread.as_ref().map_or_else(|| "-".to_owned(), value);
+                let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+                let spread = spread.as_ref();
+                let of = |value: fn(&Spread) -> i64| spread.map(|spread| amounts.time(value(spread)));
                 table.row([
                     format!("{after_stage} to {}", after_stage.0 + 1),
                     method.to_string(),
-                    of(|spread| spread.count.to_string()),
-                    delay.to_string(),
-                    of(|spread| format!("{} to {}", spread.lower_quartile, spread.upper_quartile)),
-                    of(|spread| spread.least.to_string()),
-                    of(|spread| spread.most.to_string()),
+                    or_dash(spread.map(|spread| spread.count.to_string())),
+                    amounts.time(*delay),
+                    or_dash(spread.map(|spread| quartiles(amounts, spread))),
+                    or_dash(of(|spread| spread.least)),
+                    or_dash(of(|spread| spread.most)),
                 ]);
             }
             write!(out, "\n{table}")?;
@@ -224,25 +228,26 @@ impl fmt::Display for Fitted<'_> {
         self.messages_and_step(out)?;
         if !self.memory.is_empty() {
             let mut table =
-                Table::new(["stage", "samples", "F acquires bytes", "deviation", "W releases", "deviation"]);
+                Table::new(["stage", "samples", "F acquires", "deviation", "W releases", "deviation"]);
             for FittedMemory { stage, acquired, retained, .. } in self.memory {
-                let of = |value: fn(i64) -> String, of: Option<i64>| of.map_or_else(|| "-".to_owned(), value);
+                let of =
+                    |value: Option<i64>| value.map_or_else(|| "-".to_owned(), |value| amounts.memory(value));
                 table.row([
                     stage.to_string(),
                     acquired.count.to_string(),
-                    acquired.median.to_string(),
-                    acquired.deviation.to_string(),
-                    of(|value| value.to_string(), retained.map(|retained| retained.median)),
-                    of(|value| value.to_string(), retained.map(|retained| retained.deviation)),
+                    amounts.memory(acquired.median),
+                    amounts.memory(acquired.deviation),
+                    of(retained.map(|retained| retained.median)),
+                    of(retained.map(|retained| retained.deviation)),
                 ]);
             }
             write!(out, "\n{table}")?;
         }
         if self.memory.iter().any(|of| !of.workspace.is_empty()) {
-            let mut table = Table::new(["stage", "pass", "needs bytes while it runs"]);
+            let mut table = Table::new(["stage", "pass", "needs while it runs"]);
             for FittedMemory { stage, workspace, .. } in self.memory {
                 for (kind, bytes) in workspace {
-                    table.row([stage.to_string(), kind.to_string(), bytes.to_string()]);
+                    table.row([stage.to_string(), kind.to_string(), amounts.memory(*bytes)]);
                 }
             }
             write!(out, "\n{table}")?;
@@ -257,52 +262,58 @@ impl fmt::Display for Fitted<'_> {
 impl Fitted<'_> {
     /// What messages occupy, and what follows the passes.
     fn messages_and_step(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amounts = Amounts::new(out.alternate(), "ns", "byte");
         if !self.messages.is_empty() {
             let mut table = Table::new([
                 "boundary",
                 "copies",
-                "median ns",
+                "median",
                 "deviation",
                 "least",
                 "most",
                 "met",
                 "overlapped",
-                "occupancy ns",
-                "latency ns",
+                "occupancy",
+                "latency",
             ]);
             for Occupancy { after_stage, occupancy, spread, met, overlapped } in self.messages {
                 let latency = self.latencies.iter().find(|latency| latency.after_stage == *after_stage);
                 table.row([
                     format!("{after_stage} to {}", after_stage.0 + 1),
                     spread.count.to_string(),
-                    spread.median.to_string(),
-                    spread.deviation.to_string(),
-                    spread.least.to_string(),
-                    spread.most.to_string(),
+                    amounts.time(spread.median),
+                    amounts.time(spread.deviation),
+                    amounts.time(spread.least),
+                    amounts.time(spread.most),
                     met.to_string(),
                     overlapped.to_string(),
-                    occupancy.to_string(),
-                    latency.map_or_else(|| "-".to_owned(), |latency| latency.latency.to_string()),
+                    amounts.time(*occupancy),
+                    latency.map_or_else(|| "-".to_owned(), |latency| amounts.time(latency.latency)),
                 ]);
             }
             write!(out, "\n{table}")?;
         }
         if !self.step.is_empty() {
             let mut table =
-                Table::new(["stage", "end of the step", "times", "median ns", "deviation", "least", "most"]);
+                Table::new(["stage", "end of the step", "times", "median", "deviation", "least", "most"]);
             for StepDuration { stage, work, spread } in self.step {
                 table.row([
                     stage.to_string(),
                     work.to_string(),
                     spread.count.to_string(),
-                    spread.median.to_string(),
-                    spread.deviation.to_string(),
-                    spread.least.to_string(),
-                    spread.most.to_string(),
+                    amounts.time(spread.median),
+                    amounts.time(spread.deviation),
+                    amounts.time(spread.least),
+                    amounts.time(spread.most),
                 ]);
             }
             write!(out, "\n{table}")?;
         }
         Ok(())
     }
+}
+
+/// Between which times half of the samples are.
+fn quartiles(amounts: Amounts<'_>, spread: &Spread) -> String {
+    format!("{} to {}", amounts.time(spread.lower_quartile), amounts.time(spread.upper_quartile))
 }

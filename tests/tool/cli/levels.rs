@@ -15,7 +15,7 @@ fn what_is_found_is_verified_drawn_and_checked() {
     found.assert_undecided_for_every_m("the model has several levels of [recompute]");
     let checked = tool(&["check", &found.file, "--model", MODEL]);
     let line =
-        "recompute     checkpoint 4 MiB, R as F; checkpoint 16, 20 MiB, R 3, 4; right before its backward";
+        "recompute     checkpoint 4 MiB, R as F; checkpoint 16, 20 MiB, R 3, 4 us; right before its backward";
     assert!(checked.out.contains(line), "{}", checked.transcript());
 }
 

@@ -123,7 +123,7 @@ pub(super) fn read(
         if let Some(time) = ["to_host", "from_host"].into_iter().find_map(|key| offload.get(key)) {
             return Err(time.error(TomlProblem::Contradiction {
                 key: time.key(),
-                value: "there".to_owned(),
+                value: time.as_text().or_else(|| time.as_number()).unwrap_or("there").to_owned(),
                 other: "`offload.bandwidth` says how long copies take; state one of the two".to_owned(),
             }));
         }

@@ -299,8 +299,17 @@ fn unit(value: &Value<'_>, scale: Scale, names: UnitNames) -> Result<(String, Op
 
 /// A number of the file, or a text that begins with one.
 fn quantity(value: &Value<'_>, expected: &'static str) -> Result<Quantity, FileError> {
+    if value.is_integer() {
+        // It may be hexadecimal, and is never rounded.
+        let number = value.amount_or(expected)?;
+        let (number, written) = (Ratio::from_integer(number.into()), number.to_string());
+        return Ok(Quantity { number, unit: String::new(), written });
+    }
     let text = value.as_text().or_else(|| value.as_number()).ok_or_else(|| value.wrong_type(expected))?;
-    Quantity::parse(text).map_err(|error| wrong(value, error))
+    Quantity::parse(text).map_err(|error| match error {
+        QuantityError::NoNumber(_) => value.wrong_type(expected),
+        error => wrong(value, error),
+    })
 }
 
 fn wrong(value: &Value<'_>, error: QuantityError) -> FileError {

@@ -193,15 +193,15 @@ fn every_complaint_names_its_key_and_points_at_its_place() {
         ),
         (
             "forward = [1, 2, 3, 4]",
-            "forward = [1, 2, 3.5, 4]",
-            "`time.forward[2]` must be an integer, or a range such as `{ low = 300, high = 320 }`, but is float 3.5",
-            "3.5",
+            "forward = [1, 2, true, 4]",
+            "`time.forward[2]` must be a time, such as 13480 or \"3.27 ms\", or a range such as `{ low = 300, high = 320 }`, but is true",
+            "true",
         ),
         (
             "forward = [1, 2, 3, 4]",
-            "forward = 1.5",
-            "`time.forward` must be an integer, a range such as `{ low = 300, high = 320 }`, or a list of these, but is float 1.5",
-            "1.5",
+            "forward = \"long\"",
+            "`time.forward` must be a time, such as 13480 or \"3.27 ms\", a range such as `{ low = 300, high = 320 }`, or a list of these, but is the text \"long\"",
+            "\"long\"",
         ),
         (
             "backward_input = 5",
@@ -235,9 +235,9 @@ fn every_complaint_names_its_key_and_points_at_its_place() {
         ),
         (
             "activation = 1_000",
-            "activation = \"1 GiB\"",
-            "`memory.activation` must be an integer, or a list of integers, but is the text \"1 GiB\"",
-            "\"1 GiB\"",
+            "activation = \"1 ms\"",
+            "`memory.activation` is wrong: \"ms\" is no unit of memory: use one of B, byte, bytes, KB, kB, MB, GB, TB, KiB, MiB, GiB, TiB",
+            "\"1 ms\"",
         ),
         (
             "checkpoint = 1",
@@ -407,7 +407,10 @@ fn capacities_of_some_devices_only_are_written_and_read() {
     assert!(text.contains("capacity = [2000, \"none\"]"), "{text}");
     assert_eq!(parse(&text), Ok(model));
     let error = parse(&text.replace("\"none\"", "\"all\"")).expect_err("no capacity").to_string();
-    assert_eq!(error, "`memory.capacity[1]` must be an integer, or \"none\", but is the text \"all\"");
+    assert_eq!(
+        error,
+        "`memory.capacity[1]` must be an amount of memory, such as 12 or \"1.5 GiB\", or \"none\", but is the text \"all\""
+    );
 }
 
 #[test]
@@ -488,12 +491,7 @@ fn every_complaint_about_the_end_of_a_step_points_at_its_place() {
         ),
         ("[7, 8, 9, 10]", "[7, 8, -9, 10]", "`step.reduce[2]` must not be negative, but is -9", "-9"),
         ("optimizer = 11", "optimizer = -1", "`step.optimizer` must not be negative, but is -1", "-1"),
-        (
-            "optimizer = 11",
-            "optimizer = 1.5",
-            "`step.optimizer` must be an integer, or a list of integers, but is float 1.5",
-            "1.5",
-        ),
+        ("optimizer = 11", "optimizer = -1.5", "`step.optimizer` is wrong: \"-1.5\" is negative", "-1.5"),
         (
             "[7, 8, 9, 10]",
             too_much.as_str(),

@@ -6,6 +6,7 @@ use super::{ComparisonReport, EarlyPass, ErrorsReport, Figures, Spans, TermsRepo
 use crate::cli::figures::percentage;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
+use crate::draw::amounts::Amounts;
 use crate::replay::Rate;
 use crate::trace::clocks::{ClockMethod, Clocks};
 
@@ -13,6 +14,16 @@ use crate::trace::clocks::{ClockMethod, Clocks};
 fn signed(rate: Rate) -> String {
     let text = percentage(rate);
     if text.starts_with('-') { text } else { format!("+{text}") }
+}
+
+/// A time with its sign.
+fn signed_time(amounts: Amounts<'_>, ticks: i64) -> String {
+    if ticks < 0 { amounts.time(ticks) } else { format!("+{}", amounts.time(ticks)) }
+}
+
+/// How times and memory of traces are shown: they are in nanoseconds and bytes.
+fn shown(out: &fmt::Formatter<'_>) -> Amounts<'static> {
+    Amounts::new(out.alternate(), "ns", "byte")
 }
 
 /// How many findings of a kind are listed.
@@ -49,7 +60,8 @@ impl fmt::Display for TraceReport {
             writeln!(out, "gradient error against one device: {error}")?;
         }
         if let Some(overhead) = self.host_overhead {
-            writeln!(out, "host overhead per iteration and device: {overhead} ns")?;
+            let overhead = shown(out).time(overhead);
+            writeln!(out, "host overhead per iteration and device: {overhead}")?;
         }
         if let Some(clocks) = &self.clocks {
             clock_lines(out, clocks)?;
@@ -60,9 +72,11 @@ impl fmt::Display for TraceReport {
             return writeln!(out, "nothing is predicted: {reason}");
         }
         let Some(figures) = &self.figures else { return Ok(()) };
-        write!(out, "\n{figures}")?;
+        writeln!(out)?;
+        figures.fmt(out)?;
         if let Some(terms) = &self.terms {
-            write!(out, "\n{}", WithTerms { terms, figures, error: self.makespan_error })?;
+            writeln!(out)?;
+            WithTerms { terms, figures, error: self.makespan_error }.fmt(out)?;
         }
         Ok(())
     }
@@ -80,9 +94,10 @@ impl TraceReport {
             return Ok(());
         }
         writeln!(out, "by the clock, these started before what they need had ended:")?;
+        let amounts = shown(out);
         let line = |early: &EarlyPass| {
             let EarlyPass { iteration, pass, needs, by } = early;
-            format!("iteration {iteration}: `{pass}` {by} ns before the end of `{needs}`")
+            format!("iteration {iteration}: `{pass}` {} before the end of `{needs}`", amounts.time(*by))
         };
         list(out, self.early.iter().map(line))
     }
@@ -95,20 +110,23 @@ fn clock_lines(out: &mut fmt::Formatter<'_>, clocks: &Clocks) -> fmt::Result {
         ClockMethod::Estimated => "clocks: offsets in the middle of what messages allow",
     };
     writeln!(out, "{how}")?;
+    let amounts = shown(out);
     for (rank, clock) in clocks.ranks.iter().enumerate().skip(1) {
         let limit =
-            |limit: Option<i64>| limit.map_or_else(|| "anything".to_owned(), |limit| limit.to_string());
+            |limit: Option<i64>| limit.map_or_else(|| "anything".to_owned(), |limit| amounts.time(limit));
         let possible = match clocks.contradiction {
             Some(_) => "none".to_owned(),
             None => format!("{} to {}", limit(clock.least), limit(clock.most)),
         };
-        writeln!(out, "  rank {rank}: {:+} ns against rank 0 (possible: {possible})", clock.offset)?;
+        let offset = signed_time(amounts, clock.offset);
+        writeln!(out, "  rank {rank}: {offset} against rank 0 (possible: {possible})")?;
     }
     Ok(())
 }
 
 impl fmt::Display for Figures {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amounts = shown(out);
         let mut table = Table::new(["", "measured", "predicted", "error"]);
         let spread = &self.makespan.measured;
         let relative = |measured: i64, predicted: i64| {
@@ -118,16 +136,16 @@ impl fmt::Display for Figures {
             signed(Rate::new(i128::from(predicted - measured), i128::from(measured)))
         };
         table.row([
-            "makespan, ns".to_owned(),
-            spread.median.to_string(),
-            self.makespan.predicted.to_string(),
+            "makespan".to_owned(),
+            amounts.time(spread.median),
+            amounts.time(self.makespan.predicted),
             relative(spread.median, self.makespan.predicted),
         ]);
         if let Some(within) = self.with_measured_durations {
             table.row([
                 "  with measured durations".to_owned(),
                 String::new(),
-                within.to_string(),
+                amounts.time(within),
                 relative(spread.median, within),
             ]);
         }
@@ -140,10 +158,10 @@ impl fmt::Display for Figures {
             let of = |peaks: &Option<Vec<i64>>| peaks.as_ref().and_then(|peaks| peaks.get(device).copied());
             let (measured, predicted) =
                 (of(&self.activation_peak.measured), of(&self.activation_peak.predicted));
-            let cell = |peak: Option<i64>| peak.map_or_else(|| "-".to_owned(), |peak| peak.to_string());
+            let cell = |peak: Option<i64>| peak.map_or_else(|| "-".to_owned(), |peak| amounts.memory(peak));
             let error = measured.zip(predicted).map_or_else(|| "-".to_owned(), |(m, p)| relative(m, p));
             table.row([
-                format!("activation peak of device {device}, bytes"),
+                format!("activation peak of device {device}"),
                 cell(measured),
                 cell(predicted),
                 error,
@@ -153,32 +171,31 @@ impl fmt::Display for Figures {
         if spread.count > 1 {
             writeln!(
                 out,
-                "(measured: iteration {}, whose makespan is the median)\nmakespans of the iterations: {} to {} ns, half \
+                "(measured: iteration {}, whose makespan is the median)\nmakespans of the iterations: {} to {}, half \
                  of them {} to {}",
                 self.typical_iteration,
-                spread.least,
-                spread.most,
-                spread.lower_quartile,
-                spread.upper_quartile
+                amounts.time(spread.least),
+                amounts.time(spread.most),
+                amounts.time(spread.lower_quartile),
+                amounts.time(spread.upper_quartile)
             )?;
         }
         if self.highest_activation_peaks != self.activation_peak.measured
             && let Some(peaks) = &self.highest_activation_peaks
         {
-            let peaks: Vec<String> = peaks.iter().map(ToString::to_string).collect();
-            writeln!(out, "largest activation peaks of any iteration: {} bytes", peaks.join(", "))?;
+            let peaks: Vec<String> = peaks.iter().map(|&peak| amounts.memory(peak)).collect();
+            writeln!(out, "largest activation peaks of any iteration: {}", peaks.join(", "))?;
         }
-        let headings = ["error of a pass", "median ns", "9 in 10 within", "median", "9 in 10", "worst"];
+        let headings = ["error of a pass", "median", "9 in 10 within", "median", "9 in 10", "worst"];
         let mut table = Table::new(headings);
         for (what, errors) in [("duration", &self.durations), ("start", &self.starts)] {
-            let worst = errors
-                .worst
-                .iter()
-                .map(|worst| format!("{} {:+}", worst.pass, worst.predicted - worst.measured));
+            let worst = errors.worst.iter().map(|worst| {
+                format!("{} {}", worst.pass, signed_time(amounts, worst.predicted - worst.measured))
+            });
             table.row([
                 what.to_owned(),
-                errors.median.to_string(),
-                errors.p90.to_string(),
+                amounts.time(errors.median),
+                amounts.time(errors.p90),
                 percentage(errors.shares[0]),
                 percentage(errors.shares[1]),
                 worst.collect::<Vec<_>>().join(", "),
@@ -199,9 +216,10 @@ struct WithTerms<'a> {
 impl fmt::Display for WithTerms<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { terms, figures, error } = self;
+        let amounts = shown(out);
         if let Some(gaps) = &terms.gaps {
-            let gaps: Vec<String> = gaps.iter().map(ToString::to_string).collect();
-            writeln!(out, "launch gaps of the devices: {} ns", gaps.join(", "))?;
+            let gaps: Vec<String> = gaps.iter().map(|&gap| amounts.time(gap)).collect();
+            writeln!(out, "launch gaps of the devices: {}", gaps.join(", "))?;
         }
         if let Some(rates) = &terms.rates {
             let rates: Vec<String> = (1..)
@@ -211,14 +229,14 @@ impl fmt::Display for WithTerms<'_> {
             writeln!(out, "rate of a device by number of busy devices: {}", rates.join(", "))?;
         }
         let headings =
-            ["predicted with", "makespan ns", "error", "bubble rate", "duration, 9 in 10", "start, 9 in 10"];
+            ["predicted with", "makespan", "error", "bubble rate", "duration, 9 in 10", "start, 9 in 10"];
         let mut table = Table::new(headings);
         let share = |errors: &ErrorsReport| percentage(errors.shares[1]);
         let maybe = |errors: &Option<ErrorsReport>| errors.as_ref().map_or_else(|| "-".to_owned(), share);
         let off = |error: Option<Rate>| error.map_or_else(|| "-".to_owned(), signed);
         table.row([
             "replay alone".to_owned(),
-            figures.makespan.predicted.to_string(),
+            amounts.time(figures.makespan.predicted),
             off(*error),
             percentage(figures.rates[1]),
             share(&figures.durations),
@@ -227,7 +245,7 @@ impl fmt::Display for WithTerms<'_> {
         for variant in &terms.variants {
             table.row([
                 variant.with.to_owned(),
-                variant.makespan.to_string(),
+                amounts.time(variant.makespan),
                 off(variant.exact),
                 percentage(variant.rate),
                 maybe(&variant.durations),
@@ -241,7 +259,8 @@ impl fmt::Display for WithTerms<'_> {
 impl fmt::Display for ComparisonReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, report) in self.traces.iter().enumerate() {
-            write!(out, "{}{report}", if at == 0 { "" } else { "\n" })?;
+            out.write_str(if at == 0 { "" } else { "\n" })?;
+            report.fmt(out)?;
         }
         if let Some(Spans { exact, .. }) = &self.makespan_errors {
             let [least, median, most] = exact.map(signed);

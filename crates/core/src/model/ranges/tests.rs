@@ -103,13 +103,13 @@ fn every_complaint_about_a_range_names_its_key_and_points_at_its_place() {
         (
             RANGE,
             "[[300, 320], 1, 2]",
-            "`time.forward[0]` must be an integer, or a range such as `{ low = 300, high = 320 }`, but is a list",
+            "`time.forward[0]` must be a time, such as 13480 or \"3.27 ms\", or a range such as `{ low = 300, high = 320 }`, but is a list",
             "[300, 320]",
         ),
         (
             RANGE,
             "\"300-320\"",
-            "`time.forward` must be an integer, a range such as `{ low = 300, high = 320 }`, or a list of these, but is the text \"300-320\"",
+            "`time.forward` is wrong: \"-320\" is no unit of time: use one of ns, us, µs, ms, s",
             "\"300-320\"",
         ),
         (

@@ -263,7 +263,7 @@ fn every_complaint_about_parts_points_at_its_place() {
         (
             "on = \"compute\", duration = 4",
             "on = \"compute\", duration = { low = 3, high = 4 }",
-            "`overlap.parts[0].forward[0].duration` must be an integer, but is a table",
+            "`overlap.parts[0].forward[0].duration` must be a time, such as 13480 or \"3.27 ms\", but is a table",
             Some("{ low = 3, high = 4 }"),
         ),
         (

@@ -159,7 +159,7 @@ fn every_complaint_about_recomputation_points_at_its_place() {
         (
             "duration = [4, 30]",
             "duration = { low = 1, high = 2 }",
-            "`recompute.level[1].duration` must be an integer, or a list of integers, but is a table",
+            "`recompute.level[1].duration` must be a time, such as 13480 or \"3.27 ms\", or a list of times, but is a table",
             "{ low = 1, high = 2 }",
         ),
         ("duration", "time", "unknown key `recompute.level[1].time`", "time"),
