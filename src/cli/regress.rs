@@ -1,15 +1,22 @@
 //! `regress`: designs against their records.
 
+mod effects;
 mod github;
+mod gitlab;
 mod human;
 mod json;
 mod junit;
+mod location;
+mod markdown;
+mod picture;
+mod summary;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use self::location::Root;
 use super::deadline::Deadline;
 use super::error::{Error, Located, Status};
 use super::excerpt::Excerpt;
@@ -22,8 +29,8 @@ use super::search::seconds;
 use crate::advice;
 use crate::block::family::FormulaFileError;
 use crate::regress::{
-    Accepted, Cache, CheckOptions, CheckedDesign, FileKind, InitError, InputError, MANIFEST, RegressError,
-    Suite, SuiteReport, initialise,
+    Accepted, Cache, Change, CheckOptions, CheckedDesign, FileKind, InitError, InputError, MANIFEST,
+    RegressError, Severity, Suite, SuiteReport, initialise,
 };
 
 /// The options of `regress`.
@@ -42,9 +49,14 @@ pub struct RegressArgs {
     #[arg(long, conflicts_with = "accept")]
     strict: bool,
 
-    /// The format of the report; github: annotations of a workflow, junit: an XML report
+    /// The format of the report; github: annotations of a workflow, gitlab: a code-quality report, junit: an XML report
     #[arg(long, value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
     format: Format,
+
+    /// Write a summary in Markdown, with a table of the designs and the changed schedules drawn before and after
+    /// [default: with --format github, append it to the file that `GITHUB_STEP_SUMMARY` names]
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
 
     /// Ignore the cache
     #[arg(long)]
@@ -59,11 +71,22 @@ pub struct RegressArgs {
     time_limit: Option<Duration>,
 
     /// Add these block families, schedules and models to a manifest, creating it if necessary
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["directory", "accept", "strict", "format"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["directory", "accept", "strict", "format", "summary"])]
     init: Vec<PathBuf>,
 
+    /// The model under which the schedules among these files are judged
+    #[arg(long, value_name = "MODEL", requires = "init", conflicts_with = "directory")]
+    model: Option<PathBuf>,
+
     /// The directory of that manifest
-    #[arg(short, long, value_name = "DIR", default_value = "regress", requires = "init")]
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        default_value = "regress",
+        requires = "init",
+        conflicts_with = "directory"
+    )]
     output: PathBuf,
 }
 
@@ -71,6 +94,7 @@ pub struct RegressArgs {
 enum Format {
     Human,
     Github,
+    Gitlab,
     Junit,
     Json,
 }
@@ -120,9 +144,14 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         strict: args.strict,
         accepted: accepted.as_ref(),
     };
+    let has_summary = summary::write(&checked, args.summary.as_deref(), format == Format::Github)?;
     match format {
         Format::Human => print_text(&human::Text(&checked))?,
-        Format::Github => print_text(&github::Annotations(&checked))?,
+        Format::Github => {
+            let root = Root::of(location::GITHUB);
+            print_text(&github::Annotations { checked: &checked, root, has_summary })?;
+        }
+        Format::Gitlab => print_json(&gitlab::report(&checked, &Root::of(location::GITLAB)))?,
         Format::Junit => {
             let text = junit::report(&checked)
                 .map_err(|error| Error::Defect(format!("the report cannot be written: {error}")))?;
@@ -137,9 +166,24 @@ impl CheckedSuite<'_> {
     /// Whether the exit status is that of a regression. What has been accepted is none, but a promise that is
     /// broken stays one until it is withdrawn or kept, and what is invalid cannot be accepted.
     fn fails(&self) -> bool {
+        self.report.results.iter().any(|result| self.is_failed(result))
+    }
+
+    /// Whether a change of a design makes the exit status that of a regression.
+    fn is_failing(&self, result: &CheckedDesign, change: &Change) -> bool {
         match self.accepted {
-            Some(_) => self.report.results.iter().any(CheckedDesign::fails_when_accepted),
-            None => self.report.fails(self.strict),
+            Some(_) => {
+                change.severity == Severity::Worse && (change.topic == "promise" || !result.is_as_expected())
+            }
+            None => change.severity == Severity::Worse || self.strict,
+        }
+    }
+
+    /// Whether a design makes it so.
+    fn is_failed(&self, result: &CheckedDesign) -> bool {
+        match self.accepted {
+            Some(_) => result.fails_when_accepted(),
+            None => result.fails(self.strict),
         }
     }
 
@@ -175,7 +219,7 @@ fn word(path: &Path) -> String {
 }
 
 fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
-    let made = initialise(&args.init, &args.output).map_err(|error| match error {
+    let made = initialise(&args.init, args.model.as_deref(), &args.output).map_err(|error| match error {
         InitError::File { path, error } => Error::Read { path: FileName::of(path), error },
         InitError::Neither(path) => {
             let message = format!("{} is neither a block family, a model nor a schedule", FileName::of(path));
@@ -198,7 +242,15 @@ fn init(args: &RegressArgs, output: Output) -> Result<Status, Error> {
             "enter the files by hand; it is as it was",
         ),
         InitError::Manifest { path, text, error } => wrong_manifest(&path, &text, &error),
-        InitError::Syntax { path, text, error } => {
+        InitError::NoSchedule(path) => Error::usage(
+            format!("no schedule among these files to judge under {}", FileName::of(path)),
+            "name a schedule beside --model; a model is entered as a design of its own without --model",
+        ),
+        InitError::Placement { schedule, model } => Error::usage(
+            format!("{} has another placement than {}", FileName::of(schedule), FileName::of(model)),
+            "give the model that the schedule was made for, or change `placement` in a copy of it",
+        ),
+        InitError::Syntax { path, text, error } | InitError::Model { path, text, error } => {
             let help = advice::for_file(&error.problem);
             located(&path, &text, error.to_string(), error.span, help)
         }

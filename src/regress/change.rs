@@ -1,6 +1,7 @@
 //! A difference between a design and its record, and how bad it is.
 
-use super::fact::Place;
+use super::fact::{Place, What};
+use super::figures::Figures;
 
 /// Something that is not as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,12 @@ pub struct Change {
     pub details: Vec<String>,
     /// What was recorded, and what was found, where they are figures or words.
     pub values: Option<(String, String)>,
+    /// The kind of fact that changed; nothing where the change is about several, or about the record or the manifest.
+    pub about: Option<What>,
+    /// The pass of a block that moved: its kind and its chunk, such as `I0`.
+    pub pass: Option<String>,
+    /// The figure that changed; of several devices or stages, the one that changed most.
+    pub figures: Option<Figures>,
 }
 
 /// How bad a change is.
@@ -49,6 +56,12 @@ impl Severity {
 impl Change {
     pub(super) fn of(severity: Severity, topic: &str, place: &Place, message: String) -> Self {
         let (topic, place) = (topic.to_owned(), place.clone());
-        Self { severity, topic, place, message, details: Vec::new(), values: None }
+        let (details, values, about, pass, figures) = (Vec::new(), None, None, None, None);
+        Self { severity, topic, place, message, details, values, about, pass, figures }
+    }
+
+    /// The same change, about a kind of fact.
+    pub(super) fn about(self, what: &What) -> Self {
+        Self { about: Some(what.clone()), ..self }
     }
 }

@@ -6,6 +6,7 @@ use itertools::Itertools;
 
 use super::change::{Change, Severity};
 use super::fact::{Fact, Key, Place, RecordedVerdict, Value, What};
+use super::figures::Figures;
 use super::moved;
 use super::record::Record;
 use super::threshold::{Allowance, Allowances, Metric};
@@ -18,16 +19,18 @@ pub fn compare(old: &Record, new: &Record, allow: &Allowances) -> Vec<Change> {
     let mut changes = Vec::new();
     for fact in &new.facts {
         match comparison.recorded.get(&fact.key) {
-            Some(recorded) => changes.extend(comparison.both(fact, recorded)),
-            None => changes.extend(comparison.only_new(fact)),
+            Some(recorded) => {
+                changes.extend(comparison.both(fact, recorded).map(|change| change.about(&fact.key.what)));
+            }
+            None => changes.extend(comparison.only_new(fact).map(|change| change.about(&fact.key.what))),
         }
     }
     changes.extend(old.facts.iter().filter(|fact| !comparison.found.contains_key(&fact.key)).filter_map(
         |fact| match &fact.key.what {
             // Without a block nothing can be said of its order.
             What::Theorem(_) if !comparison.is_block() => None,
-            What::Theorem(name) => Some(Comparison::withdrawn("theorem", name)),
-            What::Promise(name) => Some(Comparison::withdrawn("promise", name)),
+            What::Theorem(name) => Some(Comparison::withdrawn("theorem", name).about(&fact.key.what)),
+            What::Promise(name) => Some(Comparison::withdrawn("promise", name).about(&fact.key.what)),
             _ => None,
         },
     ));
@@ -181,9 +184,11 @@ impl Comparison<'_> {
             }
             _ => String::new(),
         };
-        let message = format!("{new}, was {old} ({}{within})", difference(metric, old, new));
+        let figures = Figures { metric, position: None, before: old, after: new };
+        let message = format!("{new}, was {old} ({}{within})", figures.difference());
         let mut change = Change::of(severity, &what.to_string(), place, message);
         change.values = Some((old.to_string(), new.to_string()));
+        change.figures = Some(figures);
         Some(change)
     }
 
@@ -221,16 +226,22 @@ impl Comparison<'_> {
                 format!("; {others} more {one}{} changed the same way", if others == 1 { "" } else { "s" })
             }
         };
-        let message = most.map_or_else(
+        let figures = most.map(|(position, (old, new))| Figures {
+            metric,
+            position: Some(*position),
+            before: rate(**old),
+            after: rate(**new),
+        });
+        let message = figures.map_or_else(
             || format!("{} {one}s, were {}", new.len(), old.len()),
-            |(position, (old, new))| {
-                format!(
-                    "{new} on {one} {position}, was {old} ({}){more}",
-                    difference(metric, rate(**old), rate(**new))
-                )
+            |figures| {
+                let Figures { before, after, position, .. } = figures;
+                let position = position.unwrap_or_default();
+                format!("{after} on {one} {position}, was {before} ({}){more}", figures.difference())
             },
         );
         let mut change = Change::of(severity, &what.to_string(), place, message);
+        change.figures = figures;
         let list = |values: &[i64]| values.iter().join(" ");
         change.values = Some((list(old), list(new)));
         change
@@ -318,29 +329,4 @@ fn is_invalid(record: &Record, place: &Place) -> bool {
     [place, &of_devices, &of_model]
         .iter()
         .any(|place| record.get(place, &What::Valid) == Some(&Value::Truth(false)))
-}
-
-/// How much a figure grew or shrank, for people.
-fn difference(metric: Metric, old: Rate, new: Rate) -> String {
-    // The numbers of larger fractions could not be multiplied any more.
-    const MOST: i128 = 1 << 32;
-    let small = |rate: &Rate| rate.numer().abs() < MOST && *rate.denom() < MOST;
-    let whole = |rate: &Rate| rate.is_integer();
-    if ![old, new].iter().all(small) && ![old, new].iter().all(whole) {
-        return if new > old { "larger".to_owned() } else { "smaller".to_owned() };
-    }
-    let (delta, zero) = (new - old, Rate::from_integer(0));
-    if matches!(metric, Metric::BubbleRate | Metric::Gap) {
-        return format!("{} points", signed(delta * Rate::from_integer(100)));
-    }
-    if old == zero { signed(delta) } else { format!("{} %", signed(delta * Rate::from_integer(100) / old)) }
-}
-
-/// A number with its sign and two decimals, rounded half away from zero.
-fn signed(value: Rate) -> String {
-    let zero = Rate::from_integer(0);
-    let sign = if value < zero { '-' } else { '+' };
-    let size = if value < zero { -value } else { value };
-    let hundredths = (size * Rate::from_integer(100) + Rate::new(1, 2)).floor().to_integer();
-    format!("{sign}{}.{:02}", hundredths / 100, hundredths % 100)
 }

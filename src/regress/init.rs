@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::inputs::{FileKind, uncovered};
+use super::inputs::{FileKind, sized, uncovered};
 use super::manifest;
 use super::suite::MANIFEST;
 use crate::block::family::FormulaFileError;
 use crate::files::{self, WriteError};
-use crate::interchange;
-use crate::model::{self, reading};
+use crate::interchange::{self, Read};
+use crate::model::{self, Model, reading};
 use crate::text::Escaped;
 
 const HEAD: &str = "\
@@ -54,6 +54,31 @@ pub enum InitError {
         /// What they do not cover.
         message: String,
     },
+    /// A model that is wrong.
+    #[error("{}: {error}", Escaped(&path.to_string_lossy()))]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// What is wrong.
+        error: Box<reading::FileError>,
+    },
+    /// A model for schedules, and no schedule.
+    #[error("no schedule is to be judged under {}", Escaped(&.0.to_string_lossy()))]
+    NoSchedule(PathBuf),
+    /// A schedule with another placement than the model that it is to be judged under.
+    #[error(
+        "{} has another placement than {}",
+        Escaped(&schedule.to_string_lossy()),
+        Escaped(&model.to_string_lossy())
+    )]
+    Placement {
+        /// The schedule.
+        schedule: PathBuf,
+        /// The model.
+        model: PathBuf,
+    },
     /// A manifest to which no table can be added at its end.
     #[error("{} lists designs in a way that cannot be continued at its end", Escaped(&.0.to_string_lossy()))]
     Closed(PathBuf),
@@ -88,12 +113,17 @@ pub struct Initialised {
 }
 
 /// Enters files into the manifest of a directory; both are made where they are not there. What the manifest
-/// says already stays as it is.
+/// says already stays as it is. Schedules are entered with the model that they are to be judged under, if one is given;
+/// files are named from the directory on, and stay where they are.
 ///
 /// # Errors
-/// When a file is nothing that can be kept under regression, a model says more than records cover, a name is taken, the
-/// manifest cannot be continued, or something cannot be written; nothing is then changed.
-pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, InitError> {
+/// When a file is nothing that can be kept under regression, a model says more than records cover, or is none of the
+/// schedules, a name is taken, the manifest cannot be continued, or something cannot be written; nothing is then changed.
+pub fn initialise(
+    paths: &[PathBuf],
+    model: Option<&Path>,
+    directory: &Path,
+) -> Result<Initialised, InitError> {
     let failed = |path: &Path, error| InitError::File { path: path.to_owned(), error };
     let manifest_path = directory.join(MANIFEST);
     let old = match files::read_text(&manifest_path) {
@@ -109,6 +139,7 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
     let mut names: Vec<String> = known.into_iter().map(|design| design.name).collect();
     let (mut text, mut designs) = (old, Vec::new());
     let mut found = Vec::new();
+    let under = model.map(|path| read_model(path).map(|model| (path, model))).transpose()?;
     for path in paths {
         let content = files::read_text(path).map_err(|error| failed(path, error))?;
         let kind = match (kind_of(&content), reading::document(&content).err()) {
@@ -127,6 +158,12 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
         {
             return Err(InitError::NotCovered { path: path.clone(), message });
         }
+        if let (FileKind::Schedule, Some((model_path, model)), Ok(read)) =
+            (kind, &under, interchange::read(&content))
+            && !fits(&read, model)
+        {
+            return Err(InitError::Placement { schedule: path.clone(), model: model_path.to_path_buf() });
+        }
         let name = name_of(path);
         if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
             return Err(InitError::Taken(name));
@@ -134,19 +171,30 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
         names.push(name.clone());
         found.push((path, kind, name));
     }
+    if let Some((path, _)) = &under
+        && !found.iter().any(|(_, kind, _)| *kind == FileKind::Schedule)
+    {
+        return Err(InitError::NoSchedule(path.to_path_buf()));
+    }
     fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
     for (path, kind, name) in found {
-        let file = from_directory(directory, path).map_err(|error| failed(path, error))?;
+        let named = |path: &Path| from_directory(directory, path).map_err(|error| failed(path, error));
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let file = named(path)?;
         let (table, hints) = match kind {
             FileKind::Family => (
                 "family",
                 "# devices = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16]\n# microbatches = [1, 8, 32]\n\
-                 # promise = [\"peak <= peak_1f1b\", \"makespan <= 1.1 * bound or m < d\"]\n",
+                 # promise = [\"peak <= peak_1f1b\", \"makespan <= 1.1 * bound or m < d\"]\n"
+                    .to_owned(),
             ),
-            FileKind::Model => ("model", "# devices = [4, 8]\n# microbatches = [16, 64]\n"),
+            FileKind::Model => ("model", "# devices = [4, 8]\n# microbatches = [16, 64]\n".to_owned()),
             FileKind::Schedule => {
-                ("schedule", "# model = \"model.toml\"\n# promise = [\"makespan <= 1.05 * bound\"]\n")
+                let model = match model {
+                    Some(model) => format!("model = {}\n", quoted(&named(model)?)),
+                    None => "# model = \"model.toml\"\n".to_owned(),
+                };
+                ("schedule", format!("{model}# promise = [\"makespan <= 1.05 * bound\"]\n"))
             }
         };
         write!(text, "\n[[{table}]]\nname = {}\nfile = {}\n{hints}", quoted(&name), quoted(&file))
@@ -158,6 +206,25 @@ pub fn initialise(paths: &[PathBuf], directory: &Path) -> Result<Initialised, In
     }
     files::write(&manifest_path, &text)?;
     Ok(Initialised { manifest: manifest_path, designs })
+}
+
+/// A model that schedules are to be judged under.
+fn read_model(path: &Path) -> Result<Model, InitError> {
+    let text = files::read_text(path).map_err(|error| InitError::File { path: path.to_owned(), error })?;
+    let model = match model::parse(&text) {
+        Ok(model) => model,
+        Err(error) => return Err(InitError::Model { path: path.to_owned(), text, error: Box::new(error) }),
+    };
+    match uncovered(&model) {
+        Some(message) => Err(InitError::NotCovered { path: path.to_owned(), message }),
+        None => Ok(model),
+    }
+}
+
+/// Whether a schedule has the placement of a model, at its own size.
+fn fits(read: &Read, model: &Model) -> bool {
+    let schedule = &read.schedule;
+    sized(model.clone(), schedule.devices(), schedule.microbatches()).placement() == schedule.placement()
 }
 
 /// What a file is: families alone have `[[pass]]`, models alone `[pipeline]`.

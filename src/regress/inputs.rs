@@ -90,15 +90,7 @@ impl Inputs {
                     (read.schedule.placement().clone(), read.schedule.microbatches());
                 let model = match model {
                     Some(file) => {
-                        let model = inputs.model_file(directory, file)?;
-                        // A schedule may have been made for another size of its model; what does not fit is
-                        // for replay to say.
-                        let sized = if model.devices() == placement.devices() {
-                            model
-                        } else {
-                            model.resized(placement.devices()).unwrap_or(model)
-                        };
-                        sized.with_microbatches(microbatches).unwrap_or(sized)
+                        sized(inputs.model_file(directory, file)?, placement.devices(), microbatches)
                     }
                     None => Model::unit(placement, microbatches).map_err(|error| {
                         malformed(directory, file, text, FileKind::Schedule, error.to_string())
@@ -129,6 +121,12 @@ impl Inputs {
         });
         covered.map_err(|message| malformed(directory, file, text, FileKind::Model, message))
     }
+}
+
+/// A model at the size of a schedule, which may have been made for another size; what does not fit is for replay to say.
+pub(super) fn sized(model: Model, devices: u32, microbatches: u32) -> Model {
+    let sized = if model.devices() == devices { model } else { model.resized(devices).unwrap_or(model) };
+    sized.with_microbatches(microbatches).unwrap_or(sized)
 }
 
 /// What a model says that records do not cover.

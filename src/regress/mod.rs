@@ -17,36 +17,44 @@
 //! ```
 
 mod cache;
+mod cause;
 mod change;
 mod check;
 mod compare;
 mod error;
 mod fact;
+mod figures;
 mod init;
 mod inputs;
 mod kept;
+mod lines;
 mod manifest;
 mod measure;
 mod moved;
 mod promise;
 mod record;
 mod recorded;
+mod redraw;
 mod report;
+mod spots;
 mod suite;
 mod threshold;
 
 pub use cache::Cache;
+pub use cause::{Cause, Effect};
 pub use change::{Change, Severity};
 pub use check::CheckOptions;
 pub use compare::compare;
 pub use error::RegressError;
 pub use fact::{Fact, Key, Place, RecordedVerdict, Value, What};
+pub use figures::Figures;
 pub use init::{InitError, Initialised, initialise};
 pub use inputs::{FileKind, InputError};
 pub use manifest::{DEVICES, Design, DesignSource, MICROBATCHES, Manifest, Promise, Sizes, parse};
 pub use measure::MeasureError;
 pub use promise::{Measurable, Quantity};
 pub use record::{RECORD_FORMAT, Record, RecordError, RecordProblem};
+pub use redraw::BeforeAfter;
 pub use report::{CheckedDesign, DesignOutcome, SuiteReport, Tally};
-pub use suite::{Accepted, MANIFEST, Suite};
+pub use suite::{Accepted, MANIFEST, Suite, UnitNames};
 pub use threshold::{Allowance, Allowances, Metric};

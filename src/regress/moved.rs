@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use itertools::Itertools;
 
 use super::change::{Change, Severity};
-use super::fact::{Fact, Key, Place, Value};
+use super::fact::{Fact, Key, Place, Value, What};
 use super::record::Record;
 
 /// A pass of one device that has another offset.
@@ -74,7 +74,8 @@ fn of_pass(pass: &str, moves: &[Move<'_>], sizes: &[u32]) -> Change {
         }
         message.push(')');
     }
-    let mut change = Change::of(Severity::Changed, "moved", first.place, message);
+    let mut change = Change::of(Severity::Changed, "moved", first.place, message).about(&What::Offsets);
+    change.pass = Some(pass.to_owned());
     change.values = Some((first.from.to_string(), first.to.to_string()));
     change
 }

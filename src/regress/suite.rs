@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::cause::{Cause, causes};
 use super::check::{CheckOptions, check, vanished};
 use super::error::RegressError;
+use super::fact::Place;
 use super::inputs::Inputs;
 use super::kept::with_kept_verdicts;
-use super::manifest::{self, Design, Manifest};
+use super::manifest::{self, Design, DesignSource, Manifest};
 use super::measure::MeasureError;
 use super::record::Record;
 use super::recorded::{RECORDS, Recorded, read, read_record, record_path, recorded_designs};
+use super::redraw::{BeforeAfter, before_and_after};
 use super::report::{CheckedDesign, SuiteReport};
 use crate::files;
 use crate::prove::ProveError;
@@ -43,6 +46,15 @@ pub struct Accepted {
     /// The designs that are invalid though the manifest does not expect it, or where their records are not, or valid though
     /// it expects them to be invalid. Their records are as they were.
     pub refused: Vec<String>,
+}
+
+/// What the figures of a design count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitNames {
+    /// The unit of a tick.
+    pub time: String,
+    /// The unit of memory.
+    pub memory: String,
 }
 
 impl Suite {
@@ -85,6 +97,47 @@ impl Suite {
     #[must_use]
     pub fn record_path(&self, design: &str) -> PathBuf {
         record_path(&self.directory.join(RECORDS), design)
+    }
+
+    /// The directory.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// A design of the manifest, with its files and its record.
+    pub(super) fn known(&self, design: &str) -> Option<(&Design, &Inputs, Option<&Recorded>)> {
+        let position = self.manifest.designs.iter().position(|other| other.name == design)?;
+        Some((&self.manifest.designs[position], &self.inputs[position], self.records[position].as_ref()))
+    }
+
+    /// What the figures of a design count at a place; nothing where it vanished.
+    #[must_use]
+    pub fn units(&self, design: &str, place: &Place) -> Option<UnitNames> {
+        let (design, inputs, _) = self.known(design)?;
+        let own;
+        let model = match (&design.subject, &place.model) {
+            (DesignSource::Family { .. }, Some(name)) => inputs.models.get(name)?,
+            (DesignSource::Family { .. }, None) => {
+                own = inputs.family.as_ref()?.model(place.devices.unwrap_or(1), 1).ok()?;
+                &own
+            }
+            (DesignSource::Schedule { .. }, _) => &inputs.schedule.as_ref()?.1,
+            (DesignSource::Named { .. } | DesignSource::Model { .. }, _) => inputs.model.as_ref()?,
+        };
+        Some(UnitNames { time: model.costs().unit.clone(), memory: model.memory().unit.clone() })
+    }
+
+    /// The changes of a report by what they come from, those of regressions first.
+    #[must_use]
+    pub fn causes<'a>(&self, report: &'a SuiteReport) -> Vec<Cause<'a>> {
+        causes(self, report)
+    }
+
+    /// The schedule of a design before and after, where its orders or times changed and are known.
+    #[must_use]
+    pub fn before_and_after(&self, checked: &CheckedDesign) -> Option<BeforeAfter> {
+        let (design, inputs, recorded) = self.known(&checked.design)?;
+        before_and_after(design, inputs, &recorded?.record, checked)
     }
 
     /// Finds everything anew, several designs at a time, and compares. `watch` hears the name of every design

@@ -50,7 +50,8 @@ impl Metric {
     }
 
     /// Whether it is a share, which is compared by points.
-    const fn is_share(self) -> bool {
+    #[must_use]
+    pub const fn is_share(self) -> bool {
         matches!(self, Self::BubbleRate | Self::Gap)
     }
 }

@@ -1,62 +1,69 @@
 //! The report of `regress` as annotations of a GitHub workflow.
+//!
+//! The syntax is that of "Workflow commands for GitHub Actions" (docs.github.com, November 2025): a line
+//! `::error file=...,line=...,title=...::message` on standard output. The escapes are those of `actions/toolkit`,
+//! `packages/core/src/command.ts`. GitHub shows ten errors, ten warnings and ten notices of a step and drops the others,
+//! so there are at most [`MOST`] annotations here, and one that says how many more causes there are.
 
 use std::fmt;
 
-use super::CheckedSuite;
-use super::human::{sentence, undecided};
-use crate::cli::file_name::FileName;
-use crate::regress::{Change, Severity};
+use super::human::undecided;
+use super::location::Root;
+use super::{CheckedSuite, effects, word};
 
-pub(super) struct Annotations<'a>(pub &'a CheckedSuite<'a>);
+/// How many annotations there are at most, without the one that counts the others.
+const MOST: usize = 10;
 
-impl fmt::Display for Annotations<'_> {
-    /// A command for every change: an error for what fails, a notice for the rest. What they are about is the
-    /// line of the manifest that names the design.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let checked = self.0;
-        let manifest = FileName::of(checked.suite.manifest_path()).raw().to_owned();
-        for result in &checked.report.results {
-            let line = checked.line(result.span.start);
-            for change in result.changes.iter().filter(|change| change.severity != Severity::Undecided) {
-                let fails = match checked.accepted {
-                    Some(_) => {
-                        change.severity == Severity::Worse
-                            && (change.topic == "promise" || !result.is_as_expected())
-                    }
-                    None => change.severity == Severity::Worse || checked.strict,
-                };
-                writeln!(
-                    out,
-                    "::{} file={},line={line},title={}::{}",
-                    if fails { "error" } else { "notice" },
-                    property(&manifest),
-                    property(&format!("{}: {} {}", result.design, change.topic, change.severity.word())),
-                    data(&text(change))
-                )?;
-            }
-        }
-        match undecided(checked.report) {
-            Some(undecided) => {
-                let command = if checked.strict { "error" } else { "warning" };
-                writeln!(
-                    out,
-                    "::{command} file={},title=not decided::{}",
-                    property(&manifest),
-                    data(&undecided)
-                )
-            }
-            None => Ok(()),
-        }
-    }
+/// The report as annotations: one for each cause, the worst first.
+pub(super) struct Annotations<'a> {
+    /// What there is to say.
+    pub checked: &'a CheckedSuite<'a>,
+    /// What the names of files begin at.
+    pub root: Root,
+    /// Whether the job summary has all of it.
+    pub has_summary: bool,
 }
 
-fn text(change: &Change) -> String {
-    let mut text = sentence(change);
-    for detail in &change.details {
-        text.push('\n');
-        text.push_str(detail);
+impl fmt::Display for Annotations<'_> {
+    /// A command for every cause, at its line: an error for what fails, a notice for the rest.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { checked, root, has_summary } = self;
+        let undecided = undecided(checked.report);
+        let causes = checked.suite.causes(checked.report);
+        let shown = MOST - usize::from(undecided.is_some());
+        // What fails comes first, also where all fails that is not as recorded.
+        let (failing, others): (Vec<_>, Vec<_>) =
+            causes.iter().partition(|cause| effects::fails(checked, cause));
+        let is_failing = |position: usize| position < failing.len();
+        for (position, cause) in failing.iter().chain(&others).take(shown).enumerate() {
+            writeln!(
+                out,
+                "::{} file={},line={},title={}::{}",
+                if is_failing(position) { "error" } else { "notice" },
+                property(&root.name(&cause.file)),
+                cause.line,
+                property(&effects::title(cause)),
+                data(&effects::lines(cause).join("\n"))
+            )?;
+        }
+        if let Some(undecided) = undecided {
+            let command = if checked.strict { "error" } else { "warning" };
+            let manifest = property(&root.name(&checked.suite.manifest_path()));
+            writeln!(out, "::{command} file={manifest},title=not decided::{}", data(&undecided))?;
+        }
+        let more = causes.len().saturating_sub(shown);
+        if more > 0 {
+            let causes = if more == 1 { "cause" } else { "causes" };
+            let place = if *has_summary {
+                "the job summary has all of them".to_owned()
+            } else {
+                format!("`bubbleproof regress {}` prints all of them", word(checked.directory))
+            };
+            // Neither an error nor a notice: there may be ten of those already.
+            writeln!(out, "::warning title={more} more {causes} of changes::{}", data(&place))?;
+        }
+        Ok(())
     }
-    text
 }
 
 /// The text of a command: it ends with its line.

@@ -22,19 +22,9 @@ impl fmt::Display for Text<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CheckedSuite { report, directory, accepted, .. } = self.0;
         for result in &report.results {
-            if result.changes.is_empty() {
-                continue;
+            if !result.changes.is_empty() {
+                writeln!(out, "{}\n{}", title(result), Changes { result, is_accepted: accepted.is_some() })?;
             }
-            let kind = result.kind.map_or_else(String::new, |kind| format!(" ({kind})"));
-            writeln!(out, "{}{kind}: {}", result.design, result.outcome.word())?;
-            // Once it is accepted it has a record.
-            let is_told = |change: &&Change| accepted.is_none() || change.topic != "record";
-            let changes = result.changes.iter().filter(is_told);
-            let mut told: &[String] = &[];
-            for (_, changes) in &changes.chunk_by(|change| (change.severity, change.topic.clone())) {
-                several(out, &changes.collect_vec(), &mut told)?;
-            }
-            writeln!(out)?;
         }
         let tally = report.tally();
         writeln!(out, "{}: {}", FileName::of(directory), summary(tally))?;
@@ -42,10 +32,7 @@ impl fmt::Display for Text<'_> {
             writeln!(out, "{undecided}")?;
         }
         let Some(accepted) = accepted else {
-            let is_to_accept = |result: &CheckedDesign| {
-                result.outcome != DesignOutcome::Unchanged && result.is_as_expected()
-            };
-            if report.fails(true) && report.results.iter().any(is_to_accept) {
+            if can_be_accepted(report) {
                 writeln!(
                     out,
                     "to accept these changes, run `bubbleproof regress {} --accept`",
@@ -86,6 +73,33 @@ impl fmt::Display for Text<'_> {
                 out,
                 "a broken promise remains a regression until the design keeps it or the promise is removed"
             )?;
+        }
+        Ok(())
+    }
+}
+
+/// A design with its verdict.
+pub(super) fn title(result: &CheckedDesign) -> String {
+    let kind = result.kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+    format!("{}{kind}: {}", result.design, result.outcome.word())
+}
+
+/// All changes of a design, as a table without lines.
+pub(super) struct Changes<'a> {
+    /// The design.
+    pub result: &'a CheckedDesign,
+    /// Whether they have been accepted.
+    pub is_accepted: bool,
+}
+
+impl fmt::Display for Changes<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Once it is accepted it has a record.
+        let is_told = |change: &&Change| !self.is_accepted || change.topic != "record";
+        let changes = self.result.changes.iter().filter(is_told);
+        let mut told: &[String] = &[];
+        for (_, changes) in &changes.chunk_by(|change| (change.severity, change.topic.clone())) {
+            several(out, &changes.collect_vec(), &mut told)?;
         }
         Ok(())
     }
@@ -136,7 +150,7 @@ pub(super) fn sentence(change: &Change) -> String {
 }
 
 /// The number of designs with each outcome, without those that are zero.
-fn summary(tally: Tally) -> String {
+pub(super) fn summary(tally: Tally) -> String {
     let Tally { new, vanished, worse, better, changed, unchanged, .. } = tally;
     let all = new + vanished + worse + better + changed + unchanged;
     let parts = [
@@ -154,6 +168,13 @@ fn summary(tally: Tally) -> String {
     } else {
         format!("{}, {parts}", count(all, "design", "designs"))
     }
+}
+
+/// Whether there is anything that `--accept` would record.
+pub(super) fn can_be_accepted(report: &SuiteReport) -> bool {
+    let is_to_accept =
+        |result: &CheckedDesign| result.outcome != DesignOutcome::Unchanged && result.is_as_expected();
+    report.fails(true) && report.results.iter().any(is_to_accept)
 }
 
 /// That this build has not decided everything, if so.

@@ -72,10 +72,7 @@ pub(super) fn object<'a>(checked: &'a CheckedSuite<'a>) -> Object<'a> {
         kind: design.kind,
         outcome: design.outcome.word(),
         // What has been accepted is no regression, as for the exit status.
-        regressed: match checked.accepted {
-            Some(_) => design.fails_when_accepted(),
-            None => design.fails(checked.strict),
-        },
+        regressed: checked.is_failed(design),
         line: design.kind.map(|_| checked.line(design.span.start)),
         undecided: design.undecided,
         cached: design.cached,

@@ -13,10 +13,7 @@ use crate::regress::{Change, CheckedDesign, Severity};
 pub(super) fn report(checked: &CheckedSuite<'_>) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(FileName::of(checked.directory).to_string());
     for design in &checked.report.results {
-        let fails = match checked.accepted {
-            Some(_) => design.fails_when_accepted(),
-            None => design.fails(checked.strict),
-        };
+        let fails = checked.is_failed(design);
         let mut case = TestCase::new(design.design.as_str(), status(design, fails));
         case.set_classname(format!("bubbleproof.regress.{}", design.kind.unwrap_or("vanished")));
         if !fails && !design.changes.is_empty() {

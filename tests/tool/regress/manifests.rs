@@ -1,8 +1,8 @@
-//! Manifests, records and options that are wrong, each told at its place; and what machines are told.
+//! Manifests, records and options that are wrong, each told at its place.
 
 use std::fmt::Write as _;
 
-use crate::regress::scene::{SCHEDULE, Scene, V_HALF, slower};
+use crate::regress::scene::{SCHEDULE, Scene, V_HALF};
 
 const GOOD: &str = "[allow]\nmakespan = \"1%\"\n\n[[family]]\nname = \"half\"\nfile = \"half.toml\"\ndevices = [2, 3]\n\
                     microbatches = 4\npromise = \"peak <= peak_1f1b + 2\"\n\n[[schedule]]\nname = \"ours\"\nfile = \"ours.json\"\n";
@@ -219,19 +219,39 @@ fn a_name_cannot_put_facts_into_a_record() {
 }
 
 #[test]
-fn machines_are_told_in_their_formats() {
-    let scene = Scene::of_schedule("promise = \"bubble_rate <= 0.25\"\n");
-    scene.write("ours.json", &slower());
-    for format in ["github", "junit", "json"] {
-        let run = scene.run(&[".", "--no-cache", "--format", format]);
-        assert_eq!(run.status, 1, "{}", run.transcript());
-        insta::assert_snapshot!(format!("format_{format}"), run.transcript());
+fn schedules_are_entered_with_their_model() {
+    let scene = scene(GOOD);
+    scene.replace("model.toml", "forward = 1", "forward = 3");
+    let run = scene.run(&["--init", "half.toml", "ours.json", "--model", "model.toml", "-o", "new"]);
+    assert_eq!(run.status, 0, "{}", run.transcript());
+    let manifest = scene.read("new/regress.toml");
+    let entered = "[[schedule]]\nname = \"ours\"\nfile = \"../ours.json\"\nmodel = \"../model.toml\"\n";
+    assert!(manifest.contains(entered), "{manifest}");
+    assert!(!manifest.contains("[[model]]"), "it is no design of its own: {manifest}");
+    assert_eq!(scene.run(&["new", "--accept"]).status, 0);
+    let record = scene.read("new/records/ours.record");
+    assert!(record.contains("\nproblem: m ") && record.contains("\nmakespan: 14\n"), "{record}");
+}
+
+#[test]
+fn a_model_that_is_none_of_the_schedules_is_refused() {
+    let scene = scene(GOOD);
+    scene.write("v.toml", &scene.read("model.toml").replace("\"linear\"", "\"v\""));
+    scene.write("wrong.toml", &scene.read("model.toml").replace("forward", "foreward"));
+    scene.write("steps.toml", &(scene.read("model.toml") + "[step]\nreduce = 1\n"));
+    let mut told = String::new();
+    for arguments in [
+        &["--init", "half.toml", "--model", "model.toml"][..],
+        &["--init", "ours.json", "--model", "v.toml"],
+        &["--init", "ours.json", "--model", "wrong.toml"],
+        &["--init", "ours.json", "--model", "steps.toml"],
+        &["--init", "ours.json", "--model", "gone.toml"],
+        &[".", "--model", "model.toml"],
+    ] {
+        let run = scene.run(&[arguments, &["-o", "new"]].concat());
+        assert_eq!(run.status, 2, "{arguments:?}: {}", run.transcript());
+        writeln!(told, "# {}\n{}", arguments.join(" "), run.err).expect("texts grow");
     }
-    assert_eq!(
-        scene.run(&[".", "--no-cache", "--format", "json"]).out,
-        scene.run(&[".", "--no-cache", "--json"]).out
-    );
-    let xml = scene.run(&[".", "--no-cache", "--format", "junit"]).out;
-    let report = quick_junit::Report::deserialize_from_str(&xml).expect("valid XML of this form");
-    assert_eq!(report.test_suites[0].test_cases.len(), 1);
+    insta::assert_snapshot!("wrong_models", told);
+    assert!(!scene.path("new").exists(), "what is refused leaves nothing behind");
 }

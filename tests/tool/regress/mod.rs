@@ -2,6 +2,7 @@
 //! its records in `tests/library/records.rs`.
 
 mod examples;
+mod formats;
 mod manifests;
 mod outcomes;
 mod scene;

@@ -24,6 +24,9 @@ pub fn slower() -> String {
     SCHEDULE.replace(from, to)
 }
 
+/// What CI systems tell the tool.
+pub const CI_VARIABLES: [&str; 3] = ["GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"];
+
 /// A directory of its own, gone at the end of the test.
 pub struct Scene {
     directory: TempDir,
@@ -112,13 +115,21 @@ impl Scene {
 
     /// Runs the tool in the directory.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        let output = Command::cargo_bin("bubbleproof")
-            .expect("the tool is built")
-            .arg("regress")
-            .args(arguments)
-            .current_dir(self.directory.path())
-            .output()
-            .expect("the tool runs");
+        self.run_in("", arguments, &[])
+    }
+
+    /// Runs the tool in a folder of the directory, with variables whose values are files of the directory.
+    pub fn run_in(&self, folder: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+        let mut command = Command::cargo_bin("bubbleproof").expect("the tool is built");
+        command.arg("regress").args(arguments).current_dir(self.path(folder));
+        // The tests may themselves run in a job.
+        for name in CI_VARIABLES {
+            command.env_remove(name);
+        }
+        for (name, file) in variables {
+            command.env(name, self.path(file));
+        }
+        let output = command.output().expect("the tool runs");
         let text = |bytes| String::from_utf8(bytes).expect("the tool prints UTF-8");
         Run {
             status: output.status.code().expect("the tool ends by itself"),
