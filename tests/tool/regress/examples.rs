@@ -45,6 +45,9 @@ fn run(command: &str, directory: &Path) -> String {
         .current_dir(directory)
         .env("PATH", path)
         .env_remove("COLUMNS")
+        .env_remove("GITHUB_STEP_SUMMARY")
+        .env_remove("GITHUB_WORKSPACE")
+        .env_remove("CI_PROJECT_DIR")
         .output()
         .expect("a shell");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -110,14 +113,17 @@ fn the_examples_of_the_page_print_what_it_says() {
     assert_eq!(statuses(&page_text), statuses(&expected));
 }
 
-/// Every command of the workflow that calls the tool is one that it takes.
+/// The blocks of YAML on the page.
+fn workflows(page: &str) -> Vec<&str> {
+    let blocks = pieces(page).into_iter().filter_map(Result::err).filter(|block| block.language == "yaml");
+    blocks.map(|block| block.text).collect()
+}
+
+/// Every command of the workflows that calls the tool is one that it takes.
 #[test]
 #[cfg(unix)]
-fn the_workflow_of_the_page_is_current() {
+fn the_workflows_of_the_page_are_current() {
     let page_text = fs::read_to_string(page()).expect("the page");
-    let workflow =
-        pieces(&page_text).into_iter().filter_map(Result::err).find(|block| block.language == "yaml");
-    let workflow = workflow.expect("a workflow").text;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let directory = tempfile::tempdir().expect("a directory");
     fs::copy(root.join("models/blocks/1f1b.toml"), directory.path().join("1f1b.toml")).expect("a family");
@@ -126,15 +132,54 @@ fn the_workflow_of_the_page_is_current() {
         let printed = run(set_up, directory.path());
         assert!(!printed.starts_with("? "), "{printed}");
     }
-    let commands =
-        workflow.lines().filter_map(|line| line.trim_start().trim_start_matches("- ").strip_prefix("run: "));
-    let commands: Vec<&str> = commands.filter(|command| command.starts_with("bubbleproof ")).collect();
-    assert!(commands.len() >= 2, "{workflow}");
+    let lines = workflows(&page_text)
+        .into_iter()
+        .flat_map(str::lines)
+        .map(|line| line.trim_start().trim_start_matches("- "));
+    let commands: Vec<&str> = lines
+        .map(|line| line.strip_prefix("run: ").unwrap_or(line))
+        .filter(|command| command.starts_with("bubbleproof "))
+        .collect();
+    assert_eq!(commands.len(), 4, "{commands:?}");
     for command in commands {
         // A build without a solver has not decided everything, as --strict demands.
         let printed = run(command, directory.path());
         let strict = command.contains("--strict") && !has_solver();
         assert_eq!(printed.starts_with("? 1\n"), strict, "{command}: {printed}");
         assert!(!printed.starts_with("? 2"), "{command}: {printed}");
+    }
+    let report = fs::read_to_string(directory.path().join("designs.json")).expect("written");
+    serde_json::from_str::<serde_json::Value>(&report).expect("JSON");
+}
+
+/// The workflow gives the action nothing but inputs that it has, and the page tells of all of them with their defaults.
+#[test]
+fn the_page_tells_of_the_inputs_that_the_action_has() {
+    let page_text = fs::read_to_string(page()).expect("the page");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let action = fs::read_to_string(root.join("action.yml")).expect("the action");
+    let inputs =
+        action.split_once("\ninputs:\n").and_then(|(_, rest)| rest.split_once("\nruns:")).expect("inputs").0;
+    let names: Vec<&str> = inputs
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'))
+        .filter(|name| !name.starts_with(' '))
+        .collect();
+    for name in &names {
+        let (_, rest) = inputs.split_once(&format!("  {name}:\n")).expect("it was found there");
+        let default =
+            rest.lines().find_map(|line| line.trim_start().strip_prefix("default: ")).expect("a default");
+        let default = match default.trim_matches('"') {
+            "" => "none".to_owned(),
+            default => format!("`{default}`"),
+        };
+        assert!(page_text.contains(&format!("\n| `{name}` | {default} |")), "{name}: {default}");
+    }
+    let workflow = workflows(&page_text)[0];
+    let (_, given) =
+        workflow.split_once("uses: OWNER/bubbleproof@main\n        with:\n").expect("the action");
+    for line in given.lines() {
+        let (name, _) = line.trim().split_once(": ").expect("an input");
+        assert!(names.contains(&name), "{name}");
     }
 }
