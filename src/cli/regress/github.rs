@@ -1,6 +1,6 @@
 //! The report of `regress` as annotations of a GitHub workflow.
 //!
-//! The syntax is that of "Workflow commands for GitHub Actions" (docs.github.com, November 2025): a line
+//! The syntax is that of "Workflow commands for GitHub Actions" (docs.github.com): a line
 //! `::error file=...,line=...,title=...::message` on standard output. The escapes are those of `actions/toolkit`,
 //! `packages/core/src/command.ts`. GitHub shows ten errors, ten warnings and ten notices of a step and drops the others,
 //! so there are at most [`MOST`] annotations here, and one that says how many more causes there are.

@@ -1,7 +1,7 @@
 //! The report of `regress` as GitLab's code-quality report.
 //!
-//! The format is that of "Code Quality", section "Code Quality report format" (`docs.gitlab.com/ci/testing/code_quality`,
-//! GitLab 18): a JSON array without a byte order mark, whose entries have `description`, `check_name`, `fingerprint`,
+//! The format is that of "Code Quality", section "Code Quality report format" (`docs.gitlab.com/ci/testing/code_quality`):
+//! a JSON array without a byte order mark, whose entries have `description`, `check_name`, `fingerprint`,
 //! `severity` (info, minor, major, critical or blocker), `location.path` (from the root of the repository on, without
 //! `./`) and `location.lines.begin`. GitLab compares the fingerprints of two reports to tell new findings from old ones,
 //! and shows only one of several entries with the same.

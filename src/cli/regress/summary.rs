@@ -1,6 +1,6 @@
 //! The report of `regress` as a summary in Markdown, such as GitHub shows on the page of a run.
 //!
-//! It follows "Workflow commands for GitHub Actions", section "Adding a job summary" (docs.github.com, November 2025):
+//! It follows "Workflow commands for GitHub Actions", section "Adding a job summary" (docs.github.com):
 //! GitHub-flavored Markdown, appended to the file that `GITHUB_STEP_SUMMARY` names, of at most 1 MiB for a step. A larger one is
 //! refused as a whole, so what does not fit is left out here, and counted.
 
