@@ -172,61 +172,95 @@ impl BoundReason {
         }
     }
 
+    /// The section of `docs/bounds.md` that proves it.
+    #[must_use]
+    pub const fn section(&self) -> &'static str {
+        match self {
+            Self::Alone => "Alone",
+            Self::Windows { .. } => "Windows",
+            Self::Chain { .. } => "Chain",
+            Self::Work { .. } => "Work",
+            Self::Turnover { .. } => "Turnover",
+            Self::Area { .. } => "Area",
+            Self::Offload { .. } => "Offloading",
+            Self::Recomputation { .. } => "Recomputation",
+            Self::Link { .. } => "Links",
+            Self::Subset { .. } => "Some devices alone",
+        }
+    }
+
     /// The reason in a sentence, with `time` to write a time together with its unit.
     #[must_use]
     pub fn sentence(&self, time: impl Fn(Ticks) -> String) -> String {
         match self {
-            Self::Alone => "one microbatch alone needs this long".to_owned(),
+            Self::Alone => {
+                "a single microbatch takes this long to pass through all stages and back".to_owned()
+            }
             Self::Windows { device, work, first, last } => {
                 // A claimed reason may have any figures, and it must be possible to show what is claimed.
-                let [head, tail] = [first, last].map(|window| window.length.0.saturating_sub(window.work.0));
-                format!(
-                    "device {device} works {}, and must run no pass for {head} at the beginning (its first {} have room for {} \
-                     of work) and for {tail} at the end (its last {} for {})",
-                    time(*work),
-                    first.length,
-                    first.work,
-                    last.length,
-                    last.work
-                )
+                let idles = |window: &Window, which| match window.length.0.saturating_sub(window.work.0) {
+                    0 => None,
+                    _ if window.work == Ticks::ZERO => {
+                        Some(format!("can run no pass in the {which} {}", time(window.length)))
+                    }
+                    idle => Some(format!(
+                        "idles for at least {} of the {which} {}",
+                        time(Ticks(idle)),
+                        time(window.length)
+                    )),
+                };
+                let parts = [
+                    Some(format!("works {} in all", time(*work))),
+                    idles(first, "first"),
+                    idles(last, "last"),
+                ];
+                let parts: Vec<String> = parts.into_iter().flatten().collect();
+                match parts.as_slice() {
+                    [works, idle, others @ ..] if !others.is_empty() => {
+                        format!("device {device} {works}, {idle}, and {}", others.join(", "))
+                    }
+                    parts => format!("device {device} {}", parts.join(" and ")),
+                }
             }
             Self::Chain { device, work, head, tail } => format!(
-                "device {device} runs F and I for {}; nothing reaches it before {head}, and at least {tail} follow its \
-                 last I",
-                time(*work)
+                "device {device} runs its F and I passes for {} in all{}",
+                time(*work),
+                around("no microbatch reaches it", *head, *tail, "its last I", &time)
             ),
             Self::Work { device, work, head, tail } => format!(
-                "device {device} works {}; nothing reaches it before {head}, and at least {tail} follow",
-                time(*work)
+                "device {device} works {} in all{}",
+                time(*work),
+                around("no microbatch reaches it", *head, *tail, "its last pass", &time)
             ),
             Self::Turnover { device, held, turn } => format!(
-                "device {device} has room for so few microbatches that each forward of its highest stage starts at \
-                 least {} after the one {held} before",
+                "device {device} has so little memory that a microbatch can start there only after an earlier one has freed some: each \
+                 forward of its highest stage starts at least {} after the one {held} microbatches before",
                 time(*turn)
             ),
             Self::Area { device } => format!(
-                "on device {device}, the memory of the microbatches times their minimum lifetime fills its memory for \
-                 that long"
+                "every microbatch occupies memory of device {device} for some time at least, and all of them together fill its memory \
+                 for this long"
             ),
             Self::Offload { device } => format!(
-                "on device {device}, the memory of the microbatches times their minimum lifetime, less what copies to the host \
-                 can free in the time, fills its memory for that long"
+                "every microbatch occupies memory of device {device} for some time at least, and all of them together, without what \
+                 can be copied to the host in the time, fill its memory for this long"
             ),
             Self::Recomputation { device, work, idle, span, head, tail } => {
                 let idle = match *idle {
                     Ticks::ZERO => String::new(),
-                    _ => format!(", runs no pass for another {idle}"),
+                    idle => format!(" and has to idle for {}", time(idle)),
                 };
                 format!(
-                    "device {device} works {}{idle}, and needs {span} for that and for as much recomputation as its memory \
-                     forces; nothing reaches it before {head}, and at least {tail} follow",
-                    time(*work)
+                    "device {device} works {} in all{idle}, and needs {} together with the recomputation that its memory forces{}",
+                    time(*work),
+                    time(*span),
+                    around("no microbatch reaches it", *head, *tail, "that", &time)
                 )
             }
             Self::Link { link, work, head, tail } => format!(
-                "the link from {link} carries messages for {}; nothing reaches it before {head}, and at least {tail} \
-                 follow its last message",
-                time(*work)
+                "messages keep the link from {link} busy for {} in all{}",
+                time(*work),
+                around("none can be sent", *head, *tail, "the last one", &time)
             ),
             Self::Subset { devices, repetition } => {
                 let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
@@ -236,15 +270,25 @@ impl BoundReason {
                 };
                 let steady = repetition.map_or_else(String::new, |Repetition { after, period, growth }| {
                     let counted = match period {
-                        1 => "every further one adds".to_owned(),
-                        _ => format!("every further {period} add"),
+                        1 => "each further one adds".to_owned(),
+                        _ => format!("each further {period} add"),
                     };
-                    format!(", and from microbatch {after} on {counted} at least {}", time(growth))
+                    format!("; from microbatch {after} on, {counted} at least {}", time(growth))
                 });
-                format!("{which} this long, with all other devices reduced to delays{steady}")
+                format!(
+                    "{which} this long, even if all other devices could run any number of passes at once{steady}"
+                )
             }
         }
     }
+}
+
+/// What comes before some work and what follows it, as the end of a sentence; times of zero are left out.
+fn around(none: &str, head: Ticks, tail: Ticks, last: &str, time: &impl Fn(Ticks) -> String) -> String {
+    let before = (head != Ticks::ZERO).then(|| format!("{none} in the first {}", time(head)));
+    let after = (tail != Ticks::ZERO).then(|| format!("at least another {} follow {last}", time(tail)));
+    let parts: Vec<String> = before.into_iter().chain(after).collect();
+    if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", and ")) }
 }
 
 impl fmt::Display for BoundReason {

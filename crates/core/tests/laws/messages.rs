@@ -205,8 +205,8 @@ fn a_bound_of_a_link_can_be_computed_by_hand() {
     assert_eq!((*link, *work, *head, *tail), (down, Ticks(10), Ticks(1), Ticks(9)));
     assert_eq!(
         bound.reason.to_string(),
-        "the link from device 0 to device 1 carries messages for 10 ticks; nothing reaches it before 1, and at least 9 \
-         follow its last message"
+        "messages keep the link from device 0 to device 1 busy for 10 ticks in all; none can be sent in the first 1 tick, and at \
+         least another 9 ticks follow the last one"
     );
     assert_eq!(optimum(&model), Some(bound.value));
     assert_eq!((interval_bound(&model), steady_bound(&model, 1000)), (5.into(), 5.into()));

@@ -502,8 +502,8 @@ fn a_bound_of_copies_can_be_computed_by_hand() {
     assert_eq!(holds(&model, objective, &bound), Ok(()));
     assert_eq!(
         bound.reason.to_string(),
-        "on device 0, the memory of the microbatches times their minimum lifetime, less what copies to the host can free in the \
-         time, fills its memory for that long"
+        "every microbatch occupies memory of device 0 for some time at least, and all of them together, without what can be copied \
+         to the host in the time, fill its memory for this long"
     );
     for (value, device) in [(92, 0), (94, 0), (93, 1), (93, 2)] {
         let other = Bound { value: Ticks(value), reason: BoundReason::Offload { device: Device(device) } };
