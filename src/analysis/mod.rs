@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod delays;
 mod interval;
 mod lanes;
 mod lifespan;
@@ -38,6 +39,7 @@ mod slack;
 mod span;
 mod utilisation;
 
+pub use delays::Delays;
 pub use interval::steady_interval;
 pub use lanes::{Engine, Job, Lane, Subject, Work, lanes, optimizer_steps};
 pub use lifespan::longest_lifespans;

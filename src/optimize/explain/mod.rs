@@ -1,11 +1,15 @@
-//! Explanations: what sets the interval and the makespan, and which limits prevent a better schedule.
+//! Explanations: what sets the interval and the makespan, which limits prevent a better schedule, and what would help most.
 
+mod balance;
 mod conflict;
+mod gains;
 mod given;
 
 use num_rational::Ratio;
 
+pub use balance::balanced_bound;
 pub use conflict::{Conflict, Limit};
+pub use gains::{Change, Gain, gains};
 pub use given::judged;
 
 use super::block::{self, BlockEngine, BlockRequest};

@@ -10,6 +10,7 @@ mod every_m;
 mod exact_memory;
 mod executor;
 mod files;
+mod gains;
 mod known_bounds;
 mod large;
 mod levels;
