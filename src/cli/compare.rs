@@ -1,5 +1,6 @@
 //! `compare`: the named schedules of a model side by side.
 
+mod families;
 mod sweep;
 
 use std::fmt;
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 
+use self::families::Families;
 use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
@@ -20,6 +22,7 @@ use super::size::check_size;
 use super::sweep::SweepArgs;
 use super::table::Table;
 use crate::advice;
+use crate::block::family::Family;
 use crate::catalog::{self, CatalogError, Entry};
 use crate::draw::amounts::{self, Amounts, Column};
 use crate::estimate::Work;
@@ -38,7 +41,8 @@ pub struct CompareArgs {
 
     /// The schedules to compare, separated by commas; without it, all that fit the placement
     ///
-    /// The name `optimized` means the schedule that `bubbleproof optimize` finds.
+    /// The name `optimized` means the schedule that `bubbleproof optimize` finds. A name that ends in .toml is the file of
+    /// a block family. A block family in place of MODEL is compared under its own durations, and is always the first.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     schedules: Option<Vec<String>>,
 
@@ -51,16 +55,17 @@ const OPTIMIZED: &str = "optimized";
 
 /// What a row of the comparison is about.
 #[derive(Clone, Copy)]
-enum Contender {
+enum Contender<'a> {
+    Family(&'a Family),
     Named(&'static Entry),
     Optimized,
 }
 
-impl Contender {
+impl Contender<'_> {
     const fn entry(self) -> Option<&'static Entry> {
         match self {
             Self::Named(entry) => Some(entry),
-            Self::Optimized => None,
+            Self::Family(_) | Self::Optimized => None,
         }
     }
 }
@@ -103,11 +108,13 @@ struct Row {
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let Some(only) = args.model.only() else { return sweep::run(args, output) };
     let progress = Progress::start("reading the model").until(args.search.time_limit());
-    let model = only.read()?;
+    let base = args.model.base()?;
+    let families = Families::read(&base, args.schedules.as_ref())?;
+    let model = only.of(&base)?;
     check_size(&model, Work::Search, Some(args.search.time_limit()))?;
     let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
-    let comparison = Comparison::of(args, &model, &mut Vec::new(), &stop, &progress)?;
+    let comparison = Comparison::of(args, &families, &model, &mut Vec::new(), &stop, &progress)?;
     drop((progress, limit));
     for text in &comparison.notes {
         note(text);
@@ -121,16 +128,21 @@ impl<'a> Comparison<'a> {
     /// beside them.
     fn of(
         args: &CompareArgs,
+        families: &Families<'_>,
         model: &'a Model,
         known: &mut Vec<Schedule>,
         stop: &Stop,
         progress: &Progress,
     ) -> Result<Self, Error> {
         let mut notes = Vec::new();
-        let contenders = match &args.schedules {
-            Some(names) => names.iter().map(|name| find(name)).collect::<Result<Vec<_>, Error>>()?,
-            None => fitting(model, &mut notes),
-        };
+        let mut contenders: Vec<Contender<'_>> = families.own.map(Contender::Family).into_iter().collect();
+        match &args.schedules {
+            Some(names) => {
+                let found = names.iter().map(|name| find(name, families));
+                contenders.extend(found.collect::<Result<Vec<_>, Error>>()?);
+            }
+            None => contenders.extend(fitting(model, &mut notes)),
+        }
         if args.schedules.is_some() {
             let named = contenders.iter().filter_map(|contender| contender.entry());
             let chunkless: Vec<&Entry> =
@@ -189,7 +201,7 @@ impl<'a> Comparison<'a> {
 fn rows(
     search: &SearchArgs,
     model: &Model,
-    contenders: &[Contender],
+    contenders: &[Contender<'_>],
     known: &mut Vec<Schedule>,
     stop: &Stop,
     progress: &Progress,
@@ -211,6 +223,7 @@ fn rows(
         let left = u32::try_from(order.len() - done).unwrap_or(u32::MAX);
         let share = if is_at_once { stop.clone() } else { stop.within(room / left) };
         let row = match contender {
+            Contender::Family(family) => Some(Row::of_family(model, family)),
             Contender::Named(entry) => Row::named(model, entry, &share),
             Contender::Optimized => Some(Row::optimized(search, model, known, &share, progress)?),
         };
@@ -223,9 +236,10 @@ fn rows(
     Ok(rows)
 }
 
-impl Contender {
-    const fn name(self) -> &'static str {
+impl<'a> Contender<'a> {
+    const fn name(self) -> &'a str {
         match self {
+            Self::Family(family) => family.name.as_str(),
             Self::Named(entry) => entry.name,
             Self::Optimized => OPTIMIZED,
         }
@@ -235,15 +249,18 @@ impl Contender {
     const fn effort(self) -> u8 {
         match self {
             Self::Named(entry) if entry.takes_improving() => 1,
-            Self::Named(_) => 0,
+            Self::Family(_) | Self::Named(_) => 0,
             Self::Optimized => 2,
         }
     }
 }
 
-fn find(name: &str) -> Result<Contender, Error> {
+fn find<'a>(name: &str, families: &'a Families<'_>) -> Result<Contender<'a>, Error> {
     if name == OPTIMIZED {
         return Ok(Contender::Optimized);
+    }
+    if let Some(family) = families.find(name) {
+        return Ok(Contender::Family(family));
     }
     catalog::find(name).map(Contender::Named).ok_or_else(|| {
         let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).chain([OPTIMIZED]).collect();
@@ -264,7 +281,7 @@ pub fn unknown_schedule(name: &str, known: &[&str]) -> Error {
 }
 
 /// The schedules that make sense for the model; the others are noted.
-fn fitting(model: &Model, notes: &mut Vec<String>) -> Vec<Contender> {
+fn fitting<'a>(model: &Model, notes: &mut Vec<String>) -> Vec<Contender<'a>> {
     let (placed, elsewhere): (Vec<&'static Entry>, Vec<&'static Entry>) =
         catalog::entries().iter().partition(|entry| entry.needs.met_by(model.placement()));
     let (chunkless, placed): (Vec<&'static Entry>, Vec<&'static Entry>) =

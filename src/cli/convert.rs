@@ -18,6 +18,7 @@ use super::communication::{Communication, Offer};
 use super::compare::unknown_schedule;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
+use super::family_input::{Expanded, expanded, model_of_size};
 use super::file_name::FileName;
 use super::input::Input;
 use super::interrupt::on_signals;
@@ -26,6 +27,7 @@ use super::pool::Pools;
 use super::schedule_input::{how_read, model_for};
 use super::search::seconds;
 use super::size::{Size, check_size, refuse_offloads};
+use crate::block::family::Family;
 use crate::catalog;
 use crate::estimate::Work;
 use crate::interchange::Read;
@@ -39,8 +41,8 @@ use crate::stop::Stop;
 /// The options of `convert`.
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// The schedule: a schedule file (JSON) or PyTorch's CSV; with --schedule a model file (TOML); `-` reads
-    /// standard input
+    /// The schedule: a schedule file (JSON), PyTorch's CSV, or a block family (TOML) with --devices and --microbatches;
+    /// with --schedule a model file (TOML); `-` reads standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
 
@@ -238,10 +240,13 @@ impl ConvertArgs {
 fn read(args: &ConvertArgs, output: Output) -> Result<Given, Error> {
     let input = Input::read(&args.input)?;
     let Some(name) = &args.schedule else {
+        if input.is_family() {
+            return of_family(args, &input.family()?);
+        }
         if args.size.is_given() {
             return Err(Error::usage(
                 "a schedule file cannot be resized",
-                "--devices and --microbatches go with --schedule NAME and a model file",
+                "--devices and --microbatches go with a block family, or with --schedule NAME and a model file",
             ));
         }
         let read = input.schedule()?;
@@ -274,6 +279,16 @@ fn read(args: &ConvertArgs, output: Output) -> Result<Given, Error> {
         let why = if stop.is_interrupted() { "interrupted" } else { "the time limit was reached" };
         note(&format!("{why}: {name} may not be improved as far as it can be"));
     }
+    Ok(Given { read: Read { schedule, csv: None }, model: Some(model) })
+}
+
+/// The schedule of a block family, and the family's own model if none is given.
+fn of_family(args: &ConvertArgs, family: &Family) -> Result<Given, Error> {
+    let Expanded { schedule, model, fault } = expanded(family, args.size)?;
+    if let Some(text) = fault {
+        note(&text);
+    }
+    let model = args.model.as_ref().map_or(Ok(model), |path| model_of_size(&schedule, path))?;
     Ok(Given { read: Read { schedule, csv: None }, model: Some(model) })
 }
 

@@ -144,6 +144,16 @@ impl Input {
         transformer::parse(&self.text).map_err(|error| self.toml_error(&error))
     }
 
+    /// Whether the text can only be JSON, by its first letter.
+    pub fn is_json(&self) -> bool {
+        self.text.trim_start().starts_with('{')
+    }
+
+    /// The text itself.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The text itself.
     pub fn into_text(self) -> String {
         self.text
@@ -158,8 +168,8 @@ impl Input {
             Ok(read) => Ok(read),
             Err(_) if self.is_family() => Err(Error::usage(
                 format!("{} is a block family, not a schedule", self.name),
-                "`bubbleproof verify FAMILY --devices N --every-m` verifies its schedules of every number of \
-                 microbatches; `bubbleproof block` shows its block",
+                "`bubbleproof convert FAMILY --devices N --microbatches N -o FILE` writes its schedule of one size; \
+                 `bubbleproof verify FAMILY --devices N --every-m` verifies those of every number of microbatches",
             )),
             Err(ReadError::Schedule(error)) => Err(self.schedule_error(&error)),
             Err(ReadError::PyTorch(error)) => {

@@ -25,9 +25,11 @@ mod estimate_job;
 mod every_m;
 mod excerpt;
 mod explain;
+mod family_input;
 mod figures;
 mod file_name;
 mod frontier;
+mod gap;
 mod help;
 mod input;
 mod interrupt;
@@ -58,6 +60,7 @@ mod trace;
 mod verdict;
 mod verify;
 mod violations;
+mod wrap;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -172,11 +175,12 @@ enum Command {
     Frontier(frontier::FrontierArgs),
 
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
-    /// Explain why memory limits are infeasible, or what keeps the schedule from being better
+    /// Explain what limits a schedule and what would help, or why none fits into memory
     ///
-    /// If the limits are infeasible: the device, what is in memory there, and the dependencies that keep it.
-    /// Otherwise: what sets the interval (the critical cycle, and the smallest set of limits and latencies
-    /// that prevents full throughput), why the lower bound holds, and the critical path.
+    /// Says where a schedule loses time (uneven work, idle time, messages, memory), what sets the time for each microbatch in the
+    /// long run, why no schedule is shorter than the lower bound, which passes add up to the makespan, and how much each change
+    /// could gain at most: no memory limits, messages in no time, work divided evenly, another order. If not even one microbatch
+    /// fits into memory, says on which device.
     Explain(explain::ExplainArgs),
 
     #[command(after_long_help = VERIFY_EXAMPLES)]

@@ -6,10 +6,12 @@ use clap::Args;
 
 use super::caveats;
 use super::error::Error;
+use super::family_input::{Expanded, expanded, model_of_size, no_block};
 use super::input::{Input, read_model};
 use super::list;
 use super::memory_limit::MemoryLimit;
 use super::output::note;
+use super::size::Size;
 use super::violations::{Complaint, count};
 use crate::block::Block;
 use crate::block::family::{Family, FamilyError};
@@ -21,26 +23,26 @@ use crate::schedule::Schedule;
 /// A schedule with the options that choose its model.
 #[derive(Debug, Clone, Args)]
 pub struct ScheduleInputArgs {
-    /// The schedule file; `-` reads standard input
+    /// The schedule file, or a block family file with --devices and --microbatches; `-` reads standard input
     #[arg(value_name = "SCHEDULE")]
     schedule: PathBuf,
 
     /// The model file with times and memory; without it, unit times
     ///
     /// Without a model F, I, W and R take one tick, B two, messages none, every stage holds one unit
-    /// of activation per microbatch, and memory has no limit. The number of microbatches is always the
-    /// schedule's.
+    /// of activation per microbatch, and memory has no limit; the passes of a block family take what the family says. The
+    /// number of microbatches is always the schedule's.
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
 
-    /// The number of devices, in place of the model's
+    /// The number of devices, in place of the model's; of a block family, those to make the schedule for
     ///
     /// Needs a model that is the same on every stage. A schedule that was made with --devices records
     /// the number, so it can be omitted.
     #[arg(long, value_name = "N", value_parser = list::count)]
     devices: Option<u32>,
 
-    /// The number of microbatches that the schedule is expected to have
+    /// The number of microbatches that the schedule is expected to have, or that a block family is repeated for
     #[arg(long, value_name = "N", value_parser = list::count)]
     microbatches: Option<u32>,
 
@@ -69,7 +71,30 @@ impl ScheduleInputArgs {
     /// # Errors
     /// When a file is wrong, or the model cannot have the size or capacity asked for.
     pub fn read(&self) -> Result<ScheduleInput, Error> {
-        self.with_schedule(Input::read(&self.schedule)?.schedule()?)
+        self.of_input(&self.input()?)
+    }
+
+    /// The same for a file that has been read.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn of_input(&self, input: &Input) -> Result<ScheduleInput, Error> {
+        if input.is_family() {
+            self.with_family(&input.family()?)
+        } else {
+            self.with_schedule(input.schedule()?)
+        }
+    }
+
+    /// A schedule with the options of another command.
+    pub const fn new(
+        schedule: PathBuf,
+        model: Option<PathBuf>,
+        size: Size,
+        memory_limit: MemoryLimit,
+    ) -> Self {
+        let (devices, microbatches) = (size.devices(), size.microbatches());
+        Self { schedule, model, devices, microbatches, memory_limit }
     }
 
     /// The same options for another schedule, and if one is given, another model.
@@ -82,10 +107,11 @@ impl ScheduleInputArgs {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn with_schedule(&self, Read { schedule, csv }: Read) -> Result<ScheduleInput, Error> {
-        let mut notes: Vec<String> = csv.iter().map(how_read).collect();
+    pub fn with_schedule(&self, read: Read) -> Result<ScheduleInput, Error> {
+        let schedule = &read.schedule;
+        let mut notes: Vec<String> = read.csv.iter().map(how_read).collect();
         let model = if let Some(path) = &self.model {
-            model_for(&schedule, path, self.devices, &mut notes)?
+            model_for(schedule, path, self.devices, &mut notes)?
         } else {
             notes.extend(schedule.model.as_ref().map(|name| {
                 format!(
@@ -95,6 +121,30 @@ impl ScheduleInputArgs {
             Model::unit(schedule.placement().clone(), schedule.microbatches())
                 .map_err(|error| Error::Usage { message: error.to_string(), help: None })?
         };
+        self.judged(read, model, notes)
+    }
+
+    /// The schedule of a block family at the size asked for, under the family's own model if none is given.
+    ///
+    /// # Errors
+    /// When the size is missing, or the family or the model has no such size.
+    fn with_family(&self, family: &Family) -> Result<ScheduleInput, Error> {
+        let Expanded { schedule, model, fault } =
+            expanded(family, Size::new(self.devices, self.microbatches))?;
+        let model = match &self.model {
+            Some(path) => model_of_size(&schedule, path)?,
+            None => model,
+        };
+        self.judged(Read { schedule, csv: None }, model, fault.into_iter().collect())
+    }
+
+    /// Sets the memory limit, and says what is to be known about schedule and model.
+    fn judged(
+        &self,
+        Read { schedule, csv }: Read,
+        model: Model,
+        mut notes: Vec<String>,
+    ) -> Result<ScheduleInput, Error> {
         let model = self.memory_limit.apply(model)?;
         notes.extend(self.note_on_capacity(&schedule, &model));
         notes.extend(caveats::worst_case(&model));
@@ -135,10 +185,7 @@ impl ScheduleInputArgs {
                 "leave --microbatches out",
             ));
         }
-        let wrong = |error: FamilyError| Error::Usage {
-            message: format!("{} has no block for {devices} devices: {error}", family.name),
-            help: None,
-        };
+        let wrong = |error: FamilyError| no_block(family, devices, &error);
         let block = family.block(devices).map_err(wrong)?;
         let model = match &self.model {
             Some(path) => super::size::resized(&read_model(path)?, devices)?,

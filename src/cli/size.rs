@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::error::Error;
+use super::family_input::Base;
 use super::input::read_model;
 use super::job::JobFile;
 use super::list::{List, count, counts};
@@ -69,6 +70,14 @@ impl ModelArgs {
     /// When the file is wrong, or the model cannot have the size or the capacity.
     pub fn read(&self) -> Result<Model, Error> {
         self.memory_limit.apply(self.size.apply(read_model(&self.model)?)?)
+    }
+
+    /// The model of a file that has been read, at the size and with the capacities asked for.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn of(&self, base: &Base) -> Result<Model, Error> {
+        self.memory_limit.apply(base.at(self.size)?)
     }
 
     /// Reads the model as [`read`](Self::read) does, for what is done with [passes alone](passes_alone) only.
@@ -221,6 +230,11 @@ impl Sizes {
 }
 
 impl Size {
+    /// A size of which either number may be left to the model.
+    pub const fn new(devices: Option<u32>, microbatches: Option<u32>) -> Self {
+        Self { devices, microbatches }
+    }
+
     /// The number of devices asked for in place of the model's.
     pub const fn devices(self) -> Option<u32> {
         self.devices

@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::error::Error;
+use super::family_input::Base;
 use super::input::read_model;
 use super::memory_limit::{MemoryLimit, MemoryLimits};
 use super::output::note;
@@ -143,17 +144,31 @@ impl SweepArgs {
         Some(ModelArgs::new(self.model.clone(), *size, limit.clone()))
     }
 
-    /// Reads the model once, and gives it every combination: by devices, then by microbatches, then by memory limits,
-    /// each in the order given.
+    /// Reads the model once, and gives it every combination.
     ///
     /// # Errors
-    /// When the file is wrong, or the model cannot have a size, or no limit in such a unit.
+    /// When the file is wrong, or as [`all_of`](Self::all_of).
     pub fn read(&self) -> Result<Vec<AtSize>, Error> {
+        self.all_of(&Base::Model(Box::new(read_model(&self.model)?)))
+    }
+
+    /// Reads the file: a model, or a block family with a model of its own.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn base(&self) -> Result<Base, Error> {
+        Base::read(&self.model)
+    }
+
+    /// Every combination of a model: by devices, then by microbatches, then by memory limits, each in the order given.
+    ///
+    /// # Errors
+    /// When the model cannot have a size, or no limit in such a unit.
+    pub fn all_of(&self, base: &Base) -> Result<Vec<AtSize>, Error> {
         let (sizes, limits) = (self.sizes.all(), self.limits.all());
         check_count(sizes.len().saturating_mul(limits.len()))?;
-        let model = read_model(&self.model)?;
         let at = |size: Size| {
-            let model = size.apply(model.clone())?;
+            let model = base.at(size)?;
             let cases =
                 limits.iter().map(|limit| Case::of(&model, size, limit)).collect::<Result<_, Error>>()?;
             Ok(AtSize { model, cases })

@@ -4,8 +4,10 @@
 //! asserted by name.
 
 mod convert;
+mod families;
 mod forged;
 mod frontier;
+mod gap;
 mod jobs;
 mod levels;
 mod memory;

@@ -22,6 +22,22 @@ fn the_examples_of_the_page_on_runtimes_print_what_it_says() {
     trycmd::TestCases::new().case("docs/runtimes.md");
 }
 
+/// The page shows files; its examples work on these.
+#[test]
+fn the_examples_of_the_page_on_families_print_what_it_says() {
+    let folder = "target/families";
+    fs::create_dir_all(folder).expect("made");
+    let page = fs::read_to_string("docs/families.md").expect("there");
+    let files: Vec<&str> = page.split("```toml\n# ").skip(1).collect();
+    assert!(!files.is_empty());
+    for file in files {
+        let (name, text) = file.split_once('\n').expect("the name of a file, and its text");
+        let (text, _) = text.split_once("```").expect("an end");
+        fs::write(format!("{folder}/{name}"), text).expect("written");
+    }
+    trycmd::TestCases::new().case("docs/families.md");
+}
+
 #[test]
 fn the_examples_of_the_page_on_jobs_print_what_it_says() {
     // Its examples begin with a folder for stores that has none.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::families::Families;
 use super::{CompareArgs, Comparison};
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
@@ -51,7 +52,9 @@ enum Answer<'a> {
 /// When a file or an option is wrong, or a search is defective.
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading the model").until(args.search.time_limit());
-    let sizes = args.model.read()?;
+    let base = args.model.base()?;
+    let families = Families::read(&base, args.schedules.as_ref())?;
+    let sizes = args.model.all_of(&base)?;
     let combinations: usize = sizes.iter().map(|at| at.cases.len()).sum();
     let time_limit = args.search.time_limit_of(combinations);
     let share = time_limit / u32::try_from(combinations).unwrap_or(u32::MAX);
@@ -62,7 +65,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let limit = Deadline::after(time_limit, output);
     let mut blocks = Vec::with_capacity(combinations);
     for (done, at) in sizes.iter().enumerate() {
-        blocks.extend(at_size(args, at, &stop.share(sizes.len() - done), &progress)?);
+        blocks.extend(at_size(args, &families, at, &stop.share(sizes.len() - done), &progress)?);
     }
     drop((progress, limit));
     let comparisons = Comparisons { blocks };
@@ -75,6 +78,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
 /// more memory is never worse.
 fn at_size<'a>(
     args: &CompareArgs,
+    families: &Families<'_>,
     at: &'a AtSize,
     stop: &Stop,
     progress: &Progress,
@@ -87,7 +91,7 @@ fn at_size<'a>(
         let (case, model) = fitting[next];
         progress.step(case.combination.words());
         let share = stop.share(models.len() - done);
-        let comparison = Comparison::of(args, model, &mut known, &share, progress)?;
+        let comparison = Comparison::of(args, families, model, &mut known, &share, progress)?;
         let limit = case.combination.limit_words();
         compared.push((next, Answer::Compared(Comparison { limit, ..comparison })));
     }

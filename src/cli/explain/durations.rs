@@ -5,6 +5,7 @@ use std::fmt;
 use itertools::Itertools as _;
 use serde::Serialize;
 
+use super::times::cell;
 use crate::analysis::{Part, Sensitivity};
 use crate::cli::table::Table;
 
@@ -54,23 +55,30 @@ impl DurationReport {
 }
 
 /// The rows, in the order in which they are found.
-pub struct DurationTable<'a>(pub &'a [DurationReport]);
+pub struct DurationTable<'a> {
+    /// What was found out.
+    pub rows: &'a [DurationReport],
+    /// The unit of time.
+    pub unit: &'a str,
+}
 
 impl fmt::Display for DurationTable<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dash = || "-".to_owned();
+        let time = |ticks| cell(ticks, self.unit);
         let figures = |row: &DurationReport| {
             [
                 row.kind.clone(),
-                row.low.map_or_else(|| row.ticks.to_string(), |low| format!("{low} to {}", row.ticks)),
-                row.saves_at_low.map_or_else(dash, |ticks| ticks.to_string()),
-                row.costs_at_one_percent.to_string(),
-                row.free.to_string(),
+                row.low
+                    .map_or_else(|| time(row.ticks), |low| format!("{} to {}", time(low), time(row.ticks))),
+                row.saves_at_low.map_or_else(dash, time),
+                time(row.costs_at_one_percent),
+                time(row.free),
             ]
         };
         let headings = ["stage", "pass", "takes", "low end saves", "longer costs", "free"];
         let mut table = Table::new(headings);
-        for (cells, rows) in &self.0.iter().chunk_by(|row| figures(row)) {
+        for (cells, rows) in &self.rows.iter().chunk_by(|row| figures(row)) {
             let stages: Vec<u32> = rows.map(|row| row.stage).collect();
             let stages = match stages.as_slice() {
                 [first, .., last] => format!("{first} to {last}"),
@@ -81,7 +89,7 @@ impl fmt::Display for DurationTable<'_> {
             row.extend(cells);
             table.row(<[String; 6]>::try_from(row).expect("a stage and its five figures"));
         }
-        let ranges = self.0.iter().any(|row| row.low.is_some());
+        let ranges = self.rows.iter().any(|row| row.low.is_some());
         // What a per cent costs says little where ranges say what can happen.
         write!(out, "{}", table.without(if ranges { 4 } else { 3 }))
     }
