@@ -1,9 +1,11 @@
 //! `compare`: the named schedules of a model side by side.
 
 mod families;
+mod several;
 mod sweep;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -38,6 +40,10 @@ use crate::text::Shown;
 pub struct CompareArgs {
     #[command(flatten)]
     model: SweepArgs,
+
+    /// More models, to show beside the first in one table
+    #[arg(value_name = "MORE")]
+    more: Vec<PathBuf>,
 
     /// The schedules to compare, separated by commas; without it, all that fit the placement
     ///
@@ -106,6 +112,9 @@ struct Row {
 /// # Errors
 /// When a file or an option is wrong.
 pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
+    if !args.more.is_empty() {
+        return several::run(args, output);
+    }
     let Some(only) = args.model.only() else { return sweep::run(args, output) };
     let progress = Progress::start("reading the model").until(args.search.time_limit());
     let base = args.model.base()?;
@@ -356,6 +365,13 @@ impl Row {
         [self.figures.makespan, self.figures.best_case_makespan, self.figures.device_span]
             .into_iter()
             .flatten()
+    }
+
+    /// Makespan, bubble rate and peak memory.
+    fn in_brief(&self, columns: [&Column; 2]) -> [String; 3] {
+        let [_, makespan, _, _, bubble_rate, _, peak_memory] = self.cells(columns);
+        let mark = if self.valid { "" } else { " (invalid)" };
+        [format!("{makespan}{mark}"), bubble_rate, peak_memory]
     }
 
     fn cells(&self, [times, memory]: [&Column; 2]) -> [String; 7] {

@@ -240,7 +240,7 @@ enum Command {
     ///
     /// Every schedule is replayed. One that does not fit the model's memory is shown with the figures
     /// it would have, marked invalid. The exit status is 0 when at least one is valid, and 3 when the time limit
-    /// or a signal left out some: those are named. With lists of devices, microbatches or memory limits there is a table
+    /// or a signal left out some: those are named. Several models are shown in one table. With lists of devices, microbatches or memory limits there is a table
     /// for each combination, and with --json a list of objects.
     Compare(compare::CompareArgs),
 
@@ -392,7 +392,9 @@ Examples:
   bubbleproof compare model.toml
   bubbleproof compare model.toml --schedules 1f1b,zb-h1 --microbatches 64
   bubbleproof compare model.toml --memory 50%
-  bubbleproof compare model.toml --devices 4,8 --memory 50%,100%";
+  bubbleproof compare model.toml --devices 4,8 --memory 50%,100%
+  bubbleproof compare linear.toml v.toml --schedules zb-h1,v-half,optimized
+      two models in one table";
 
 /// Runs the tool with these arguments, the first of which is its own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -20,6 +20,16 @@ impl Table {
         Self { has_names: false, ..Self::new(headings) }
     }
 
+    /// A table with any number of headings, the first one that of names.
+    pub fn of_columns(headings: Vec<String>) -> Self {
+        Self { rows: vec![headings], has_names: true }
+    }
+
+    /// Adds a row of any number of cells.
+    pub fn cells(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
     /// Adds a row.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());

@@ -368,6 +368,7 @@ fn what_people_read() {
         ("verify_other_size", &["verify", RESIZED, "--model", MODEL]),
         ("replay", &["replay", SCHEDULE, "--model", MODEL]),
         ("compare", &["compare", MODEL]),
+        ("compare_models", &["compare", MODEL, V_MODEL, "--schedules", "1f1b,v-half,optimized"]),
         ("compare_over_the_limit", &["compare", MODEL, "--memory", "1"]),
         ("optimize", &["optimize", MODEL]),
         ("optimize_infeasible", &["optimize", MODEL, "--memory", "0"]),
