@@ -96,7 +96,7 @@ fn drawing(model: &Model, schedule: &Schedule) -> Result<String, Box<dyn Error>>
     let path = critical_path(model, schedule, timing);
     let picture = Picture::of(model, schedule, &verdict).ok_or("a named schedule runs")?;
     let picture = picture.with_critical_path(path.into_iter().map(|step| step.pass));
-    Ok(picture.svg(&Svg { width: Some(960), height: None, hidden: vec![Part::Title] })?)
+    Ok(picture.svg(&Svg { width: Some(960), hidden: vec![Part::Title], ..Svg::default() })?)
 }
 
 fn section(

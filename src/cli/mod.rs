@@ -329,6 +329,9 @@ Examples:
   bubbleproof render schedule.json --model model.toml -o timeline.svg
   bubbleproof render schedule.json -o figure.svg --width 800 --height 300 --hide title,critical-path
       a figure of exactly this size, without title
+  bubbleproof render schedule.json --model model.toml -o figure.svg --width 700 --caption
+      two columns wide, and a caption for the paper
+  bubbleproof render schedule.json --model model.toml -o start.svg --to 200ms
   bubbleproof render schedule.json --model model.toml -o timeline.html
   bubbleproof render one.json other.json -o both.html
       two schedules along one axis of time

@@ -1,5 +1,7 @@
 //! `render`: a schedule as a picture: timeline in the terminal, SVG, page for a browser, trace.
 
+mod extent;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -8,13 +10,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use self::extent::ExtentArgs;
 use super::error::{Error, Status};
 use super::file_name::FileName;
-use super::output::{Output, Target};
+use super::output::{Output, Target, note};
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::verdict::VerifyReport;
 use crate::analysis::critical_path;
-use crate::draw::{PageError, Part, Picture, Svg, Terminal, page};
+use crate::draw::{Extent, PageError, Part, Picture, Svg, SvgError, Terminal, page};
 use crate::interchange::perfetto::{self, TraceError};
 
 /// The options of `render`.
@@ -23,7 +26,7 @@ pub struct RenderArgs {
     #[command(flatten)]
     subject: ScheduleInputArgs,
 
-    /// More schedules, to show below the first along the same axis of time; only on a page
+    /// More schedules, to show below the first along the same axis of time; only on a page.
     #[arg(value_name = "MORE")]
     more: Vec<PathBuf>,
 
@@ -54,6 +57,15 @@ pub struct RenderArgs {
     /// Parts to leave out of an SVG
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
     hide: Vec<Hidden>,
+
+    #[command(flatten)]
+    extent: ExtentArgs,
+
+    /// Print a caption for the SVG: what it shows, the figures, what the colours mean, and what is omitted
+    ///
+    /// The SVG itself always contains the same text as its description, which screen readers read and nobody sees.
+    #[arg(long)]
+    caption: bool,
 
     /// Whether to colour text
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
@@ -121,6 +133,12 @@ impl Form {
     }
 }
 
+/// An SVG with the caption that a paper gives it.
+struct Drawing {
+    svg: String,
+    caption: String,
+}
+
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Colour {
@@ -136,15 +154,24 @@ pub enum Colour {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Rendered {
-    Shown { timeline: String },
-    Written { written: FileName },
+    Shown {
+        timeline: String,
+    },
+    Written {
+        written: FileName,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        caption: Option<String>,
+    },
 }
 
 impl fmt::Display for Rendered {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shown { timeline } => out.write_str(timeline),
-            Self::Written { written } => writeln!(out, "wrote {written}"),
+            Self::Written { written, caption } => {
+                writeln!(out, "wrote {written}")?;
+                caption.iter().try_for_each(|caption| writeln!(out, "\n{caption}"))
+            }
         }
     }
 }
@@ -174,11 +201,14 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
         return Ok(Status::Yes);
     };
     let target = output.target(path)?;
+    let mut caption = None;
     let text = match form {
         Form::Text => pictures[0].terminal(&Terminal { lines: None, ..args.terminal(output) }),
-        Form::Svg => pictures[0].svg(&args.svg()).map_err(|error| {
-            Error::usage(error.to_string(), "choose a larger one, or leave parts out with --hide")
-        })?,
+        Form::Svg => {
+            let drawing = args.drawing(&pictures[0])?;
+            caption = args.caption.then_some(drawing.caption);
+            drawing.svg
+        }
         Form::Page => page(&pictures).map_err(|error| {
             let help = match error {
                 PageError::Units { .. } => "give the models the same unit, or units of ns, us, ms and s",
@@ -190,7 +220,7 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
     };
     target.write(|out| out.write_all(text.as_bytes()))?;
     if target != Target::Stdout {
-        output.print(&Rendered::Written { written: FileName::of(path) })?;
+        output.print(&Rendered::Written { written: FileName::of(path), caption })?;
     }
     Ok(Status::Yes)
 }
@@ -228,8 +258,13 @@ impl RenderArgs {
             ));
         }
         if form != Form::Svg {
-            let given = [("--height", self.height.is_some()), ("--hide", !self.hide.is_empty())];
-            if let Some((option, _)) = given.into_iter().find(|&(_, given)| given) {
+            let given = [
+                ("--height", self.height.is_some()),
+                ("--hide", !self.hide.is_empty()),
+                ("--caption", self.caption),
+            ];
+            let given = given.into_iter().find_map(|(option, given)| given.then_some(option));
+            if let Some(option) = given.or(self.extent.given()) {
                 return Err(Error::usage(
                     format!("{option} is about SVG alone"),
                     "give `-o` a name that ends in `.svg`",
@@ -245,9 +280,21 @@ impl RenderArgs {
         Ok(())
     }
 
-    fn svg(&self) -> Svg {
+    /// The drawing of a picture. A note says what it omits.
+    fn drawing(&self, picture: &Picture<'_>) -> Result<Drawing, Error> {
         let hidden = self.hide.iter().copied().map(Part::from).collect();
-        Svg { width: self.width, height: self.height, hidden }
+        let extent = self.extent.of(picture.makespan(), picture.costs())?;
+        let how = Svg { width: self.width, height: self.height, hidden, extent };
+        let too_small = |error: SvgError| {
+            Error::usage(error.to_string(), "choose a larger one, or leave parts out with --hide")
+        };
+        let svg = picture.svg(&how).map_err(too_small)?;
+        if let Some(omitted) = picture.omitted(&how).map_err(too_small)?
+            && extent == Extent::Fitting
+        {
+            note(&format!("{omitted}; --all draws everything, --from and --to draw a part"));
+        }
+        Ok(Drawing { svg, caption: picture.caption(&how).map_err(too_small)? })
     }
 
     fn terminal(&self, output: Output) -> Terminal {

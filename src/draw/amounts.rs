@@ -156,6 +156,21 @@ pub(crate) fn memory(units: i64, unit: &str) -> String {
     Amounts::new(false, "", unit).memory(units)
 }
 
+/// A part of an amount of memory with their unit: `49.70 of 60 GiB`, or `500 MiB of 2 GiB`. Amounts that are not bytes
+/// have no unit here.
+pub(crate) fn memory_of(part: i64, whole: i64, unit: &str) -> String {
+    let [part, whole] = [part, whole].map(|units| amount(units, unit));
+    match (part.rsplit_once(' '), whole.rsplit_once(' ')) {
+        (Some((number, one)), Some((_, other))) if one == other => format!("{number} of {whole}"),
+        _ => format!("{part} of {whole}"),
+    }
+}
+
+/// Units of memory as [`memory`] gives them, but without a unit where they are not bytes.
+pub(crate) fn amount(units: i64, unit: &str) -> String {
+    Amounts::new(false, "", unit).further_memory(units)
+}
+
 /// How the amounts of a column are shown: in one unit, with as many decimals each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
@@ -274,6 +289,9 @@ mod tests {
         );
         assert_eq!(memory(53_365_080_883, "byte"), "49.70 GiB");
         assert_eq!(memory(80, "GB"), "80 GB");
+        assert_eq!(memory_of(53_365_080_883, 60 << 30, "byte"), "49.70 of 60 GiB");
+        assert_eq!(memory_of(500, 2048, "MiB"), "500 MiB of 2 GiB");
+        assert_eq!(memory_of(4, 6, "stage-activation"), "4 of 6");
         assert_eq!(memory(12, "stage-activation"), "12 stage-activation");
         assert_eq!(Amounts::new(false, "us", "").time(Ratio::new(55_000_i64, 3)), "18.33 ms");
         assert_eq!(Amounts::new(false, "tick", "").time(Ratio::new(55_i64, 3)), "55/3 ticks");

@@ -1,12 +1,13 @@
 //! Memory against time: a falling staircase with marks beside it, for the terminal and in SVG.
 
+mod axis;
 pub(super) mod frame;
 
 use num_rational::Ratio;
 
 use super::labels::{Area, place};
 use super::xml::{decimal, escape};
-use frame::{Frame, LEFT, LOW_END, RIGHT_END, TOP, WIDTH};
+use frame::{Frame, LEFT, LOW_END, RIGHT_END, TOP, WIDTH, hollow};
 
 /// A value on each axis: memory in units, time in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +52,8 @@ impl Axes {
     /// What the least time is, in a word or two.
     const fn least(self) -> &'static str {
         match self {
-            Self::Blocks => "(no bubble)",
-            Self::Schedules | Self::SchedulesPerMicrobatch => "(lower bound)",
+            Self::Blocks => "no bubble",
+            Self::Schedules | Self::SchedulesPerMicrobatch => "lower bound",
         }
     }
 }
@@ -99,6 +100,7 @@ impl Curve<'_> {
     pub fn svg(&self) -> String {
         let frame = self.frame();
         let mut out = frame.svg();
+        out.push_str(&hollow(self.points.iter()));
         let mut line = |text: String| {
             out.push_str(&text);
             out.push('\n');
@@ -198,6 +200,6 @@ mod tests {
         let svg = curve.svg();
         assert!(svg.contains("x &amp; y") && svg.contains("a&lt;b"));
         assert_eq!(svg.matches("<circle").count(), 4);
-        assert!(svg.contains("d=\"M90 60V60H217.5V293.33H600V410H600\""), "{svg}");
+        assert!(svg.contains("d=\"M175 60V75.91H260V288.03H515V394.09H600\""), "{svg}");
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use num_rational::Ratio;
 
-use super::curve::frame::{Frame, RIGHT_END, TOP};
+use super::curve::frame::{Frame, RIGHT_END, TOP, hollow};
 use super::curve::{Axes, Spot, letters};
 use super::xml::{decimal, escape};
 
@@ -66,6 +66,7 @@ impl Curves<'_> {
     pub fn svg(&self) -> String {
         let frame = self.frame();
         let mut out = frame.svg();
+        out.push_str(&hollow(self.series.iter().flat_map(|series| &series.points)));
         let mut line = |text: String| {
             out.push_str(&text);
             out.push('\n');
@@ -119,7 +120,7 @@ mod tests {
         insta::assert_snapshot!(curves.terminal(50));
         let svg = curves.svg();
         assert!(
-            svg.contains("x &amp; y") && svg.contains(">m &lt; 9</text>") && svg.contains("(lower bound)")
+            svg.contains("x &amp; y") && svg.contains(">m &lt; 9</text>") && svg.contains(">lower bound ")
         );
         for (colour, circles) in [("#2145c0", 2), ("#a64f0c", 2)] {
             assert_eq!(svg.matches(&format!("<path fill=\"none\" stroke=\"{colour}\"")).count(), 2, "{svg}");

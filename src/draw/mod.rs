@@ -26,6 +26,8 @@ mod colour;
 mod curve;
 mod curves;
 mod labels;
+mod logarithm;
+mod marks;
 mod page;
 mod plan;
 mod scale;
@@ -39,7 +41,7 @@ pub use curves::{Curves, Series};
 pub use page::{PageError, page};
 pub use plan::{NaiveShown, PlanChoice, PlanPage, Planned};
 pub use scatter::{Group, Point, Row, Scatter};
-pub use svg::{Part, Svg, SvgError, together};
+pub use svg::{Extent, Part, Svg, SvgError, together};
 pub use terminal::Terminal;
 
 use std::fmt;
@@ -47,7 +49,7 @@ use std::fmt;
 use crate::analysis::{
     Engine, Job, Lane, Phases, Places, Span, Subject, Utilisation, Work, lanes, optimizer_steps,
 };
-use crate::model::{Device, Kind, Link, Model, Pass, Shape, Ticks, Units};
+use crate::model::{Costs, Device, Kind, Link, Model, Pass, Shape, Ticks, Units};
 use crate::replay::{Held, Rate, Timing, Verdict, end_of, memory_along};
 use crate::schedule::Schedule;
 
@@ -143,6 +145,18 @@ impl<'a> Picture<'a> {
         self
     }
 
+    /// The time from the first start to the last end, in ticks.
+    #[must_use]
+    pub fn makespan(&self) -> Ticks {
+        self.timing.metrics.makespan
+    }
+
+    /// The model's times, whose unit that of the picture is.
+    #[must_use]
+    pub const fn costs(&self) -> &'a Costs {
+        self.model.costs()
+    }
+
     fn devices(&self) -> impl Iterator<Item = Device> {
         Device::all(self.schedule.devices())
     }
@@ -219,10 +233,6 @@ impl<'a> Picture<'a> {
         }
     }
 
-    fn makespan(&self) -> Ticks {
-        self.timing.metrics.makespan
-    }
-
     fn chunk(&self, pass: Pass) -> usize {
         self.schedule.placement().chunk_of(pass.stage)
     }
@@ -260,6 +270,11 @@ impl<'a> Picture<'a> {
         self.used(device).idle_share(self.makespan())
     }
 
+    /// The most that a device holds, in the unit that suits it; without a unit where that is not one of bytes.
+    fn peak_of(&self, device: Device) -> String {
+        amounts::amount(self.peak_memory[device.index()].0, &self.model.memory().unit)
+    }
+
     /// What is drawn, and under which model.
     fn title(&self) -> String {
         let name = self.schedule.name.as_deref().unwrap_or("schedule");
@@ -288,10 +303,10 @@ impl<'a> Picture<'a> {
         let drawn = self.devices().map(|device| self.used(device).span()).max().unwrap_or_default();
         let later = if drawn > metrics.device_span { " (a device begins later than shown)" } else { "" };
         vec![
-            format!("makespan {}", in_unit(metrics.makespan, &self.model.costs().unit)),
+            format!("makespan {}", amounts::time(metrics.makespan.0, &self.model.costs().unit)),
             format!("bubble rate {} %{later}", percent(metrics.bubble_rate, 2)),
             format!("idle rate {} %", percent(metrics.idle_rate, 2)),
-            format!("{peak} {most} {}{computed}", self.model.memory().unit),
+            format!("{peak} {}{computed}", amounts::memory(most.0, &self.model.memory().unit)),
         ]
     }
 }

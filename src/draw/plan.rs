@@ -12,7 +12,7 @@ mod palette;
 mod summary;
 
 use super::page::{self, Clock, PageError, data};
-use super::svg::{Part, Svg, SvgError, apart};
+use super::svg::{Extent, Part, Svg, SvgError, apart};
 use super::xml::escape;
 use super::{Picture, amounts};
 use crate::job::{Choice, Cut, Job};
@@ -268,7 +268,7 @@ fn stills(pair: &[Entry<'_, '_>]) -> String {
 /// Drawings of few enough pixels for paper, with memory where there is room for it.
 fn drawings(pictures: &[Picture<'_>]) -> Result<Vec<String>, SvgError> {
     let hidden = vec![Part::Title, Part::Figures];
-    let natural = Svg { width: Some(WIDTH), height: None, hidden: hidden.clone() };
+    let natural = Svg { width: Some(WIDTH), height: None, hidden: hidden.clone(), extent: Extent::Whole };
     let devices = pictures.iter().map(|picture| picture.schedule.devices()).max().unwrap_or_default();
     if devices <= 8 {
         return apart(pictures, &natural);

@@ -5,12 +5,20 @@
 //! passes at a few megabytes. Looks are attributes of the shapes, so that a drawing can be set into a paper
 //! or a page without changing, or being changed by, what is around it.
 
+mod axis;
 mod canvas;
+mod caption;
+mod figures;
 mod lanes;
 mod layout;
 mod legend;
 mod measures;
 mod memory;
+mod numbers;
+mod omitted;
+mod time;
+
+pub use self::time::Extent;
 
 use self::canvas::Canvas;
 use self::layout::Layout;
@@ -27,6 +35,8 @@ pub struct Svg {
     pub height: Option<u32>,
     /// The parts that are left out.
     pub hidden: Vec<Part>,
+    /// How much of the time is drawn.
+    pub extent: Extent,
 }
 
 /// A part of a drawing that can be left out.
@@ -92,6 +102,25 @@ impl Picture<'_> {
     /// When the size asked for has no room for it.
     pub fn svg(&self, how: &Svg) -> Result<String, SvgError> {
         together(std::slice::from_ref(self), how)
+    }
+
+    /// What a paper says below the drawing: what it shows, what that amounts to, what the colours mean, and what is
+    /// omitted. The drawing has the same text as its description.
+    ///
+    /// # Errors
+    /// When the size asked for has no room for the drawing.
+    pub fn caption(&self, how: &Svg) -> Result<String, SvgError> {
+        let layout = Layout::of(self, std::slice::from_ref(self), how)?;
+        Ok(caption::caption(self, how, &layout))
+    }
+
+    /// What the drawing omits of the steady phase or, with [`Extent::Between`], which part of the time it shows.
+    ///
+    /// # Errors
+    /// When the size asked for has no room for the drawing.
+    pub fn omitted(&self, how: &Svg) -> Result<Option<String>, SvgError> {
+        let layout = Layout::of(self, std::slice::from_ref(self), how)?;
+        Ok(layout.omitted.map(|(omitted, _)| omitted.sentence(self)))
     }
 }
 

@@ -18,8 +18,8 @@ use anstyle::{Effects, Style};
 use self::cells::{Cell, head, width_of};
 use self::plan::{Band, Plan};
 use self::text::{Piece, wrap};
-use super::scale::axis_step;
-use super::{Picture, percent};
+use super::scale::{axis_step, readable};
+use super::{Picture, amounts, in_unit, percent};
 use crate::analysis::Lane;
 use crate::model::{Device, Ticks};
 
@@ -92,11 +92,12 @@ impl<'a> Canvas<'a> {
         let label = digits(picture.schedule.devices()).max(2).max(heads);
         let all = || std::iter::once(picture).chain(others.iter().copied());
         let longest = all().rev().max_by_key(|picture| picture.makespan()).unwrap_or(picture);
-        let peaks = all().flat_map(|picture| picture.peak_memory).map(|peak| peak.to_string().len());
+        let peaks =
+            all().flat_map(|picture| picture.devices().map(move |device| picture.peak_of(device).len()));
         let peak = peaks.max().unwrap_or(0).max("peak".len());
         let full = width - label - 1;
         // Where memory takes too many digits, the figures of the devices go below the timeline.
-        let figures = Some("   idle  ".len() + peak).filter(|&figures| figures + 16 <= full);
+        let figures = Some("    idle  ".len() + peak).filter(|&figures| figures + 16 <= full);
         let plan = Plan::of(
             longest,
             &plan::Room {
@@ -152,12 +153,19 @@ impl<'a> Canvas<'a> {
     /// The line of instants above a band.
     fn axis(&mut self, band: Band, last: bool) {
         let scale = self.plan.scale;
-        let digits = self.picture.makespan().to_string().len();
+        let digits = self.instant(self.picture.makespan()).len();
         let apart = plan::columns(digits + 3).max(10);
         let step = axis_step(scale.instant(apart).0);
+        let unit = &self.picture.model.costs().unit;
+        let (times, name) = readable(unit, step);
+        // Round instants need no decimals.
+        let label = |instant: Ticks| match self.picture.model.costs().nanoseconds_per_tick() {
+            Some(_) if instant.0 % times == 0 => in_unit(instant.0 / times, name),
+            _ => self.instant(instant),
+        };
         let mut line = vec![' '; width_of(band)];
         let mut mark = |instant: Ticks| {
-            let text = format!("|{instant}");
+            let text = format!("|{}", label(instant));
             let Ok(at) = usize::try_from(scale.column(instant) - band.from) else { return };
             // A mark gives way to one that is already there, and to the edge.
             let room = line.get(at..=at + text.len()).or_else(|| line.get(at..at + text.len()));
@@ -179,7 +187,7 @@ impl<'a> Canvas<'a> {
         let line: String = line.into_iter().collect();
         let head = " ".repeat(self.label + 1);
         let figures = if last && self.plan.figures {
-            format!("   idle  {:>width$}", "peak", width = self.peak)
+            format!("    idle  {:>width$}", "peak", width = self.peak)
         } else {
             String::new()
         };
@@ -193,9 +201,9 @@ impl<'a> Canvas<'a> {
         let cells = self.cells(device, band);
         self.write_cells(&cells);
         if last && self.plan.figures {
-            let idle = percent(self.picture.idle_share(device), 1);
-            let peak = self.picture.peak_memory[device.index()];
-            write!(self.out, " {idle:>5}%  {peak:>width$}", width = self.peak)
+            let idle = percent(self.picture.idle_share(device), 2);
+            let peak = self.picture.peak_of(device);
+            write!(self.out, " {idle:>6}%  {peak:>width$}", width = self.peak)
                 .expect("writing to a string cannot fail");
         }
         self.end_line();
@@ -239,8 +247,22 @@ impl<'a> Canvas<'a> {
         let parts: Vec<&str> = phases
             .filter_map(|(phase, begins, ends)| (from < ends && begins < to).then_some(phase.name()))
             .collect();
-        let text = format!("~ {from} to {to} left out, {share} % of the makespan: {} ~", parts.join(", "));
+        let text = format!(
+            "~ {} to {} left out, {share} % of the makespan: {} ~",
+            self.instant(from),
+            self.instant(to),
+            parts.join(", ")
+        );
         self.paragraph([Piece::own(&text)], " ");
+    }
+
+    /// An instant: a time with its unit, or a number of ticks where those have no length.
+    fn instant(&self, instant: Ticks) -> String {
+        let costs = self.picture.model.costs();
+        match costs.nanoseconds_per_tick() {
+            Some(_) => amounts::time(instant.0, &costs.unit),
+            None => instant.to_string(),
+        }
     }
 
     fn paragraph(&mut self, pieces: impl IntoIterator<Item = Piece>, between: &str) {

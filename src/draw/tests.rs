@@ -1,3 +1,4 @@
+mod extent;
 mod lanes;
 
 use super::*;

@@ -244,23 +244,22 @@ fn idle_shares(scene: &Scene, replayed: &Value, replay: &str, drawn: &str) {
         let busy: i64 = passes.iter().filter(|pass| pass["device"] == device).filter_map(lasts).sum();
         // Rounded half up in integers: a share of `scale` parts.
         let idle = |scale: i64| ((makespan - busy) * 2 * scale + makespan) / (2 * makespan);
-        let (one, two) = (idle(1000), idle(10_000));
-        let one = format!("{}.{}", one / 10, one % 10);
-        let two = format!("{}.{:02} %", two / 100, two % 100);
+        let share = idle(10_000);
+        let share = format!("{}.{:02}", share / 100, share % 100);
         let row = row(replay, "device ", &device.to_string());
         let cell = row.iter().find(|(heading, _)| *heading == "idle").expect("a column");
-        assert_eq!(cell.1, two, "replay, device {device}");
+        assert_eq!(cell.1, format!("{share} %"), "replay, device {device}");
         let of_device = |line: &&str| line.trim_start().starts_with(&format!("{device} "));
         let line = drawn.lines().rfind(of_device).expect("a row");
-        assert!(line.contains(&format!("{one}%")), "device {device}: {one} in {line}");
+        assert!(line.contains(&format!("{share}%")), "device {device}: {share} in {line}");
         let beside = svg.matches("% idle").count();
         assert_eq!(beside, 4, "a share beside each row");
         let shares: Vec<&str> =
             svg.split(" % idle").map(|text| text.rsplit('>').next().unwrap_or_default()).collect();
-        assert_eq!(shares[device], one, "the drawing, device {device}");
+        assert_eq!(shares[device], share, "the drawing, device {device}");
         let cells = html.split(&format!("<th scope=\"row\">{device}</th>")).nth(1).expect("a row");
         assert!(
-            cells.split("</tr>").next().is_some_and(|row| row.contains(&format!("<td>{one} %</td>"))),
+            cells.split("</tr>").next().is_some_and(|row| row.contains(&format!("<td>{share} %</td>"))),
             "{cells}"
         );
     }

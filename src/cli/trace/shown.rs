@@ -7,7 +7,7 @@ use crate::analysis::{Span, measured_metrics, spans};
 use crate::cli::error::Error;
 use crate::cli::file_name::FileName;
 use crate::cli::render::{Colour, terminal};
-use crate::draw::{Measured, PageError, Picture, Svg, Terminal, page, together};
+use crate::draw::{Extent, Measured, PageError, Picture, Svg, Terminal, page, together};
 use crate::model::{Device, Model};
 use crate::replay::replay;
 use crate::schedule::Schedule;
@@ -88,7 +88,7 @@ pub fn draw(model: &Model, declared: &Schedule, run: &Run, how: &How) -> Result<
     let pictures: Vec<Picture<'_>> = pictures.into_iter().map(Picture::without_weights).collect();
     let text = match how.form {
         Some(Form::Svg) => {
-            let svg = Svg { width: how.width, ..Svg::default() };
+            let svg = Svg { width: how.width, extent: Extent::Whole, ..Svg::default() };
             together(&pictures, &svg)
                 .map_err(|error| Error::usage(error.to_string(), "choose a larger one"))?
         }

@@ -2,32 +2,12 @@
 
 use std::fmt::Write as _;
 
-use num_integer::Integer;
 use num_rational::Ratio;
 
+use super::axis::{Axis, Measure};
 use super::{Axes, Spot};
-use crate::draw::plural;
-use crate::draw::xml::{FONT, decimal, escape};
-
-/// The least and the most of an axis; never the same.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::draw) struct Axis {
-    least: i128,
-    most: i128,
-}
-
-impl Axis {
-    fn over(values: impl Iterator<Item = i128> + Clone) -> Self {
-        let (least, most) = (values.clone().min().unwrap_or(0), values.max().unwrap_or(1));
-        Self { least, most: most.max(least + 1) }
-    }
-
-    /// The nearest of this many places to a value.
-    fn place(self, value: i128, places: i64) -> i64 {
-        let twice = 2 * (value - self.least) * i128::from(places) + (self.most - self.least);
-        i64::try_from(Integer::div_floor(&twice, &(2 * (self.most - self.least)))).unwrap_or(0)
-    }
-}
+use crate::draw::xml::{FONT, decimal, escape, width_of};
+use crate::draw::{amounts, marks, plural};
 
 /// Whole ticks, in hundredths.
 fn hundredths(time: Ratio<i64>) -> i128 {
@@ -54,8 +34,8 @@ pub(in crate::draw) struct Frame<'a> {
     time_unit: &'a str,
     memory_unit: &'a str,
     least: i128,
-    memory: Axis,
-    time: Axis,
+    memory: Axis<'a>,
+    time: Axis<'a>,
 }
 
 impl<'a> Frame<'a> {
@@ -68,8 +48,10 @@ impl<'a> Frame<'a> {
         spots: impl Iterator<Item = &'s Spot> + Clone,
     ) -> Self {
         let least = hundredths(least);
-        let memory = Axis::over(spots.clone().map(|spot| i128::from(spot.memory)));
-        let time = Axis::over(spots.map(|spot| hundredths(spot.time)).chain([least]));
+        let memory =
+            Axis::over(Measure::Memory(memory_unit), spots.clone().map(|spot| i128::from(spot.memory)));
+        let time =
+            Axis::over(Measure::Time(time_unit), spots.map(|spot| hundredths(spot.time)).chain([least]));
         Self { title, axes, time_unit, memory_unit, least, memory, time }
     }
 
@@ -81,16 +63,21 @@ impl<'a> Frame<'a> {
     ) -> String {
         const ROWS: i64 = 15;
         let (memory, time) = (self.memory, self.time);
-        let label = |value: i128| (value / 100).to_string();
+        let is_time = self.is_time();
+        let label = |value: i128| match i64::try_from(value / 100) {
+            Ok(ticks) if is_time => amounts::time(ticks, self.time_unit),
+            _ => (value / 100).to_string(),
+        };
         let room = label(time.most).len().max(label(time.least).len());
         let columns = i64::try_from(width.saturating_sub(room + 3).max(20)).unwrap_or(60) - 1;
         let mut cells = vec![vec![' '; usize::try_from(columns + 1).unwrap_or(1)]; 16];
         for (spot, letter) in spots {
-            let row = usize::try_from(ROWS - time.place(hundredths(spot.time), ROWS)).unwrap_or(0);
-            let column = usize::try_from(memory.place(spot.memory.into(), columns)).unwrap_or(0);
+            let row = usize::try_from(ROWS - time.cell(hundredths(spot.time), ROWS)).unwrap_or(0);
+            let column = usize::try_from(memory.cell(spot.memory.into(), columns)).unwrap_or(0);
             cells[row][column] = letter;
         }
-        let mut out = format!("{}, {}\n", self.axes.time(), plural(self.time_unit));
+        let unit = if is_time { String::new() } else { format!(", {}", plural(self.time_unit)) };
+        let mut out = format!("{}{unit}\n", self.axes.time());
         for (row, cells) in cells.iter().enumerate() {
             let label = match row {
                 0 => label(time.most),
@@ -100,14 +87,14 @@ impl<'a> Frame<'a> {
             let line: String = cells.iter().collect();
             writeln!(out, "{label:>room$} |{}", line.trim_end()).expect("writing to a string cannot fail");
         }
-        let (least, most) = (memory.least.to_string(), memory.most.to_string());
+        let amount = |value| amounts::amount(i64::try_from(value).unwrap_or(i64::MAX), self.memory_unit);
+        let (least, most) = (amount(memory.least), amount(memory.most));
         let dashes = "-".repeat(usize::try_from(columns + 1).unwrap_or(1));
         let gap = dashes.len().saturating_sub(least.len() + most.len());
         writeln!(out, "{:>room$} +{dashes}", "").expect("writing to a string cannot fail");
         writeln!(out, "{:>room$}  {least}{}{most}", "", " ".repeat(gap))
             .expect("writing to a string cannot fail");
-        writeln!(out, "{:>room$}  {}, {}", "", self.axes.memory(), self.memory_unit)
-            .expect("writing to a string cannot fail");
+        writeln!(out, "{:>room$}  {}", "", self.memory_title()).expect("writing to a string cannot fail");
         out
     }
 
@@ -145,29 +132,90 @@ impl<'a> Frame<'a> {
             out.push('\n');
         };
         let (right, bottom) = (RIGHT_END, LOW_END);
-        for (value, note) in [(self.time.most, ""), (self.least, self.axes.least())] {
+        let (mut grid, mut labels) = (String::new(), String::new());
+        // Labels of logarithmic axes may have no room beside each other.
+        let mut taken = i64::MAX;
+        for (value, label) in self.time.marks() {
             let at = self.height(value);
-            let (at, base) = (decimal(at), decimal(at + 400));
-            line(format!("<path stroke=\"#d9d9de\" d=\"M{LEFT} {at}H{right}\"/>"));
-            line(format!("<text text-anchor=\"end\" x=\"{}\" y=\"{base}\">{}</text>", LEFT - 6, value / 100));
-            if !note.is_empty() {
-                line(format!("<text x=\"{}\" y=\"{base}\">{}</text>", right + 6, note));
+            write!(grid, "M{LEFT} {}H{right}", decimal(at)).expect("writing to a string cannot fail");
+            if taken - at >= 1400 {
+                taken = at;
+                let (x, y) = (LEFT - 6, decimal(at + 400));
+                writeln!(labels, "<text text-anchor=\"end\" x=\"{x}\" y=\"{y}\">{}</text>", escape(&label))
+                    .expect("writing to a string cannot fail");
             }
         }
-        line(format!(
-            "<text text-anchor=\"end\" x=\"{}\" y=\"44\">{}</text>",
-            LEFT - 6,
-            escape(self.time_unit)
-        ));
-        for value in [self.memory.least, self.memory.most] {
-            let at = decimal(self.across(value));
-            line(format!("<path stroke=\"#d9d9de\" d=\"M{at} {TOP}V{bottom}\"/>"));
-            line(format!("<text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{value}</text>", bottom + 18));
+        let mut taken = i64::MIN;
+        for (value, label) in self.memory.marks() {
+            let at = self.across(value);
+            write!(grid, "M{} {TOP}V{bottom}", decimal(at)).expect("writing to a string cannot fail");
+            let half = width_of(&label, 12) / 2 + 400;
+            if at - half >= taken {
+                taken = at + half;
+                let (x, y) = (decimal(at), bottom + 18);
+                writeln!(
+                    labels,
+                    "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
+                    escape(&label)
+                )
+                .expect("writing to a string cannot fail");
+            }
         }
-        let unit = escape(self.memory_unit);
-        let axis = self.axes.memory();
-        line(format!("<text x=\"{LEFT}\" y=\"{}\">{axis}, {unit}</text>", bottom + 38));
+        line(format!("<path stroke=\"#d9d9de\" fill=\"none\" d=\"{grid}\"/>"));
+        line(format!("<path stroke=\"#5c6070\" fill=\"none\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>"));
+        out.push_str(&labels);
+        let mut line = |text: String| {
+            out.push_str(&text);
+            out.push('\n');
+        };
+        let (at, base) = (decimal(self.least_at()), decimal(self.least_at() + 400));
+        line(format!("<path stroke=\"#5c6070\" stroke-dasharray=\"4 3\" d=\"M{LEFT} {at}H{right}\"/>"));
+        line(format!("<text x=\"{}\" y=\"{base}\">{}</text>", right + 6, escape(&self.least_label())));
+        let log = |axis: Axis<'_>| if axis.is_logarithmic { " (logarithmic)" } else { "" };
+        let time = if self.is_time() { "" } else { self.time_unit };
+        let time = if time.is_empty() { String::new() } else { format!(", {}", plural(time)) };
+        line(format!(
+            "<text x=\"8\" y=\"{}\">{}{}{}</text>",
+            TOP - 14,
+            self.axes.time(),
+            escape(&time),
+            log(self.time)
+        ));
+        line(format!(
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}{}</text>",
+            i64::midpoint(LEFT, right),
+            bottom + 38,
+            escape(&self.memory_title()),
+            log(self.memory)
+        ));
         out
+    }
+
+    /// Whether ticks have a length, so that labels say their unit.
+    fn is_time(&self) -> bool {
+        marks::unit_sizes(self.time_unit, false) != [("", 1)]
+    }
+
+    /// What the axis of memory measures, with the unit where labels do not say it.
+    fn memory_title(&self) -> String {
+        if marks::is_of_bytes(self.memory_unit) {
+            self.axes.memory().to_owned()
+        } else {
+            format!("{}, {}", self.axes.memory(), self.memory_unit)
+        }
+    }
+
+    /// What the least time is, and how much.
+    fn least_label(&self) -> String {
+        let ticks = i64::try_from(self.least / 100).unwrap_or(i64::MAX);
+        let is_whole = self.least % 100 == 0;
+        let time = if is_whole || self.is_time() {
+            amounts::time(ticks, self.time_unit)
+        } else {
+            let hundredths = i64::try_from(self.least).unwrap_or(i64::MAX);
+            format!("{} {}", decimal(hundredths), plural(self.time_unit))
+        };
+        format!("{} {time}", self.axes.least())
     }
 
     /// The path of a staircase through these points, from the top to the right; nothing without points.
@@ -187,4 +235,13 @@ impl<'a> Frame<'a> {
         }
         stairs
     }
+}
+
+/// What hollow points mean, where there are any.
+pub(in crate::draw) fn hollow<'s>(mut spots: impl Iterator<Item = &'s Spot>) -> String {
+    if spots.all(|spot| spot.full) {
+        return String::new();
+    }
+    let (x, y) = (RIGHT_END + 6, LOW_END + 18);
+    format!("<text x=\"{x}\" y=\"{y}\">hollow: not proved optimal</text>\n")
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::lanes;
 use crate::analysis::Work;
 use crate::draw::xml::escape;
-use crate::draw::{Picture, meaning, percent, plural};
+use crate::draw::{Picture, amounts, meaning, percent, plural};
 use crate::model::Kind;
 
 /// What a browser shows of a timeline around its canvas, and without any script.
@@ -74,15 +74,17 @@ pub(super) fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut S
     );
     for device in picture.devices() {
         let (start, end) = picture.span(device).unwrap_or_default();
-        let capacity = picture.capacity(device).map_or("none".to_owned(), |capacity| capacity.to_string());
+        let capacity = picture
+            .capacity(device)
+            .map_or("none".to_owned(), |capacity| amounts::amount(capacity.0, &picture.model.memory().unit));
         write(
             out,
             &format!(
                 "<tr><th scope=\"row\">{device}</th><td>{}</td><td>{start}</td><td>{end}</td><td>{} \
                  %</td><td>{}</td><td>{capacity}</td></tr>",
                 picture.schedule.order(device).len(),
-                percent(picture.idle_share(device), 1),
-                picture.peak_memory[device.index()],
+                percent(picture.idle_share(device), 2),
+                escape(&picture.peak_of(device)),
             ),
         );
     }

@@ -2,46 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::draw::logarithm::{log10, round_numbers};
 use crate::draw::xml::{decimal, width_of};
 
-/// One decade of a logarithm.
-const DECADE: i64 = 1 << 16;
 /// The length of the linear part on either side of zero: with ln 10 of them in a decade, the slope has no kink.
 const LINEAR: i64 = 28_462;
 /// How many times an error fits into a whole where the linear part ends: it is 0.1 %.
 const KINK: i128 = 1000;
-
-/// The decimal logarithm of a positive number, in parts of a [`DECADE`]; at most one part too low.
-fn log10(value: u128) -> i64 {
-    const BITS: u32 = 48;
-    const MOST: u128 = 10_u128.pow(23);
-    let (mut value, mut log) = (value.max(1), 0);
-    while value >= MOST {
-        value /= 10;
-        log += DECADE;
-    }
-    let mut power = 1;
-    while value / power >= 10 {
-        power *= 10;
-        log += DECADE;
-    }
-    let mut rest = (value << BITS) / power;
-    let mut part = DECADE;
-    while part > 1 {
-        part /= 2;
-        rest = (rest * rest) >> BITS;
-        if rest >= 10 << BITS {
-            rest /= 10;
-            log += part;
-        }
-    }
-    log
-}
-
-/// 1, 2, 5, 10, 20, 50 and so on.
-fn round_numbers() -> impl Iterator<Item = i128> {
-    (0..30).flat_map(|zeros| [1, 2, 5].map(|digit| digit * 10_i128.pow(zeros)))
-}
 
 /// Which labels of an axis come first: every third decade, all decades, the ends, fives, twos.
 const fn level(number: i128, ends: [i128; 2]) -> usize {

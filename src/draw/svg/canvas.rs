@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::layout::{Layout, figures, shortened};
+use super::caption::caption;
+use super::layout::Layout;
 use super::legend::{SAMPLE, Sample};
-use super::measures::{EDGE, HEADING, LINE, SMALL, TEXT};
-use super::memory::{curve, rise};
+use super::measures::{EDGE, LINE, SMALL, TEXT};
+use super::time::Visible;
 use super::{Part, Svg};
 use crate::analysis::Span;
 use crate::draw::Picture;
 use crate::draw::colour::{Colour, Ground};
-use crate::draw::scale::{axis_step, readable};
-use crate::draw::xml::{FONT, decimal, escape, width_of};
-use crate::model::{Device, Kind, Ticks, Units};
+use crate::draw::xml::{FONT, decimal, escape};
+use crate::model::{Device, Kind};
 use crate::replay::Held;
 
 const INK: &str = "#1c1c1f";
 pub(super) const GRID: &str = "#d9d9de";
-const CURVE: &str = "#c9ccd6";
-const CURVE_EDGE: &str = "#5c6070";
-const CAPACITY: &str = "#b00020";
+pub(super) const CURVE: &str = "#c9ccd6";
+pub(super) const CURVE_EDGE: &str = "#5c6070";
+pub(super) const CAPACITY: &str = "#b00020";
 
 /// A picture while it is drawn.
 pub(super) struct Canvas<'a> {
@@ -58,6 +58,7 @@ impl<'a> Canvas<'a> {
         if self.how.shows(Part::CriticalPath) {
             self.critical_path();
         }
+        self.omitted();
         self.line("</svg>");
         self.out
     }
@@ -67,23 +68,24 @@ impl<'a> Canvas<'a> {
         self.out.push('\n');
     }
 
-    fn text(&mut self, x: i64, y: i64, more: &str, text: &str) {
+    pub(super) fn text(&mut self, x: i64, y: i64, more: &str, text: &str) {
         self.line(&format!("<text x=\"{x}\" y=\"{y}\"{more}>{}</text>", escape(text)));
     }
 
     fn head(&mut self) {
-        let title = self.picture.title();
-        let facts = self.picture.facts().join("; ");
-        self.line(&format!("<title>{}</title>", escape(&title)));
-        self.line(&format!("<desc>{}</desc>", escape(&facts)));
+        let caption = caption(self.picture, self.how, &self.layout);
+        self.line(&format!("<title>{}</title>", escape(&self.picture.title())));
+        self.line(&format!("<desc>{}</desc>", escape(&caption)));
         let ground = Ground::Light.colour().hex();
         self.line(&format!("<rect width=\"100%\" height=\"100%\" fill=\"{ground}\"/>"));
-        if !self.layout.title.is_empty() {
-            let title = self.layout.title.clone();
-            let look = format!(" font-size=\"{HEADING}\" font-weight=\"bold\"");
-            self.text(EDGE, EDGE + HEADING, &look, &title);
+        let heading = self.layout.heading;
+        let look = format!(" font-size=\"{heading}\" font-weight=\"bold\"");
+        let mut y = EDGE + heading;
+        for title in self.layout.title.clone() {
+            self.text(EDGE, y, &look, &title);
+            y += heading + 2;
         }
-        let mut y = EDGE + HEADING + LINE;
+        let mut y = self.layout.facts_top + TEXT;
         for facts in self.layout.facts.clone() {
             self.text(EDGE, y, "", &facts);
             y += LINE;
@@ -139,84 +141,21 @@ impl<'a> Canvas<'a> {
         self.line(&shape);
     }
 
-    fn axis(&mut self) {
-        let (left, top, bottom, plot) =
-            (self.layout.left, self.layout.top, self.layout.bottom(), self.layout.plot);
-        let makespan = self.layout.makespan;
-        let apart = (width_of(&makespan.to_string(), SMALL) / 100 + 26).max(50);
-        let step = i128::from(makespan) * i128::from(apart) / i128::from(plot);
-        let step = axis_step(i64::try_from(step).unwrap_or(i64::MAX));
-        let (times, unit) = readable(&self.picture.model.costs().unit, step);
-        let unit = shortened(unit);
-        let (mut lines, mut labels) = (String::new(), String::new());
-        let mut instant = Ticks::ZERO;
-        while instant.0 <= makespan {
-            let x = decimal(left * 100 + self.layout.across(instant));
-            write!(lines, "M{x} {top}V{bottom}").expect("writing to a string cannot fail");
-            writeln!(labels, "<text x=\"{x}\" y=\"{}\">{}</text>", bottom + 14, instant.0 / times)
-                .expect("writing to a string cannot fail");
-            match instant.checked_add(step) {
-                Some(next) => instant = next,
-                None => break,
-            }
-        }
-        self.line(&format!("<path d=\"{lines}\" stroke=\"{GRID}\" fill=\"none\"/>"));
-        self.line(&format!("<g font-size=\"{SMALL}\" text-anchor=\"middle\">"));
-        self.out.push_str(&labels);
-        self.line("</g>");
-        self.text(left - EDGE, bottom + 14, &format!(" font-size=\"{SMALL}\" text-anchor=\"end\""), &unit);
-    }
-
-    /// The bar above the devices that says where warm-up, steady phase and cool-down lie.
-    fn phases(&mut self, top: i64) {
-        let (left, bottom) = (self.layout.left, self.layout.bottom());
-        let y = top + 10;
-        self.line(&format!("<g font-size=\"{SMALL}\" text-anchor=\"middle\" fill=\"{CURVE_EDGE}\">"));
-        for (phase, from, to) in self.picture.phases().list() {
-            let name = phase.name();
-            let (from, to) = (left * 100 + self.layout.across(from), left * 100 + self.layout.across(to));
-            let (begin, end, middle) =
-                (decimal(from + 100), decimal(to - 100), decimal(i64::midpoint(from, to)));
-            let room = to - from - 600;
-            let text = width_of(name, SMALL);
-            let mut shape = format!("M{begin} {}V{}", y - 4, y + 4);
-            if text <= room {
-                let (until, again) = (
-                    decimal(i64::midpoint(from, to) - text / 2),
-                    decimal(i64::midpoint(from, to) + text / 2),
-                );
-                write!(shape, "M{begin} {y}H{until}M{again} {y}H{end}")
-                    .expect("writing to a string cannot fail");
-                self.line(&format!("<text x=\"{middle}\" y=\"{}\">{name}</text>", y + 4));
-            } else {
-                write!(shape, "M{begin} {y}H{end}").expect("writing to a string cannot fail");
-            }
-            write!(shape, "M{end} {}V{}", y - 4, y + 4).expect("writing to a string cannot fail");
-            self.line(&format!("<path d=\"{shape}\" stroke=\"{CURVE_EDGE}\" fill=\"none\"/>"));
-            if to < (left + self.layout.plot) * 100 {
-                self.line(&format!(
-                    "<path d=\"M{} {}V{bottom}\" stroke=\"{CURVE_EDGE}\" stroke-dasharray=\"2 3\"/>",
-                    decimal(to),
-                    self.layout.top
-                ));
-            }
-        }
-        self.line("</g>");
-    }
-
     fn row(&mut self, device: Device, memory: Option<&[Held]>) {
         let (top, row) = (self.layout.top_of(device), self.layout.row);
         let base = decimal(top + row.cell / 2 + 400);
         let end = " text-anchor=\"end\"";
         let x = self.layout.left - EDGE;
-        self.line(&format!("<text x=\"{x}\" y=\"{base}\"{end}>device {device}</text>"));
+        let size = self.layout.names;
+        self.line(&format!("<text x=\"{x}\" y=\"{base}\" font-size=\"{size}\"{end}>device {device}</text>"));
         if self.how.shows(Part::Figures) {
             let x = self.layout.right() + EDGE;
             let curve = self.layout.curve_of(device).map_or(0, |(at, height)| at + height / 2 + 400);
             let ys = [top + row.cell / 2 + 400, top + curve];
-            for (text, y) in figures(self.picture, device, memory.is_some()).into_iter().zip(ys) {
-                let y = decimal(y);
-                self.line(&format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{SMALL}\">{text}</text>"));
+            let (figures, size) = (self.layout.figures, self.layout.figures.size());
+            for (text, y) in figures.of(self.picture, device, memory.is_some()).into_iter().zip(ys) {
+                let (y, text) = (decimal(y), escape(&text));
+                self.line(&format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>"));
             }
         }
         self.line(&format!("<g transform=\"translate({} {})\">", self.layout.left, decimal(top)));
@@ -232,35 +171,41 @@ impl<'a> Canvas<'a> {
         let (picture, layout) = (self.picture, &self.layout);
         let cell = decimal(layout.row.cell);
         // White edges part the passes, unless they would cover them.
-        let edged = layout.across(picture.typical_duration()) >= 400;
+        let edged = layout.time.length(picture.typical_duration()) >= 400;
         let mut shapes: BTreeMap<Look, String> = BTreeMap::new();
         let mut labels: BTreeMap<&'static str, String> = BTreeMap::new();
         for Span { pass, start, end } in picture.passes(device) {
-            let (from, to) = (layout.across(start), layout.across(end));
             let chunk = picture.chunk(pass);
-            let shape = shapes.entry((pass.kind, chunk)).or_default();
-            let (x, length) = (decimal(from), decimal(to - from));
-            write!(shape, "M{x} 0h{length}v{cell}h-{length}z").expect("writing to a string cannot fail");
-            let Some(size) = layout.numbers else { continue };
-            let text = pass.microbatch.to_string();
-            if width_of(&text, size) + 100 <= to - from {
+            let length = layout.time.length(end - start);
+            for Visible { from, to, .. } in layout.time.visible(start, end) {
+                rectangle(shapes.entry((pass.kind, chunk)).or_default(), from, to, &cell);
+                // What a break or an end cuts off takes of the room.
+                let room = if to - from + 1 < length { to - from } else { length };
+                let Some(numbers) = layout.numbers.filter(|numbers| numbers.fit(pass.kind, room)) else {
+                    continue;
+                };
                 let ink = Colour::of(pass.kind, chunk, picture.chunks(), Ground::Light).ink();
                 let middle = decimal(i64::midpoint(from, to));
-                let y = decimal(layout.row.cell / 2 + size * 36);
-                writeln!(labels.entry(ink).or_default(), "<text x=\"{middle}\" y=\"{y}\">{text}</text>")
+                let y = decimal(layout.row.cell / 2 + numbers.size * 36);
+                let labels = labels.entry(ink).or_default();
+                writeln!(labels, "<text x=\"{middle}\" y=\"{y}\">{}</text>", pass.microbatch)
                     .expect("writing to a string cannot fail");
             }
         }
         let mut pairs = String::new();
         for &first in picture.schedule.overlaps(device) {
             let (start, end) = (picture.at((device, first)).start, picture.at((device, first + 1)).end);
-            let (from, to) = (layout.across(start), layout.across(end));
-            let (x, length) = (decimal(from), decimal(to - from));
-            write!(pairs, "M{x} 0h{length}v{cell}h-{length}z").expect("writing to a string cannot fail");
+            for Visible { from, to, .. } in layout.time.visible(start, end) {
+                rectangle(&mut pairs, from, to, &cell);
+            }
         }
-        let (span, size) = (picture.span(device), layout.numbers.unwrap_or(SMALL));
-        if let Some((start, end)) = span {
-            let (from, to) = (layout.across(start), layout.across(end));
+        let span: Vec<Visible> = picture
+            .span(device)
+            .into_iter()
+            .flat_map(|(start, end)| layout.time.visible(start, end))
+            .collect();
+        let size = layout.numbers.map_or(SMALL, |numbers| numbers.size);
+        for Visible { from, to, .. } in span {
             self.line(&format!(
                 "<rect x=\"{}\" width=\"{}\" height=\"{cell}\" fill=\"{}\"/>",
                 decimal(from),
@@ -284,40 +229,6 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    fn memory(&mut self, device: Device, memory: &[Held], at: i64, height: i64) {
-        let picture = self.picture;
-        let capacity = picture.capacity(device);
-        let capacities = picture.devices().filter_map(|device| picture.capacity(device));
-        let most = capacities.chain(picture.peak_memory.iter().copied()).max().unwrap_or_default();
-        let passes = picture.passes(device).zip(memory).map(|(span, &held)| (span.start, span.end, held));
-        let curve = curve(&self.layout, passes, picture.model.resident(device), height, most);
-        self.line(&format!("<g transform=\"translate(0 {})\">", decimal(at)));
-        let ground = decimal(height);
-        self.line(&format!(
-            "<path d=\"M0 {ground}H{}\" stroke=\"{GRID}\"/>",
-            decimal(self.layout.across(picture.makespan()))
-        ));
-        if !curve.path.is_empty() {
-            self.line(&format!(
-                "<path d=\"{}\" fill=\"{CURVE}\" stroke=\"{CURVE_EDGE}\" stroke-width=\".8\"/>",
-                curve.path
-            ));
-        }
-        if let Some(capacity) = capacity {
-            let y = decimal(height - rise(capacity, height, most));
-            self.line(&format!(
-                "<path d=\"M0 {y}H{}\" stroke=\"{CAPACITY}\" stroke-width=\"1.2\" stroke-dasharray=\"4 2\"/>",
-                decimal(self.layout.across(picture.makespan()))
-            ));
-        }
-        let peak = picture.peak_memory[device.index()];
-        if let Some(x) = curve.peak_at.filter(|_| peak > Units::ZERO) {
-            let y = decimal(height - rise(peak, height, most));
-            self.line(&format!("<circle cx=\"{}\" cy=\"{y}\" r=\"2.5\"/>", decimal(x)));
-        }
-        self.line("</g>");
-    }
-
     /// The critical path: a line below its passes, and between them where it changes device.
     fn critical_path(&mut self) {
         let left = self.layout.left * 100;
@@ -326,15 +237,18 @@ impl<'a> Canvas<'a> {
         for &(device, position) in &self.picture.critical {
             let Span { start, end, .. } = self.picture.at((device, position));
             let y = self.layout.top_of(device) + self.layout.path_of(device);
-            let (from, to) = (left + self.layout.across(start), left + self.layout.across(end));
-            match before {
-                None => write!(path, "M{} {}", decimal(from), decimal(y)),
-                Some((same, _)) if same == y => Ok(()),
-                Some(_) => write!(path, "L{} {}", decimal(from), decimal(y)),
+            for Visible { piece, from, to } in self.layout.time.visible(start, end) {
+                let (from, to) = (decimal(left + from), decimal(left + to));
+                match before {
+                    // What leads to the pass is drawn, unless it lies in a break.
+                    Some((same, height)) if same == piece && height == y => Ok(()),
+                    Some((same, _)) if same == piece => write!(path, "L{from} {}", decimal(y)),
+                    _ => write!(path, "M{from} {}", decimal(y)),
+                }
+                .expect("writing to a string cannot fail");
+                write!(path, "H{to}").expect("writing to a string cannot fail");
+                before = Some((piece, y));
             }
-            .expect("writing to a string cannot fail");
-            write!(path, "H{}", decimal(to)).expect("writing to a string cannot fail");
-            before = Some((y, to));
         }
         if !path.is_empty() {
             let open = "<path fill=\"none\" stroke-linejoin=\"round\" stroke";
@@ -342,4 +256,10 @@ impl<'a> Canvas<'a> {
             self.line(&format!("{open}=\"#000\" stroke-width=\"1.8\" d=\"{path}\"/>"));
         }
     }
+}
+
+/// Adds a rectangle from the top of a row to a path, with its ends in hundredths of a pixel.
+pub(super) fn rectangle(path: &mut String, from: i64, to: i64, height: &str) {
+    let (x, length) = (decimal(from), decimal(to - from));
+    write!(path, "M{x} 0h{length}v{height}h-{length}z").expect("writing to a string cannot fail");
 }

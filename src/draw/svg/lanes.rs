@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::canvas::{Canvas, GRID};
+use super::canvas::{Canvas, GRID, rectangle};
 use super::measures::{EDGE, LANE_TEXT};
+use super::numbers::{FREE, LEAST};
+use super::time::Visible;
 use crate::analysis::Job;
 use crate::draw::colour::{Colour, Ground};
 use crate::draw::xml::{decimal, width_of};
 use crate::draw::{beside, sign};
 use crate::model::Device;
-
-/// The least size of text that can be read.
-const LEAST: i64 = 6;
 
 impl Canvas<'_> {
     /// The lanes of a device, from the top of its passes on.
@@ -50,7 +49,7 @@ impl Canvas<'_> {
     /// The optimiser steps of a device, beside its passes.
     pub(super) fn steps(&mut self, device: Device, edge: &str) {
         let (picture, cell) = (self.picture, self.layout.row.cell);
-        let size = self.layout.numbers.unwrap_or_default();
+        let size = self.layout.numbers.map_or(0, |numbers| numbers.size);
         self.jobs(picture.steps(device), cell, size, edge);
     }
 
@@ -61,22 +60,22 @@ impl Canvas<'_> {
         let mut shapes: BTreeMap<String, String> = BTreeMap::new();
         let mut labels: BTreeMap<&'static str, String> = BTreeMap::new();
         // Edges part the tasks, unless they would cover them.
-        let edged = jobs.iter().all(|job| layout.across(job.end) - layout.across(job.start) >= 300);
+        let edged = jobs.iter().all(|job| layout.time.length(job.duration()) >= 300);
+        // As with the passes, the widest number decides for all.
+        let widest = jobs.iter().map(|&job| sign(job).1).max().unwrap_or_default().to_string();
+        let need = width_of(&widest, size) + FREE;
         for &job in jobs {
-            let (from, to) = (layout.across(job.start), layout.across(job.end));
             let colour = Colour::of_job(job, picture.chunk_of(job), picture.chunks(), Ground::Light);
-            let (x, length) = (decimal(from), decimal(to - from));
-            write!(shapes.entry(colour.hex()).or_default(), "M{x} 0h{length}v{cell}h-{length}z")
-                .expect("writing to a string cannot fail");
-            let text = sign(job).1.to_string();
-            if layout.numbers.is_some() && size >= LEAST && width_of(&text, size) + 100 <= to - from {
+            for Visible { from, to, .. } in layout.time.visible(job.start, job.end) {
+                rectangle(shapes.entry(colour.hex()).or_default(), from, to, &cell);
+                if layout.numbers.is_none() || size < LEAST || need > to - from {
+                    continue;
+                }
                 let middle = decimal(i64::midpoint(from, to));
                 let y = decimal(height / 2 + size * 36);
-                writeln!(
-                    labels.entry(colour.ink()).or_default(),
-                    "<text x=\"{middle}\" y=\"{y}\">{text}</text>"
-                )
-                .expect("writing to a string cannot fail");
+                let labels = labels.entry(colour.ink()).or_default();
+                writeln!(labels, "<text x=\"{middle}\" y=\"{y}\">{}</text>", sign(job).1)
+                    .expect("writing to a string cannot fail");
             }
         }
         let edge = if edged { edge } else { "" };

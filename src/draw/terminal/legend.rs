@@ -5,7 +5,7 @@ use super::cells::{BUBBLE, MARK, ON_ITS_WAY, style_of, style_of_work};
 use super::text::Piece;
 use crate::analysis::{Engine, Work};
 use crate::draw::scale::Scale;
-use crate::draw::{in_unit, meaning, percent};
+use crate::draw::{amounts, meaning, percent};
 use crate::model::Link;
 
 impl Canvas<'_> {
@@ -94,7 +94,7 @@ impl Canvas<'_> {
         let unit = &picture.model.costs().unit;
         let columns = if columns == 1 { "1 column is".to_owned() } else { format!("{columns} columns are") };
         let mut facts = picture.facts();
-        facts.push(format!("{columns} {}", in_unit(ticks, unit)));
+        facts.push(format!("{columns} {}", amounts::time(ticks, unit)));
         if self.hidden > 0 {
             facts.push(format!("{} passes are too short to be drawn", self.hidden));
         }
@@ -103,8 +103,8 @@ impl Canvas<'_> {
         }
         if !self.plan.figures {
             for device in picture.devices() {
-                let idle = percent(picture.idle_share(device), 1);
-                let peak = picture.peak_memory[device.index()];
+                let idle = percent(picture.idle_share(device), 2);
+                let peak = picture.peak_of(device);
                 facts.push(format!("device {device}: idle {idle} %, peak {peak}"));
             }
         }

@@ -121,7 +121,8 @@ fn every_task_beside_the_passes_is_a_rectangle_of_an_svg() {
 fn an_svg_with_lanes_has_exactly_the_size_asked_for_or_says_what_it_needs() {
     let problem = whole_machine(1);
     for hidden in [Vec::new(), vec![Part::Memory], vec![Part::Memory, Part::Title, Part::Legend]] {
-        let sized = |height| Svg { width: Some(640), height: Some(height), hidden: hidden.clone() };
+        let sized =
+            |height| Svg { width: Some(640), height: Some(height), hidden: hidden.clone(), ..Svg::default() };
         let Err(SvgError::TooLow { asked: 20, least }) = svg(&problem, &sized(20)) else {
             panic!("20 pixels are no height");
         };

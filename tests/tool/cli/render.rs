@@ -84,6 +84,19 @@ fn a_page_shows_several_schedules_and_a_trace_is_json() {
 }
 
 #[test]
+fn a_part_of_a_schedule_is_drawn_and_a_caption_is_printed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let svg = directory.path().join("part.svg").to_str().expect("a plain name").to_owned();
+    let run = tool(&["render", SCHEDULE, "--model", MODEL, "-o", &svg, "--to", "12us", "--caption"]);
+    let caption = run.out.strip_prefix(&format!("wrote {svg}\n\n")).expect("a caption");
+    let drawing = std::fs::read_to_string(&svg).expect("written");
+    assert!(drawing.contains(&format!("<desc>{}</desc>", caption.trim_end())), "{caption}");
+    assert!(caption.contains("The drawing shows 0 to 12 us of 29 us"), "{caption}");
+    let json = tool(&["render", SCHEDULE, "--model", MODEL, "-o", &svg, "--caption", "--json"]).json();
+    assert!(json["caption"].as_str().is_some_and(|caption| !caption.contains("drawing shows")), "{json}");
+}
+
+#[test]
 fn options_without_meaning_for_a_picture_are_refused() {
     let mut text = String::new();
     for arguments in [
@@ -92,6 +105,10 @@ fn options_without_meaning_for_a_picture_are_refused() {
         &["render", SCHEDULE, "--height", "300"],
         &["render", SCHEDULE, "-o", "page.html", "--hide", "memory"],
         &["render", SCHEDULE, "-o", "trace.json", "--width", "300"],
+        &["render", SCHEDULE, "--all"],
+        &["render", SCHEDULE, "-o", "timeline.svg", "--from", "9", "--to", "9"],
+        &["render", SCHEDULE, "-o", "timeline.svg", "--to", "1 fortnight"],
+        &["render", SCHEDULE, "--caption"],
         &["render", SCHEDULE, "-o", "timeline.svg", "--width", "30"],
         &["render", SCHEDULE, "-o", "timeline.svg", "--height", "30"],
     ] {
