@@ -31,7 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("prove", &["stop", "smt", "block", "encode"]),
     ("trace", &["job_text", "analysis"]),
     ("interchange", &["analysis"]),
-    ("draw", &["analysis"]),
+    ("draw", &["analysis", "kernel", "block"]),
     ("transformer", &["job_text"]),
     (
         "regress",

@@ -332,6 +332,8 @@ Examples:
   bubbleproof render schedule.json --model model.toml -o figure.svg --width 700 --caption
       two columns wide, and a caption for the paper
   bubbleproof render schedule.json --model model.toml -o start.svg --to 200ms
+  bubbleproof render family.toml --block --devices 8 -o block.svg
+      the building block, repeated, left-shifted and reordered; two families stand side by side
   bubbleproof render schedule.json --model model.toml -o timeline.html
   bubbleproof render one.json other.json -o both.html
       two schedules along one axis of time

@@ -1,5 +1,6 @@
 //! `render`: a schedule as a picture: timeline in the terminal, SVG, page for a browser, trace.
 
+mod block;
 mod extent;
 
 use std::ffi::OsStr;
@@ -26,7 +27,8 @@ pub struct RenderArgs {
     #[command(flatten)]
     subject: ScheduleInputArgs,
 
-    /// More schedules, to show below the first along the same axis of time; only on a page.
+    /// More schedules, to show below the first along the same axis of time; only on a page. With --block: more families,
+    /// to show beside the first
     #[arg(value_name = "MORE")]
     more: Vec<PathBuf>,
 
@@ -57,6 +59,15 @@ pub struct RenderArgs {
     /// Parts to leave out of an SVG
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
     hide: Vec<Hidden>,
+
+    /// Draw the building block of a family: SCHEDULE is a block family file, --devices the number of devices
+    ///
+    /// An SVG shows, from top to bottom: one microbatch at its offsets, with the lifespans of its stages; the pattern
+    /// modulo the interval, and what each device holds when; the block repeated every interval; the same as soon as
+    /// possible; and what the builder of that name makes of it, where there is one. Several families stand side by side.
+    /// Without -o, tables give the offsets, the lifespans, the pattern and the peaks.
+    #[arg(long)]
+    block: bool,
 
     #[command(flatten)]
     extent: ExtentArgs,
@@ -182,6 +193,9 @@ impl fmt::Display for Rendered {
 /// When a file or an option is wrong, or the picture cannot be written.
 pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
     let form = args.output.as_deref().map_or(Ok(Form::Text), Form::of)?;
+    if args.block {
+        return block::run(args, form, output);
+    }
     args.check(form)?;
     let mut subjects = vec![args.subject.read()?];
     for schedule in &args.more {

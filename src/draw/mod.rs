@@ -22,6 +22,7 @@
 //! ```
 
 pub(crate) mod amounts;
+mod block;
 mod colour;
 mod curve;
 mod curves;
@@ -36,6 +37,7 @@ mod svg;
 mod terminal;
 mod xml;
 
+pub use block::{BlockPicture, BlockPictureError, blocks};
 pub use curve::{Axes, Curve, Spot, letters};
 pub use curves::{Curves, Series};
 pub use page::{PageError, page};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{BROKEN, EXTENSIBLE, MODEL, SCHEDULE, assert_recorded, tool};
+use super::{BROKEN, EXTENSIBLE, FAMILY, MODEL, SCHEDULE, assert_recorded, tool};
 
 #[test]
 fn the_picture_of_the_readme_is_what_the_tool_draws() {
@@ -97,6 +97,23 @@ fn a_part_of_a_schedule_is_drawn_and_a_caption_is_printed() {
 }
 
 #[test]
+fn the_block_of_a_family_is_drawn_and_shown_as_tables() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let svg = directory.path().join("block.svg").to_str().expect("a plain name").to_owned();
+    let both = ["render", "models/blocks/1f1b.toml", FAMILY, "--block", "--devices", "4", "-o", &svg];
+    assert_eq!(tool(&both).out, format!("wrote {svg}\n"));
+    let drawing = std::fs::read_to_string(&svg).expect("written");
+    assert_eq!(drawing.matches(">(a) One microbatch").count(), 2);
+    assert_eq!(drawing.matches("by the builder of v-half").count(), 1);
+    let json = tool(&["render", FAMILY, "--block", "--devices", "4", "--json"]).json();
+    let inspected = tool(&["block", FAMILY, "--devices", "4", "--json"]).json();
+    for key in ["interval", "lifespans", "activation_peak"] {
+        assert_eq!(json["blocks"][0][key], inspected[key], "{key}");
+    }
+    assert_eq!(json["blocks"][0]["passes"].as_array().map(Vec::len), Some(8 * 3));
+}
+
+#[test]
 fn options_without_meaning_for_a_picture_are_refused() {
     let mut text = String::new();
     for arguments in [
@@ -109,6 +126,10 @@ fn options_without_meaning_for_a_picture_are_refused() {
         &["render", SCHEDULE, "-o", "timeline.svg", "--from", "9", "--to", "9"],
         &["render", SCHEDULE, "-o", "timeline.svg", "--to", "1 fortnight"],
         &["render", SCHEDULE, "--caption"],
+        &["render", SCHEDULE, "--block", "--devices", "4"],
+        &["render", FAMILY, "--block"],
+        &["render", FAMILY, "--block", "--devices", "4", "-o", "page.html"],
+        &["render", FAMILY, "--block", "--devices", "4", "--from", "3"],
         &["render", SCHEDULE, "-o", "timeline.svg", "--width", "30"],
         &["render", SCHEDULE, "-o", "timeline.svg", "--height", "30"],
     ] {
