@@ -141,7 +141,7 @@ fn the_text_counts_the_problems_of_several_microbatches_as_the_table_has_them() 
     let [open_one, open_more] = [false, true].map(|several| count(several, "open"));
     assert_eq!(one + more + open_one + open_more, rows.len());
     for sentence in [
-        format!("In {} of {} problems more are better", more + open_more, rows.len()),
+        format!("In {} of {} problems several microbatches are better", more + open_more, rows.len()),
         format!("In {one} problems the best block of one microbatch meets the bound"),
         format!("in {more} the block of several does. {} problems are open", open_one + open_more),
         format!("The {} open rows of section 6", open_one + open_more),
@@ -168,9 +168,12 @@ fn the_text_counts_the_cases_of_jitter_as_the_table_has_them() {
     let longer = rows.iter().filter(|row| micros(row, 5) > micros(row, 7)).count();
     for sentence in [
         format!("the order for the mean gains up to {}**", percent(most(9, 1))),
-        format!("On those held out it gains in {gains} of {all} cases**, {} at most", percent(most(10, 1))),
-        format!("and loses in {}, {} at most", all - gains, percent(most(10, -1))),
-        format!("shorter than both on the runs held out in {regular} of {all} cases"),
+        format!(
+            "On the held-out runs it gains in {gains} of {all} cases**, at most {}",
+            percent(most(10, 1))
+        ),
+        format!("and loses in {}, at most {}", all - gains, percent(most(10, -1))),
+        format!("shorter than both on the held-out runs in {regular} of {all} cases"),
         format!("take longer than the order for the medians in {longer} of {all} cases"),
     ] {
         assert!(text.contains(&sentence), "{sentence}");
