@@ -24,14 +24,14 @@ pub fn files() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let [forward, input, weight] = TIMES;
     let mut page = format!(
         "# Gallery\n\n\
-         The named schedules on {DEVICES} devices with {MICROBATCHES} microbatches. F takes {forward} ticks, I {input}, W \
-         {weight}, divided by the chunks of a device; B takes as long as I and W, R as long as F; messages take no \
-         time. So all schedules do the same work. Memory is counted in halves of what all stages of a device hold of a \
-         microbatch, which is the activation of a chunk where there are two; a recomputed stage keeps nothing. \
-         Weights are not counted, of which the schedules in two directions hold two copies.\n\n\
+         These are the named schedules on {DEVICES} devices with {MICROBATCHES} microbatches. F takes {forward} ticks, I \
+         {input} and W {weight}, divided by the number of chunks on a device; B takes as long as I and W, R as long as \
+         F; messages take no time. So all schedules do the same work. The unit of memory is half of what the stages of \
+         a device hold for one microbatch, which is one chunk's activation if the device has two chunks; a recomputed \
+         stage keeps nothing. Weights are not counted; schedules in two directions hold two copies of them.\n\n\
          `cargo run --no-default-features --example gallery` writes this page and its drawings. \
          `bubbleproof render schedule.json -o timeline.svg` draws one schedule in the same way; with \
-         `-o timeline.html` it makes a page to zoom and to inspect every pass.\n"
+         `-o timeline.html` it writes a page in which you can zoom and inspect every pass.\n"
     );
     let mut files = Vec::new();
     let models = models()?;

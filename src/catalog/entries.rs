@@ -83,7 +83,7 @@ const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "zb-1p",
-        summary: "Scheduled on the real durations within the memory of 1F1B on device 0",
+        summary: "Scheduled with the real durations within the memory of 1F1B on device 0",
         source: ZERO_BUBBLE,
         needs: Needs::Linear,
         memory: "at most d",
@@ -92,7 +92,7 @@ const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "zb-2p",
-        summary: "Scheduled on the real durations within twice the memory of 1F1B on device 0",
+        summary: "Scheduled with the real durations within twice the memory of 1F1B on device 0",
         source: ZERO_BUBBLE,
         needs: Needs::Linear,
         memory: "at most 2d",
@@ -191,8 +191,8 @@ const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "gems",
-        summary: "One microbatch at a time, in turn down and up",
-        source: "GEMS (SC 2020), as told in Chimera (arXiv 2107.06925, section 2)",
+        summary: "One microbatch at a time, alternately down and up",
+        source: "GEMS (SC 2020), as described in Chimera (arXiv 2107.06925, section 2)",
         needs: Needs::Bidirectional,
         memory: "1, and two copies of the weights",
         bubble: "m(d-1)B",
