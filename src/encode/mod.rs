@@ -192,7 +192,9 @@ pub enum EncodeError {
     #[error("{0} stages are more than the {max} that can be encoded", max = BlockProblem::MAX_STAGES)]
     TooManyStages(u32),
     /// No microbatch in an interval, or too many.
-    #[error("{period} microbatches per interval cannot be encoded: with so many stages, 1 to {most} can")]
+    #[error(
+        "{period} microbatches per interval cannot be encoded: with this number of stages, 1 to {most} can"
+    )]
     Period {
         /// How many were asked for.
         period: u32,
@@ -209,7 +211,7 @@ pub enum EncodeError {
     #[error("the solver's answer is wrong: {0}")]
     Rejected(#[from] Rejection),
     /// The answer of the solver is no block.
-    #[error("the solver's answer is no block: {0}")]
+    #[error("the solver's answer is not a valid block: {0}")]
     Block(BlockError),
     /// The times of the model lie too far apart for a solver in floating point, so it was not asked.
     #[error(

@@ -17,7 +17,7 @@ pub enum CannotRun {
     #[error("it is too large to be replayed")]
     TooLarge,
     /// A path with a line break, where the runtime's options are written one a line.
-    #[error("the path {0:?} has a line break, but options are written one a line")]
+    #[error("the path {0:?} has a line break, but options are written one per line")]
     Path(String),
     /// One device is no pipeline.
     #[error("it has one device, but this runtime needs at least two")]
@@ -56,7 +56,7 @@ pub enum CannotRun {
         pass: Pass,
     },
     /// An offloaded activation.
-    #[error("device {device}: `{pass}` is offloaded, which this runtime is not told")]
+    #[error("device {device}: `{pass}` is offloaded, which the format of this runtime cannot express")]
     Offloaded {
         /// The device.
         device: Device,

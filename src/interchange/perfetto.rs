@@ -47,7 +47,7 @@ pub enum TraceError {
         unit: String,
     },
     /// An amount of memory beyond what a JSON number says exactly.
-    #[error("a peak of {0} units of memory is more than a trace can say exactly")]
+    #[error("a peak of {0} units of memory is more than a trace can represent exactly")]
     TooMuch(Units),
     /// What is written to fails.
     #[error(transparent)]

@@ -22,7 +22,7 @@ pub enum SmtError {
     NoSolver,
     /// The solver that was named is not there.
     #[error(
-        "no SMT solver: {VARIABLE} names `{name}`, which is no program here ({}; without the variable, z3 or \
+        "no SMT solver: {VARIABLE} names `{name}`, which is not a program here ({}; without the variable, z3 or \
          cvc5 is taken from the PATH)",
         how_to_get_one!()
     )]

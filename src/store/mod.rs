@@ -97,14 +97,14 @@ pub enum StoreError {
         error: io::Error,
     },
     /// A file that is no database.
-    #[error("{} is no store of results: it is not an SQLite database", Escaped(&path.to_string_lossy()))]
+    #[error("{} is not a store of results: it is not an SQLite database", Escaped(&path.to_string_lossy()))]
     NoDatabase {
         /// The file.
         path: PathBuf,
     },
     /// A database of another program.
     #[error(
-        "{} is no store of results, but an SQLite database of another program",
+        "{} is not a store of results, but an SQLite database of another program",
         Escaped(&path.to_string_lossy())
     )]
     OtherProgram {

@@ -86,7 +86,7 @@ pub enum ClockError {
     },
     /// Messages that no offsets explain.
     #[error(
-        "no clock offsets make every message arrive after it is sent: going round through rank {} they contradict each other by {} ns",
+        "no clock offsets make every message arrive after it is sent: in a cycle through rank {} they contradict each other by {} ns",
         .0.rank,
         .0.by
     )]

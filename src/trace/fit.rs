@@ -122,7 +122,7 @@ pub enum FitError {
         kind: Kind,
     },
     /// Together they are no model.
-    #[error("what was measured is no model: {0}")]
+    #[error("the measurements do not make a valid model: {0}")]
     Model(#[from] ModelError),
 }
 

@@ -42,9 +42,7 @@ pub enum GatherError {
         devices: u32,
     },
     /// Times of devices beside times of hosts, which cannot be compared.
-    #[error(
-        "rank {device} is timed by its device, but rank {host}, in whose file are no kernels, by its host"
-    )]
+    #[error("rank {device} is timed by its device, but rank {host}, whose file has no kernels, by its host")]
     Timings {
         /// A rank that is timed by its device.
         device: Device,
@@ -60,16 +58,16 @@ pub enum GatherError {
         pass: Pass,
     },
     /// Stages that are not placed as stages can be.
-    #[error("the stages that ran are no pipeline: {0}")]
+    #[error("the stages that ran do not form a pipeline: {0}")]
     Placement(#[from] PlacementError),
     /// Orders that are no schedule.
-    #[error("the passes that ran are no schedule: {0}")]
+    #[error("the passes that ran do not form a schedule: {0}")]
     Schedule(#[from] ScheduleError),
     /// Clocks that do not agree.
     #[error(transparent)]
     Clocks(#[from] ClockError),
     /// An iteration too long to count.
-    #[error("an iteration lasts more than {MAX_INSTANT} ns: the clocks are not of the same time")]
+    #[error("an iteration lasts more than {MAX_INSTANT} ns: the clocks do not agree")]
     TooLong,
     /// No trace all the same.
     #[error(transparent)]

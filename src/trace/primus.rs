@@ -61,7 +61,7 @@ pub fn is_config(text: &str) -> bool {
 pub fn parse_config(text: &str) -> Result<Config, PrimusError> {
     serde_json::from_str(text).map_err(|error| {
         let JsonError { message, line, column } = error.into();
-        PrimusError::Json { form: "the config.json of what Primus dumps", message, line, column }
+        PrimusError::Json { form: "Primus's config.json", message, line, column }
     })
 }
 

@@ -11,7 +11,7 @@ use crate::replay::PassDurations;
 #[non_exhaustive]
 pub enum RunsError {
     /// Overlapped pairs, whose passes share a device.
-    #[error("trace {0} overlaps pairs of passes, neither of which tells its own duration")]
+    #[error("trace {0} overlaps pairs of passes, so it does not show how long a single pass takes")]
     Overlaps(usize),
     /// A pass that did not run.
     #[error("iteration {iteration} of trace {trace} does not show how long `{pass}` took")]

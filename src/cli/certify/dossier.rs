@@ -95,7 +95,7 @@ impl CertifyArgs {
 fn refused(error: &ProofError) -> Error {
     match error {
         ProofError::Linear(_) | ProofError::Schedule(_) => {
-            Error::Usage { message: format!("there is no such proof: {error}"), help: None }
+            Error::Usage { message: format!("no proof can be made: {error}"), help: None }
         }
         ProofError::Rejected(_) | ProofError::Log(_) | ProofError::Io(_) => Error::Defect(error.to_string()),
     }

@@ -159,7 +159,7 @@ pub fn mean(
         Err(error) => return Err(Error::Usage { message: error.to_string(), help: None }),
     };
     args.record(only.size(), only.memory(model), &mut found.best.schedule);
-    note("a mean over measured runs says nothing of other runs; no lower bound on it is known");
+    note("a mean over measured runs says nothing about other runs; no lower bound on it is known");
     output.answer(&MeanReport::of(model, &found, &traces), &found.best.schedule, target)?;
     Ok(Status::Yes)
 }

@@ -60,7 +60,7 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
         Err(input) => {
             input.check_toml()?;
             return Err(Error::usage(
-                "this is no job file: it has no `layers`",
+                "this is not a job file: it has no `layers`",
                 "a job file lists layers, [machine] and [choices], as models/jobs/llama-32.toml does; `optimize` takes \
                  model files",
             ));

@@ -105,7 +105,7 @@ impl Published {
             (None, first) => {
                 let file = first.map_or_else(|| FileName::called("the file"), |(path, _)| FileName::of(path));
                 return Err(Error::usage(
-                    format!("{file} looks like what Primus dumps of a rank, but its config.json is missing"),
+                    format!("{file} looks like Primus's dump of a rank, but its config.json is missing"),
                     "give config.json, too: it says how many ranks, chunks and microbatches there are",
                 ));
             }

@@ -60,7 +60,7 @@ pub enum CsvProblem {
     NoPair(String),
     /// A blank cell among sends and receives.
     #[error(
-        "this cell is blank, but others send and receive: in the compute_comms form every cell is an action"
+        "this cell is blank, but others send and receive: in the compute_comms format every cell is an action"
     )]
     Blank,
     /// The letter I, or an overlapped pair, beside a BW, which belong to different dialects.

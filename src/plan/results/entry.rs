@@ -24,7 +24,7 @@ pub enum NotBelieved {
     #[error(transparent)]
     Cut(#[from] CutError),
     /// The schedule is none.
-    #[error("its schedule is none: {0}")]
+    #[error("its schedule cannot be read: {0}")]
     Schedule(#[from] ScheduleFileError),
     /// The schedule is for another placement, or another number of microbatches.
     #[error("its schedule is for another problem")]

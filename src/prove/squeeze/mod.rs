@@ -60,7 +60,7 @@ pub enum Irregular {
     #[error("two passes of a device start at the same instant modulo the interval")]
     Collision,
     /// The time between a pass and one that it needs is not bounded from below.
-    #[error("a pass gets ever earlier, against one that it needs, with the number of devices")]
+    #[error("with more devices, a pass gets ever earlier compared with one that it needs")]
     Shrinks,
     /// The order itself forbids every interval.
     #[error("the order of the passes contradicts their dependencies")]

@@ -67,7 +67,7 @@ pub enum LayerFitError {
     #[error(transparent)]
     Cut(#[from] CutError),
     /// Kinds that no stage has without another kind of which nothing is known either.
-    #[error("the run does not tell {} apart: no stage has one of them without another", .0.iter().map(|kind| format!("`{kind}`")).join(" and "))]
+    #[error("the run cannot distinguish {}: no stage has one of them without another", .0.iter().map(|kind| format!("`{kind}`")).join(" and "))]
     Together(Vec<String>),
 }
 

@@ -10,7 +10,7 @@ use crate::trace::{Sizes, Trace};
 pub enum Note {
     /// Stages whose backward ran as one.
     #[error(
-        "the backward of {} ran as one pass (B): the model has all of it as the input gradient and none as the weight gradient, so it says nothing of schedules that split it",
+        "the backward of {} ran as one pass (B): the model has all of it as the input gradient and none as the weight gradient, so it says nothing about schedules that split it",
         listed(.0)
     )]
     Fused(Vec<Stage>),
@@ -42,7 +42,7 @@ pub enum Note {
     },
     /// How long messages keep links busy, and what shows it.
     #[error(
-        "`messages.occupancy` is how long copies of messages took, and `communication` the rest of the delay from pass to pass; {}. All messages over a boundary have one size, so the traces do not tell what another size would occupy",
+        "`messages.occupancy` is how long copies of messages took, and `communication` the rest of the delay from pass to pass; {}. All messages over a boundary have one size, so the traces do not show what another size would occupy",
         shown_by(*.met, *.overlapped)
     )]
     Occupancy {
@@ -52,7 +52,7 @@ pub enum Note {
         overlapped: usize,
     },
     /// What the end of the step is made of.
-    #[error("[step] has the times of {}{}", seen(*.reduce, *.optimizer, *.together), if *.gather { "; a model has no word for the all-gathers" } else { "" })]
+    #[error("[step] has the times of {}{}", seen(*.reduce, *.optimizer, *.together), if *.gather { "; a model cannot contain the all-gathers" } else { "" })]
     Step {
         /// Whether reductions were recorded.
         reduce: bool,
@@ -64,10 +64,10 @@ pub enum Note {
         together: bool,
     },
     /// Reductions count with all that they waited for.
-    #[error("the works of the step count with what they waited for other stages and replicas: {0}")]
+    #[error("the times of the end of the step include waits for other stages and replicas: {0}")]
     StepWaits(ReplicasError),
     /// What the model leaves out, as the traces do not tell it.
-    #[error("the traces do not tell, and the model leaves out: {}", words(.0))]
+    #[error("the model leaves out what the traces do not show: {}", words(.0))]
     Untold(Vec<Untold>),
 }
 
@@ -166,7 +166,7 @@ fn shown_by(met: usize, overlapped: usize) -> String {
     };
     match (met, overlapped) {
         (0, 0) => {
-            "no message was made while another one was on its link, so the traces do not tell whether a \
+            "no message was made while another one was on its link, so the traces do not show whether a \
                    copy keeps the link busy until its end: this is the most that it can be"
                 .to_owned()
         }

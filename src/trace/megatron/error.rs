@@ -110,7 +110,7 @@ pub enum MegatronError {
         what: &'static str,
     },
     /// More stages than can be counted.
-    #[error("rank {rank} has a chunk {chunk}: there cannot be so many stages")]
+    #[error("rank {rank} has a chunk {chunk}, which makes more stages than are supported")]
     Chunk {
         /// The rank.
         rank: u32,

@@ -138,7 +138,7 @@ impl<'de> Deserialize<'de> for Entries<'de> {
 pub fn parse(text: &str) -> Result<Dump, PrimusError> {
     let Entries(entries) = serde_json::from_str(text).map_err(|error| {
         let JsonError { message, line, column } = error.into();
-        PrimusError::Json { form: "what Primus dumps of a rank", message, line, column }
+        PrimusError::Json { form: "Primus's dump of a rank", message, line, column }
     })?;
     let mut iterations = BTreeMap::new();
     for (key, file) in entries {
@@ -247,7 +247,7 @@ mod tests {
             (
                 r#", "bwd_end": [4]"#,
                 "",
-                "this looks like what Primus dumps of a rank, but missing field `bwd_end`",
+                "this looks like Primus's dump of a rank, but missing field `bwd_end`",
             ),
             (r#""bwd_start""#, r#""bwd_chunk": [0, 0], "bwd_start""#, "`bwd_minibatch` has 0 values"),
             (

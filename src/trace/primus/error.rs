@@ -21,7 +21,7 @@ pub enum PrimusError {
         column: usize,
     },
     /// A key that is no iteration.
-    #[error("this looks like what Primus dumps of a rank, but its key `{}` is not the number of an iteration", Shown(.0))]
+    #[error("this looks like Primus's dump of a rank, but its key `{}` is not the number of an iteration", Shown(.0))]
     Number(String),
     /// An iteration that is there more than once.
     #[error("iteration {0} is there more than once")]

@@ -46,7 +46,7 @@ pub enum ReplicasError {
     NoTrace,
     /// A trace of another pipeline.
     #[error(
-        "replica {replica} has another placement, or another number of microbatches, than replica 0: they are no replicas of one pipeline"
+        "replica {replica} has another placement, or another number of microbatches, than replica 0: they are not replicas of one pipeline"
     )]
     Pipelines {
         /// Which replica, from 0.
@@ -54,7 +54,7 @@ pub enum ReplicasError {
     },
     /// A trace of another run.
     #[error(
-        "replica {replica} has {found} iterations, and replica 0 has {expected}: they are no replicas of one run"
+        "replica {replica} has {found} iterations, and replica 0 has {expected}: they are not replicas of one run"
     )]
     Iterations {
         /// Which replica, from 0.
@@ -72,7 +72,7 @@ pub enum ReplicasError {
     },
     /// A work that some ended before all that take part had begun it.
     #[error(
-        "iteration {iteration}: the {task} ended before all that take part in it had begun: they ran at different times, or their clocks differ"
+        "iteration {iteration}: the {task} ended before all participants had begun it: they ran at different times, or their clocks differ"
     )]
     Apart {
         /// The iteration, from 0.
@@ -82,7 +82,7 @@ pub enum ReplicasError {
     },
     /// Replicas that did nothing together.
     #[error(
-        "nothing that was recorded joins replica {replica} with replica 0, so nothing tells that they ran side by side"
+        "no recorded operation joins replica {replica} with replica 0, so they may not have run side by side"
     )]
     Separate {
         /// Which replica, from 0.

@@ -96,7 +96,7 @@ fn what_are_no_replicas_of_one_run_is_refused() {
     let found = Replicas::of(&apart).expect("alike").steps().expect_err("at different times");
     assert_eq!(
         found.to_string(),
-        "iteration 0: the reduction of stage 0 of replica 0 ended before all that take part in it had begun: they ran at different times, or their clocks differ"
+        "iteration 0: the reduction of stage 0 of replica 0 ended before all participants had begun it: they ran at different times, or their clocks differ"
     );
     let mut other = two(["[]", "[]"], 0);
     let again = other[1].iterations[0].clone();

@@ -110,7 +110,7 @@ fn an_order_for_the_mean_is_no_worse_than_any_other_and_the_same_every_time() {
     let arguments =
         ["optimize", model, "--robust", "mean", "--seed", "3", "-o", file, "--json", "--trace", TRACE];
     let run = tool(&arguments);
-    assert!(run.err.contains("a mean over measured runs says nothing of other runs"), "{}", run.err);
+    assert!(run.err.contains("a mean over measured runs says nothing about other runs"), "{}", run.err);
     let run = run.json();
     let mean = |of: &Value| of["mean"].as_f64().expect("a number");
     let others = run["others"].as_array().expect("a list");

@@ -44,7 +44,7 @@ pub enum CertificateError {
         found: String,
     },
     /// The problem it states is no model.
-    #[error("the problem is no model: {0}")]
+    #[error("the problem is not a valid model: {0}")]
     Problem(#[from] FileError),
     /// It is about another problem than the one asked about.
     #[error("the certificate is about another problem: with {}, where {} has {}", Shown(.stated), Shown(.model), Shown(.asked))]
@@ -113,7 +113,7 @@ pub enum CertificateError {
         tables: BeyondPasses,
     },
     /// The job that it states is none.
-    #[error("the job is none: {0}")]
+    #[error("the job is not a valid job: {0}")]
     Job(FileError),
     /// The job has no such choice.
     #[error("the job does not leave the choice `{0}` open")]

@@ -183,7 +183,7 @@ pub enum PlanViolation {
         next: Option<Stage>,
     },
     /// A wait for a reduction that is not under way.
-    #[error("{at}: `{}` waits for a reduction that is not under way", Action::WaitReduce(*stage))]
+    #[error("{at}: `{}` waits for a reduction that has not started", Action::WaitReduce(*stage))]
     NoReduction {
         /// The place of the wait.
         at: Place,
@@ -207,7 +207,7 @@ pub enum PlanViolation {
         action: Action,
     },
     /// Weights that are let go of, and that no pass has used since they were gathered.
-    #[error("{at}: `{}` lets go of weights that no pass has used since `{}` at {gathered_at}", Action::Reshard(*stage), Action::Unshard(*stage))]
+    #[error("{at}: `{}` frees weights that no pass has used since `{}` at {gathered_at}", Action::Reshard(*stage), Action::Unshard(*stage))]
     GatheredForNothing {
         /// Where they are let go of.
         at: Place,

@@ -79,7 +79,7 @@ impl From<ChoicePlacement> for String {
 
 /// A text that names no placement that may be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no placement: use linear, v, or looped with a number of chunks, such as looped 2", Shown(.0))]
+#[error("`{}` is not a placement: use linear, v, or looped with a number of chunks, such as looped 2", Shown(.0))]
 pub struct NoPlacement(pub String);
 
 impl TryFrom<String> for ChoicePlacement {
@@ -135,8 +135,8 @@ impl fmt::Display for Choice {
 pub enum ChoiceError {
     /// No choice suits the machine and the batch.
     #[error(
-        "no choice fits {devices} devices and a batch of {batch}: pipeline times tensor degree must divide the devices, the \
-         replicas and the microbatch size together the batch, and a pipeline has no more stages than {atoms} layers"
+        "no choice fits {devices} devices and a batch of {batch}: pipeline times tensor degree must divide the devices, \
+         replicas times microbatch size must divide the batch, and a pipeline has no more stages than the {atoms} layers"
     )]
     None {
         /// The devices of the machine.
@@ -171,7 +171,7 @@ pub enum ChoiceError {
     },
     /// Gradients have to be reduced over replicas, but how fast is not said.
     #[error(
-        "{data} replicas reduce gradients, but the machine has no bandwidth: `machine.bandwidth` or `machine.node_bandwidth`"
+        "{data} replicas reduce gradients, but the machine has no bandwidth: set `machine.bandwidth` or `machine.node_bandwidth`"
     )]
     NoBandwidth {
         /// The number of replicas.

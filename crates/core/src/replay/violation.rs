@@ -185,7 +185,7 @@ pub enum Violation {
     /// An activation that is to be away before it can be.
     #[error(
         "{at}: the memory of `{pass}` is to be free from position {freed} on, but its copy to the host starts when `{pass}` ends: \
-         only what runs later can wait for it"
+         only a later pass can wait for it"
     )]
     FreedTooEarly {
         /// The place of the forward.

@@ -151,8 +151,7 @@ pub enum ScheduleError {
     },
     /// A level for what is no R, or the first level, which an R has without being listed.
     #[error(
-        "`{pass}` has level {level}: only an R has a level, and one at level 0 is not listed, for it is what an R has unless \
-         another is named"
+        "`{pass}` has level {level}: only an R has a level, and level 0 is not listed, because it is the default"
     )]
     NoLevel {
         /// The pass.

@@ -50,7 +50,7 @@ pub enum FormulaProblem {
     #[error("the number does not fit 64 bits")]
     Number,
     /// A decimal that is none, or has too many digits.
-    #[error("`{}` is no number with at most nine digits on either side of its point", Shown(.0))]
+    #[error("`{}` is not a number with at most nine digits on either side of its point", Shown(.0))]
     Decimal(String),
     /// Something else than what must come next.
     #[error("expected {expected}, found {}", Shown(.found))]
@@ -73,7 +73,7 @@ pub enum FormulaProblem {
     #[error("the right side of `{0}` must be a positive constant")]
     Divisor(&'static str),
     /// Something else than `bubble = 0` that is promised for some durations.
-    #[error("what is promised for all durations with a condition is `bubble = 0`")]
+    #[error("a promise for all durations with a condition must be `bubble = 0`")]
     NotBubbleFree,
     /// A condition that does not compare durations with each other.
     #[error(

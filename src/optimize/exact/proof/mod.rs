@@ -53,7 +53,7 @@ pub enum ProofError {
     #[error("internal error: the solver proposed a schedule that replay rejects: {0}")]
     Rejected(String),
     /// The log of the solver is no proof.
-    #[error("the log of the solver is no proof: {0}")]
+    #[error("the log of the solver is not a proof: {0}")]
     Log(String),
     /// The log cannot be written or read.
     #[error("cannot keep the log of the solver: {0}")]

@@ -165,7 +165,7 @@ fn what_cannot_be_offloaded_is_named() {
         with(&orders, ("0F1", 1, 2)),
         [
             "device 0, position 1: the memory of `0F1` is to be free from position 1 on, but its copy to the host starts when \
-          `0F1` ends: only what runs later can wait for it"
+          `0F1` ends: only a later pass can wait for it"
         ]
     );
     assert_eq!(
