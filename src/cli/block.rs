@@ -38,7 +38,7 @@ pub struct BlockArgs {
     #[arg(value_name = "MODEL")]
     file: PathBuf,
 
-    /// The number of devices: in place of the model's, or those to inspect a family at
+    /// The number of devices: in place of the model's, or for which to inspect a family
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     devices: Option<u32>,
 
@@ -84,8 +84,8 @@ impl PassArgs {
 /// What to look for in a block, and how.
 #[derive(Debug, Args)]
 struct BlockSearch {
-    /// The interval to find the least memory at: ticks, a time such as 13.08ms, or `work`, the least that any block can
-    /// have
+    /// The interval at which to find the least memory: ticks, a time such as 13.08ms, or `work`, the least interval of
+    /// any block
     #[arg(long, value_name = "N|TIME|work")]
     interval: Option<IntervalArg>,
 

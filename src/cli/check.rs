@@ -36,8 +36,8 @@ pub struct CheckArgs {
 
     /// The model file, or the job file, that the certificate must be about
     ///
-    /// Without it, the certificate is checked against the problem that it states itself, which is printed: whether that
-    /// is the problem you mean, you have to see.
+    /// Without it, the certificate is checked against the problem that it states itself. The problem is printed, so
+    /// that you can see whether it is yours.
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
 

@@ -53,7 +53,7 @@ pub struct ConvertArgs {
     #[command(flatten)]
     size: Size,
 
-    /// Time limit for improving the named schedule in seconds; the best made by then is written
+    /// Time limit for improving the named schedule in seconds; the best schedule by then is written
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     time_limit: Duration,
 
@@ -70,8 +70,8 @@ pub struct ConvertArgs {
           value_parser = clap::value_parser!(u32).range(..=10_000))]
     layers: Option<Vec<u32>>,
 
-    /// The model file (TOML) whose times decide the places of messages (sail-sg; without it, unit times), or
-    /// whose `sharding.stages` says how many stages have their weights gathered at a time (pytorch-comms)
+    /// The model file (TOML) whose times determine the order of messages (sail-sg; without it, unit times), or whose
+    /// `sharding.stages` says how many stages have their weights gathered at a time (pytorch-comms)
     #[arg(long, value_name = "MODEL", conflicts_with = "schedule")]
     model: Option<PathBuf>,
 
@@ -92,7 +92,7 @@ enum Form {
     Pytorch,
     /// The same with sends, receives, waits and reductions (`compute_comms`)
     PytorchComms,
-    /// torchtitan 0.3: the CSV of passes, and beside it the options that it needs, one a line (.args)
+    /// torchtitan 0.3: the CSV of passes, and beside it the options that it needs, one per line (.args)
     Torchtitan,
     /// torchtitan 0.2: the CSV of passes, and beside it the configuration that it needs (TOML)
     #[value(name = "torchtitan-0.2")]

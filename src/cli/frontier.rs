@@ -38,7 +38,7 @@ use crate::stop::Stop;
 /// The options of `frontier`.
 #[derive(Debug, Args)]
 pub struct FrontierArgs {
-    /// The model file (TOML) with times and memory; `-` reads standard input. Its memory limits play no part
+    /// The model file (TOML) with times and memory; `-` reads standard input. Its memory limits are ignored
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
@@ -54,15 +54,15 @@ pub struct FrontierArgs {
     #[arg(long, conflicts_with_all = ["fused", "recompute"])]
     whole: bool,
 
-    /// With --whole: under how many memory limits schedules are sought
+    /// With --whole: the number of memory limits to search under
     #[arg(long, value_name = "N", requires = "whole", default_value_t = 8)]
     #[arg(value_parser = clap::value_parser!(u8).range(1..))]
     limits: u8,
 
     /// Time limit of the command in seconds [default: 60]
     ///
-    /// Several sizes share it; the default is 60 seconds for each.
-    /// If it is given with --whole, the searches go on until then, unless what they have is proved optimal before.
+    /// Several sizes share it; the default is 60 seconds for each. If it is given with --whole, the searches continue
+    /// until then, unless their results are proved optimal earlier.
     #[arg(long, value_name = "S", value_parser = seconds)]
     time_limit: Option<Duration>,
 

@@ -102,34 +102,35 @@ Exit status:
   0  the answer is yes (valid, found, written)
   1  the answer is no (invalid, infeasible)
   2  the input or the usage is wrong
-  3  the answer is unknown or not whole (undecided, time limit reached, interrupted, a solver without an answer)
+  3  the answer is unknown or incomplete (undecided, time limit reached, interrupted, a solver without an answer)
   4  an internal error: two parts of the tool contradict each other
 
-Ctrl-C, SIGTERM and SIGHUP end the work with what has been found so far, and the status says what that is worth.
-A second signal ends the program at once, with status 130, 143 or 129. What ends for a time limit ends as after
-a signal, at most a tenth of the limit or a second late.";
+Ctrl-C, SIGTERM and SIGHUP end the work and keep what was found so far; the status says whether
+that is complete. A second signal ends the program at once, with status 130, 143 or 129. A command
+overruns its time limit by at most a tenth of it or a second.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(after_long_help = OPTIMIZE_EXAMPLES)]
     /// Find the fastest schedule that fits in memory, with a proven lower bound
     ///
-    /// Candidates come from building blocks, named schedules and list scheduling. Each is replayed
-    /// independently, and small problems are solved exhaustively. Nothing is recomputed that fits without.
-    /// No schedule can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best schedule found.
+    /// Candidates come from building blocks, named schedules and list scheduling. Each is replayed independently, and
+    /// small problems are solved exhaustively. Passes are recomputed only where memory requires it. No schedule can
+    /// beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best schedule found.
     ///
     /// --devices, --microbatches and --memory take lists. Every combination is then a row of a table, or with --json an
-    /// object in a list: by devices, then microbatches, then memory limits, each in the order given. Within one size, more
-    /// memory never gives a worse schedule. The exit status is 0 if any combination has a schedule, 1 if all are
-    /// infeasible, and 3 if one is not decided.
+    /// object in a list: by devices, then microbatches, then memory limits, each in the order given. Within one size,
+    /// more memory never gives a worse schedule. The exit status is 0 if any combination has a schedule, 1 if all are
+    /// infeasible, and 3 if one is undecided.
     Optimize(optimize::OptimizeArgs),
 
     #[command(after_long_help = PLAN_EXAMPLES)]
     /// Find the best plan for a model of layers and a machine: degrees, placement, cut and schedule
     ///
-    /// A job file lists layers with their costs, the machine, and what may be chosen. Every choice is bounded from below
-    /// over all cuts of the layers into stages; what cannot beat the best plan is dropped, and the rest is searched. No plan
-    /// of the job can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best plan found.
+    /// A job file lists layers with their costs, the machine, and what may be chosen. Every choice gets a lower bound
+    /// over all cuts of the layers into stages; choices that cannot beat the best plan are dropped, and the others are
+    /// searched. No plan of the job can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best plan
+    /// found.
     Plan(plan::PlanArgs),
 
     #[command(after_long_help = ESTIMATE_EXAMPLES)]
@@ -149,10 +150,10 @@ enum Command {
     #[command(after_long_help = PROVE_EXAMPLES)]
     /// Prove block families for every number of devices, or find the smallest counterexample
     ///
-    /// Dependencies, collisions, the places of W, what lifespans allow, and every promise of the file: each
-    /// is proved for all numbers of devices in the family's domain, or refuted with the smallest, its first
-    /// device, and the passes involved. The exit status is 1 when something is refuted, and 3 when nothing is
-    /// refuted but something is unknown.
+    /// Dependencies, collisions, the places of W, what lifespans allow, and every promise of the file: each is proved
+    /// for all numbers of devices in the family's domain, or refuted with the smallest such number, the first device
+    /// there, and the passes involved. The exit status is 1 when something is refuted, and 3 when nothing is refuted
+    /// but something is unknown.
     Prove(prove::ProveArgs),
 
     #[command(after_long_help = REGRESS_EXAMPLES)]
@@ -168,10 +169,10 @@ enum Command {
     #[command(after_long_help = FRONTIER_EXAMPLES)]
     /// Show memory against interval and bubble: the best blocks, and the named schedules beside them
     ///
-    /// Every point is the best block found of one microbatch per interval, from the least memory
-    /// to full throughput, with what is proved about it. The named schedules are replayed and marked on the
-    /// same diagram. The exit status is 3 when not every point was proved within the time limit. With lists of devices or
-    /// microbatches there is a table for each size, one diagram for all, and with --json a list of objects.
+    /// Every point is the best block found with one microbatch per interval, from the least memory to full throughput,
+    /// with what is proved about it. The named schedules are replayed and marked on the same diagram. The exit status
+    /// is 3 when not every point was proved within the time limit. With lists of devices or microbatches there is a
+    /// table for each size, one diagram for all, and with --json a list of objects.
     Frontier(frontier::FrontierArgs),
 
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
@@ -272,7 +273,7 @@ const PLAN_EXAMPLES: &str = "\
 Examples:
   bubbleproof plan job.toml
   bubbleproof plan job.toml -o plan
-      also writes the best plan: model, schedule, what PyTorch and torchtitan read, report.html
+      also writes the best plan: model, schedule, files for PyTorch and torchtitan, report.html
   bubbleproof plan job.toml --report plan.html
       only the report: one page for a browser with every plan, its cut, its memory and its timeline
   bubbleproof plan job.toml --store results.sqlite

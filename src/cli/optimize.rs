@@ -46,8 +46,8 @@ pub struct OptimizeArgs {
 
     /// What to minimise where times are not known exactly; without a value, `worst`
     ///
-    /// A model with ranges is optimised for the worst case, with or without this option. A mean needs traces of the same
-    /// pipeline: their passes take what they took, latencies and memory are the model's.
+    /// A model with ranges is optimised for the worst case, with or without this option. A mean needs traces of the
+    /// same pipeline: passes take their measured times; latencies and memory are the model's.
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "worst")]
     robust: Option<Robust>,
 

@@ -30,8 +30,8 @@ pub struct SearchArgs {
     /// effort takes]
     ///
     /// Combinations of sizes and memory limits share it; the default is 60 seconds for each. The best found by then is
-    /// the answer. If the option is given, the search goes on until then, unless what it has
-    /// is proved optimal before.
+    /// the answer. If the option is given, the search continues until then, unless its result is proved optimal
+    /// earlier.
     #[arg(long, value_name = "S", value_parser = seconds)]
     time_limit: Option<Duration>,
 

@@ -16,18 +16,18 @@ use crate::store::{self, Store, StoreError, TakenIn};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for large spaces")]
 pub struct StoreArgs {
-    /// Keep every result in this file, made if necessary, and search only for what it does not have
+    /// Keep every result in this file, created if necessary, and search only for results that it lacks
     ///
-    /// After a crash, a second run does what is missing. Results are checked anew when they are taken. Several processes may
-    /// share a store. This needs a build with the feature `store`.
+    /// After a crash, a second run searches only for what is missing. Results are checked again before they are used.
+    /// Several processes may share a store. This needs a build with the feature `store`.
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 
-    /// Look at a part of the choices only, such as 3/8, the third of eight
+    /// Examine only a part of the choices, such as 3/8, the third of eight
     #[arg(long, value_name = "I/N", requires = "store")]
     shard: Option<Shard>,
 
-    /// First take the results of these other stores into the store
+    /// First copy the results of these other stores into the store
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "store")]
     merge: Vec<PathBuf>,
 }

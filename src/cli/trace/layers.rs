@@ -23,7 +23,7 @@ use crate::trace::fit::{FittedLayer, LayerFit, LayerFitError, Profile, StageFit}
 pub struct LayerArgs {
     /// Write a job of these layers instead of a model, such as embedding,32 block,head
     ///
-    /// What a layer costs is the median over the stages that tell it. `optimize` and `plan` then cut the layers anew.
+    /// The cost of a layer is the median over the stages that show it. `optimize` and `plan` then cut the layers anew.
     #[arg(long, value_name = "LAYERS", conflicts_with = "with", value_parser = layers)]
     layers: Option<Layers>,
 

@@ -34,31 +34,32 @@ enum TraceCommand {
     #[command(after_long_help = PROFILE_EXAMPLES)]
     /// Make a model of traces: medians per stage and kind, with their spread
     ///
-    /// Times are in ns, memory in bytes. A delay is the median time from the end of a pass to the start of
-    /// the one that needs it, over those that found their device idle; if no device ever waited, the time of
-    /// the messages, or else the least time measured. All of it is latency; with `--with messages`, what messages
-    /// take on their links is their occupancy, and the rest latency. Notes say from what the model was filled
-    /// in, and what the traces do not tell. The model names the machine.
+    /// Times are in ns, memory in bytes. A delay is the median time from the end of a pass to the start of the one that
+    /// needs it, over those that found their device idle; if no device ever waited, the time of the messages, or else
+    /// the least time measured. All of it is latency; with `--with messages`, what messages take on their links is
+    /// their occupancy, and the rest latency. Notes say how the model was completed, and what the traces do not show.
+    /// The model names the machine.
     Profile(profile::ProfileArgs),
 
     #[command(after_long_help = COMPARE_EXAMPLES)]
     /// Compare traces with their schedule and with the prediction
     ///
-    /// Names the passes that ran out of the declared order, overlapped on a device, are missing or ran twice,
-    /// and those that started before what they need had ended. Then the errors of the prediction: of
-    /// durations and starts of passes, of the makespan, the bubble rate and the peak memory. The prediction
-    /// is by the model given, or fitted to the traces given with --fit; else to the other traces of the same
-    /// schedule, or to the trace itself if there is no other. The output names the model used. The exit
-    /// status is 1 when passes did not run as declared.
+    /// Names the passes that ran out of the declared order, overlapped on a device, are missing or duplicate, and those
+    /// that started before a pass that they need had ended. Then the errors of the prediction: of durations and starts
+    /// of passes, of the makespan, the bubble rate and the peak memory. The prediction uses the given model, or one
+    /// fitted to the traces given with --fit; otherwise one fitted to the other traces of the same schedule, or to the
+    /// trace itself if there is no other. The output names the model used. The exit status is 1 when passes did not run
+    /// as declared.
     Compare(compare::CompareArgs),
 
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
     /// Say what a measured step lost, and to which stage, device, microbatch or link
     ///
-    /// The traces are the data-parallel replicas of one run, on one clock; one trace is a run of one replica. A step goes from its
-    /// first task to its last one: all-gathers, passes, reductions and optimiser steps, where they were recorded. It is
-    /// executed with the times that were measured, which gives the measured step, and then with other times: with one cause
-    /// after the other taken away, with one part as fast as its like, and with medians of the other iterations.
+    /// The traces are the data-parallel replicas of one run, on one clock; one trace is a run of one replica. A step
+    /// goes from its first task to its last one: all-gathers, passes, reductions and optimiser steps, where they were
+    /// recorded. It is executed with the measured times, which gives the measured step, and then with other times: with
+    /// one cause after the other removed, with one part as fast as the others of its kind, and with medians of the
+    /// other iterations.
     Explain(explain::ExplainArgs),
 }
 

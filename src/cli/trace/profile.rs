@@ -50,8 +50,8 @@ pub struct ProfileArgs {
 
     /// The traces are the data-parallel replicas of one run
     ///
-    /// What a reduction waited for other replicas then does not count as its own time. The times of passes are medians over
-    /// all replicas either way.
+    /// The time that a reduction waits for other replicas then does not count as its own. The times of passes are
+    /// medians over all replicas either way.
     #[arg(long)]
     replicas: bool,
 }

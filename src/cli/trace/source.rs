@@ -22,9 +22,10 @@ use crate::trace::{Iteration, Trace};
 pub struct SourceArgs {
     /// Trace files, one for each run; or the files of torch.profiler, one for each rank of one run
     ///
-    /// The file type is detected, and what gzip packed is unpacked. From torch.profiler files, reads the ranges that
+    /// The file type is detected, and gzip files are unpacked. From torch.profiler files, reads the ranges that
     /// PyTorch's pipeline runtime names `PP:0F0` and so on; each step is one iteration. Also read are Chrome traces of
-    /// MegatronApp, and the dumps of Primus: config.json and the file of every rank. docs/traces.md describes all types.
+    /// MegatronApp, and the dumps of Primus: config.json and the file of every rank. docs/traces.md describes all
+    /// types.
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<PathBuf>,
 
