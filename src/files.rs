@@ -55,7 +55,7 @@ pub fn read_from(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let size = format!("it does not end within {} MiB, and no more is read of a file", most >> 20);
+        let size = format!("it is larger than {} MiB, and larger files are not read", most >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, size));
     }
     Ok(bytes)

@@ -8,8 +8,7 @@ use crate::schedule::Schedule;
 /// That durations are ranges, and which of their ends a figure is about.
 pub fn worst_case(model: &Model) -> Option<String> {
     model.low_ends().map(|_| {
-        "durations are ranges: every time is that of the worst case, in which all are at their high ends, \
-         unless it is called the best case"
+        "durations are ranges: all times are for the worst case, with every duration at its high end, unless they are called the best case"
             .to_owned()
     })
 }
@@ -38,7 +37,7 @@ pub fn unsplit(model: &Model) -> Option<String> {
         }
     };
     Some(format!(
-        "the weight gradient (W) takes no time {which}, as where a backward was measured in one piece: figures of schedules \
+        "the weight gradient (W) takes no time {which}, as happens if the backward is measured in one piece: figures of schedules \
          that split the backward, such as zb-h1, hold for this model, but do not say what splitting would gain; to learn that, \
          profile a run of a schedule that splits it"
     ))

@@ -165,8 +165,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
     }
     if format != Form::Json && has_launches(&given) {
         note(
-            "the file does not say in which order the parts of a pair are launched, from which its time follows; \
-             bubbleproof replay shows that order",
+            "the file cannot express the order in which the parts of a pair are launched, which determines its time; bubbleproof replay shows that order",
         );
     }
     let nearest = if args.nearest { mend(&mut given.read)? } else { None };

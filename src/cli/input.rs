@@ -309,8 +309,7 @@ fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         return Ok(bytes);
     }
     let unpacked = files::read_from(flate2::read::MultiGzDecoder::new(bytes.as_slice()), files::MOST_READ);
-    unpacked
-        .map_err(|error| io::Error::new(error.kind(), format!("gzip packed it, and it is damaged: {error}")))
+    unpacked.map_err(|error| io::Error::new(error.kind(), format!("the gzip file is damaged: {error}")))
 }
 
 /// Where in a text that begins with a schedule file something is wrong with that, and advice.

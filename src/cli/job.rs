@@ -212,7 +212,7 @@ pub fn optimize(
     if search.objective().objective() != Objective::Makespan {
         return Err(Error::usage(
             "a cut is chosen for the makespan, not for the device span",
-            "leave out --minimize; `optimize` with the model of one cut knows both",
+            "leave out --minimize; `optimize` with the model of one cut supports both",
         ));
     }
     let layers = job.layers(&choice).map_err(|error| wrong(&error))?;

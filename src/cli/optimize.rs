@@ -97,7 +97,7 @@ struct SolutionReport<'a> {
 }
 
 /// That more time may help.
-const GAP_LEFT: &str = "a gap is left, and the usual effort is spent; --time-limit S goes on for S seconds";
+const GAP_LEFT: &str = "a gap remains, and the usual effort is spent; --time-limit S searches for S seconds";
 
 /// Finds a schedule, writes it, and prints its figures.
 ///

@@ -109,7 +109,7 @@ fn read_dimensions(table: &Table<'_>) -> Result<Dimensions, FileError> {
         None if hidden.is_multiple_of(heads) => hidden / heads,
         None => {
             let value = table.require("heads")?;
-            return Err(rule(&value, format!("does not divide the hidden size {hidden}: say `head_size`")));
+            return Err(rule(&value, format!("does not divide the hidden size {hidden}: state `head_size`")));
         }
     };
     let layers = required("layers", MOST_LAYERS)?;

@@ -247,7 +247,7 @@ mod memory {
             let told = tool(&format!("{command} /dev/zero"));
             let errors = String::from_utf8_lossy(&told.stderr);
             assert_eq!(told.status.code(), Some(2), "{command}: {errors}");
-            assert!(errors.contains("does not end within 1024 MiB"), "{command}: {errors}");
+            assert!(errors.contains("is larger than 1024 MiB"), "{command}: {errors}");
         }
         // With less memory than that, there is an error as well.
         assert_eq!(within(1 << 19, "verify /dev/zero").status.code(), Some(2));

@@ -114,7 +114,7 @@ impl fmt::Display for FrontierReport<'_> {
         match self.claimed_by {
             Some(solver) => writeln!(
                 out,
-                "\n{solver}, in floating point, found no block with less memory; that there is none is not proved"
+                "\n{solver}, in floating point, found no block with less memory; it is not proved that there is none"
             )?,
             None if !self.complete => {
                 writeln!(out, "\nthe time limit was reached before smaller memory limits were tried")?;

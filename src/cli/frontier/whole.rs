@@ -260,7 +260,7 @@ impl fmt::Display for WholeReport<'_> {
         writeln!(out, "lower bound: no schedule that holds no more than the peak on any device is shorter")?;
         writeln!(
             out,
-            "no schedule keeps to less than {} on every device",
+            "no schedule fits into less than {} on every device",
             amounts.memory(self.least_memory)
         )?;
         for limit in &self.undecided_limits {

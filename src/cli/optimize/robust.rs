@@ -47,7 +47,7 @@ pub fn check(args: &OptimizeArgs, model: &Model) -> Result<(), Error> {
             "write a range as `forward = { low = 300, high = 320 }`, or give traces: --robust mean --trace TRACE...",
         )),
         (Some(Robust::Worst), false) => Err(Error::usage(
-            "the worst case is that of the ranges in the model, and traces play no part in it",
+            "the worst case follows from the ranges in the model, and traces are not used",
             "--robust mean takes the mean over traces",
         )),
         (Some(Robust::Mean), true) => Err(Error::usage(
@@ -68,7 +68,7 @@ pub fn refuse_job(args: &OptimizeArgs) -> Result<(), Error> {
     }
     Err(Error::usage(
         "--robust needs a model with ranges or traces of one pipeline, but this is a job file",
-        "`bubbleproof plan JOB -o FOLDER` writes the model of the best cut, which may then be optimised so",
+        "`bubbleproof plan JOB -o FOLDER` writes the model of the best cut, which you can then optimise with --robust",
     ))
 }
 
@@ -125,7 +125,7 @@ pub fn mean(
 ) -> Result<Status, Error> {
     if let Some(tables) = model.beyond_passes() {
         return Err(Error::usage(
-            format!("`{}` has {tables}, of which the durations of measured passes say nothing", model.name()),
+            format!("`{}` has {tables}, which the durations of measured passes do not cover", model.name()),
             "optimise it without --robust mean, or remove these tables",
         ));
     }

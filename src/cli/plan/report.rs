@@ -152,7 +152,7 @@ pub fn outcome(job: &Job, one: &Alternative, best: Option<Ticks>) -> (&'static s
                 Some(best) if value == best => String::new(),
                 Some(best) if bound >= best => "no plan with it is shorter than the best".to_owned(),
                 _ if *deep => format!("none shorter was found; the bound is {}", time(bound)),
-                _ => format!("a quick look found none shorter; the bound is {}", time(bound)),
+                _ => format!("a quick search found none shorter; the bound is {}", time(bound)),
             };
             ("planned", because)
         }

@@ -115,7 +115,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
         let replicas = Replicas::of(named.iter().map(|named| &named.trace));
         if replicas.is_ok_and(|replicas| replicas.steps().is_ok()) {
             note(
-                "these traces are replicas of one run, by what they did together: each is predicted by the others; \
+                "these traces are replicas of one run, since they share operations: each is predicted by the others; \
                  --fit predicts them by other traces",
             );
         }

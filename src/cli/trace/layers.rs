@@ -66,13 +66,13 @@ impl LayerArgs {
         let cut = cut.ok_or_else(|| {
             Error::usage(
                 "the traces do not say how many layers each stage had",
-                "say it with --cut, such as --cut 9,8,8,9",
+                "state it with --cut, such as --cut 9,8,8,9",
             )
         })?;
         let fit = profile.layers(kinds, &Cut::new(cut)).map_err(|error| {
             let help = match error {
                 LayerFitError::Together(_) => {
-                    "give them one name together, such as `first` for the embedding and the block beside it"
+                    "give them a common name, such as `first` for the embedding and the block beside it"
                 }
                 _ => "--cut says how many of --layers each stage of the run had",
             };

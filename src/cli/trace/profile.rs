@@ -119,7 +119,7 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
     }
     if !left_out.is_empty() && !args.layers.are_given() {
         let tables = left_out.join(",");
-        note(&format!("the traces tell more than the model says: `--with {tables}` writes that too"));
+        note(&format!("the traces contain more than the model: `--with {tables}` writes that too"));
     }
     for text in &profile.notes {
         note(&text.to_string());

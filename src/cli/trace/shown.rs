@@ -36,7 +36,7 @@ impl Form {
             Some("txt") | None => Ok(Self::Text),
             Some(other) => Err(Error::usage(
                 format!(
-                    "`{}` asks for a picture of the form `.{other}`, which is not known",
+                    "`{}` asks for a picture of the format `.{other}`, which is not known",
                     FileName::of(path)
                 ),
                 "`.svg` gives a drawing, `.html` a page for a browser, `.txt` the timelines as text",
@@ -67,7 +67,7 @@ pub fn draw(model: &Model, declared: &Schedule, run: &Run, how: &How) -> Result<
         return Ok(None);
     }
     if how.form == Some(Form::Page) && how.width.is_some() {
-        return Err(Error::usage("a page has no width: what shows it chooses it", "leave --width out"));
+        return Err(Error::usage("a page has no width: the browser chooses it", "leave --width out"));
     }
     let mut verdict = replay(model, declared);
     if let Some(timing) = &mut verdict.timing {

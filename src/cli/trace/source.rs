@@ -217,12 +217,11 @@ fn timings(recordings: &[Recording]) -> Vec<String> {
         let how = match timing {
             TimeSource::Events | TimeSource::Kernels => return None,
             TimeSource::DeviceRanges => {
-                "are timed by the profiler's ranges of the device, as there are no kernels to time them by: \
-                 those of backwards may be too short"
+                "are timed by the profiler's ranges of the device, as there are no kernels: backwards may be too short"
             }
             TimeSource::Operators => "are timed by the host, from their first operator to the end of their range",
             TimeSource::HostRanges => {
-                "are timed by the host and are whole ranges, waits included, as there are no operators to see those by"
+                "are timed by the host as whole ranges, waits included, as there are no operators"
             }
         };
         ranks.sort_unstable();

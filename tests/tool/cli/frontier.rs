@@ -47,7 +47,7 @@ fn models_that_say_more_than_blocks_know_have_one() {
         assert!(refused.err.contains("`frontier --whole` supports it"), "{}", refused.err);
         let run = tool(&["frontier", model, "--whole", "--limits", "2", "--time-limit", "20"]);
         assert_eq!(run.status, 0, "{}", run.transcript());
-        assert!(run.out.contains("no schedule keeps to less than"), "{}", run.out);
+        assert!(run.out.contains("no schedule fits into less than"), "{}", run.out);
     }
 }
 

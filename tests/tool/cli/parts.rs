@@ -77,7 +77,7 @@ fn an_order_that_a_format_cannot_express_is_noted() {
         let run = tool(&["convert", model, "--schedule", "dualpipe-v", "-o", file]);
         assert_eq!(run.status, 0, "{}", run.transcript());
         assert_eq!(
-            run.err.contains("in which order the parts of a pair are launched"),
+            run.err.contains("the order in which the parts of a pair are launched"),
             is_noted,
             "{}",
             run.err

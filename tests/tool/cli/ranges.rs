@@ -6,7 +6,7 @@ use super::{MODEL, tool, tool_with_input};
 
 const RANGES: &str = "tests/data/cli/ranges.toml";
 const TRACE: &str = "tests/data/traces/synthetic/zb-h1-contended.json";
-const WORST: &str = "durations are ranges: every time is that of the worst case";
+const WORST: &str = "durations are ranges: all times are for the worst case";
 
 /// The model with other durations in place of its ranges.
 fn without_ranges(end: &str) -> String {

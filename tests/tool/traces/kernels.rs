@@ -176,7 +176,7 @@ fn notes_say_what_passes_were_timed_by() {
     let first = [range("PP:0F0", 0, 10), range("PP:0B0", 50, 10)];
     let second = [range("PP:1F0", 20, 10), range("PP:1B0", 30, 10)];
     let operators = [21, 31].map(|at| event("cpu_op", "aten::mm", (9, 9), (at, 1), ""));
-    let whole = "are timed by the host and are whole ranges, waits included";
+    let whole = "are timed by the host as whole ranges, waits included";
     let from_operators = "are timed by the host, from their first operator to the end of their range";
 
     let said = notes(&[first.to_vec(), second.to_vec()], &[]);
@@ -192,7 +192,7 @@ fn notes_say_what_passes_were_timed_by() {
         events.iter().map(|event| event.replace("\"cat\": \"user", "\"cat\": \"gpu_user")).collect()
     };
     let said = notes(&[of_device(&first), of_device(&second)], &[]);
-    assert!(said.contains("those of backwards may be too short"), "{said}");
+    assert!(said.contains("backwards may be too short"), "{said}");
     assert!(!said.contains("host"), "{said}");
 }
 

@@ -350,7 +350,7 @@ impl fmt::Display for Ending {
                 // What it waits for is then said below, and that it is of its own device with it.
                 let waits = match waits.split_last() {
                     Some((last, [])) => {
-                        format!("device {} waits at `{}` for ever", last.at.device, last.action)
+                        format!("device {} waits at `{}` forever", last.at.device, last.action)
                     }
                     _ => spell_out(waits),
                 };

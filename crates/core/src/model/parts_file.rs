@@ -61,7 +61,7 @@ fn read_list(value: &Value<'_>, quantities: &Quantities) -> Result<Vec<Part>, Fi
                 key: name.key(),
                 value: format!("\"{}\"", Shown(name.text()?)),
                 other: format!(
-                    "`{}[{other}]` is called so too: give each part of a list a name of its own",
+                    "`{}[{other}]` has this name too: give each part of a list a name of its own",
                     value.key()
                 ),
             }));
@@ -106,7 +106,7 @@ fn read_needs(
                     "that part is not before this one: a part needs parts that are launched before it, so move one of the two",
                 );
             }
-            None => return fail("no part of this list is called so: name a part that is before this one"),
+            None => return fail("no part of this list has this name: name a part that is before this one"),
         }
     }
     Ok(found)

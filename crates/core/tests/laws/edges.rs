@@ -359,9 +359,9 @@ fn of_waits_for_what_nobody_does() {
     let said = |waits: &[ActionWait]| Ending::Alone(waits.to_vec()).to_string();
     assert_eq!(
         said(&[wait(Action::WaitSend(message), send)]),
-        "device 0 waits at `0WAIT_SEND_F0` for ever: no receive meets `0SEND_F0`"
+        "device 0 waits at `0WAIT_SEND_F0` forever: no receive meets `0SEND_F0`"
     );
-    assert_eq!(said(&[wait(run, receive)]), "device 0 waits at `0F0` for ever: no send meets `1RECV_F0`");
+    assert_eq!(said(&[wait(run, receive)]), "device 0 waits at `0F0` forever: no send meets `1RECV_F0`");
     assert_eq!(
         said(&[wait(run, run), wait(run, receive)]),
         "device 0 waits at `0F0` for `0F0` of its own; device 0 waits at `0F0` for `1RECV_F0` of its own: no send \

@@ -269,13 +269,13 @@ fn every_complaint_about_parts_points_at_its_place() {
         (
             "name = \"mlp\", on",
             "name = \"dispatch\", on",
-            "`overlap.parts[0].forward[2].name` is \"dispatch\", but `overlap.parts[0].forward[1]` is called so too: give each part of a list a name of its own",
+            "`overlap.parts[0].forward[2].name` is \"dispatch\", but `overlap.parts[0].forward[1]` has this name too: give each part of a list a name of its own",
             Some("\"dispatch\""),
         ),
         (
             "[\"mlp\"]",
             "[\"wlp\"]",
-            "`overlap.parts[0].backward[2].needs[0]` is \"wlp\", but no part of this list is called so: name a part that is before this one",
+            "`overlap.parts[0].backward[2].needs[0]` is \"wlp\", but no part of this list has this name: name a part that is before this one",
             Some("\"wlp\""),
         ),
         (
