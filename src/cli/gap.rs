@@ -8,7 +8,7 @@ use super::figures::{decimal, fraction, percentage};
 use super::verdict::VerifyReport;
 use super::wrap::wrapped;
 use crate::certificate::{Bound, Objective, STEPS, lower_bound_until};
-use crate::draw::amounts::time;
+use crate::draw::amounts::{Amounts, time};
 use crate::model::Model;
 use crate::replay::Rate;
 use crate::stop::Stop;
@@ -31,7 +31,7 @@ pub struct AboveBound {
     #[serde(skip)]
     section: &'static str,
     #[serde(skip)]
-    bound: String,
+    unit: String,
 }
 
 impl AboveBound {
@@ -52,7 +52,7 @@ impl AboveBound {
             optimal: rate.map(|rate| rate == Rate::from_integer(0)),
             rate,
             section: reason.section(),
-            bound: time(value.0, unit),
+            unit: unit.clone(),
         }
     }
 }
@@ -60,7 +60,8 @@ impl AboveBound {
 impl fmt::Display for AboveBound {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = format!("{} (docs/bounds.md, \"{}\")", self.bound_reason, self.section);
-        writeln!(out, "  {:<12}  {} on the makespan", "lower bound", self.bound)?;
+        let bound = Amounts::new(out.alternate(), &self.unit, "").time(self.lower_bound);
+        writeln!(out, "  {:<12}  {bound} on the makespan", "lower bound")?;
         writeln!(out, "  {:<12}  {}", "because", wrapped(&why, 16))?;
         let gap = match self.rate {
             None => "unknown: the schedule is not valid".to_owned(),

@@ -91,6 +91,7 @@ struct Bounded<'a> {
 
 impl fmt::Display for Bounded<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}{}", self.judgement, self.gap)
+        fmt::Display::fmt(&self.judgement, out)?;
+        fmt::Display::fmt(&self.gap, out)
     }
 }
