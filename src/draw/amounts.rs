@@ -320,6 +320,6 @@ mod tests {
         assert_eq!(column(&[]), ("us".to_owned(), String::new()));
         let column = amounts.times_in_full([9_261_i64, 4_668, 1_000]);
         assert_eq!([9_261, 4_668, 1_000].map(|ticks| column.cell(ticks)), ["9.261", "4.668", "1"]);
-        assert_eq!(amounts.memories([81_920_i64, 512]).cell(512), "0.5000");
+        assert_eq!(amounts.memories([81_920_i64, 512]).cell(512), "0.500");
     }
 }

@@ -126,9 +126,9 @@ mod tests {
             assert_eq!(svg.matches(&format!("<path fill=\"none\" stroke=\"{colour}\"")).count(), 2, "{svg}");
             assert_eq!(svg.matches(&format!("stroke=\"{colour}\" cx=")).count(), circles);
         }
-        // Memory from 2 to 6 on 510 pixels, times from 10 to 40 on 350.
-        assert!(svg.contains("d=\"M90 60V60H600V264.17H600\""), "{svg}");
-        assert!(svg.contains("d=\"M90 60V118.33H345V293.33H600\""), "{svg}");
+        // Memory from 1 to 7 on 510 pixels, times from 8.5 to 41.5 on 350.
+        assert!(svg.contains("d=\"M175 60V75.91H515V261.52H600\""), "{svg}");
+        assert!(svg.contains("d=\"M175 60V128.94H345V288.03H600\""), "{svg}");
     }
 
     #[test]

@@ -168,7 +168,7 @@ fn what_is_left_out_of_a_long_timeline_is_said() {
     let text = terminal(&expanded("1f1b", 8, 500, true), Terminal::default());
     insta::assert_snapshot!(
         text.lines().find(|line| line.starts_with('~')).expect("something is left out"),
-        @"~ 57 to 1486 left out, 94.0 % of the makespan: steady phase ~"
+        @"~ 57 to 1487 left out, 94.0 % of the makespan: steady phase ~"
     );
 }
 
