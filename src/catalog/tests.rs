@@ -330,7 +330,7 @@ fn capacities_are_honoured_or_refused_with_the_amounts() {
             }
         }
     }
-    assert_eq!(refused("1f1b", 43), "`1f1b` holds 44 units on device 0, more than its limit of 43");
+    assert_eq!(refused("1f1b", 43), "`1f1b` holds 44 units on device 0, more than its limit of 43 units");
     assert_eq!(
         refused("zb-1p", 10),
         "`zb-1p` may hold 10 units on device 0, but one microbatch of its stage holds 11"

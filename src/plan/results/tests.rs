@@ -99,7 +99,7 @@ fn what_does_not_hold_is_not_believed() {
         ("a plan of another problem", other.to_string(), "the cut has 8 stages"),
         ("a schedule that lacks a pass", changed(&shortened), "its schedule is invalid"),
         ("a schedule that does not run", changed(&swapped), "its schedule is invalid"),
-        ("no schedule", changed(&|o| o["schedule"] = 7.into()), "its schedule is none"),
+        ("no schedule", changed(&|o| o["schedule"] = 7.into()), "its schedule cannot be read"),
         ("an unknown key", changed(&|o| o["optimal"] = true.into()), "it is malformed"),
         ("half of it", text[..text.len() / 2].to_owned(), "it is malformed"),
         ("nothing", String::new(), "it is malformed"),

@@ -181,7 +181,7 @@ fn what_is_claimed_over_cuts_and_plans_is_derived_again() {
             JobStatement { choice: Choice { data: 2, ..*choice }, ..genuine.clone() },
             "does not leave the choice",
         ),
-        (JobStatement { job: "name = 1".to_owned(), ..genuine.clone() }, "the job is none"),
+        (JobStatement { job: "name = 1".to_owned(), ..genuine.clone() }, "the job is not a valid job"),
         (
             JobStatement { job: genuine.job.replace("forward = 3", "forward = 2"), ..genuine.clone() },
             "not that of the job",
