@@ -315,7 +315,7 @@ fn fitting<'a>(model: &Model, notes: &mut Vec<String>) -> Vec<Contender<'a>> {
 impl Row {
     /// The row of a named schedule; `None` if the time is too short to make it.
     fn named(model: &Model, entry: &Entry, stop: &Stop) -> Option<Self> {
-        let memory = |units: Units| amounts::memory(units.0, &model.memory().unit);
+        let memory = |units: Units| amounts::bytes_or_count(units, &model.memory().unit);
         let (schedule, error) = match entry.generate_until(model, stop) {
             Ok(schedule) => (Some(schedule), None),
             Err(CatalogError::Stopped(_)) => return None,
@@ -352,7 +352,7 @@ impl Row {
                 (figures, Some(verdict), None)
             }
             Err(OptimizeError::Infeasible(reason)) => {
-                let memory = |units: Units| amounts::memory(units.0, &model.memory().unit);
+                let memory = |units: Units| amounts::bytes_or_count(units, &model.memory().unit);
                 (Figures::none(), None, Some(reason.in_words(memory)))
             }
             Err(reason @ OptimizeError::NoneFound(_)) => (Figures::none(), None, Some(reason.to_string())),
@@ -370,7 +370,7 @@ impl Row {
     /// Makespan, bubble rate and peak memory.
     fn in_brief(&self, columns: [&Column; 2]) -> [String; 3] {
         let [_, makespan, _, _, bubble_rate, _, peak_memory] = self.cells(columns);
-        let mark = if self.valid { "" } else { " (invalid)" };
+        let mark = if self.valid || self.figures.makespan.is_none() { "" } else { " (invalid)" };
         [format!("{makespan}{mark}"), bubble_rate, peak_memory]
     }
 

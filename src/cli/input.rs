@@ -91,7 +91,9 @@ impl Input {
             ));
         }
         let file = model::read(&self.text).map_err(|error| self.toml_error(&error))?;
-        file.scaled.iter().for_each(|scaled| note(&scaled.to_string()));
+        if let Some(text) = file.scaling() {
+            note(&text);
+        }
         Ok(file.model)
     }
 

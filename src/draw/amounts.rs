@@ -171,6 +171,11 @@ pub(crate) fn amount(units: i64, unit: &str) -> String {
     Amounts::new(false, "", unit).further_memory(units)
 }
 
+/// Bytes with the unit that suits them, or the plain number of what is counted: for sentences that need no name of it.
+pub(crate) fn bytes_or_count(units: Units, unit: &str) -> String {
+    Amounts::new(false, "", unit).further_memory(units)
+}
+
 /// How the amounts of a column are shown: in one unit, with as many decimals each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {

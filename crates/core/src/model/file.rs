@@ -19,6 +19,16 @@ pub struct ModelFile {
     pub scaled: Vec<Scaled>,
 }
 
+impl ModelFile {
+    /// How amounts with decimals or units were read, in a sentence; nothing where the file counts in whole units.
+    #[must_use]
+    pub fn scaling(&self) -> Option<String> {
+        let scaled: Vec<String> = self.scaled.iter().map(ToString::to_string).collect();
+        (!scaled.is_empty())
+            .then(|| format!("the model has amounts with decimals or units: {}", scaled.join(", ")))
+    }
+}
+
 /// Reads a model file. Times and memory are counts of the units that the file names, or amounts with decimals or units
 /// of their own, which are scaled to nanoseconds and bytes.
 ///

@@ -24,15 +24,12 @@ pub struct Scaled {
 
 impl fmt::Display for Scaled {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, unit, finer) = match self.scale {
-            Scale::Time => ("times", "a tick is 1 ns", "nanosecond"),
-            _ => ("memory", "a unit of memory is 1 byte", "byte"),
+        let (what, unit) = match self.scale {
+            Scale::Time => ("times", "nanoseconds"),
+            _ => ("memory", "bytes"),
         };
-        write!(out, "the model states {what} with decimals or units: {unit}")?;
-        if self.is_rounded {
-            write!(out, ", and parts of a {finer} are rounded: up, or down for limits and low ends")?;
-        }
-        Ok(())
+        let whole = if self.is_rounded { "rounded to whole" } else { "exactly in" };
+        write!(out, "{what} {whole} {unit}")
     }
 }
 

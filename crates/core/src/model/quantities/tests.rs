@@ -26,7 +26,7 @@ fn integers_are_counts_of_the_unit_that_the_file_names() {
     let file = model(&format!("unit = \"us\"\n{TIMES}"), "unit = \"MiB\"\nactivation = [5, 6]");
     assert_eq!(forward(&file.model), [Ticks(3); 2]);
     assert_eq!((file.model.costs().unit.as_str(), file.model.memory().unit.as_str()), ("us", "MiB"));
-    assert!(file.scaled.is_empty());
+    assert!(file.scaled.is_empty() && file.scaling().is_none());
 }
 
 #[test]
@@ -42,18 +42,16 @@ fn decimals_and_amounts_with_units_are_scaled_exactly() {
         ("ns", "stage-activation")
     );
     assert_eq!(
-        file.scaled.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ["the model states times with decimals or units: a tick is 1 ns"]
+        file.scaling().as_deref(),
+        Some("the model has amounts with decimals or units: times exactly in nanoseconds")
     );
     let memory = "activation = [\"6.8 GiB\", \"0.5 KiB\"]\ncapacity = [\"80 GB\", \"none\"]";
     let file = model(TIMES, memory);
     assert_eq!(file.model.memory().activation, [Units(7_301_444_404), Units(512)]);
     assert_eq!(file.model.memory().capacity, [Some(Units(80_000_000_000)), None]);
     assert_eq!(
-        file.scaled.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        [
-            "the model states memory with decimals or units: a unit of memory is 1 byte, and parts of a byte are rounded: up, or down for limits and low ends"
-        ]
+        file.scaling().as_deref(),
+        Some("the model has amounts with decimals or units: memory rounded to whole bytes")
     );
 }
 
