@@ -315,7 +315,7 @@ fn fitting<'a>(model: &Model, notes: &mut Vec<String>) -> Vec<Contender<'a>> {
 impl Row {
     /// The row of a named schedule; `None` if the time is too short to make it.
     fn named(model: &Model, entry: &Entry, stop: &Stop) -> Option<Self> {
-        let memory = |units: Units| amounts::bytes_or_count(units, &model.memory().unit);
+        let memory = |units: Units| amounts::amount(units.0, &model.memory().unit);
         let (schedule, error) = match entry.generate_until(model, stop) {
             Ok(schedule) => (Some(schedule), None),
             Err(CatalogError::Stopped(_)) => return None,
@@ -352,7 +352,7 @@ impl Row {
                 (figures, Some(verdict), None)
             }
             Err(OptimizeError::Infeasible(reason)) => {
-                let memory = |units: Units| amounts::bytes_or_count(units, &model.memory().unit);
+                let memory = |units: Units| amounts::amount(units.0, &model.memory().unit);
                 (Figures::none(), None, Some(reason.in_words(memory)))
             }
             Err(reason @ OptimizeError::NoneFound(_)) => (Figures::none(), None, Some(reason.to_string())),

@@ -5,7 +5,6 @@ mod durations;
 mod helps;
 mod reference;
 mod subject;
-mod times;
 mod words;
 
 use std::fmt;
@@ -18,7 +17,6 @@ use self::durations::{DurationReport, DurationTable};
 use self::helps::{GainReport, Helps};
 use self::reference::Reference;
 use self::subject::Given;
-use self::times::is_known;
 use super::caveats;
 use super::deadline::Deadline;
 use super::error::{Error, Status};
@@ -33,6 +31,7 @@ use super::violations::count;
 use super::wrap::wrapped;
 use crate::analysis::{sensitivities, steady_interval};
 use crate::certificate::Objective;
+use crate::draw::amounts::has_length;
 use crate::draw::plural;
 use crate::estimate::Work;
 use crate::model::Model;
@@ -274,8 +273,11 @@ impl fmt::Display for ExplanationReport<'_> {
             "what it costs if all passes of a kind on a stage take 1 % longer, rounded up to a tick, and how much longer they may be at \
              no cost"
         };
-        let unit =
-            if is_known(self.time_unit) { String::new() } else { format!(", in {}", plural(self.time_unit)) };
+        let unit = if has_length(self.time_unit) {
+            String::new()
+        } else {
+            format!(", in {}", plural(self.time_unit))
+        };
         write!(
             out,
             "\n{}:\n\n{}",

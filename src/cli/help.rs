@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use clap::{Command, CommandFactory as _, FromArgMatches as _};
 
 use super::Cli;
+use super::wrap::wrapped_to;
 
 /// The commands by what somebody wants to do, in the order in which they are first needed.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -55,33 +56,13 @@ fn grouped(command: &Command, width: usize) -> String {
         for &name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            let mut lines = wrapped(&about, width.saturating_sub(longest + 4).max(20)).into_iter();
-            let first = lines.next().unwrap_or_default();
-            writeln!(text, "  {literal}{name}{literal:#}{:room$}  {first}", "", room = longest - name.len())
+            let about = wrapped_to(&about, longest + 4, width);
+            writeln!(text, "  {literal}{name}{literal:#}{:room$}  {about}", "", room = longest - name.len())
                 .expect("writing to a string cannot fail");
-            for line in lines {
-                writeln!(text, "{:room$}{line}", "", room = longest + 4)
-                    .expect("writing to a string cannot fail");
-            }
         }
         text.push('\n');
     }
     text
-}
-
-/// A text in lines of no more than so many columns, unless a word is longer.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.len() + 1 + word.len() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -97,12 +78,5 @@ mod tests {
         there.sort_unstable();
         listed.sort_unstable();
         assert_eq!(there, listed);
-    }
-
-    #[test]
-    fn lines_end_between_words() {
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("incomprehensibilities", 5), ["incomprehensibilities"]);
-        assert!(wrapped("", 5).is_empty());
     }
 }

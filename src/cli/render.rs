@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::extent::ExtentArgs;
 use super::error::{Error, Status};
 use super::file_name::FileName;
-use super::output::{Output, Target, note};
+use super::output::{Output, Target, is_coloured, note};
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::verdict::VerifyReport;
 use crate::analysis::critical_path;
@@ -326,7 +326,7 @@ pub fn terminal(shown: bool, width: Option<u32>, color: Colour) -> Terminal {
         colour: match color {
             Colour::Always => true,
             Colour::Never => false,
-            Colour::Auto => shown && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            Colour::Auto => shown && is_coloured(),
         },
     }
 }

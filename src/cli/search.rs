@@ -178,7 +178,7 @@ pub struct Infeasible {
 impl Infeasible {
     /// Because one microbatch takes more than there is, with the units of the model.
     pub fn of(reason: &optimize::Infeasible, model: &Model) -> Self {
-        Self::because(reason.in_words(|units| amounts::bytes_or_count(units, &model.memory().unit)))
+        Self::because(reason.in_words(|units| amounts::amount(units.0, &model.memory().unit)))
     }
 
     /// For this reason.

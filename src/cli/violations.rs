@@ -129,7 +129,7 @@ impl Stray {
 impl Complaint {
     /// What replay complains about, with the units of the model.
     pub fn of(violation: &Violation, model: &Model) -> Self {
-        let memory = |units: Units| amounts::bytes_or_count(units, &model.memory().unit);
+        let memory = |units: Units| amounts::amount(units.0, &model.memory().unit);
         Self {
             rule: violation.rule(),
             device: violation.device().map(|device| device.0),

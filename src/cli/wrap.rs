@@ -1,14 +1,19 @@
 //! Sentences in lines that fit a window.
 
 /// The most columns of a line of sentences.
-const COLUMNS: usize = 110;
+pub const COLUMNS: usize = 110;
 
 /// What holds words together that belong on one line, while lines are broken.
 const GLUE: char = '\u{a0}';
 
+/// Sentences in lines of [`COLUMNS`] at most, as [`wrapped_to`] breaks them.
+pub fn wrapped(text: &str, indentation: usize) -> String {
+    wrapped_to(text, indentation, COLUMNS)
+}
+
 /// Sentences in lines of limited length. The first is preceded by something as wide as the indentation of the others. No line is broken
 /// between a sign of a chain of passes and the pass that it is about, nor in front of a per cent sign.
-pub fn wrapped(text: &str, indentation: usize) -> String {
+pub fn wrapped_to(text: &str, indentation: usize, columns: usize) -> String {
     let mut glued = text.replace(" %", &format!("{GLUE}%"));
     for sign in ["> ", "| ", "# "] {
         glued = glued.replace(sign, &sign.replace(' ', &GLUE.to_string()));
@@ -17,7 +22,7 @@ pub fn wrapped(text: &str, indentation: usize) -> String {
     let mut column = indentation;
     for word in glued.split(' ') {
         let width = word.chars().count();
-        if column > indentation && column + 1 + width > COLUMNS {
+        if column > indentation && column + 1 + width > columns {
             wrapped.push('\n');
             wrapped.extend(std::iter::repeat_n(' ', indentation));
             column = indentation;

@@ -1,10 +1,16 @@
 //! Times and amounts of memory as people read them: in the unit that suits them, or exactly as they are counted.
 
+#[cfg(feature = "cli")]
+mod column;
+
 use std::fmt;
 
 use num_rational::Ratio;
 
-use super::{in_unit, plural};
+#[cfg(feature = "cli")]
+pub(crate) use column::{Column, has_length, time_or_count};
+
+use super::in_unit;
 use crate::model::{Ticks, Units};
 use crate::text::quantity::Scale;
 
@@ -74,14 +80,6 @@ impl<'a> Amounts<'a> {
         }
     }
 
-    /// A time with its unit and all its digits: what a claim is about. What is no whole number of ticks is rounded.
-    pub(crate) fn time_in_full(self, ticks: Ticks) -> String {
-        let Some(base) = self.base(Scale::Time) else { return in_unit(ticks, self.time) };
-        let nanoseconds = i128::from(ticks.0) * base;
-        let (name, size) = fitting(Ratio::from_integer(nanoseconds), TIMES);
-        format!("{} {name}", in_full(Ratio::new(nanoseconds, size)))
-    }
-
     /// An amount of memory with its unit.
     pub(crate) fn memory(self, units: impl Into<Amount>) -> String {
         let Amount(number) = units.into();
@@ -95,23 +93,6 @@ impl<'a> Amounts<'a> {
     pub(crate) fn further_memory(self, units: impl Into<Amount>) -> String {
         let units = units.into();
         if self.base(Scale::Memory).is_some() { self.memory(units) } else { units.to_string() }
-    }
-
-    /// How a column of times shows them: all in the unit that suits the longest.
-    pub(crate) fn times(self, all: impl IntoIterator<Item = impl Into<Amount>>) -> Column {
-        Column::of(all, self.base(Scale::Time), TIMES, plural(self.time))
-    }
-
-    /// How a list of times shows them: all in the unit that suits the longest, with all their digits.
-    pub(crate) fn times_in_full(self, all: impl IntoIterator<Item = impl Into<Amount>>) -> Column {
-        let column = self.times(all);
-        let in_full = |(factor, _): (Ratio<i128>, Decimals)| (factor, Decimals::All);
-        Column { rounded: column.rounded.map(in_full), ..column }
-    }
-
-    /// How a column of amounts of memory shows them: all in the unit that suits the largest.
-    pub(crate) fn memories(self, all: impl IntoIterator<Item = impl Into<Amount>>) -> Column {
-        Column::of(all, self.base(Scale::Memory), self.scales_of_memory(), self.memory)
     }
 
     /// How many nanoseconds or bytes the unit is; nothing where amounts are shown as they are counted.
@@ -171,78 +152,6 @@ pub(crate) fn amount(units: i64, unit: &str) -> String {
     Amounts::new(false, "", unit).further_memory(units)
 }
 
-/// Bytes with the unit that suits them, or the plain number of what is counted: for sentences that need no name of it.
-pub(crate) fn bytes_or_count(units: Units, unit: &str) -> String {
-    Amounts::new(false, "", unit).further_memory(units)
-}
-
-/// How the amounts of a column are shown: in one unit, with as many decimals each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Column {
-    unit: String,
-    /// What an amount is multiplied with, and to how many decimals it is rounded; nothing where it is shown as counted.
-    rounded: Option<(Ratio<i128>, Decimals)>,
-}
-
-/// How many decimals the amounts of a column have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Decimals {
-    /// All as many.
-    Same(u32),
-    /// As many as each has.
-    All,
-}
-
-impl Column {
-    /// How many digits the largest amount has.
-    const DIGITS: u32 = 5;
-
-    fn of(
-        all: impl IntoIterator<Item = impl Into<Amount>>,
-        base: Option<i128>,
-        scales: Scales,
-        counted: &str,
-    ) -> Self {
-        let mut all = all.into_iter().map(Into::<Amount>::into).peekable();
-        let Some(base) = base.filter(|_| all.peek().is_some()) else {
-            return Self { unit: counted.to_owned(), rounded: None };
-        };
-        let all: Vec<Ratio<i128>> = all.map(|amount| amount.0 * base).collect();
-        let largest = all.iter().map(|amount| (*amount).max(-*amount)).max().unwrap_or_default();
-        let (name, size) = fitting(largest, scales);
-        let whole = all.iter().all(|amount| (amount / size).is_integer());
-        let before = (largest / size).to_integer().max(1).ilog10() + 1;
-        let decimals = if whole { 0 } else { Self::DIGITS.saturating_sub(before) };
-        Self { unit: name.to_owned(), rounded: Some((Ratio::new(base, size), Decimals::Same(decimals))) }
-    }
-
-    /// The unit of all amounts in the column.
-    pub(crate) fn unit(&self) -> &str {
-        &self.unit
-    }
-
-    /// Whether amounts are shown in a unit that suits them, and not as counted.
-    pub(crate) const fn is_scaled(&self) -> bool {
-        self.rounded.is_some()
-    }
-
-    /// An amount without its unit.
-    pub(crate) fn cell(&self, amount: impl Into<Amount>) -> String {
-        let Amount(number) = amount.into();
-        match self.rounded {
-            Some((factor, Decimals::Same(decimals))) => rounded(number * factor, decimals),
-            Some((factor, Decimals::All)) => in_full(number * factor),
-            None => number.to_string(),
-        }
-    }
-}
-
-/// A number with as many decimals as it has, but nine at most: a second in nanoseconds.
-fn in_full(number: Ratio<i128>) -> String {
-    let text = rounded(number, 9);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 /// A number with four digits, or all of those before the point, rounded half up.
 pub(crate) fn digits(number: Ratio<i128>) -> String {
     let decimals = match number.to_integer().abs() {
@@ -287,11 +196,6 @@ mod tests {
         ] {
             assert_eq!(time(ticks, unit), text);
         }
-        let full = |ticks| Amounts::new(false, "ns", "").time_in_full(Ticks(ticks));
-        assert_eq!(
-            [full(1_277_912_500), full(70), full(0), full(3_000_000)],
-            ["1.2779125 s", "70 ns", "0 ns", "3 ms"]
-        );
         assert_eq!(memory(53_365_080_883, "byte"), "49.70 GiB");
         assert_eq!(memory(80, "GB"), "80 GB");
         assert_eq!(memory_of(53_365_080_883, 60 << 30, "byte"), "49.70 of 60 GiB");
@@ -307,24 +211,5 @@ mod tests {
         let exact = Amounts::new(true, "ns", "byte");
         assert_eq!(exact.time(3_146_570_000), "3146570000 ns");
         assert_eq!(exact.memory(1_i64 << 30), "1073741824 byte");
-        let column = exact.times([1_000_000_i64, 2]);
-        assert_eq!((column.unit(), column.cell(1_000_000)), ("ns", "1000000".to_owned()));
-    }
-
-    #[test]
-    fn a_column_has_one_unit_and_as_many_decimals_in_all_its_cells() {
-        let amounts = Amounts::new(false, "us", "MiB");
-        let column = |all: &[i64]| {
-            let column = amounts.times(all.iter().copied());
-            let cells = all.iter().map(|&ticks| column.cell(ticks));
-            (column.unit().to_owned(), cells.collect::<Vec<_>>().join(" "))
-        };
-        assert_eq!(column(&[1_456_749, 983_200, 7]), ("s".to_owned(), "1.4567 0.9832 0.0000".to_owned()));
-        assert_eq!(column(&[10_990, 9_490]), ("ms".to_owned(), "10.990 9.490".to_owned()));
-        assert_eq!(column(&[5_000, 12_000]), ("ms".to_owned(), "5 12".to_owned()));
-        assert_eq!(column(&[]), ("us".to_owned(), String::new()));
-        let column = amounts.times_in_full([9_261_i64, 4_668, 1_000]);
-        assert_eq!([9_261, 4_668, 1_000].map(|ticks| column.cell(ticks)), ["9.261", "4.668", "1"]);
-        assert_eq!(amounts.memories([81_920_i64, 512]).cell(512), "0.500");
     }
 }

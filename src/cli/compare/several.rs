@@ -117,7 +117,9 @@ impl fmt::Display for SideBySide<'_> {
             }
         }
         let mut table = Table::of_columns(headings);
-        rows.into_iter().for_each(|cells| table.cells(cells));
+        for cells in rows {
+            table.cells(cells);
+        }
         write!(out, "\n{table}")?;
         let mut before = "\n";
         for (position, comparison) in self.models.iter().enumerate() {

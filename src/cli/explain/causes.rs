@@ -5,11 +5,10 @@ use num_rational::Ratio;
 
 use super::Explained;
 use super::reference::Reference;
-use super::times::fraction;
 use crate::analysis::{Delays, Utilisation, critical_path, optimizer_steps, spans};
 use crate::cli::figures::percentage;
 use crate::cli::violations::count;
-use crate::draw::amounts::time;
+use crate::draw::amounts::{Amounts, time};
 use crate::model::{Device, Model, Ticks};
 use crate::optimize::Solution;
 use crate::replay::{Rate, Timing};
@@ -49,7 +48,7 @@ fn balance(model: &Model) -> Option<Explained> {
     let message = format!(
         "{who} {} a microbatch, the mean is {}; the other devices wait for {}",
         time(most.0, unit),
-        fraction(mean, unit),
+        Amounts::new(false, unit, "").time(mean),
         if busiest.len() == 1 { "it" } else { "them" }
     );
     Some(Explained { devices: busiest, ..Explained::new("balance", message, Reference::GAINS) })

@@ -5,9 +5,9 @@ use std::fmt;
 use itertools::Itertools as _;
 use serde::Serialize;
 
-use super::times::cell;
 use crate::analysis::{Part, Sensitivity};
 use crate::cli::table::Table;
+use crate::draw::amounts::time_or_count;
 
 /// What a part means for the makespan, in ticks.
 #[derive(Debug, Serialize)]
@@ -65,7 +65,7 @@ pub struct DurationTable<'a> {
 impl fmt::Display for DurationTable<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dash = || "-".to_owned();
-        let time = |ticks| cell(ticks, self.unit);
+        let time = |ticks| time_or_count(ticks, self.unit);
         let figures = |row: &DurationReport| {
             [
                 row.kind.clone(),

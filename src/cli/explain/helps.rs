@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::times::{cell, is_known};
 use crate::cli::figures::{decimal, percentage};
 use crate::cli::table::Table;
+use crate::draw::amounts::{has_length, time_or_count};
 use crate::draw::plural;
 use crate::model::Ticks;
 use crate::optimize::explain::{Change, Gain};
@@ -64,15 +64,15 @@ pub struct Helps<'a> {
 
 impl fmt::Display for Helps<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = if is_known(self.unit) { String::new() } else { format!(", in {}", plural(self.unit)) };
+        let unit = if has_length(self.unit) { String::new() } else { format!(", in {}", plural(self.unit)) };
         writeln!(out, "\nwhat would help most, each with the best order of passes{unit}:\n")?;
         let mut table = Table::new(["change", "gains at most", "share", "no schedule is below"]);
         for gain in self.gains {
             table.row([
                 gain.words().to_owned(),
-                cell(gain.at_most, self.unit),
+                time_or_count(gain.at_most, self.unit),
                 percentage(gain.rate),
-                cell(gain.bound, self.unit),
+                time_or_count(gain.bound, self.unit),
             ]);
         }
         write!(out, "{table}")

@@ -7,11 +7,10 @@ use num_rational::Ratio;
 
 use super::Explained;
 use super::reference::Reference;
-use super::times::fraction;
 use crate::analysis::{Section, Step, Waits, critical_path, sections};
 use crate::certificate::Optimality;
 use crate::cli::figures::percentage;
-use crate::draw::amounts::{memory, time};
+use crate::draw::amounts::{Amounts, memory, time};
 use crate::model::{Device, Model, Units};
 use crate::optimize::explain::{Conflict, Limit, Steady};
 use crate::optimize::{Infeasible, Solution};
@@ -39,12 +38,13 @@ pub(super) fn of_infeasible(model: &Model, reason: &Infeasible) -> Explained {
 pub(super) fn of_steady(model: &Model, steady: &Steady, pace: Option<Ratio<i64>>) -> Vec<Explained> {
     let Steady { work, interval, several, bound, cycle, conflict, enough } = steady;
     let unit = &model.costs().unit;
-    let spent = fraction(*interval, unit);
+    let amounts = Amounts::new(false, unit, &model.memory().unit);
+    let spent = amounts.time(*interval);
     let busiest = busiest(model);
     let own = pace.map_or_else(String::new, |pace| {
         format!(
             "this schedule takes {} for each microbatch between warm-up and cool-down; ",
-            fraction(pace, unit)
+            amounts.time(pace)
         )
     });
     let message = if *interval == Ratio::from_integer(work.0) {
@@ -55,13 +55,13 @@ pub(super) fn of_steady(model: &Model, steady: &Steady, pace: Option<Ratio<i64>>
         let several = several.map_or_else(String::new, |(period, each)| {
             format!(
                 ", one that repeats for every {period} microbatches takes {} for each (found in a short search)",
-                fraction(each, unit)
+                amounts.time(each)
             )
         });
         let least = if *bound == *interval {
             "no schedule takes less in the long run".to_owned()
         } else {
-            format!("no schedule takes less than {} in the long run", fraction(*bound, unit))
+            format!("no schedule takes less than {} in the long run", amounts.time(*bound))
         };
         format!(
             "{own}the best pattern found that repeats for every microbatch takes {spent}{several}; {busiest} of that, and idles for the \

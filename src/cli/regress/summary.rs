@@ -57,7 +57,7 @@ pub(super) fn write(checked: &CheckedSuite<'_>, file: Option<&Path>, is_github: 
     Ok(true)
 }
 
-/// The summary, of at most so many bytes where its heading fits them.
+/// The summary, cut to a number of bytes. The heading is always whole.
 fn text(checked: &CheckedSuite<'_>, most: usize) -> String {
     let report = checked.report;
     let mut text = String::new();

@@ -16,7 +16,7 @@ use crate::model::{Device, Kind, Model, Stage, Ticks};
 ///
 /// A device runs m times its Fs within M, so these take `M / m` at most. The sum of all `h_i` counts the F of stage s once for each
 /// device whose first stage comes behind s. It is least where as much F as possible lies on the devices with the stage that is counted
-/// least; that is what [`heads`] computes. It only falls as M grows. So each M for which the inequality is false is too short, and
+/// least; that is what `heads` computes. It only falls as M grows. So each M for which the inequality is false is too short, and
 /// all M from some number on make it true: that number is the bound.
 #[must_use]
 pub fn balanced_bound(model: &Model) -> Option<Ticks> {

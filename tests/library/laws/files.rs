@@ -22,7 +22,8 @@ proptest! {
         capacities in prop::option::of(prop::collection::vec(0..99_i64, 20)),
     ) {
         let (mut costs, mut memory) = (random.costs().clone(), random.memory().clone());
-        [costs.unit, memory.unit] = units;
+        // A name of one word would have to be that of a unit.
+        [costs.unit, memory.unit] = units.map(|text| format!("counts of {text}"));
         if let Some(capacities) = capacities {
             memory.capacity.iter_mut().zip(capacities).for_each(|(slot, capacity)| *slot = Some(Units(capacity)));
         }

@@ -239,3 +239,19 @@ fn figures_of_split_backwards_say_when_no_backward_was_measured_in_two() {
         }
     }
 }
+
+/// One line in place of one for each send; a file that waits for some has a line for each that it does not wait for.
+#[test]
+fn what_a_whole_file_lacks_is_said_once() {
+    const SAYS: &str = "never-waited: 4 sends are never waited for";
+    let none = tool(&["verify", "tests/corpus/communication/no-waits-at-all.csv"]);
+    assert_eq!(none.out.matches("never-waited").count(), 1, "{}", none.out);
+    assert!(none.out.contains(SAYS) && none.out.contains("(--json gives them all)"), "{}", none.out);
+    // Two of four, so that there are several, and some that are waited for.
+    let file = fs::read_to_string("tests/corpus/communication/missing-wait.csv").expect("readable");
+    let wait =
+        file.split([',', '\n']).find(|action| action.contains("WAIT_SEND")).expect("others are waited for");
+    let two = tool_with_input(&["verify", "-"], &file.replacen(&format!("{wait},"), "", 1));
+    assert_eq!(two.out.matches("is never waited for").count(), 2, "{}", two.transcript());
+    assert!(!two.out.contains("WAIT_SEND at all"), "{}", two.out);
+}

@@ -457,7 +457,7 @@ fn the_page_has_these_figures() {
         format!("starts {first} µs after time 0, and one `dispatch(B)` starts {late} µs after"),
         format!("cost {cost} µs**, {} of the measured time", share.trim_start_matches('+')),
         format!("has gaps of {all_gaps} µs in all, of which {in_weights} µs are in `mlp(W)`"),
-        format!("The host's order is {} µs from the optimum", as_launched - least),
+        format!("The host's order is {} µs longer than the optimum", as_launched - least),
         format!("they would take {} µs", forward + backward),
         format!("A gain of {} is", percent(as_launched - least, as_launched).trim_start_matches('+')),
     ];

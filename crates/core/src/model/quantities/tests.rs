@@ -1,4 +1,4 @@
-use crate::model::{Model, ModelFile, Ticks, Units, parse, read};
+use crate::model::{Model, ModelFile, Ticks, Units, parse, parse_stated, print, read};
 
 /// A model of two stages with these lines in `[time]` and `[memory]`.
 fn text(time: &str, memory: &str) -> String {
@@ -102,6 +102,17 @@ fn a_unit_that_is_not_known_is_refused_and_a_name_for_counts_is_not() {
     for (unit, read) in [("tick", "tick"), ("ticks", "tick"), ("µs", "us"), ("forward-pass", "forward-pass")]
     {
         assert_eq!(model(&format!("unit = \"{unit}\"\n{TIMES}"), "").model.costs().unit, read);
+    }
+}
+
+/// Certificates may be about models that were made by programs, whose units have any names.
+#[test]
+fn what_a_certificate_states_may_have_any_unit() {
+    for (time, memory) in [("fortnight", "MiBs"), ("", "ms"), ("ticks", "µs"), ("µs", "")] {
+        let text = text(&format!("unit = \"{time}\"\n{TIMES}"), &format!("unit = \"{memory}\""));
+        let model = parse_stated(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!((model.costs().unit.as_str(), model.memory().unit.as_str()), (time, memory));
+        assert_eq!(parse_stated(&print(&model)), Ok(model));
     }
 }
 
