@@ -37,7 +37,7 @@ pub fn run(args: &ScheduleInputArgs, time_limit: Option<Duration>, output: Outpu
         let family = input.family()?;
         let (block, model) = args.block_of(&family)?;
         let answer = every_m_of_block(&block, &model, stop).map_err(|error| refused(&error))?;
-        EveryMReport::of(Some(family.name), &model, EveryMAnswer::of(answer, &model))
+        EveryMReport::of(Some(family.name), &model, EveryMAnswer::of(answer, output.amounts(&model)))
     } else {
         let subject = args.with_schedule(input.schedule()?)?;
         if subject.csv.as_ref().is_some_and(|file| file.plan().is_some()) {
@@ -49,7 +49,7 @@ pub fn run(args: &ScheduleInputArgs, time_limit: Option<Duration>, output: Outpu
         let answer = if subject.complaints.is_empty() {
             EveryMAnswer::of(
                 every_m_of_schedule(schedule, model, stop).map_err(|error| refused(&error))?,
-                model,
+                output.amounts(model),
             )
         } else {
             EveryMAnswer::Refuted(InvalidNumber {
@@ -84,9 +84,9 @@ enum EveryMAnswer {
 }
 
 impl EveryMAnswer {
-    fn of(answer: EveryM, model: &Model) -> Self {
+    fn of(answer: EveryM, amounts: Amounts<'_>) -> Self {
         let complaints =
-            |violations: &[Violation]| violations.iter().map(|one| Complaint::of(one, model)).collect();
+            |violations: &[Violation]| violations.iter().map(|one| Complaint::of(one, amounts)).collect();
         match answer {
             EveryM::Proved(proof) => Self::Proved(proof),
             EveryM::Refuted(refutation) => Self::Refuted(InvalidNumber {

@@ -31,8 +31,7 @@ use super::violations::count;
 use super::wrap::wrapped;
 use crate::analysis::{sensitivities, steady_interval};
 use crate::certificate::Objective;
-use crate::draw::amounts::has_length;
-use crate::draw::plural;
+use crate::draw::amounts::Amounts;
 use crate::estimate::Work;
 use crate::model::Model;
 use crate::optimize::explain::{gains, judged, steady};
@@ -140,6 +139,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     // What sets the interval wants a part of the time, too.
     let share = stop.within(stop.remaining() / 4 * 3);
     let objective = args.search.objective().objective();
+    let amounts = output.amounts(&model);
     let mut report = ExplanationReport {
         feasible: true,
         reasons: Vec::new(),
@@ -169,7 +169,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
     match found {
         Err(OptimizeError::Infeasible(reason)) => {
             report.feasible = false;
-            report.reasons.push(words::of_infeasible(&model, &reason));
+            report.reasons.push(words::of_infeasible(amounts, &reason));
         }
         Err(OptimizeError::Rejected { reason, .. }) if is_given => {
             return Err(Error::usage(
@@ -178,7 +178,7 @@ pub fn run(args: &ExplainArgs, output: Output) -> Result<Status, Error> {
             ));
         }
         Err(error) => return Err(super::optimize::refused(&error)),
-        Ok(solution) => report.explain(&model, &solution, is_given, &stop, &progress),
+        Ok(solution) => report.explain(&model, amounts, &solution, is_given, &stop, &progress),
     }
     drop((progress, limit));
     report.notes[printed..].iter().for_each(|text| note(text));
@@ -191,13 +191,14 @@ impl ExplanationReport<'_> {
     fn explain(
         &mut self,
         model: &Model,
+        amounts: Amounts<'_>,
         solution: &Solution,
         is_given: bool,
         stop: &Stop,
         progress: &Progress,
     ) {
         let timing = solution.verdict.timing.as_ref();
-        self.reasons.extend(causes::of(model, solution));
+        self.reasons.extend(causes::of(model, amounts, solution));
         progress.step("what sets the interval");
         if model.placement().directions() == 1
             && let Some(steady) = steady(model, stop)
@@ -205,12 +206,12 @@ impl ExplanationReport<'_> {
             self.interval = Some(Interval(steady.interval));
             let pace =
                 timing.filter(|_| is_given).and_then(|timing| steady_interval(&solution.schedule, timing));
-            self.reasons.extend(words::of_steady(model, &steady, pace));
+            self.reasons.extend(words::of_steady(model, amounts, &steady, pace));
         }
         self.makespan = timing.map(|timing| timing.metrics.makespan.0);
         self.certified_bound = Some(solution.bound.value.0);
-        self.reasons.push(words::of_bound(model, solution));
-        self.reasons.extend(words::of_path(model, solution));
+        self.reasons.push(words::of_bound(amounts, solution));
+        self.reasons.extend(words::of_path(model, amounts, solution));
         if let (Some(timing), Objective::Makespan) = (timing, solution.objective) {
             progress.step("what would help");
             let makespan = timing.metrics.makespan;
@@ -244,6 +245,7 @@ impl fmt::Display for Explained {
 
 impl fmt::Display for ExplanationReport<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
         let devices = count(self.devices as usize, "device", "devices");
         let microbatches = count(self.microbatches as usize, "microbatch", "microbatches");
         let under = self.schedule.as_ref().filter(|schedule| *schedule != self.model);
@@ -261,7 +263,7 @@ impl fmt::Display for ExplanationReport<'_> {
             "\n3F0 is the forward of stage 3 for microbatch 0\n> needs the pass before it   # waits for memory   | waits for its device"
         )?;
         if !self.gains.is_empty() {
-            write!(out, "{}", Helps { gains: &self.gains, unit: self.time_unit })?;
+            write!(out, "{}", Helps { gains: &self.gains, amounts })?;
         }
         if self.durations.is_empty() {
             return Ok(());
@@ -273,16 +275,12 @@ impl fmt::Display for ExplanationReport<'_> {
             "what it costs if all passes of a kind on a stage take 1 % longer, rounded up to a tick, and how much longer they may be at \
              no cost"
         };
-        let unit = if has_length(self.time_unit) {
-            String::new()
-        } else {
-            format!(", in {}", plural(self.time_unit))
-        };
+        let unit = amounts.counted();
         write!(
             out,
             "\n{}:\n\n{}",
             wrapped(&format!("{what}{unit}"), 0),
-            DurationTable { rows: &self.durations, unit: self.time_unit }
+            DurationTable { rows: &self.durations, amounts }
         )
     }
 }

@@ -7,7 +7,7 @@ use super::input::{Input, read_model};
 use super::size::{Size, check_size, resized};
 use crate::block::family::{Family, FamilyError};
 use crate::estimate::Work;
-use crate::model::Model;
+use crate::model::{Model, Placement};
 use crate::schedule::{Provenance, Schedule};
 
 /// What a command starts from: the costs of stages, or a block that brings its own.
@@ -95,11 +95,19 @@ pub fn model_of_size(schedule: &Schedule, path: &Path) -> Result<Model, Error> {
     let model = model
         .with_microbatches(schedule.microbatches())
         .map_err(|error| Error::Usage { message: error.to_string(), help: None })?;
-    if model.placement() != schedule.placement() {
+    placed_alike(model, schedule.placement())
+}
+
+/// A model, if it has the placement of a block family.
+///
+/// # Errors
+/// When it has another one.
+pub fn placed_alike(model: Model, placement: &Placement) -> Result<Model, Error> {
+    if model.placement() != placement {
         return Err(Error::usage(
             format!(
                 "the block family has {} placement, but `{}` has {} placement",
-                schedule.placement().shape(),
+                placement.shape(),
                 model.name(),
                 model.placement().shape()
             ),

@@ -5,10 +5,11 @@ use std::fmt;
 use serde::Serialize;
 
 use super::figures::{decimal, fraction, percentage};
+use super::output::Output;
 use super::verdict::VerifyReport;
 use super::wrap::wrapped;
 use crate::certificate::{Bound, Objective, STEPS, lower_bound_until};
-use crate::draw::amounts::{Amounts, time};
+use crate::draw::amounts::Amounts;
 use crate::model::Model;
 use crate::replay::Rate;
 use crate::stop::Stop;
@@ -36,23 +37,23 @@ pub struct AboveBound {
 
 impl AboveBound {
     /// Derives the bound, and compares the schedule with it if it is valid.
-    pub fn of(model: &Model, judgement: &VerifyReport<'_>, stop: &Stop) -> Self {
+    pub fn of(model: &Model, judgement: &VerifyReport<'_>, output: Output, stop: &Stop) -> Self {
         let Bound { value, reason } =
             lower_bound_until(model, Objective::Makespan, STEPS, &mut || stop.is_due());
-        let unit = &model.costs().unit;
+        let amounts = output.amounts(model);
         let makespan = judgement.figures.makespan.filter(|_| judgement.valid);
         let rate = makespan.map(|makespan| {
             Rate::new(i128::from(makespan) - i128::from(value.0), i128::from(value.0.max(1)))
         });
         Self {
             lower_bound: value.0,
-            bound_reason: reason.sentence(|ticks| time(ticks.0, unit)),
+            bound_reason: reason.sentence(|ticks| amounts.time(ticks)),
             gap: rate.map(decimal),
             gap_exact: rate.map(fraction),
             optimal: rate.map(|rate| rate == Rate::from_integer(0)),
             rate,
             section: reason.section(),
-            unit: unit.clone(),
+            unit: model.costs().unit.clone(),
         }
     }
 }

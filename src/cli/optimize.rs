@@ -132,7 +132,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
     let mut solution = match solved {
         Ok(solution) => solution,
         Err(OptimizeError::Infeasible(reason)) => {
-            output.print(&Infeasible::of(&reason, &model))?;
+            output.print(&Infeasible::of(&reason, output.amounts(&model)))?;
             return Ok(Status::No);
         }
         Err(error) => return Err(refused(&error)),

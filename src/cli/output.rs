@@ -13,6 +13,7 @@ use super::error::Error;
 use super::file_name::FileName;
 use crate::draw::amounts::Amounts;
 use crate::files::{WriteError, write_with};
+use crate::job::Job;
 use crate::model::Model;
 use crate::schedule::{self, Schedule};
 use crate::text::{Escaped, is_control};
@@ -41,9 +42,19 @@ impl Output {
         Amounts::new(self.exact, &model.costs().unit, &model.memory().unit)
     }
 
+    /// How a text shows the times and the memory of a job.
+    pub fn amounts_of(self, job: &Job) -> Amounts<'_> {
+        Amounts::new(self.exact, &job.time_unit, &job.memory_unit)
+    }
+
     /// What is left of the time that the command may take in all.
     pub fn left_of(self, limit: Duration) -> Duration {
         limit.saturating_sub(self.begun.elapsed())
+    }
+
+    /// Whether times and memory are shown as they are counted.
+    pub const fn is_exact(self) -> bool {
+        self.exact
     }
 
     /// Whether results are printed as JSON.

@@ -10,6 +10,7 @@ mod location;
 mod markdown;
 mod picture;
 mod summary;
+mod wording;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -106,6 +107,8 @@ struct CheckedSuite<'a> {
     report: &'a SuiteReport,
     strict: bool,
     accepted: Option<&'a Accepted>,
+    /// Whether amounts are shown as they are counted.
+    exact: bool,
 }
 
 /// Checks the designs of a directory, or enters new ones.
@@ -143,6 +146,7 @@ pub fn run(args: &RegressArgs, output: Output) -> Result<Status, Error> {
         report: &report,
         strict: args.strict,
         accepted: accepted.as_ref(),
+        exact: output.is_exact(),
     };
     let has_summary = summary::write(&checked, args.summary.as_deref(), format == Format::Github)?;
     match format {

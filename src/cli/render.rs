@@ -201,7 +201,8 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
     for schedule in &args.more {
         subjects.push(args.subject.beside(schedule, args.more_model.as_deref()).read()?);
     }
-    let judgements: Vec<VerifyReport<'_>> = subjects.iter().map(VerifyReport::of).collect();
+    let judgements: Vec<VerifyReport<'_>> =
+        subjects.iter().map(|subject| VerifyReport::of(subject, output)).collect();
     let mut pictures = Vec::new();
     for (subject, judgement) in subjects.iter().zip(&judgements) {
         let Some(picture) = picture(subject, judgement) else {

@@ -35,7 +35,7 @@ pub struct ReplayArgs {
 pub fn run(args: &ReplayArgs, output: Output) -> Result<Status, Error> {
     let progress = Progress::start("reading and replaying the schedule");
     let subject = args.subject.read()?;
-    let replayed = Replayed { judgement: VerifyReport::of(&subject), subject: &subject };
+    let replayed = Replayed { judgement: VerifyReport::of(&subject, output), subject: &subject };
     drop(progress);
     output.print(&replayed)?;
     Ok(Status::of(replayed.judgement.valid))

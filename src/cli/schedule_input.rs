@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::caveats;
 use super::error::Error;
-use super::family_input::{Expanded, expanded, model_of_size, no_block};
+use super::family_input::{Expanded, expanded, model_of_size, no_block, placed_alike};
 use super::input::{Input, read_model};
 use super::list;
 use super::memory_limit::MemoryLimit;
@@ -179,7 +179,7 @@ impl ScheduleInputArgs {
         if self.microbatches.is_some() {
             return Err(Error::usage(
                 format!(
-                    "{} is a block family, whose schedules are proved for every number of microbatches",
+                    "{} is a block family, whose block is the same for every number of microbatches",
                     family.name
                 ),
                 "leave --microbatches out",
@@ -188,7 +188,9 @@ impl ScheduleInputArgs {
         let wrong = |error: FamilyError| no_block(family, devices, &error);
         let block = family.block(devices).map_err(wrong)?;
         let model = match &self.model {
-            Some(path) => super::size::resized(&read_model(path)?, devices)?,
+            Some(path) => {
+                placed_alike(super::size::resized(&read_model(path)?, devices)?, block.placement())?
+            }
             None => family.model(devices, 1).map_err(wrong)?,
         };
         if let Some(text) = caveats::worst_case(&model) {

@@ -13,7 +13,7 @@ use super::figures::percentage;
 use super::output::Output;
 use super::progress::Progress;
 use crate::certificate::Objective;
-use crate::draw::amounts;
+use crate::draw::amounts::{self, Amounts};
 use crate::model::{Model, Ticks};
 use crate::optimize::{self, OptimizeError, Options, Solution};
 use crate::schedule::Schedule;
@@ -177,8 +177,8 @@ pub struct Infeasible {
 
 impl Infeasible {
     /// Because one microbatch takes more than there is, with the units of the model.
-    pub fn of(reason: &optimize::Infeasible, model: &Model) -> Self {
-        Self::because(reason.in_words(|units| amounts::amount(units.0, &model.memory().unit)))
+    pub fn of(reason: &optimize::Infeasible, amounts: Amounts<'_>) -> Self {
+        Self::because(reason.in_words(|units| amounts.further_memory(units)))
     }
 
     /// For this reason.

@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::communication::{Communication, Offer};
 use super::figures::{Figures, Lines};
+use super::output::Output;
 use super::pool::{Pools, posts_as_counted};
 use super::schedule_input::ScheduleInput;
-use super::violations::{Cause, Complaint, count, list};
+use super::violations::{Cause, Complaint, complaints, count, list};
 use crate::comm;
 use crate::draw::amounts::Amounts;
 use crate::interchange::pytorch;
@@ -63,11 +64,11 @@ pub struct VerifyReport<'a> {
 
 impl<'a> VerifyReport<'a> {
     /// Replays a schedule.
-    pub fn of(subject: &'a ScheduleInput) -> Self {
-        let ScheduleInput { schedule, model, complaints, csv, notes } = subject;
+    pub fn of(subject: &'a ScheduleInput, output: Output) -> Self {
+        let ScheduleInput { schedule, model, complaints: mismatches, csv, notes } = subject;
         let verdict = replay(model, schedule);
-        let mut violations = complaints.clone();
-        violations.extend(super::violations::complaints(model, schedule, &verdict.violations));
+        let mut violations = mismatches.clone();
+        violations.extend(complaints(schedule, &verdict.violations, output.amounts(model)));
         let communication = csv.as_ref().and_then(pytorch::File::plan).map(|plan| {
             violations.extend(comm::verify(plan).iter().map(Complaint::from));
             Communication::of(plan, verdict.timing.is_some())

@@ -63,7 +63,7 @@ pub fn run(args: &VerifyArgs, output: Output) -> Result<Status, Error> {
     }
     let progress = Progress::start("reading and replaying the schedule");
     let subject = args.subject.read()?;
-    let judgement = VerifyReport::of(&subject);
+    let judgement = VerifyReport::of(&subject, output);
     let status = Status::of(judgement.valid);
     if !args.bound {
         drop(progress);
@@ -74,7 +74,7 @@ pub fn run(args: &VerifyArgs, output: Output) -> Result<Status, Error> {
     let time_limit = args.time_limit.unwrap_or(UNASKED);
     let stop = Stop::on(on_signals()).within(output.left_of(time_limit));
     let limit = Deadline::after(time_limit, output);
-    let gap = AboveBound::of(&subject.model, &judgement, &stop);
+    let gap = AboveBound::of(&subject.model, &judgement, output, &stop);
     drop((progress, limit));
     output.print(&Bounded { judgement, gap })?;
     Ok(status)

@@ -7,8 +7,8 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use crate::comm::{Action, CommunicationPlan, PlanViolation};
-use crate::draw::amounts;
-use crate::model::{Device, Microbatch, Model, Pass, Units};
+use crate::draw::amounts::Amounts;
+use crate::model::{Device, Microbatch, Pass};
 use crate::replay::Violation;
 use crate::schedule::{Place, Schedule};
 
@@ -37,7 +37,7 @@ impl Complaint {
 
 /// What replay complains about. A microbatch that lacks nearly all of its passes is one complaint, not one for each
 /// pass: most likely the passes that it has are misspelt.
-pub fn complaints(model: &Model, schedule: &Schedule, violations: &[Violation]) -> Vec<Complaint> {
+pub fn complaints(schedule: &Schedule, violations: &[Violation], amounts: Amounts<'_>) -> Vec<Complaint> {
     let missing = violations.iter().filter_map(|violation| match violation {
         Violation::MissingPass { pass, .. } => Some(pass.microbatch),
         _ => None,
@@ -45,7 +45,7 @@ pub fn complaints(model: &Model, schedule: &Schedule, violations: &[Violation]) 
     let strays = strays(schedule, missing.counts());
     let mut told = BTreeSet::new();
     let complaint = |violation: &Violation| {
-        let whole = || Some(Complaint::of(violation, model));
+        let whole = || Some(Complaint::of(violation, amounts));
         let Violation::MissingPass { pass, .. } = violation else { return whole() };
         let first = pass.microbatch;
         let Some(stray) = strays.get(&first) else { return whole() };
@@ -128,14 +128,13 @@ impl Stray {
 
 impl Complaint {
     /// What replay complains about, with the units of the model.
-    pub fn of(violation: &Violation, model: &Model) -> Self {
-        let memory = |units: Units| amounts::amount(units.0, &model.memory().unit);
+    pub fn of(violation: &Violation, amounts: Amounts<'_>) -> Self {
         Self {
             rule: violation.rule(),
             device: violation.device().map(|device| device.0),
             pass: violation.pass().map(|pass| pass.to_string()),
             position: violation.place().map(|place| place.position),
-            message: violation.in_words(memory),
+            message: violation.in_words(|units| amounts.further_memory(units)),
         }
     }
 }

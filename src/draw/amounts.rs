@@ -8,7 +8,7 @@ use std::fmt;
 use num_rational::Ratio;
 
 #[cfg(feature = "cli")]
-pub(crate) use column::{Column, has_length, time_or_count};
+pub(crate) use column::Column;
 
 use super::in_unit;
 use crate::model::{Ticks, Units};

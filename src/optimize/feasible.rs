@@ -24,35 +24,22 @@ impl Infeasible {
     #[must_use]
     pub fn in_words(&self, memory: impl Fn(Units) -> String) -> String {
         let Self { device, capacity, needed, at, held } = self;
-        let (holding, chain) = (holding(held, &memory), chain(held, *at));
-        let [missing, capacity, needed] = [*needed - *capacity, *capacity, *needed].map(memory);
+        let stages: Vec<String> =
+            held.iter().map(|&(stage, units)| format!("stage {stage} ({})", memory(units))).collect();
+        let [activations, backwards, them] = match stages.len() {
+            1 => ["activation", "backward that frees", "it"],
+            _ => ["activations", "backwards that free", "them"],
+        };
+        let of_activations: Units = held.iter().map(|&(_, units)| units).sum();
+        let weights = if *needed > of_activations { "with its weights " } else { "" };
+        let [missing, capacity, needed] = [*needed - *capacity, *capacity, *needed].map(&memory);
         format!(
-            "no schedule keeps to the memory limit of {capacity} on device {device}: a single microbatch needs {needed} \
-             there, {missing} more. When `{at}` starts, {holding} in memory at once; the dependencies {chain} prevent an \
-             earlier release"
+            "no schedule fits: device {device} may hold {capacity}, but {weights}a single microbatch needs {needed} there, \
+             {missing} more; when `{at}` starts, the device holds the {activations} of {}, and the {backwards} {them} \
+             cannot run earlier",
+            stages.join(" and ")
         )
     }
-}
-
-fn holding(held: &[(Stage, Units)], memory: impl Fn(Units) -> String) -> String {
-    let parts: Vec<String> =
-        held.iter().map(|&(stage, units)| format!("stage {stage} ({})", memory(units))).collect();
-    let verb = if held.len() == 1 { "is" } else { "are" };
-    format!("{} {verb}", parts.join(" and "))
-}
-
-fn chain(held: &[(Stage, Units)], at: Pass) -> String {
-    let mut passes: Vec<Pass> =
-        held.iter().map(|&(stage, _)| Pass::new(stage, Kind::F, at.microbatch)).collect();
-    if !passes.contains(&at) {
-        passes.push(at);
-    }
-    if matches!(at.kind, Kind::F | Kind::R) {
-        let last = held.iter().map(|&(stage, _)| stage).max().unwrap_or(at.stage);
-        passes.push(Pass::new(last, Kind::I, at.microbatch));
-    }
-    let passes: Vec<String> = passes.iter().map(|pass| format!("`{pass}`")).collect();
-    passes.join(" -> ")
 }
 
 /// Refuses capacities that not even one microbatch at a time fits into.

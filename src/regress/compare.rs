@@ -178,14 +178,11 @@ impl Comparison<'_> {
             (true, false) if self.allow.permit(metric, old, new) => Severity::Changed,
             (true, false) => Severity::Worse,
         };
-        let within = match severity {
-            Severity::Changed if comparable && self.allow.of(metric) != Allowance::Any => {
-                format!(", allowed: {}", self.allow.of(metric))
-            }
-            _ => String::new(),
-        };
-        let figures = Figures { metric, position: None, before: old, after: new };
-        let message = format!("{new}, was {old} ({}{within})", figures.difference());
+        let allowance = self.allow.of(metric);
+        let is_permitted = severity == Severity::Changed && comparable && allowance != Allowance::Any;
+        let allowed = is_permitted.then_some(allowance);
+        let figures = Figures { metric, position: None, before: old, after: new, others: 0, allowed };
+        let message = figures.in_words(|value| value.to_string());
         let mut change = Change::of(severity, &what.to_string(), place, message);
         change.values = Some((old.to_string(), new.to_string()));
         change.figures = Some(figures);
@@ -220,25 +217,17 @@ impl Comparison<'_> {
         let told = if severity == Severity::Better || grown.is_empty() { &shrunk } else { &grown };
         let most =
             told.iter().max_by_key(|(position, (old, new))| ((*new - *old).abs(), usize::MAX - position));
-        let more = match told.len().saturating_sub(1) {
-            0 => String::new(),
-            others => {
-                format!("; {others} more {one}{} changed the same way", if others == 1 { "" } else { "s" })
-            }
-        };
         let figures = most.map(|(position, (old, new))| Figures {
             metric,
             position: Some(*position),
             before: rate(**old),
             after: rate(**new),
+            others: told.len() - 1,
+            allowed: None,
         });
         let message = figures.map_or_else(
             || format!("{} {one}s, were {}", new.len(), old.len()),
-            |figures| {
-                let Figures { before, after, position, .. } = figures;
-                let position = position.unwrap_or_default();
-                format!("{after} on {one} {position}, was {before} ({}){more}", figures.difference())
-            },
+            |figures| figures.in_words(|value| value.to_string()),
         );
         let mut change = Change::of(severity, &what.to_string(), place, message);
         change.figures = figures;

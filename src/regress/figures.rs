@@ -1,6 +1,6 @@
 //! A figure before and after, and how much it grew or shrank.
 
-use super::threshold::Metric;
+use super::threshold::{Allowance, Metric};
 use crate::replay::Rate;
 
 /// A figure that is not as it was recorded.
@@ -14,9 +14,28 @@ pub struct Figures {
     pub before: Rate,
     /// What was found.
     pub after: Rate,
+    /// How many other devices or chunks changed the same way.
+    pub others: usize,
+    /// What is allowed, where it became worse by no more than that.
+    pub allowed: Option<Allowance>,
 }
 
 impl Figures {
+    /// All of it in a sentence, where amounts are written by a function.
+    #[must_use]
+    pub fn in_words(&self, amount: impl Fn(Rate) -> String) -> String {
+        let one = if self.metric == Metric::PeakMemory { "device" } else { "chunk" };
+        let on = self.position.map_or_else(String::new, |position| format!(" on {one} {position}"));
+        let allowed = self.allowed.map_or_else(String::new, |allowed| format!(", allowed: {allowed}"));
+        let others = match self.others {
+            0 => String::new(),
+            1 => format!("; 1 more {one} changed the same way"),
+            others => format!("; {others} more {one}s changed the same way"),
+        };
+        let [after, before] = [self.after, self.before].map(amount);
+        format!("{after}{on}, was {before} ({}{allowed}){others}", self.difference())
+    }
+
     /// How much it grew or shrank, for people: in percent, of shares in points.
     #[must_use]
     pub fn difference(&self) -> String {

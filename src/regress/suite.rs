@@ -49,7 +49,7 @@ pub struct Accepted {
 }
 
 /// What the figures of a design count.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnitNames {
     /// The unit of a tick.
     pub time: String,

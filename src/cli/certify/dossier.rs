@@ -53,7 +53,7 @@ pub fn run(args: &CertifyArgs, output: Output) -> Result<Status, Error> {
         Ok(solution) => solution.schedule,
         Err(OptimizeError::Infeasible(reason)) => {
             drop((progress, limit));
-            output.print(&Infeasible::of(&reason, &model))?;
+            output.print(&Infeasible::of(&reason, output.amounts(&model)))?;
             return Ok(Status::No);
         }
         Err(error) => return Err(crate::cli::optimize::refused(&error)),

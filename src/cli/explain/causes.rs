@@ -8,30 +8,29 @@ use super::reference::Reference;
 use crate::analysis::{Delays, Utilisation, critical_path, optimizer_steps, spans};
 use crate::cli::figures::percentage;
 use crate::cli::violations::count;
-use crate::draw::amounts::{Amounts, time};
+use crate::draw::amounts::Amounts;
 use crate::model::{Device, Model, Ticks};
 use crate::optimize::Solution;
 use crate::replay::{Rate, Timing};
 
 /// The causes that a schedule has, each with its amount.
-pub(super) fn of(model: &Model, solution: &Solution) -> Vec<Explained> {
+pub(super) fn of(model: &Model, amounts: Amounts<'_>, solution: &Solution) -> Vec<Explained> {
     let Some(timing) = solution.verdict.timing.as_ref() else { return Vec::new() };
     let delays = Delays::of(&critical_path(model, &solution.schedule, timing));
     let makespan = timing.metrics.makespan;
-    let idle = idle(model, solution, timing);
+    let idle = idle(model, amounts, solution, timing);
     let causes = [
-        balance(model),
+        balance(model, amounts),
         idle,
-        messages(model, &delays, makespan),
-        copies(model, &delays, makespan),
+        messages(amounts, &delays, makespan),
+        copies(amounts, &delays, makespan),
         memory(&delays),
     ];
     causes.into_iter().flatten().collect()
 }
 
 /// Devices that work more than others.
-fn balance(model: &Model) -> Option<Explained> {
-    let unit = &model.costs().unit;
+fn balance(model: &Model, amounts: Amounts<'_>) -> Option<Explained> {
     let works: Vec<Ticks> = Device::all(model.devices()).map(|device| model.work(device)).collect();
     let total: Ticks = works.iter().copied().sum();
     let mean = Ratio::new(total.0, i64::from(model.devices()));
@@ -47,15 +46,15 @@ fn balance(model: &Model) -> Option<Explained> {
     };
     let message = format!(
         "{who} {} a microbatch, the mean is {}; the other devices wait for {}",
-        time(most.0, unit),
-        Amounts::new(false, unit, "").time(mean),
+        amounts.time(most),
+        amounts.time(mean),
         if busiest.len() == 1 { "it" } else { "them" }
     );
     Some(Explained { devices: busiest, ..Explained::new("balance", message, Reference::GAINS) })
 }
 
 /// When the device with the most work in all idles: it works for a part of the makespan, and idles for the rest.
-fn idle(model: &Model, solution: &Solution, timing: &Timing) -> Option<Explained> {
+fn idle(model: &Model, amounts: Amounts<'_>, solution: &Solution, timing: &Timing) -> Option<Explained> {
     let (schedule, makespan) = (&solution.schedule, timing.metrics.makespan);
     let used = |device| {
         let passes = Utilisation::of(spans(model, schedule, timing, device));
@@ -66,7 +65,6 @@ fn idle(model: &Model, solution: &Solution, timing: &Timing) -> Option<Explained
     let most = Device::all(schedule.devices()).filter(|other| used(*other).busy == used(device).busy).count();
     let which = if most == 1 { ", which has the most to do," } else { "" };
     let used = used(device);
-    let unit = &model.costs().unit;
     let stretches = [
         (used.first_start, "before its first pass"),
         (used.last_end - used.first_start - used.busy, "between its passes"),
@@ -74,8 +72,8 @@ fn idle(model: &Model, solution: &Solution, timing: &Timing) -> Option<Explained
     ];
     let stretches = stretches.into_iter().filter(|&(ticks, _)| ticks > Ticks::ZERO);
     let stretches: Vec<String> =
-        stretches.map(|(ticks, when)| format!("{} {when}", time(ticks.0, unit))).collect();
-    let (works, of) = (time(used.busy.0, unit), time(makespan.0, unit));
+        stretches.map(|(ticks, when)| format!("{} {when}", amounts.time(ticks))).collect();
+    let (works, of) = (amounts.time(used.busy), amounts.time(makespan));
     let message = match stretches.as_slice() {
         [] => format!("device {device} works all of the {of}: it never idles"),
         stretches => {
@@ -86,24 +84,24 @@ fn idle(model: &Model, solution: &Solution, timing: &Timing) -> Option<Explained
 }
 
 /// Messages that the schedule waits for.
-fn messages(model: &Model, delays: &Delays, makespan: Ticks) -> Option<Explained> {
+fn messages(amounts: Amounts<'_>, delays: &Delays, makespan: Ticks) -> Option<Explained> {
     let messages = usize::try_from(delays.messages).ok().filter(|&messages| messages > 0)?;
     let takes = if messages == 1 { "takes" } else { "take" };
     let message = format!(
         "{} on the critical path {takes} {}, {} of the makespan",
         count(messages, "message", "messages"),
-        time(delays.message_ticks.0, &model.costs().unit),
+        amounts.time(delays.message_ticks),
         share(delays.message_ticks, makespan)
     );
     Some(Explained::new("messages", message, Reference::PATH))
 }
 
 /// Copies to the host, gathers and reductions that the schedule waits for.
-fn copies(model: &Model, delays: &Delays, makespan: Ticks) -> Option<Explained> {
+fn copies(amounts: Amounts<'_>, delays: &Delays, makespan: Ticks) -> Option<Explained> {
     (delays.copy_ticks > Ticks::ZERO).then(|| {
         let message = format!(
             "copies, gathers and reductions on the critical path take {}, {} of the makespan",
-            time(delays.copy_ticks.0, &model.costs().unit),
+            amounts.time(delays.copy_ticks),
             share(delays.copy_ticks, makespan)
         );
         Explained::new("copies", message, Reference::PATH)

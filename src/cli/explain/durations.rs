@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::analysis::{Part, Sensitivity};
 use crate::cli::table::Table;
-use crate::draw::amounts::time_or_count;
+use crate::draw::amounts::Amounts;
 
 /// What a part means for the makespan, in ticks.
 #[derive(Debug, Serialize)]
@@ -58,14 +58,14 @@ impl DurationReport {
 pub struct DurationTable<'a> {
     /// What was found out.
     pub rows: &'a [DurationReport],
-    /// The unit of time.
-    pub unit: &'a str,
+    /// How times are shown.
+    pub amounts: Amounts<'a>,
 }
 
 impl fmt::Display for DurationTable<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dash = || "-".to_owned();
-        let time = |ticks| time_or_count(ticks, self.unit);
+        let time = |ticks| self.amounts.time_or_count(ticks);
         let figures = |row: &DurationReport| {
             [
                 row.kind.clone(),

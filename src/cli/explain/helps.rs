@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use crate::cli::figures::{decimal, percentage};
 use crate::cli::table::Table;
-use crate::draw::amounts::{has_length, time_or_count};
-use crate::draw::plural;
+use crate::draw::amounts::Amounts;
 use crate::model::Ticks;
 use crate::optimize::explain::{Change, Gain};
 use crate::replay::Rate;
@@ -58,21 +57,21 @@ const fn name(change: Change) -> &'static str {
 pub struct Helps<'a> {
     /// What was found out.
     pub gains: &'a [GainReport],
-    /// The unit of time.
-    pub unit: &'a str,
+    /// How times are shown.
+    pub amounts: Amounts<'a>,
 }
 
 impl fmt::Display for Helps<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = if has_length(self.unit) { String::new() } else { format!(", in {}", plural(self.unit)) };
+        let unit = self.amounts.counted();
         writeln!(out, "\nwhat would help most, each with the best order of passes{unit}:\n")?;
         let mut table = Table::new(["change", "gains at most", "share", "no schedule is below"]);
         for gain in self.gains {
             table.row([
                 gain.words().to_owned(),
-                time_or_count(gain.at_most, self.unit),
+                self.amounts.time_or_count(gain.at_most),
                 percentage(gain.rate),
-                time_or_count(gain.bound, self.unit),
+                self.amounts.time_or_count(gain.bound),
             ]);
         }
         write!(out, "{table}")

@@ -10,37 +10,28 @@ use super::reference::Reference;
 use crate::analysis::{Section, Step, Waits, critical_path, sections};
 use crate::certificate::Optimality;
 use crate::cli::figures::percentage;
-use crate::draw::amounts::{Amounts, memory, time};
-use crate::model::{Device, Model, Units};
+use crate::draw::amounts::Amounts;
+use crate::model::{Device, Model};
 use crate::optimize::explain::{Conflict, Limit, Steady};
 use crate::optimize::{Infeasible, Solution};
 
 /// Why not even one microbatch fits.
-pub(super) fn of_infeasible(model: &Model, reason: &Infeasible) -> Explained {
-    let amount = |units: Units| memory(units.0, &model.memory().unit);
-    let Infeasible { device, capacity, needed, at, held } = reason;
-    let stages =
-        held.iter().map(|&(stage, units)| format!("stage {stage} ({})", amount(units))).join(" and ");
-    let (activations, them) =
-        if held.len() == 1 { ("the activation", "it") } else { ("the activations", "them") };
-    let weights = if model.resident(*device) > Units::ZERO { ", weights included" } else { "" };
-    let message = format!(
-        "device {device} may hold {}, but a single microbatch needs {} there{weights}: when `{at}` starts, the device holds {activations} \
-         of {stages}, and the backward that frees {them} cannot run earlier; so no schedule fits",
-        amount(*capacity),
-        amount(*needed)
-    );
-    let (devices, passes) = (vec![device.0], vec![at.to_string()]);
+pub(super) fn of_infeasible(amounts: Amounts<'_>, reason: &Infeasible) -> Explained {
+    let message = reason.in_words(|units| amounts.further_memory(units));
+    let (devices, passes) = (vec![reason.device.0], vec![reason.at.to_string()]);
     Explained { kind: "infeasible", message, see: None, devices, passes }
 }
 
 /// What sets the time for each microbatch of a long run; `pace` is that of the schedule, where it has a steady phase.
-pub(super) fn of_steady(model: &Model, steady: &Steady, pace: Option<Ratio<i64>>) -> Vec<Explained> {
+pub(super) fn of_steady(
+    model: &Model,
+    amounts: Amounts<'_>,
+    steady: &Steady,
+    pace: Option<Ratio<i64>>,
+) -> Vec<Explained> {
     let Steady { work, interval, several, bound, cycle, conflict, enough } = steady;
-    let unit = &model.costs().unit;
-    let amounts = Amounts::new(false, unit, &model.memory().unit);
     let spent = amounts.time(*interval);
-    let busiest = busiest(model);
+    let busiest = busiest(model, amounts);
     let own = pace.map_or_else(String::new, |pace| {
         format!(
             "this schedule takes {} for each microbatch between warm-up and cool-down; ",
@@ -70,9 +61,9 @@ pub(super) fn of_steady(model: &Model, steady: &Steady, pace: Option<Ratio<i64>>
     };
     let mut reasons = vec![Explained::new("interval", message, Reference::LONG_RUN)];
     if let Some(conflict) = conflict {
-        let mut reason = of_conflict(model, conflict);
+        let mut reason = of_conflict(model, amounts, conflict);
         if let Some(enough) = enough {
-            let amount = memory(enough.0, &model.memory().unit);
+            let amount = amounts.memory(*enough);
             _ = write!(reason.message, "; {amount} on every device would be enough");
         }
         reasons.push(reason);
@@ -85,7 +76,7 @@ pub(super) fn of_steady(model: &Model, steady: &Steady, pace: Option<Ratio<i64>>
         let message = format!(
             "in the best pattern found, each of these passes starts as soon as the one before it lets it, and after {} they come again, \
              for the next {counted}: {}",
-            time(ticks.0, unit),
+            amounts.time(*ticks),
             chain(turn)
         );
         reasons
@@ -95,11 +86,11 @@ pub(super) fn of_steady(model: &Model, steady: &Steady, pace: Option<Ratio<i64>>
 }
 
 /// The devices with the most work, as the subject of a sentence with what they work.
-fn busiest(model: &Model) -> String {
+fn busiest(model: &Model, amounts: Amounts<'_>) -> String {
     let most = model.most_work();
     let busiest: Vec<Device> =
         Device::all(model.devices()).filter(|&device| model.work(device) == most).collect();
-    let takes = time(most.0, &model.costs().unit);
+    let takes = amounts.time(most);
     match busiest.as_slice() {
         all if all.len() == model.devices() as usize => format!("every device works {takes}"),
         [only] => format!("device {only}, the busiest, works {takes}"),
@@ -108,18 +99,18 @@ fn busiest(model: &Model) -> String {
 }
 
 /// Which limits keep the busiest device from working without a pause.
-fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
+fn of_conflict(model: &Model, amounts: Amounts<'_>, conflict: &Conflict) -> Explained {
     let limits: Vec<String> = conflict
         .limits
         .iter()
         .map(|limit| match limit {
             Limit::Capacity(device, capacity) => {
-                format!("the memory limit of device {device} ({})", memory(capacity.0, &model.memory().unit))
+                format!("the memory limit of device {device} ({})", amounts.memory(*capacity))
             }
             Limit::Latency(stage, latency) => format!(
                 "the latency of messages between stages {stage} and {} ({})",
                 stage.0 + 1,
-                time(latency.0, &model.costs().unit)
+                amounts.time(*latency)
             ),
         })
         .collect();
@@ -129,7 +120,7 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
     });
     let without = format!(
         "a pattern that repeats every {}, in which the busiest device never idles",
-        time(model.most_work().0, &model.costs().unit)
+        amounts.time(model.most_work())
     );
     let message = match limits.as_slice() {
         [] => format!("even without any memory limit and latency there is no {}", &without[2..]),
@@ -147,11 +138,10 @@ fn of_conflict(model: &Model, conflict: &Conflict) -> Explained {
 }
 
 /// Why no schedule is shorter than the lower bound, and how far from it the schedule is.
-pub(super) fn of_bound(model: &Model, solution: &Solution) -> Explained {
-    let unit = &model.costs().unit;
+pub(super) fn of_bound(amounts: Amounts<'_>, solution: &Solution) -> Explained {
     let reason = &solution.bound.reason;
-    let why = reason.sentence(|ticks| time(ticks.0, unit));
-    let found = time(solution.value().0, unit);
+    let why = reason.sentence(|ticks| amounts.time(ticks));
+    let found = amounts.time(solution.value());
     let distance = match &solution.optimality {
         Optimality::Bound => "this schedule takes exactly that, so none is better".to_owned(),
         Optimality::Search { engine, .. } => {
@@ -162,7 +152,7 @@ pub(super) fn of_bound(model: &Model, solution: &Solution) -> Explained {
             percentage(solution.gap())
         ),
     };
-    let value = time(solution.bound.value.0, unit);
+    let value = amounts.time(solution.bound.value);
     let message = format!(
         "within these limits no schedule has a {} below {value}, because {why}; {distance}",
         solution.objective
@@ -172,21 +162,20 @@ pub(super) fn of_bound(model: &Model, solution: &Solution) -> Explained {
 }
 
 /// The chain of passes that is as long as the makespan.
-pub(super) fn of_path(model: &Model, solution: &Solution) -> Option<Explained> {
+pub(super) fn of_path(model: &Model, amounts: Amounts<'_>, solution: &Solution) -> Option<Explained> {
     let timing = solution.verdict.timing.as_ref()?;
     let path = critical_path(model, &solution.schedule, timing);
-    let unit = &model.costs().unit;
     let mut lines = Vec::new();
     for section in sections(&path) {
         lines.push(match section {
-            Section::Once(steps) => (time(steps[0].start.0, unit), chain(&steps)),
+            Section::Once(steps) => (amounts.time(steps[0].start), chain(&steps)),
             Section::Cycle { turn, times, ticks, .. } => (
-                time(turn[0].start.0, unit),
-                format!("{times} times, every {}: {}", time(ticks.0, unit), chain(&turn)),
+                amounts.time(turn[0].start),
+                format!("{times} times, every {}: {}", amounts.time(ticks), chain(&turn)),
             ),
         });
     }
-    lines.push((time(timing.metrics.makespan.0, unit), "end".to_owned()));
+    lines.push((amounts.time(timing.metrics.makespan), "end".to_owned()));
     let width = lines.iter().map(|(at, _)| at.chars().count()).max().unwrap_or(0);
     let mut message =
         "the chain of passes that sets the makespan: each starts as soon as the one before it lets it, from the start of the schedule to \

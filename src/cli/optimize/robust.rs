@@ -152,7 +152,7 @@ pub fn mean(
     let mut found = match found {
         Ok(found) => found,
         Err(MeanError::Optimize(OptimizeError::Infeasible(reason))) => {
-            output.print(&Infeasible::of(&reason, model))?;
+            output.print(&Infeasible::of(&reason, output.amounts(model)))?;
             return Ok(Status::No);
         }
         Err(MeanError::Optimize(error)) => return Err(refused(&error)),

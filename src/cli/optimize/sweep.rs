@@ -109,7 +109,7 @@ pub fn run(args: &OptimizeArgs, output: Output) -> Result<Status, Error> {
         }
     }
     let report = SweepReport {
-        rows: swept.iter().map(|swept| swept.row(args, folder, &stop)).collect(),
+        rows: swept.iter().map(|swept| swept.row(args, folder, output, &stop)).collect(),
         model: &sizes[0].model,
         objective: args.search.objective().objective(),
     };
@@ -194,14 +194,16 @@ fn place(folder: &Path, combination: &Combination) -> PathBuf {
 }
 
 impl Swept<'_> {
-    fn row<'a>(&'a self, args: &OptimizeArgs, folder: Option<&Path>, stop: &Stop) -> Row<'a> {
+    fn row<'a>(&'a self, args: &OptimizeArgs, folder: Option<&Path>, output: Output, stop: &Stop) -> Row<'a> {
         let Self { case, outcome } = self;
         let unknown = |reason: String| Answer::Unknown(Unknown { feasible: None, reason });
         let answer = match (outcome, &case.model) {
             (Ok(Outcome::Found(solution)), Ok(model)) => {
                 Answer::Found(Box::new(SolutionReport::of(model, solution, args.search.objective())))
             }
-            (Ok(Outcome::Infeasible(reason)), Ok(model)) => Answer::Infeasible(Infeasible::of(reason, model)),
+            (Ok(Outcome::Infeasible(reason)), Ok(model)) => {
+                Answer::Infeasible(Infeasible::of(reason, output.amounts(model)))
+            }
             (Ok(Outcome::NoneFound(beyond)), _) => {
                 unknown(OptimizeError::NoneFound(beyond.clone()).to_string())
             }

@@ -111,7 +111,7 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     if found.is_cut_short {
         note("the search was cut short: alternatives may be better than listed, but none is below its bound");
     }
-    output.print(&PlanReport::of(job, &found, args.top, &written, tally))?;
+    output.print(&PlanReport::of(job, &found, args.top, &written, tally, output))?;
     Ok(Status::Yes)
 }
 

@@ -6,6 +6,7 @@ use super::report::outcome;
 use crate::analysis::critical_path;
 use crate::cli::error::Error;
 use crate::cli::output::{Target, note};
+use crate::draw::amounts::Amounts;
 use crate::draw::{NaiveShown, Picture, PlanChoice, PlanPage, Planned};
 use crate::job::{Choice, Cut, Job};
 use crate::model::{Model, Ticks};
@@ -38,7 +39,7 @@ pub fn write(job: &Job, plan: &Plan, files: Vec<PathBuf>) -> Result<Vec<PathBuf>
 fn page<'a>(job: &'a Job, plan: &'a Plan, naive: Option<&'a NaivePlan>) -> PlanPage<'a> {
     let best = plan.best().map(|(_, best)| best.solution.value());
     let choices = plan.alternatives.iter().map(|one| {
-        let (status, because) = outcome(job, one, best);
+        let (status, because) = outcome(Amounts::new(false, &job.time_unit, &job.memory_unit), one, best);
         let planned = match &one.outcome {
             Outcome::Planned { plan, .. } => {
                 let solution = &plan.solution;

@@ -10,6 +10,7 @@ use crate::certificate::CutBoundError;
 use crate::cli::figures::{decimal, fraction, percentage};
 use crate::cli::file_name::FileName;
 use crate::cli::job::gap;
+use crate::cli::output::Output;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::draw::amounts::{self, Amounts};
@@ -83,7 +84,14 @@ struct Row {
 
 impl<'a> PlanReport<'a> {
     /// The report of a plan. As text it lists the `top` shortest alternatives.
-    pub fn of(job: &'a Job, plan: &Plan, top: usize, written: &[PathBuf], store: Option<FromStore>) -> Self {
+    pub fn of(
+        job: &'a Job,
+        plan: &Plan,
+        top: usize,
+        written: &[PathBuf],
+        store: Option<FromStore>,
+        output: Output,
+    ) -> Self {
         let best = plan.best().map(|(_, plan)| plan.solution.value());
         let gap_rate = best.map(|best| gap(best, plan.none_below));
         Self {
@@ -105,7 +113,7 @@ impl<'a> PlanReport<'a> {
                 choices: plan.choices,
             }),
             store,
-            alternatives: plan.alternatives.iter().map(|one| Row::of(job, one, best)).collect(),
+            alternatives: plan.alternatives.iter().map(|one| Row::of(job, one, best, output)).collect(),
             written: written.iter().map(FileName::of).collect(),
             top,
             best,
@@ -115,8 +123,8 @@ impl<'a> PlanReport<'a> {
 }
 
 impl Row {
-    fn of(job: &Job, one: &Alternative, best: Option<Ticks>) -> Self {
-        let (status, because) = outcome(job, one, best);
+    fn of(job: &Job, one: &Alternative, best: Option<Ticks>, output: Output) -> Self {
+        let (status, because) = outcome(output.amounts_of(job), one, best);
         let plan = match &one.outcome {
             Outcome::Planned { plan, .. } => Some(plan),
             _ => None,
@@ -142,8 +150,7 @@ impl Row {
 }
 
 /// What became of a choice, in a word or two, and why it is not the best plan.
-pub fn outcome(job: &Job, one: &Alternative, best: Option<Ticks>) -> (&'static str, String) {
-    let time = |ticks: Ticks| amounts::time(ticks.0, &job.time_unit);
+pub fn outcome(amounts: Amounts<'_>, one: &Alternative, best: Option<Ticks>) -> (&'static str, String) {
     match &one.outcome {
         Outcome::Planned { plan, deep } => {
             let value = plan.solution.value();
@@ -151,25 +158,25 @@ pub fn outcome(job: &Job, one: &Alternative, best: Option<Ticks>) -> (&'static s
             let because = match best {
                 Some(best) if value == best => String::new(),
                 Some(best) if bound >= best => "no plan with it is shorter than the best".to_owned(),
-                _ if *deep => format!("none shorter was found; the bound is {}", time(bound)),
-                _ => format!("a quick search found none shorter; the bound is {}", time(bound)),
+                _ if *deep => format!("none shorter was found; the bound is {}", amounts.time(bound)),
+                _ => format!("a quick search found none shorter; the bound is {}", amounts.time(bound)),
             };
             ("planned", because)
         }
         Outcome::Dropped => ("dropped", "no plan with it is shorter than the best".to_owned()),
-        Outcome::DoesNotFit(error) => ("does not fit", does_not_fit(error, &job.memory_unit)),
+        Outcome::DoesNotFit(error) => ("does not fit", does_not_fit(error, amounts)),
         Outcome::NoneFound => ("none found", "no schedule was found within the memory limit".to_owned()),
         _ => ("not reached", "there was no time for it".to_owned()),
     }
 }
 
 /// What is missing.
-fn does_not_fit(error: &CutBoundError, unit: &str) -> String {
+fn does_not_fit(error: &CutBoundError, amounts: Amounts<'_>) -> String {
     match error {
         CutBoundError::NoRoom { need, capacity, .. } => format!(
             "weights and one microbatch need {} of {}",
-            amounts::memory(need.0, unit),
-            amounts::memory(capacity.0, unit)
+            amounts.memory(*need),
+            amounts.memory(*capacity)
         ),
         other => other.to_string(),
     }

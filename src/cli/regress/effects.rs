@@ -3,7 +3,6 @@
 use itertools::Itertools;
 
 use super::CheckedSuite;
-use super::human::sentence;
 use crate::regress::{Cause, Change, Effect};
 
 /// How many designs an annotation tells of in full.
@@ -31,7 +30,7 @@ pub(super) fn fails(checked: &CheckedSuite<'_>, cause: &Cause<'_>) -> bool {
 }
 
 /// All that a cause brings about, as lines: each kind of change once, with its details.
-pub(super) fn lines(cause: &Cause<'_>) -> Vec<String> {
+pub(super) fn lines(checked: &CheckedSuite<'_>, cause: &Cause<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let several = cause.effects.len() > 1;
     for effect in cause.effects.iter().take(DESIGNS) {
@@ -39,7 +38,7 @@ pub(super) fn lines(cause: &Cause<'_>) -> Vec<String> {
             lines.push(format!("{}:", effect.design.design));
         }
         for changes in kinds(effect) {
-            lines.extend(of_kind(&changes));
+            lines.extend(of_kind(checked, effect, &changes));
         }
     }
     let more = cause.effects.iter().skip(DESIGNS).map(|effect| effect.design.design.as_str()).collect_vec();
@@ -65,14 +64,15 @@ pub(super) fn kinds<'a>(effect: &Effect<'a>) -> Vec<Vec<&'a Change>> {
     kinds
 }
 
-fn of_kind(changes: &[&Change]) -> Vec<String> {
+fn of_kind(checked: &CheckedSuite<'_>, effect: &Effect<'_>, changes: &[&Change]) -> Vec<String> {
     let shown = match changes[0].topic.as_str() {
         "theorem" | "promise" | "moved" => SHOWN,
         _ => 1,
     };
     let mut lines = Vec::new();
     for change in changes.iter().take(shown) {
-        lines.push(format!("{} {}: {}", change.severity.word(), change.topic, sentence(change)));
+        let sentence = checked.sentence(effect.design, change);
+        lines.push(format!("{} {}: {sentence}", change.severity.word(), change.topic));
         lines.extend(change.details.iter().map(|detail| format!("    {detail}")));
     }
     if changes.len() > shown {

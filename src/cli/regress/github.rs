@@ -43,7 +43,7 @@ impl fmt::Display for Annotations<'_> {
                 property(&root.name(&cause.file)),
                 cause.line,
                 property(&effects::title(cause)),
-                data(&effects::lines(cause).join("\n"))
+                data(&effects::lines(checked, cause).join("\n"))
             )?;
         }
         if let Some(undecided) = undecided {

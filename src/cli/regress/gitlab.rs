@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::CheckedSuite;
 use super::effects::kinds;
-use super::human::{sentence, undecided};
+use super::human::undecided;
 use super::location::Root;
 use crate::regress::{Cause, Change, Effect, Severity};
 
@@ -87,7 +87,7 @@ fn entry(
             "{design}: {} {}: {}{more}",
             first.severity.word(),
             first.topic,
-            sentence(first)
+            checked.sentence(effect.design, first)
         ),
         check_name: format!("bubbleproof/{}", first.topic),
         fingerprint,

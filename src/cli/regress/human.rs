@@ -20,10 +20,11 @@ pub(super) struct Text<'a>(pub &'a CheckedSuite<'a>);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CheckedSuite { report, directory, accepted, .. } = self.0;
+        let checked = self.0;
+        let CheckedSuite { report, directory, accepted, .. } = checked;
         for result in &report.results {
             if !result.changes.is_empty() {
-                writeln!(out, "{}\n{}", title(result), Changes { result, is_accepted: accepted.is_some() })?;
+                writeln!(out, "{}\n{}", title(result), Changes { checked, result })?;
             }
         }
         let tally = report.tally();
@@ -86,48 +87,63 @@ pub(super) fn title(result: &CheckedDesign) -> String {
 
 /// All changes of a design, as a table without lines.
 pub(super) struct Changes<'a> {
+    /// The suite that it is of.
+    pub checked: &'a CheckedSuite<'a>,
     /// The design.
     pub result: &'a CheckedDesign,
-    /// Whether they have been accepted.
-    pub is_accepted: bool,
 }
 
-impl fmt::Display for Changes<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Once it is accepted it has a record.
-        let is_told = |change: &&Change| !self.is_accepted || change.topic != "record";
-        let changes = self.result.changes.iter().filter(is_told);
-        let mut told: &[String] = &[];
-        for (_, changes) in &changes.chunk_by(|change| (change.severity, change.topic.clone())) {
-            several(out, &changes.collect_vec(), &mut told)?;
+impl<'a> Changes<'a> {
+    /// Prints changes of the same severity and topic. Prints details that explain several of them, `told`, once.
+    fn several(
+        &self,
+        out: &mut fmt::Formatter<'_>,
+        changes: &[&'a Change],
+        told: &mut &'a [String],
+    ) -> fmt::Result {
+        let shown = match (changes[0].topic.as_str(), changes[0].severity) {
+            ("theorem" | "promise" | "moved" | "order", _) => changes.len(),
+            (_, Severity::Changed) => 1,
+            _ => SHOWN,
+        };
+        for change in changes.iter().take(shown) {
+            writeln!(
+                out,
+                "  {:<9}  {:<13}  {}",
+                change.severity.word(),
+                change.topic,
+                self.checked.sentence(self.result, change)
+            )?;
+            if change.details.as_slice() != *told {
+                for detail in &change.details {
+                    writeln!(out, "  {:<9}  {:<13}  {detail}", "", "")?;
+                }
+            }
+            *told = &change.details;
+        }
+        if changes.len() > shown {
+            let places = changes[shown..]
+                .iter()
+                .map(|change| &change.place)
+                .filter(|place| **place != Place::default());
+            let places = places.map(|place| format!("{place}")).unique().collect_vec();
+            writeln!(out, "  {:<9}  {:<13}  and {} more{}", "", "", changes.len() - shown, listed(&places))?;
         }
         Ok(())
     }
 }
 
-/// Prints changes of the same severity and topic. Prints details that explain several of them, `told`, once.
-fn several<'a>(out: &mut fmt::Formatter<'_>, changes: &[&'a Change], told: &mut &'a [String]) -> fmt::Result {
-    let shown = match (changes[0].topic.as_str(), changes[0].severity) {
-        ("theorem" | "promise" | "moved" | "order", _) => changes.len(),
-        (_, Severity::Changed) => 1,
-        _ => SHOWN,
-    };
-    for change in changes.iter().take(shown) {
-        writeln!(out, "  {:<9}  {:<13}  {}", change.severity.word(), change.topic, sentence(change))?;
-        if change.details.as_slice() != *told {
-            for detail in &change.details {
-                writeln!(out, "  {:<9}  {:<13}  {detail}", "", "")?;
-            }
+impl fmt::Display for Changes<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Once it is accepted it has a record.
+        let is_told = |change: &&Change| self.checked.accepted.is_none() || change.topic != "record";
+        let changes = self.result.changes.iter().filter(is_told);
+        let mut told: &[String] = &[];
+        for (_, changes) in &changes.chunk_by(|change| (change.severity, change.topic.clone())) {
+            self.several(out, &changes.collect_vec(), &mut told)?;
         }
-        *told = &change.details;
+        Ok(())
     }
-    if changes.len() > shown {
-        let places =
-            changes[shown..].iter().map(|change| &change.place).filter(|place| **place != Place::default());
-        let places = places.map(|place| format!("{place}")).unique().collect_vec();
-        writeln!(out, "  {:<9}  {:<13}  and {} more{}", "", "", changes.len() - shown, listed(&places))?;
-    }
-    Ok(())
 }
 
 /// Places, the first ones by name.
@@ -138,15 +154,6 @@ fn listed(places: &[String]) -> String {
     };
     let named = places.iter().take(LISTED).join("; ");
     if named.is_empty() { named } else { format!(": {named}{more}") }
-}
-
-/// A change with its place.
-pub(super) fn sentence(change: &Change) -> String {
-    // The message of a moved pass contains its place.
-    if change.place == Place::default() || change.topic == "moved" {
-        return change.message.clone();
-    }
-    format!("{}: {}", change.place, change.message)
 }
 
 /// The number of designs with each outcome, without those that are zero.

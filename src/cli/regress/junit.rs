@@ -4,20 +4,20 @@ use std::fmt::Write as _;
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
-use super::human::{sentence, undecided};
+use super::human::undecided;
 use super::{CheckedSuite, remark};
 use crate::cli::file_name::FileName;
-use crate::regress::{Change, CheckedDesign, Severity};
+use crate::regress::{CheckedDesign, Severity};
 
 /// A suite with a case for every design.
 pub(super) fn report(checked: &CheckedSuite<'_>) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(FileName::of(checked.directory).to_string());
     for design in &checked.report.results {
         let fails = checked.is_failed(design);
-        let mut case = TestCase::new(design.design.as_str(), status(design, fails));
+        let mut case = TestCase::new(design.design.as_str(), status(checked, design, fails));
         case.set_classname(format!("bubbleproof.regress.{}", design.kind.unwrap_or("vanished")));
         if !fails && !design.changes.is_empty() {
-            case.set_system_out(texts(design.changes.iter()));
+            case.set_system_out(texts(checked, design));
         }
         suite.add_test_case(case);
     }
@@ -30,21 +30,22 @@ pub(super) fn report(checked: &CheckedSuite<'_>) -> Result<String, SerializeErro
     report.to_string()
 }
 
-fn status(design: &CheckedDesign, fails: bool) -> TestCaseStatus {
+fn status(checked: &CheckedSuite<'_>, design: &CheckedDesign, fails: bool) -> TestCaseStatus {
     if !fails {
         return TestCaseStatus::success();
     }
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    let first = design.changes.first().map_or_else(|| "not everything is decided".to_owned(), sentence);
-    status.set_message(first).set_type(design.outcome.word()).set_description(texts(design.changes.iter()));
+    let first = design.changes.first().map(|change| checked.sentence(design, change));
+    let first = first.unwrap_or_else(|| "not everything is decided".to_owned());
+    status.set_message(first).set_type(design.outcome.word()).set_description(texts(checked, design));
     status
 }
 
-fn texts<'a>(changes: impl Iterator<Item = &'a Change>) -> String {
+fn texts(checked: &CheckedSuite<'_>, design: &CheckedDesign) -> String {
     let mut text = String::new();
-    for change in changes.filter(|change| change.severity != Severity::Undecided) {
-        writeln!(text, "{} {}: {}", change.severity.word(), change.topic, sentence(change))
-            .expect("texts grow");
+    for change in design.changes.iter().filter(|change| change.severity != Severity::Undecided) {
+        let sentence = checked.sentence(design, change);
+        writeln!(text, "{} {}: {sentence}", change.severity.word(), change.topic).expect("texts grow");
         for detail in &change.details {
             writeln!(text, "    {detail}").expect("texts grow");
         }

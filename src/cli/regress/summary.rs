@@ -20,9 +20,7 @@ use crate::cli::error::Error;
 use crate::cli::file_name::FileName;
 use crate::cli::output::{Target, plain};
 use crate::cli::violations::count;
-use crate::draw::amounts;
 use crate::regress::{Cause, Change, CheckedDesign, DesignOutcome, Effect, Figures, Metric, Severity, What};
-use crate::replay::Rate;
 
 /// The variable with the file of the job summary.
 const VARIABLE: &str = "GITHUB_STEP_SUMMARY";
@@ -170,9 +168,7 @@ fn what(kind: &[&Change]) -> String {
 /// Before, after, and by how much, as cells.
 fn cells(checked: &CheckedSuite<'_>, result: &CheckedDesign, change: &Change) -> [String; 3] {
     if let Some(figures) = &change.figures {
-        let units = checked.suite.units(&result.design, &change.place);
-        let (time, memory) = units.map_or_else(Default::default, |units| (units.time, units.memory));
-        let amount = |value: Rate| code(&amount(figures.metric, value, &time, &memory));
+        let amount = |value| code(&checked.amount(result, &change.place, figures.metric, value));
         return [amount(figures.before), amount(figures.after), figures.difference()];
     }
     let short = |value: &String| if value.chars().count() > VALUE { "...".to_owned() } else { code(value) };
@@ -182,25 +178,12 @@ fn cells(checked: &CheckedSuite<'_>, result: &CheckedDesign, change: &Change) ->
         .map_or_else(Default::default, |(before, after)| [short(before), short(after), String::new()])
 }
 
-/// An amount with its unit: ticks, units of memory, or a share in percent.
-fn amount(metric: Metric, value: Rate, time: &str, memory: &str) -> String {
-    if metric.is_share() {
-        return format!("{} %", amounts::digits(value * Rate::from_integer(100)));
-    }
-    let whole = value.is_integer().then(|| i64::try_from(value.to_integer()).ok()).flatten();
-    match (metric, whole) {
-        (Metric::PeakMemory, Some(whole)) => amounts::memory(whole, memory),
-        (_, Some(whole)) => amounts::time(whole, time),
-        (_, None) => format!("{value} {time}"),
-    }
-}
-
 /// All changes of a design with their causes and its picture, folded.
 fn details(checked: &CheckedSuite<'_>, result: &CheckedDesign, causes: &[Cause<'_>], root: &Root) -> String {
     if result.changes.is_empty() {
         return String::new();
     }
-    let changes = Changes { result, is_accepted: checked.accepted.is_some() }.to_string();
+    let changes = Changes { checked, result }.to_string();
     let mut text = format!("<details><summary>{}</summary>\n\n", html(&human::title(result)));
     writeln!(text, "{}", fenced(&plain(&changes))).expect("texts grow");
     let own = |cause: &&Cause<'_>| cause.effects.iter().any(|effect| effect.design.design == result.design);

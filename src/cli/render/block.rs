@@ -17,7 +17,8 @@ use crate::cli::number::Interval;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::{BlockPicture, BlockPictureError, amounts, blocks};
+use crate::draw::amounts::Amounts;
+use crate::draw::{BlockPicture, BlockPictureError, blocks};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks};
 
 /// A family at a number of devices.
@@ -195,25 +196,20 @@ impl<'a> BlockTable<'a> {
         }
     }
 
-    /// A number of parts of a tick: a time with its unit, or without one where ticks have no length.
-    fn time(&self, parts: Ticks) -> String {
-        let ticks = Ratio::new(parts.0, self.block.parts());
-        if ticks.is_integer() && self.model.costs().nanoseconds_per_tick().is_some() {
-            amounts::time(ticks.to_integer(), self.time_unit)
-        } else {
-            ticks.to_string()
-        }
+    /// A number of parts of a tick.
+    fn ticks(&self, parts: Ticks) -> Ratio<i64> {
+        Ratio::new(parts.0, self.block.parts())
     }
 
     /// The stages: offsets and lifespans.
-    fn stages(&self) -> Table {
+    fn stages(&self, amounts: Amounts<'_>) -> Table {
         let mut table = Table::new(["stage", "device", "F", "R", "I", "W", "B", "lifespan", "intervals"]);
         let placement = self.block.placement();
         for stage in Stage::all(placement.stages()) {
             let offset = |kind| {
                 let copies = Microbatch::all(self.period)
                     .filter_map(|copy| self.block.offset(Pass::new(stage, kind, copy)));
-                copies.map(|at| self.time(at)).collect::<Vec<_>>().join(", ")
+                copies.map(|at| amounts.time_or_count(self.ticks(at))).collect::<Vec<_>>().join(", ")
             };
             let lifespan = self.block.lifespan(self.model, stage);
             table.row([
@@ -224,7 +220,7 @@ impl<'a> BlockTable<'a> {
                 offset(Kind::I),
                 offset(Kind::W),
                 offset(Kind::B),
-                self.time(lifespan),
+                amounts.time_or_count(self.ticks(lifespan)),
                 intervals(lifespan.0, self.block.interval_parts().0),
             ]);
         }
@@ -238,7 +234,7 @@ impl<'a> BlockTable<'a> {
     }
 
     /// The devices: their passes modulo the interval, in the order in which they run, and their peaks.
-    fn pattern(&self) -> Table {
+    fn pattern(&self, amounts: Amounts<'_>) -> Table {
         let mut table = Table::new(["device", "peak", "passes modulo the interval"]);
         let interval = self.block.interval_parts().0;
         for device in Device::all(self.devices) {
@@ -250,11 +246,16 @@ impl<'a> BlockTable<'a> {
             passes.sort_unstable_by_key(|&(at, pass)| (at, pass.stage, pass.kind as usize));
             let shown = passes.iter().map(|(at, pass)| {
                 let copy = if self.period > 1 { pass.microbatch.to_string() } else { String::new() };
-                format!("{}{}{copy} at {}", pass.stage, pass.kind, self.time(Ticks(*at)))
+                format!(
+                    "{}{}{copy} at {}",
+                    pass.stage,
+                    pass.kind,
+                    amounts.time_or_count(self.ticks(Ticks(*at)))
+                )
             });
             table.row([
                 device.to_string(),
-                amounts::amount(self.activation_peak[device.index()], self.memory_unit),
+                amounts.further_memory(self.activation_peak[device.index()]),
                 shown.collect::<Vec<_>>().join(", "),
             ]);
         }
@@ -271,19 +272,17 @@ fn intervals(parts: i64, interval: i64) -> String {
 
 impl fmt::Display for BlockTable<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
         let devices = count(self.devices as usize, "device", "devices");
-        let interval = self.time(self.block.interval_parts());
-        let unit = if self.model.costs().nanoseconds_per_tick().is_some() {
-            String::new()
-        } else {
-            format!("; times in {}", crate::draw::plural(self.time_unit))
-        };
+        let interval = amounts.time_or_count(self.ticks(self.block.interval_parts()));
+        let counted = amounts.counted();
+        let unit = if counted.is_empty() { counted } else { format!("; times{}", &counted[1..]) };
         write!(out, "{}: {devices}, interval T = {interval}", self.name)?;
         if self.period > 1 {
             write!(out, " for {} microbatches", self.period)?;
         }
         writeln!(out, "{unit}, memory in {}\n", self.memory_unit)?;
-        write!(out, "{}\n{}", self.stages(), self.pattern())
+        write!(out, "{}\n{}", self.stages(amounts), self.pattern(amounts))
     }
 }
 
@@ -293,7 +292,7 @@ impl fmt::Display for Tables<'_> {
             if at > 0 {
                 writeln!(out)?;
             }
-            write!(out, "{block}")?;
+            block.fmt(out)?;
         }
         Ok(())
     }

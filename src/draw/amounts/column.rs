@@ -32,16 +32,17 @@ impl Amounts<'_> {
     pub(crate) fn memories(self, all: impl IntoIterator<Item = impl Into<Amount>>) -> Column {
         Column::of(all, self.base(Scale::Memory), self.scales_of_memory(), self.memory)
     }
-}
 
-/// Ticks with the unit that suits them, or a plain number where ticks have no length and a heading names what they count.
-pub(crate) fn time_or_count(ticks: i64, unit: &str) -> String {
-    if has_length(unit) { Amounts::new(false, unit, "").time(ticks) } else { ticks.to_string() }
-}
+    /// A time with the unit that suits it; a plain number where a heading says what all [are counted](Self::counted) in.
+    pub(crate) fn time_or_count(self, ticks: impl Into<Amount>) -> String {
+        let ticks = ticks.into();
+        if self.base(Scale::Time).is_some() { self.time(ticks) } else { ticks.to_string() }
+    }
 
-/// Whether a unit of time has a length, so that a time brings its own unit.
-pub(crate) fn has_length(unit: &str) -> bool {
-    Amounts::new(false, unit, "").base(Scale::Time).is_some()
+    /// What a heading says of its times: `, in ticks`; nothing where each time brings its own unit.
+    pub(crate) fn counted(self) -> String {
+        self.base(Scale::Time).map_or_else(|| format!(", in {}", plural(self.time)), |_| String::new())
+    }
 }
 
 /// How the amounts of a column are shown: in one unit, with as many decimals each.

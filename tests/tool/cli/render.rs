@@ -130,6 +130,8 @@ fn options_without_meaning_for_a_picture_are_refused() {
         &["render", FAMILY, "--block"],
         &["render", FAMILY, "--block", "--devices", "4", "-o", "page.html"],
         &["render", FAMILY, "--block", "--devices", "4", "--from", "3"],
+        &["render", FAMILY, "--block", "--devices", "4", "--microbatches", "8"],
+        &["render", FAMILY, "--block", "--devices", "2", "--model", super::MODEL],
         &["render", SCHEDULE, "-o", "timeline.svg", "--width", "30"],
         &["render", SCHEDULE, "-o", "timeline.svg", "--height", "30"],
     ] {

@@ -58,6 +58,40 @@ fn exact_amounts_are_those_of_json() {
 }
 
 #[test]
+fn no_exact_answer_has_an_amount_that_is_rounded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("schedule.json");
+    let file = file.to_str().expect("a name");
+    assert_eq!(tool(&["optimize", PROFILE, "-o", file]).status, 0);
+    for arguments in [
+        &["explain", file, "--model", PROFILE][..],
+        &["explain", PROFILE, "--memory", "25.5GiB"],
+        &["verify", file, "--model", PROFILE, "--bound"],
+        &["verify", file, "--model", PROFILE, "--memory", "30GiB"],
+        &["optimize", PROFILE, "--memory", "25.5GiB"],
+        &["render", "models/blocks/1f1b.toml", "--devices", "4", "--model", PROFILE, "--block"],
+        &["plan", "models/jobs/llama-32.toml", "--time-limit", "1"],
+    ] {
+        let exact = tool(&[arguments, &["--exact"]].concat()).out;
+        assert_eq!(rounded(&exact), None, "{arguments:?}: {exact}");
+        let fitting = tool(arguments).out;
+        assert!(rounded(&fitting).is_some(), "{arguments:?}: {fitting}");
+    }
+}
+
+/// The first number with decimals that has a unit of time or of memory behind it.
+fn rounded(text: &str) -> Option<(&str, &str)> {
+    let words: Vec<&str> =
+        text.split(|letter: char| letter.is_whitespace() || "(),;:".contains(letter)).collect();
+    let units = ["s", "ms", "us", "GiB", "MiB", "KiB"];
+    words.windows(2).map(|pair| (pair[0], pair[1])).find(|(number, unit)| {
+        units.contains(unit)
+            && number.contains('.')
+            && number.starts_with(|letter: char| letter.is_ascii_digit())
+    })
+}
+
+#[test]
 fn times_and_memory_that_the_model_only_counts_are_refused_with_a_unit() {
     let model = std::fs::read_to_string(super::MODEL).expect("readable").replace("unit = \"us\"\n", "");
     for arguments in [["block", "-", "--interval", "13.08ms"], ["compare", "-", "--memory", "60GiB"]] {

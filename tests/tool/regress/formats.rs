@@ -101,8 +101,9 @@ fn without_a_changed_order_nothing_is_drawn() {
     // Nothing in the files of the design explains it: the line of the record is annotated.
     let line =
         scene.read("records/ours.record").lines().position(|line| line == "makespan: 7").expect("there") + 1;
-    let place =
-        format!("::error file=records/ours.record,line={line},title=ours%3A worse::worse makespan: 8, was 7");
+    let place = format!(
+        "::error file=records/ours.record,line={line},title=ours%3A worse::worse makespan: 8 ticks, was 7 ticks"
+    );
     assert!(run.out.starts_with(&place), "{}", run.out);
     assert_eq!(run.out.lines().count(), 1, "{}", run.out);
     let (_, unchanged) = {
