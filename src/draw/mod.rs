@@ -235,6 +235,12 @@ impl<'a> Picture<'a> {
         }
     }
 
+    /// What a legend calls the curves of memory: labels of amounts of bytes say their unit themselves.
+    fn memory_meaning(&self) -> String {
+        let unit = &self.model.memory().unit;
+        if marks::is_of_bytes(unit) { "memory".to_owned() } else { format!("memory, {unit}") }
+    }
+
     fn chunk(&self, pass: Pass) -> usize {
         self.schedule.placement().chunk_of(pass.stage)
     }

@@ -67,9 +67,11 @@ def is_quiet(browser, path):
     equal(f"{path.name}: nothing is loaded but the page", foreign, [])
 
 
-def numbers(text):
-    """The whole numbers in a text whose digits may be in groups."""
-    return [int(number.replace("\u202f", "")) for number in re.findall(r"[\d\u202f]+", text)]
+def ticks(text):
+    """The whole numbers of microseconds, or of ticks without a length, in a text of times with their units."""
+    times = re.findall(r"([\d\u202f]+)(?:\.(\d+))? (ns|us|ms|s|ticks?)\b", text)
+    digits = {"us": 0, "ms": 3, "s": 6}
+    return [int(whole.replace("\u202f", "") + parts.ljust(digits.get(unit, 0), "0")) for whole, parts, unit in times]
 
 
 def right_passes(browser, panel, schedule, model, units=1):
@@ -105,7 +107,7 @@ def hovering(browser, truth):
         browser.point(*browser.run(PLACE, 0, name))
         card = browser.run(CARD)
         equal(f"hovering over {name} shows it", card and card["name"], name)
-        shown = [numbers(card[key])[0] for key in ["start", "end", "duration"]]
+        shown = [ticks(card[key])[0] for key in ["start", "end", "duration"]]
         start, end = times[name]["start"], times[name]["end"]
         equal(f"with its times, {start} to {end}", shown, [start, end, end - start])
     browser.point(*browser.run(PLACE, 0, "3I7"))
@@ -114,7 +116,7 @@ def hovering(browser, truth):
     leads = re.findall(r"\d+[FRIWB]\d+", card["leads"])
     equal("3I7 needs and is needed by", (needs, leads), (["3F7", "4I7"], ["2I7", "3W7"]))
     late = times["3I7"]["start"] - times["4I7"]["end"] - 601
-    early = numbers(card["needs"].split("4I7")[1])[-1] if "early" in card["needs"].split("4I7")[1] else 0
+    early = ticks(card["needs"].split("4I7")[1])[-1] if "early" in card["needs"].split("4I7")[1] else 0
     equal("and the message from 4I7 was there as early as the times say", early, late)
     browser.point(5, 5)
     equal("off the timeline the card is gone", browser.run(CARD), None)
@@ -181,9 +183,9 @@ def keyboard(browser, truth):
     last = max((p for p in truth["passes"] if p["device"] == 1), key=lambda p: p["start"])
     card = browser.run(CARD)
     equal("End goes to its last pass", card["name"], last["pass"])
-    equal("with its times", numbers(card["start"])[0], last["start"])
+    equal("with its times", ticks(card["start"])[0], last["start"])
     spoken = browser.run("return document.getElementById('spoken').textContent")
-    check("it is spoken", f"From {last['start']} to {last['end']} us" in spoken, spoken)
+    equal("it is spoken", ticks(spoken.split(" Memory")[0]), [last["start"], last["end"]])
     span = "return bubbleproof.view.span"
     whole = browser.run(span)
     browser.press("+", "+")
@@ -329,7 +331,7 @@ def beside(browser, path, schedule):
             browser.point(*browser.run(JOB_PLACE, device, name, subject))
             card = browser.run(CARD)
             equal(f"zoom {zoom}: hovering over {subject} of {name} shows it", card and card["name"], subject)
-            shown = [numbers(card[key])[0] for key in ["start", "end", "duration"]]
+            shown = [ticks(card[key])[0] for key in ["start", "end", "duration"]]
             equal(f"with its times, {start} to {end}", shown, [start, end, end - start])
     browser.screenshot(OUT / "page-machine-zoomed.png")
     browser.run("bubbleproof.view.fit(); bubbleproof.leave(); bubbleproof.drawNow()")

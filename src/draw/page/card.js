@@ -27,7 +27,7 @@ class Card {
   /** What is said of a task of a lane. */
   #job(timeline, { lane, at }) {
     const { work, stage, kind, ticks } = lane.classOf(at);
-    const time = (instant) => `${grouped(instant)} ${timeline.timeUnit}`;
+    const time = (instant) => timeInFull(instant, timeline.timeUnit);
     const list = document.createElement("dl");
     const place = lane.label === null ? "behind its passes" : lane.name;
     list.append(...fact("place", "runs", `device ${lane.device}: ${place}`), ...fact("stage", "stage", String(stage)));
@@ -42,7 +42,7 @@ class Card {
 
   #lines(timeline, id) {
     const { stage, kind, chunk, ticks } = timeline.classOf(id);
-    const time = (instant) => `${grouped(instant)} ${timeline.timeUnit}`;
+    const time = (instant) => timeInFull(instant, timeline.timeUnit);
     const lines = [
       element("strong", timeline.name(id)),
       element("span", `${MEANING[kind]}${timeline.isCritical[id] ? ", on the critical path" : ""}`),
@@ -102,23 +102,26 @@ function names(timeline, related) {
 function needs(timeline, id) {
   const parts = timeline.needs(id).map((need) => {
     const early = timeline.begins(id) - timeline.yields(need.id) - need.latency;
-    const there = early === 0 ? "just in time" : `${grouped(early)} early`;
-    return `${timeline.name(need.id)} (${need.latency > 0 ? `latency ${grouped(need.latency)}, ` : ""}${there})`;
+    const time = (ticks) => timeInFull(ticks, timeline.timeUnit);
+    const there = early === 0 ? "just in time" : `${time(early)} early`;
+    return `${timeline.name(need.id)} (${need.latency > 0 ? `latency ${time(need.latency)}, ` : ""}${there})`;
   });
   return parts.join(", ") || "nothing";
 }
 
 function memory(timeline, id) {
-  const [before, during, after] = [timeline.before[id], timeline.during[id], timeline.after[id]].map(grouped);
-  return `${before} before, ${during} while it runs, ${after} after (${timeline.memoryUnit})`;
+  const shown = (amount) => memoryShown(amount, timeline.memoryUnit, timeline.memoryScale);
+  const [before, during, after] = [timeline.before[id], timeline.during[id], timeline.after[id]].map(shown);
+  return `${before} before, ${during} while it runs, ${after} after`;
 }
 
 function sentence(timeline, id) {
   const { stage, kind } = timeline.classOf(id);
+  const time = (instant) => timeInFull(instant, timeline.timeUnit);
   return [
     `${timeline.name(id)}: ${MEANING[kind]} of stage ${stage}, microbatch ${timeline.microbatch[id]}, `,
     `on device ${timeline.device[id]}. `,
-    `From ${timeline.start[id]} to ${timeline.end[id]} ${timeline.timeUnit}. `,
+    `From ${time(timeline.start[id])} to ${time(timeline.end[id])}. `,
     `Memory ${memory(timeline, id)}. `,
     `Needs ${names(timeline, timeline.needs(id)) || "nothing"}. `,
     `Needed by ${names(timeline, timeline.leadsTo(id)) || "nothing"}.`,

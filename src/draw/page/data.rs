@@ -12,6 +12,7 @@ use super::{Clock, PageError, lanes};
 use crate::analysis::{Span, latency};
 use crate::draw::Picture;
 use crate::draw::colour::{Colour, Ground};
+use crate::draw::marks::unit_sizes;
 use crate::model::{Device, Kind, Microbatch, Pass, Stage, Ticks, Units};
 use crate::replay::Held;
 use crate::schedule::prerequisites;
@@ -31,6 +32,8 @@ struct Timeline {
     title: String,
     time_unit: String,
     memory_unit: String,
+    /// The units in which amounts of memory are shown, each with its size in the unit of memory, the smallest first.
+    memory_scale: Vec<(&'static str, i128)>,
     makespan: Ticks,
     microbatches: u32,
     stages: u32,
@@ -104,6 +107,7 @@ fn timeline(picture: &Picture<'_>, clock: &Clock) -> Result<Timeline, PageError>
         title: picture.title(),
         time_unit: clock.unit.clone(),
         memory_unit: picture.model.memory().unit.clone(),
+        memory_scale: unit_sizes(&picture.model.memory().unit, true),
         makespan,
         microbatches: picture.schedule.microbatches(),
         stages: picture.schedule.placement().stages(),

@@ -52,10 +52,7 @@ pub(super) fn panel(picture: &Picture<'_>, at: usize, several: bool, out: &mut S
     if !picture.critical.is_empty() {
         write(out, "<li><i class=\"path\"></i> critical path</li>");
     }
-    write(
-        out,
-        &format!("<li><i class=\"memory\"></i> memory, {}</li>", escape(&picture.model.memory().unit)),
-    );
+    write(out, &format!("<li><i class=\"memory\"></i> {}</li>", escape(&picture.memory_meaning())));
     if picture.devices().any(|device| picture.capacity(device).is_some()) {
         write(out, "<li><i class=\"capacity\"></i> memory limit</li>");
     }

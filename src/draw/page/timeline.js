@@ -18,6 +18,7 @@ class Timeline {
     this.title = data.title;
     this.timeUnit = data.time_unit;
     this.memoryUnit = data.memory_unit;
+    this.memoryScale = data.memory_scale;
     this.makespan = data.makespan;
     this.microbatches = data.microbatches;
     this.stages = data.stages;

@@ -62,15 +62,35 @@ function roundStep(least) {
   }
 }
 
+const TIMES = ["ns", "us", "ms", "s"];
+
 /** The largest unit of which all steps of this length are whole numbers, and how many of the given unit it is. */
 function readable(unit, step) {
-  const units = ["ns", "us", "ms", "s"];
   let times = 1;
-  for (let at = units.indexOf(unit); at >= 0 && at < 3 && step % (1000 * times) === 0; at += 1) {
+  for (let at = TIMES.indexOf(unit); at >= 0 && at < 3 && step % (1000 * times) === 0; at += 1) {
     times *= 1000;
-    unit = units[at + 1];
+    unit = TIMES[at + 1];
   }
   return { unit, times };
+}
+
+/** A time with all its digits, in the largest unit of which it is at least one. */
+function timeInFull(ticks, unit) {
+  let times = 1;
+  for (let at = TIMES.indexOf(unit); at >= 0 && at < 3 && ticks >= 1000 * times; at += 1) {
+    times *= 1000;
+    unit = TIMES[at + 1];
+  }
+  const parts = String(ticks % times).padStart(String(times).length - 1, "0").replace(/0+$/, "");
+  return `${grouped(Math.floor(ticks / times))}${parts && `.${parts}`} ${unit}`;
+}
+
+/** An amount of memory with four digits, in the largest of its units of which it is at least one. */
+function memoryShown(amount, unit, scale) {
+  const [name, size] = scale.findLast(([, size]) => amount >= size) ?? scale[0];
+  const number = amount / size;
+  const decimals = Number.isInteger(number) ? 0 : Math.max(0, 4 - String(Math.trunc(number)).length);
+  return `${decimals === 0 ? grouped(Math.round(number)) : number.toFixed(decimals)} ${name || unit}`;
 }
 
 /** A whole number in groups of three digits. */

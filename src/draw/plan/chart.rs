@@ -198,19 +198,26 @@ impl<'a> Chart<'a> {
             let step = if at == 0 { format!("M{x} {TOP}V{y}") } else { format!("H{x}V{y}") };
             path.push_str(&step);
         }
-        let end = decimal(self.x(self.job.machine.memory.unwrap_or(self.memory.most)));
-        line(out, &format!("<path class=\"frontier\" d=\"{path}H{end}\"/>"));
+        line(out, &format!("<path class=\"frontier\" d=\"{path}H{}\"/>", decimal(self.end())));
+    }
+
+    /// Where the frontier ends: at the memory limit, or at the most memory that is shown.
+    fn end(&self) -> i64 {
+        self.x(self.job.machine.memory.unwrap_or(self.memory.most))
     }
 
     fn labels(&self, out: &mut String, mut taken: Vec<Area>) {
         let spots: Vec<(i64, i64)> =
             self.dots.iter().map(|dot| (self.x(dot.memory), self.y(dot.time))).collect();
         taken.extend(spots.iter().map(|&spot| Area::around(spot, 650)));
-        for pair in self.corners().windows(2) {
-            let [(x, y), (next, below)] =
-                [pair[0], pair[1]].map(|dot| (self.x(dot.memory), self.y(dot.time)));
+        let mut above = TOP * 100;
+        let corners = self.corners();
+        for (at, dot) in corners.iter().enumerate() {
+            let (x, y) = (self.x(dot.memory), self.y(dot.time));
+            let next = corners.get(at + 1).map_or_else(|| self.end(), |next| self.x(next.memory));
+            taken.push(Area { left: x - 150, top: above, right: x + 150, bottom: y });
             taken.push(Area { left: x, top: y - 150, right: next, bottom: y + 150 });
-            taken.push(Area { left: next - 150, top: y, right: next + 150, bottom: below });
+            above = y;
         }
         if let Some(capacity) = self.job.machine.memory {
             let at = self.x(capacity);

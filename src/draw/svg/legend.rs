@@ -4,7 +4,6 @@ use super::measures::{EDGE, TEXT};
 use super::{Part, Svg};
 use crate::analysis::Work;
 use crate::draw::colour::{Colour, Ground};
-use crate::draw::marks::is_of_bytes;
 use crate::draw::xml::width_of;
 use crate::draw::{Picture, meaning};
 use crate::model::Kind;
@@ -96,10 +95,7 @@ fn entries(picture: &Picture<'_>, how: &Svg) -> Vec<Entry> {
         add(vec![Sample::Path], "critical path".to_owned());
     }
     if how.shows(Part::Memory) {
-        let unit = &picture.model.memory().unit;
-        // The labels of amounts of bytes say their unit themselves.
-        let memory = if is_of_bytes(unit) { "memory".to_owned() } else { format!("memory, {unit}") };
-        add(vec![Sample::Curve], memory);
+        add(vec![Sample::Curve], picture.memory_meaning());
         add(vec![Sample::Peak], "peak".to_owned());
         if picture.devices().any(|device| picture.capacity(device).is_some()) {
             add(vec![Sample::Capacity], "memory limit".to_owned());
