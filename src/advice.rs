@@ -37,14 +37,20 @@ pub fn for_file(problem: &TomlProblem) -> Option<String> {
 /// What to write in place of a unit that is not known.
 fn for_unit(found: &str, scale: Scale) -> String {
     let known: Vec<&str> = scale.units().iter().map(|&(name, _)| name).collect();
-    let same = known.iter().find(|name| name.eq_ignore_ascii_case(found)).copied();
-    let near = same.or_else(|| nearest(found, &known));
-    let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    let meant = unit_meant(found, scale).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
     let counts = match scale {
         Scale::Time => "`tick`, or a name of two words, such as \"layer-time\",",
         _ => "a name of two words, such as \"stage-activation\",",
     };
     format!("{meant}known units: {}; {counts} names what plain numbers count", known.join(", "))
+}
+
+/// The unit that a mistyped one is probably meant to be.
+#[must_use]
+pub fn unit_meant(found: &str, scale: Scale) -> Option<&'static str> {
+    let known: Vec<&'static str> = scale.units().iter().map(|&(name, _)| name).collect();
+    let same = known.iter().find(|name| name.eq_ignore_ascii_case(found)).copied();
+    same.or_else(|| nearest(found, &known))
 }
 
 /// How to correct a file that holds formulas.

@@ -35,7 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("transformer", &["job_text"]),
     (
         "regress",
-        &["stop", "files", "smt", "analysis", "block", "catalog", "prove", "lowering", "interchange"],
+        &["stop", "files", "smt", "analysis", "block", "catalog", "prove", "lowering", "interchange", "draw"],
     ),
     (
         "cli",

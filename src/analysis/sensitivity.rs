@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use num_rational::Ratio;
+
 use crate::model::{Costs, Kind, Model, Stage, Ticks};
 use crate::replay::replay;
 use crate::schedule::Schedule;
@@ -35,10 +37,11 @@ pub struct Sensitivity {
     pub low: Option<Ticks>,
     /// How much shorter the makespan is when the part is at its low end; `None` where it is no range.
     pub saves: Option<Ticks>,
-    /// How much longer the makespan is when the part is 1 % longer, rounded up to whole ticks.
-    pub costs: Ticks,
-    /// How much longer the part may be until the makespan is longer. Zero: the part is on the critical path.
-    pub free: Ticks,
+    /// How much longer the makespan is when the part is 1 % longer.
+    pub costs: Ratio<i64>,
+    /// How much longer the part may be until the makespan is longer, rounded down to a hundredth of a tick. Zero: the part is on
+    /// the critical path.
+    pub free: Ratio<i64>,
 }
 
 /// Every part that takes time, or may take time, in a schedule: F of all stages, then I, W, and the latencies between devices.
@@ -68,10 +71,17 @@ pub fn sensitivities(
     let parts = parts.filter(|&part| *of(&mut model.costs().clone(), part) > Ticks::ZERO);
     let makespan = makespan(model, schedule)?;
     let parts = parts.take_while(|_| !is_due());
-    parts.map(|part| sensitivity(model, schedule, part, makespan)).collect()
+    // One per cent of a tick of the model is one of these.
+    let finer = model.in_finer_ticks(100).ok()?;
+    parts.map(|part| sensitivity([model, &finer], schedule, part, makespan)).collect()
 }
 
-fn sensitivity(model: &Model, schedule: &Schedule, part: Part, makespan: Ticks) -> Option<Sensitivity> {
+fn sensitivity(
+    [model, finer]: [&Model; 2],
+    schedule: &Schedule,
+    part: Part,
+    makespan: Ticks,
+) -> Option<Sensitivity> {
     let ticks = *of(&mut model.costs().clone(), part);
     let low = model.low_ends().map(|low| *of(&mut low.clone(), part)).filter(|&low| low < ticks);
     let at = |ticks| with(model, schedule, part, ticks);
@@ -79,9 +89,10 @@ fn sensitivity(model: &Model, schedule: &Schedule, part: Part, makespan: Ticks) 
         Some(low) => Some(makespan - at(low)?),
         None => None,
     };
-    let hundredth = Ticks(ticks.0 / 100 + i64::from(ticks.0 % 100 > 0));
-    let costs = at(ticks + hundredth)? - makespan;
-    Some(Sensitivity { part, ticks, low, saves, costs, free: free(ticks, makespan, at)? })
+    let finely = |hundredths| with(finer, schedule, part, hundredths);
+    let costs = Ratio::new(finely(Ticks(101 * ticks.0))?.0, 100) - makespan.0;
+    let free = free(Ticks(100 * ticks.0), Ticks(100 * makespan.0), finely)?;
+    Some(Sensitivity { part, ticks, low, saves, costs, free: Ratio::new(free.0, 100) })
 }
 
 /// How much more than `ticks` a part may take for the makespan to stay what it is.
@@ -150,17 +161,43 @@ mod tests {
             let before = makespan(&model, &schedule).expect("it runs");
             let found = sensitivities(&model, &schedule, &mut || false).expect("it runs");
             assert_eq!(found.len(), 15);
-            assert!(found.iter().any(|found| found.free == Ticks::ZERO));
-            some_are_free |= found.iter().any(|found| found.free > Ticks::ZERO);
+            assert!(found.iter().any(|found| found.free == Ratio::ZERO));
+            some_are_free |= found.iter().any(|found| found.free > Ratio::ONE);
+            let finer = model.in_finer_ticks(100).expect("a model");
             for Sensitivity { part, ticks, low, saves, costs, free } in found {
                 let at = |more: i64| with(&model, &schedule, part, ticks + Ticks(more)).expect("it runs");
                 // All that are shorter, one by one: no convexity is needed.
-                assert!((0..=free.0).all(|more| at(more) == before), "{part}");
-                assert!(at(free.0 + 1) > before, "{part}");
-                assert_eq!((low, saves, costs), (None, None, at(1) - before));
+                assert!((0..=free.to_integer()).all(|more| at(more) == before), "{part}");
+                let hundredths = (free * 100).to_integer();
+                let finely = |more: i64| {
+                    let longer = Ticks(100 * ticks.0 + hundredths + more);
+                    with(&finer, &schedule, part, longer).expect("it runs")
+                };
+                assert_eq!(finely(0).0, 100 * before.0, "{part}");
+                assert!(finely(1).0 > 100 * before.0, "{part}");
+                assert_eq!((low, saves), (None, None));
+                // The makespan is convex in the part, and constant before it is not.
+                let share = Ratio::new(ticks.0, 100);
+                assert!(costs <= share * (at(1) - before).0, "{part}");
+                assert_eq!(costs > Ratio::ZERO, free < share, "{part}");
             }
         }
         assert!(some_are_free);
+    }
+
+    /// However coarse the ticks: W of one stage, with nothing beside it, costs its one per cent in full.
+    #[test]
+    fn one_per_cent_is_exact_however_coarse_the_ticks() {
+        for times in [[1, 1, 1, 0], [20, 20, 20, 0], [1000, 1000, 1000, 0]] {
+            let model =
+                Model::equal_stages(Placement::linear(1).expect("a placement"), 3, times).expect("a model");
+            let schedule = catalog::find("gpipe").expect("a name").generate(&model).expect("a schedule");
+            let found = sensitivities(&model, &schedule, &mut || false).expect("it runs");
+            assert_eq!(found.len(), 3);
+            for part in found {
+                assert_eq!(part.costs, Ratio::new(3 * times[0], 100), "{}", part.part);
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use num_rational::Ratio;
 use serde::Serialize;
 
 use self::report::{BlockReport, BoundValue};
@@ -136,7 +137,9 @@ impl std::str::FromStr for IntervalArg {
             return Ok(Self::Work);
         }
         match text.parse() {
-            Ok(TimeArg::Ticks(Ticks::ZERO)) => Err("an interval of 0 ticks repeats nothing".to_owned()),
+            Ok(TimeArg::Plain(number, _)) if number == Ratio::from_integer(0) => {
+                Err("an interval of 0 ticks repeats nothing".to_owned())
+            }
             Ok(time) => Ok(Self::Every(time)),
             Err(error) => Err(format!("{error}, nor `work`")),
         }

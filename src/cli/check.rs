@@ -19,8 +19,8 @@ use super::output::Output;
 use super::progress::Progress;
 use super::size::Size;
 use super::violations::count;
-use crate::certificate::{self, Checked, Claim};
-use crate::draw::amounts::Amounts;
+use crate::certificate::{self, CertificateError, Checked, Claim};
+use crate::draw::amounts::{self, Amounts};
 use crate::job::Job;
 use crate::model::{Model, Ticks};
 use crate::prove;
@@ -116,7 +116,7 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
         Err(reason) => CertificateReport {
             valid: false,
             claims: Vec::new(),
-            reason: Some(reason.to_string()),
+            reason: Some(with_limit(reason, &schedule, asked.as_ref())),
             figures: Figures::none(),
             problem: None,
             schedule: &schedule,
@@ -125,6 +125,26 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
     };
     output.print(&answer)?;
     Ok(Status::of(answer.valid))
+}
+
+/// Why a certificate is rejected; where it is about another memory limit than the model has, with how to ask about that.
+fn with_limit(reason: &CertificateError, schedule: &Schedule, asked: Option<&Asked>) -> String {
+    let is_about_limits = matches!(reason, CertificateError::OtherProblem { stated, asked, .. }
+        if [stated, asked].iter().any(|line| line.starts_with("`capacity = ")));
+    let limit = schedule.provenance.as_ref().and_then(|provenance| provenance.memory);
+    match (limit, asked) {
+        (Some(units), Some(Asked::Model(model))) if is_about_limits => {
+            let unit = &model.memory().unit;
+            let shown = amounts::memory(units, unit);
+            // A number alone may mean another unit here.
+            let exact =
+                if model.units_per_plain_number() == Some(1) { String::new() } else { "B".to_owned() };
+            format!(
+                "{reason}; its schedule was made for {shown} on every device: add --memory {units}{exact}"
+            )
+        }
+        _ => reason.to_string(),
+    }
 }
 
 /// What the check of a witness found out, as it is printed.

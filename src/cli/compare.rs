@@ -158,6 +158,7 @@ impl<'a> Comparison<'a> {
                 named.filter(|entry| entry.needs.is_degenerate_on(model.placement())).collect();
             notes.extend(caveats::without_chunks(&chunkless));
         }
+        notes.extend(unlike_families(&contenders));
         notes.extend(caveats::worst_case(model));
         notes.extend(caveats::unsplit(model));
         let made = rows(&args.search, model, &contenders, known, stop, progress)?;
@@ -243,6 +244,20 @@ fn rows(
         rows[at] = row.map(|row| (row, is_whole));
     }
     Ok(rows)
+}
+
+/// That named schedules beside families had a step more, if so.
+fn unlike_families(contenders: &[Contender<'_>]) -> Option<String> {
+    let has_family = contenders.iter().any(|contender| matches!(contender, Contender::Family(_)));
+    let reordered = contenders.iter().filter_map(|contender| contender.entry());
+    let reordered: Vec<&str> =
+        reordered.filter(|entry| entry.takes_improving()).map(|entry| entry.name).collect();
+    (has_family && !reordered.is_empty()).then(|| {
+        format!(
+            "{}: reordered after the block was repeated, within its memory; families run without that step",
+            reordered.join(", ")
+        )
+    })
 }
 
 impl<'a> Contender<'a> {

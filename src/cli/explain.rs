@@ -272,8 +272,7 @@ impl fmt::Display for ExplanationReport<'_> {
         let what = if ranges {
             "what is saved if a duration is at the low end of its range, and how much longer each may be at no cost"
         } else {
-            "what it costs if all passes of a kind on a stage take 1 % longer, rounded up to a tick, and how much longer they may be at \
-             no cost"
+            "what it costs if all passes of a kind on a stage take 1 % longer, and how much longer they may be at no cost"
         };
         let unit = amounts.counted();
         write!(

@@ -13,10 +13,11 @@ use super::json_place::{key_at_top, offset_of};
 use super::output::note;
 use crate::advice;
 use crate::block::family::{self, Family};
+use crate::draw::amounts;
 use crate::files;
 use crate::interchange::{self, ReadError};
 use crate::job::{self, Job};
-use crate::model::reading::{self, FileError};
+use crate::model::reading::{self, FileError, TomlProblem};
 use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
 use crate::schedule::{self, ScheduleError, ScheduleFileError};
@@ -291,7 +292,11 @@ impl Input {
     }
 
     fn toml_error(&self, error: &FileError) -> Error {
-        self.error(error.to_string(), "here", error.span.clone(), advice::for_file(&error.problem))
+        let message = match &error.problem {
+            TomlProblem::Model(error) => error.in_words(|units, unit| amounts::memory(units.0, unit)),
+            _ => error.to_string(),
+        };
+        self.error(message, "here", error.span.clone(), advice::for_file(&error.problem))
     }
 
     fn schedule_error(&self, error: &ScheduleFileError) -> Error {

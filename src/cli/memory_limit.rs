@@ -7,7 +7,9 @@ use num_rational::Ratio;
 
 use super::error::Error;
 use super::list::List;
+use super::time_arg::with_unit_meant;
 use crate::catalog::one_f_one_b_memory;
+use crate::draw::amounts;
 use crate::model::{Model, Units};
 use crate::text::Shown;
 use crate::text::quantity::{Quantity, Scale};
@@ -15,7 +17,7 @@ use crate::text::quantity::{Quantity, Scale};
 /// The option that sets a capacity.
 #[derive(Debug, Clone, Args)]
 pub struct MemoryLimit {
-    /// The memory of each device, in place of the model's limits: units, a percentage of 1F1B's, or an amount such as 60GiB
+    /// The memory of each device, in place of the model's limits: units of the model file, a percentage of 1F1B's, or an amount such as 60GiB
     ///
     /// A percentage refers to the peak memory of 1F1B with equal stages: one microbatch per device, each as
     /// large as the largest device's activations. An amount with a unit (B, KiB, MiB, GiB, TiB, kB, MB, GB, TB) needs a model
@@ -27,7 +29,7 @@ pub struct MemoryLimit {
 /// The option that sets a capacity, or several, one after the other.
 #[derive(Debug, Clone, Args)]
 pub struct MemoryLimits {
-    /// The memory of each device, in place of the model's limits: units, a percentage of 1F1B's, or an amount such as 60GiB;
+    /// The memory of each device, in place of the model's limits: units of the model file, a percentage of 1F1B's, or an amount such as 60GiB;
     /// or a list of these, such as 50%,75%,60GiB
     ///
     /// A percentage refers to the peak memory of 1F1B with equal stages: one microbatch per device, each as
@@ -63,8 +65,8 @@ impl PartialEq for Amount {
 /// What an amount is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
-    /// In units of the model.
-    Units(i64),
+    /// In units of the model's file.
+    Plain(Ratio<i128>),
     /// As a share of what 1F1B needs.
     Share(Ratio<i128>),
     /// In bytes.
@@ -93,9 +95,10 @@ fn value(text: &str) -> Result<Value, String> {
     // A unit is what sets an amount in bytes apart, right or wrong.
     if text.starts_with(|letter: char| letter.is_ascii_digit()) && text.ends_with(char::is_alphabetic) {
         let bytes = Quantity::parse(text).and_then(|amount| amount.in_base(Scale::Memory));
-        return bytes.map(Value::Bytes).map_err(|error| error.to_string());
+        return bytes.map(Value::Bytes).map_err(|error| with_unit_meant(&error));
     }
-    text.parse().ok().filter(|&units| units >= 0).map(Value::Units).ok_or_else(wrong)
+    let plain = Quantity::parse(text).ok().filter(|amount| amount.unit.is_empty());
+    plain.map(|amount| Value::Plain(amount.number)).ok_or_else(wrong)
 }
 
 /// An exact share from a percentage with decimals, such as `33.3`.
@@ -113,11 +116,22 @@ impl Amount {
     /// The amount in units of a model, rounded down.
     fn in_units(&self, model: &Model) -> Result<Units, Error> {
         let units = match self.value {
-            Value::Units(units) => return Ok(Units(units)),
+            Value::Plain(number) => number * self.units_in_plain_number(model)?,
             Value::Share(share) => share * i128::from(one_f_one_b_memory(model).0),
             Value::Bytes(amount) => amount / self.bytes_in_unit(model)?,
         };
         Ok(Units(i64::try_from(units.floor().to_integer()).unwrap_or(i64::MAX)))
+    }
+
+    /// What a number without a unit counts.
+    fn units_in_plain_number(&self, model: &Model) -> Result<i128, Error> {
+        model.units_per_plain_number().map(i128::from).ok_or_else(|| {
+            let amounts = format!("`{}` has amounts with units, so a limit needs one, too", model.name());
+            Error::usage(
+                format!("--memory {}: {amounts}", self.text),
+                format!("write --memory {}GiB, or the unit that you mean", self.text),
+            )
+        })
     }
 
     fn bytes_in_unit(&self, model: &Model) -> Result<i128, Error> {
@@ -152,7 +166,7 @@ impl MemoryLimit {
 
     /// Whether it was asked for in other than units of the model.
     pub fn is_relative(&self) -> bool {
-        self.memory.as_ref().is_some_and(|amount| !matches!(amount.value, Value::Units(_)))
+        self.memory.as_ref().is_some_and(|amount| !matches!(amount.value, Value::Plain(_)))
     }
 
     /// The model with the capacity asked for, or as it is.
@@ -162,9 +176,11 @@ impl MemoryLimit {
     pub fn apply(&self, model: Model) -> Result<Model, Error> {
         match self.units(&model)? {
             None => Ok(model),
-            Some(units) => model
-                .with_uniform_capacity(units)
-                .map_err(|error| Error::Usage { message: format!("--memory {units}: {error}"), help: None }),
+            Some(units) => model.with_uniform_capacity(units).map_err(|error| {
+                let error = error.in_words(|units, unit| amounts::memory(units.0, unit));
+                let asked = self.text().unwrap_or_default();
+                Error::Usage { message: format!("--memory {asked}: {error}"), help: None }
+            }),
         }
     }
 
@@ -185,8 +201,9 @@ mod tests {
     #[test]
     fn amounts_are_units_percentages_or_bytes() {
         for (text, value) in [
-            ("0", Value::Units(0)),
-            ("16", Value::Units(16)),
+            ("0", Value::Plain(Ratio::from_integer(0))),
+            ("16", Value::Plain(Ratio::from_integer(16))),
+            ("60.5", Value::Plain(Ratio::new(121, 2))),
             ("50%", Value::Share(Ratio::new(1, 2))),
             ("33.3%", Value::Share(Ratio::new(333, 1000))),
             ("100.0%", Value::Share(Ratio::from_integer(1))),
@@ -199,7 +216,6 @@ mod tests {
             "",
             "%",
             "-1",
-            "1.5",
             "-5%",
             "1.%",
             ".5%",
@@ -217,6 +233,34 @@ mod tests {
         ] {
             assert!(text.parse::<Amount>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_number_means_what_it_means_in_the_file_of_the_model() {
+        let within = |memory: &str, text: &str| {
+            let model = format!(
+                "name = \"x\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 2\n[time]\nforward = 1\n\
+                 backward_input = 1\nbackward_weight = 1\n[memory]\n{memory}\n"
+            );
+            let model = model::parse(&model).expect("a model");
+            let amount: Amount = text.parse().expect("an amount");
+            amount.in_units(&model).map(|units| units.0).map_err(|error| error.to_string())
+        };
+        let counted = "unit = \"GiB\"\nactivation = 7";
+        let scaled = "unit = \"GiB\"\nactivation = 6.8";
+        let without = "activation = \"6.8 GiB\"";
+        for (memory, text, units) in [
+            (counted, "60", 60),
+            (counted, "60.5", 60),
+            (scaled, "60", 60 << 30),
+            (scaled, "60.5", 121 << 29),
+            (scaled, "60GiB", 60 << 30),
+            (without, "60GiB", 60 << 30),
+        ] {
+            assert_eq!(within(memory, text), Ok(units), "{text} beside {memory}");
+        }
+        let error = within(without, "60").expect_err("no unit");
+        assert!(error.contains("needs one"), "{error}");
     }
 
     #[test]

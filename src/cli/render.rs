@@ -298,7 +298,7 @@ impl RenderArgs {
     /// The drawing of a picture. A note says what it omits.
     fn drawing(&self, picture: &Picture<'_>) -> Result<Drawing, Error> {
         let hidden = self.hide.iter().copied().map(Part::from).collect();
-        let extent = self.extent.of(picture.makespan(), picture.costs())?;
+        let extent = self.extent.of(picture.makespan(), picture.model())?;
         let how = Svg { width: self.width, height: self.height, hidden, extent };
         let too_small = |error: SvgError| {
             Error::usage(error.to_string(), "choose a larger one, or leave parts out with --hide")

@@ -81,9 +81,10 @@ pub fn unasked(searches: usize) -> Duration {
     UNASKED.saturating_mul(u32::try_from(searches).unwrap_or(u32::MAX))
 }
 
-/// A positive number of seconds, with decimals.
+/// A positive number of seconds, with decimals, or a time with a unit, such as `90s`.
 pub fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
+    let plain = text.strip_suffix('s').filter(|rest| rest.ends_with(|letter: char| letter.is_ascii_digit()));
+    let seconds = plain.unwrap_or(text).parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| format!("`{text}` is not a positive number of seconds"))

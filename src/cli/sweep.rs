@@ -190,7 +190,9 @@ impl Case {
             None => Ok(model.clone()),
             Some(Ok(limited)) => Ok(limited),
             // Too little for the weights alone is an answer about this limit, not a mistake in the list.
-            Some(Err(error @ ModelError::NoRoomForWeights { .. })) => Err(error.to_string()),
+            Some(Err(error @ ModelError::NoRoomForWeights { .. })) => {
+                Err(error.in_words(|units, unit| amounts::memory(units.0, unit)))
+            }
             Some(Err(_)) => Ok(limit.apply(model.clone())?),
         };
         Ok(Self { combination, size, model })

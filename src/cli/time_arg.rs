@@ -5,14 +5,15 @@ use std::str::FromStr;
 use num_rational::Ratio;
 
 use super::error::Error;
+use crate::advice::unit_meant;
 use crate::model::{Model, Ticks};
-use crate::text::quantity::{Quantity, Scale};
+use crate::text::quantity::{Quantity, QuantityError, Scale};
 
-/// A time as it was asked for: a number of ticks, or an amount such as `13.08ms`.
+/// A time as it was asked for: a number without a unit, or an amount such as `13.08ms`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimeArg {
-    /// In ticks of the model.
-    Ticks(Ticks),
+    /// In units of the model's file, with how it was written.
+    Plain(Ratio<i128>, String),
     /// In nanoseconds, with how it was written.
     Nanoseconds(Ratio<i128>, String),
 }
@@ -23,13 +24,22 @@ impl FromStr for TimeArg {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
             || format!("`{text}` is neither a number of ticks, such as 18, nor a time, such as 13.08ms");
-        if let Ok(ticks) = text.parse() {
-            return if ticks < 0 { Err(wrong()) } else { Ok(Self::Ticks(Ticks(ticks))) };
-        }
         let quantity = Quantity::parse(text).map_err(|_| wrong())?;
-        let nanoseconds = quantity.in_base(Scale::Time).map_err(|error| error.to_string())?;
+        if quantity.unit.is_empty() {
+            return Ok(Self::Plain(quantity.number, text.to_owned()));
+        }
+        let nanoseconds = quantity.in_base(Scale::Time).map_err(|error| with_unit_meant(&error))?;
         Ok(Self::Nanoseconds(nanoseconds, text.to_owned()))
     }
+}
+
+/// What is wrong with an amount, with the unit that was probably meant.
+pub fn with_unit_meant(error: &QuantityError) -> String {
+    let meant = match error {
+        QuantityError::Unit { unit, scale } => unit_meant(unit, *scale),
+        _ => None,
+    };
+    meant.map_or_else(|| error.to_string(), |meant| format!("{error}; did you mean `{meant}`?"))
 }
 
 impl TimeArg {
@@ -38,18 +48,31 @@ impl TimeArg {
     /// # Errors
     /// When it has a unit and the model's ticks have none, or it is too long to count.
     pub fn ticks(&self, model: &Model) -> Result<Ticks, Error> {
-        let (nanoseconds, text) = match self {
-            Self::Ticks(ticks) => return Ok(*ticks),
-            Self::Nanoseconds(nanoseconds, text) => (nanoseconds, text),
-        };
         let unit = &model.costs().unit;
-        let Some(tick) = model.costs().nanoseconds_per_tick() else {
-            return Err(Error::usage(
-                format!("{text} is a time with a unit, but `{}` counts time in {unit}", model.name()),
-                "give a number of ticks, such as 18; or name the unit in the model: `unit = \"us\"` in [time]",
-            ));
+        let (ticks, text) = match self {
+            Self::Plain(number, text) => {
+                let Some(ticks) = model.ticks_per_plain_number() else {
+                    return Err(Error::usage(
+                        format!(
+                            "{text}: `{}` has times with units, so this time needs one, too",
+                            model.name()
+                        ),
+                        format!("write {text}ms, or the unit that you mean"),
+                    ));
+                };
+                (number * i128::from(ticks), text)
+            }
+            Self::Nanoseconds(nanoseconds, text) => {
+                let Some(tick) = model.costs().nanoseconds_per_tick() else {
+                    return Err(Error::usage(
+                        format!("{text} is a time with a unit, but `{}` counts time in {unit}", model.name()),
+                        "give a number of ticks, such as 18; or name the unit in the model: `unit = \"us\"` in [time]",
+                    ));
+                };
+                (nanoseconds / i128::from(tick), text)
+            }
         };
-        let ticks = (nanoseconds / i128::from(tick)).ceil().to_integer();
+        let ticks = ticks.ceil().to_integer();
         i64::try_from(ticks).map(Ticks).map_err(|_| Error::Usage {
             message: format!("{text} is too long to count in {unit}"),
             help: None,
@@ -65,14 +88,14 @@ mod tests {
     #[test]
     fn times_are_ticks_or_amounts() {
         for (text, time) in [
-            ("0", TimeArg::Ticks(Ticks(0))),
-            ("18", TimeArg::Ticks(Ticks(18))),
+            ("0", TimeArg::Plain(Ratio::from_integer(0), "0".to_owned())),
+            ("18", TimeArg::Plain(Ratio::from_integer(18), "18".to_owned())),
             ("13.08ms", TimeArg::Nanoseconds(Ratio::from_integer(13_080_000), "13.08ms".to_owned())),
             ("2 s", TimeArg::Nanoseconds(Ratio::from_integer(2_000_000_000), "2 s".to_owned())),
         ] {
             assert_eq!(text.parse(), Ok(time), "{text}");
         }
-        for text in ["", "-1", "1.5", "18 fortnights", "3GiB", "soon", "-1ms"] {
+        for text in ["", "-1", "18 fortnights", "3GiB", "soon", "-1ms"] {
             assert!(text.parse::<TimeArg>().is_err(), "{text}");
         }
     }
@@ -80,17 +103,23 @@ mod tests {
     #[test]
     fn amounts_are_rounded_up_to_ticks_of_the_model() {
         let within = |unit: &str, text: &str| {
+            let (unit, forward) = unit.split_once(' ').unwrap_or((unit, "1"));
             let model = format!(
                 "name = \"x\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 2\n[time]\nunit = \"{unit}\"\n\
-                 forward = 1\nbackward_input = 1\nbackward_weight = 1\n"
+                 forward = {forward}\nbackward_input = 1\nbackward_weight = 1\n"
             );
             let model = model::parse(&model).expect("a model");
             let time: TimeArg = text.parse().expect("a time");
             time.ticks(&model).map(|ticks| ticks.0).map_err(|error| error.to_string())
         };
-        for (unit, text, ticks) in
-            [("us", "13.08ms", 13_080), ("ms", "13.08ms", 14), ("tick", "7", 7), ("ns", "0.5us", 500)]
-        {
+        for (unit, text, ticks) in [
+            ("us", "13.08ms", 13_080),
+            ("ms", "13.08ms", 14),
+            ("tick", "7", 7),
+            ("ns", "0.5us", 500),
+            ("ms 1.5", "7", 7_000_000),
+            ("ms 1.5", "0.5", 500_000),
+        ] {
             assert_eq!(within(unit, text), Ok(ticks), "{text} in {unit}");
         }
         assert!(within("tick", "13.08ms").is_err());

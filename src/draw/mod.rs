@@ -51,7 +51,7 @@ use std::fmt;
 use crate::analysis::{
     Engine, Job, Lane, Phases, Places, Span, Subject, Utilisation, Work, lanes, optimizer_steps,
 };
-use crate::model::{Costs, Device, Kind, Link, Model, Pass, Shape, Ticks, Units};
+use crate::model::{Device, Kind, Link, Model, Pass, Shape, Ticks, Units};
 use crate::replay::{Held, Rate, Timing, Verdict, end_of, memory_along};
 use crate::schedule::Schedule;
 
@@ -153,10 +153,10 @@ impl<'a> Picture<'a> {
         self.timing.metrics.makespan
     }
 
-    /// The model's times, whose unit that of the picture is.
+    /// The model, whose units those of the picture are.
     #[must_use]
-    pub const fn costs(&self) -> &'a Costs {
-        self.model.costs()
+    pub const fn model(&self) -> &'a Model {
+        self.model
     }
 
     fn devices(&self) -> impl Iterator<Item = Device> {

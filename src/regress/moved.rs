@@ -46,11 +46,11 @@ fn of_pass(pass: &str, moves: &[Move<'_>], sizes: &[u32]) -> Change {
     let there = own.iter().filter_map(|one| one.place.devices).unique().collect_vec();
     let same = own.iter().filter(|one| one.to - one.from == first.to - first.from).count();
     let mut message = format!(
-        "{kind} of chunk {chunk}: {} on device {} of {}, was {}",
+        "{kind} of chunk {chunk}: starts at {}, was {} (device {} of {})",
         first.to,
+        first.from,
         number(first.place.device),
-        number(first.place.devices),
-        first.from
+        number(first.place.devices)
     );
     if own.len() > 1 {
         let by = match first.to - first.from {
@@ -60,9 +60,9 @@ fn of_pass(pass: &str, moves: &[Move<'_>], sizes: &[u32]) -> Change {
             ticks => format!("{} ticks earlier", -ticks),
         };
         let others = if same == own.len() {
-            format!("; likewise {by} in {} more places", own.len() - 1)
+            format!("; {by} in {} places", own.len())
         } else {
-            format!("; {by} in {same} of {} places", own.len())
+            format!("; moved in {} places, {by} in {same} of them", own.len())
         };
         message.push_str(&others);
     }

@@ -1,7 +1,8 @@
 //! Promises over what is measured: `makespan <= 1.05 * bound`.
 //!
 //! They are written in the grammar of the formulas of block families, with `*` and `/` of any two numbers and
-//! without `div`, `mod` and `if`. Numbers are integers or decimals. Everything is exact.
+//! without `div`, `mod` and `if`. Numbers are integers or decimals, and may have a unit of time or of memory: `60 GiB`. Everything
+//! is exact.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,6 +11,7 @@ use crate::block::family::{
     Comparison, FormulaError, FormulaProblem, Language, MAX_NESTING, Parser, Token, Vocabulary,
 };
 use crate::replay::Rate;
+use crate::text::quantity::Scale;
 
 /// What a promise may speak of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +34,10 @@ pub enum Quantity {
     Devices,
     /// `m`: the number of microbatches.
     Microbatches,
+    /// A nanosecond, in ticks, which numbers with a unit of time are multiples of. It has no name.
+    Nanosecond,
+    /// A byte, in units of memory, which numbers with a unit of memory are multiples of. It has no name.
+    Byte,
 }
 
 impl Quantity {
@@ -199,6 +205,19 @@ impl Language for Measured {
         decimal(digits).map(Sum::Number).ok_or_else(|| FormulaProblem::Decimal(digits.to_owned()))
     }
 
+    fn in_unit(&self, digits: &str, unit: &str) -> Option<Result<Sum, FormulaProblem>> {
+        let sizes = [(Scale::Time, Quantity::Nanosecond), (Scale::Memory, Quantity::Byte)];
+        let (size, base) = sizes.into_iter().find_map(|(scale, base)| {
+            let known = scale.units().iter().find(|(name, _)| *name == unit);
+            known.map(|&(_, size)| (size, base))
+        })?;
+        let number = decimal(digits).ok_or_else(|| FormulaProblem::Decimal(digits.to_owned()));
+        Some(number.map(|number| {
+            let number = Sum::Number(number * Rate::from_integer(size));
+            Sum::Join(Box::new(number), Operator::Times, Box::new(Sum::Quantity(base)))
+        }))
+    }
+
     fn quantity(&self, name: &str) -> Result<Sum, FormulaProblem> {
         let found = Quantity::ALL.into_iter().find(|(_, known)| *known == name);
         found.map(|(quantity, _)| Sum::Quantity(quantity)).ok_or_else(|| FormulaProblem::NotMeasured {
@@ -264,6 +283,8 @@ mod tests {
                 Quantity::BubbleRate => Rate::new(1, 10),
                 Quantity::PeakMemory => Rate::from_integer(4),
                 Quantity::Devices => Rate::from_integer(3),
+                // A tick is a microsecond.
+                Quantity::Nanosecond => Rate::new(1, 1000),
                 _ => return None,
             })
         })
@@ -280,6 +301,11 @@ mod tests {
             ("peak_memory > 4 or (d = 3 and -d < 0)", Some(true)),
             ("(makespan - bound) * 20 = bound", Some(true)),
             ("peak_memory != 4", Some(false)),
+            ("makespan <= 105 us and makespan > 0.104 ms", Some(true)),
+            ("bound + 5us = makespan", Some(true)),
+            ("-makespan < -1ns", Some(true)),
+            // Memory has no unit here.
+            ("peak_memory <= 60 GiB", None),
             ("m >= 1", None),
             ("makespan / (d - 3) > 0", None),
             ("makespan*999999999*999999999*999999999 > 0", None),
@@ -298,6 +324,8 @@ mod tests {
             ("makespan <= ", 12..12, "expected a number"),
             ("makspan <= 3", 0..7, "`makspan` is not measured; there are makespan, "),
             ("makespan <= 3 4", 14..15, "expected `and`, `or` or the end, found `4`"),
+            ("makespan <= 3 fortnights", 14..24, "expected `and`, `or` or the end, found `fortnights`"),
+            ("makespan <= 1.2.3 ms", 12..17, "`1.2.3` is not a number"),
             ("makespan <= 1.", 12..14, "`1.` is not a number"),
             ("makespan <= 1.2.3", 12..17, "`1.2.3` is not a number"),
             ("makespan <= 12345678901", 12..23, "is not a number"),

@@ -162,8 +162,17 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     opened.map_err(|error| failed(path, &error))
 }
 
-/// Whether a database is a store: `false` where it is empty.
+/// Whether a database is a store: `false` where it is empty. Another process may make it one at the same time, so all that
+/// tells is read at one moment.
 fn is_store(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+    let run = |statement| connection.execute_batch(statement).map_err(|error| failed(path, &error));
+    run("SAVEPOINT recognition")?;
+    let found = is_store_at_once(connection, path);
+    run("RELEASE recognition")?;
+    found
+}
+
+fn is_store_at_once(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     let number = |query: &str| {
         connection.query_row(query, [], |row| row.get::<_, i64>(0)).map_err(|error| failed(path, &error))
     };

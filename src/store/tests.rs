@@ -44,6 +44,19 @@ fn what_is_kept_is_there_when_the_store_is_opened_again() {
 }
 
 #[test]
+fn a_store_that_others_are_making_is_opened() {
+    for _ in 0..40 {
+        let (_folder, path) = place();
+        std::thread::scope(|scope| {
+            let openers: Vec<_> = (0..4).map(|_| scope.spawn(|| Store::open(&path).map(drop))).collect();
+            for opener in openers {
+                opener.join().expect("no panic").expect("a store, new or not");
+            }
+        });
+    }
+}
+
+#[test]
 fn the_longest_search_is_kept_and_one_that_ended_by_itself_for_good() {
     let (_folder, path) = place();
     let store = Store::open(&path).expect("a new store");

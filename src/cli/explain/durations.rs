@@ -3,6 +3,7 @@
 use std::fmt;
 
 use itertools::Itertools as _;
+use num_rational::Ratio;
 use serde::Serialize;
 
 use crate::analysis::{Part, Sensitivity};
@@ -26,8 +27,21 @@ pub struct DurationReport {
     saves_at_low: Option<i64>,
     /// How much longer the makespan is when it is 1 % longer, rounded up to a tick.
     costs_at_one_percent: i64,
-    /// How much longer it may be until the makespan is longer.
+    /// The same, exact: `"num/den"`.
+    costs_at_one_percent_exact: String,
+    /// How much longer it may be until the makespan is longer, rounded down to a tick.
     free: i64,
+    /// The same, rounded down to a hundredth of a tick: `"num/den"`.
+    free_exact: String,
+    #[serde(skip)]
+    exactly: Exactly,
+}
+
+/// What `--json` has as text.
+#[derive(Debug)]
+struct Exactly {
+    costs: Ratio<i64>,
+    free: Ratio<i64>,
 }
 
 impl From<Sensitivity> for DurationReport {
@@ -36,14 +50,18 @@ impl From<Sensitivity> for DurationReport {
             Part::Duration(stage, kind) => (stage, kind.letter().to_string()),
             Part::Latency(stage) => (stage, "latency".to_owned()),
         };
+        let text = |ticks: Ratio<i64>| format!("{}/{}", ticks.numer(), ticks.denom());
         Self {
             stage: stage.0,
             kind,
             ticks: found.ticks.0,
             low: found.low.map(|ticks| ticks.0),
             saves_at_low: found.saves.map(|ticks| ticks.0),
-            costs_at_one_percent: found.costs.0,
-            free: found.free.0,
+            costs_at_one_percent: found.costs.ceil().to_integer(),
+            costs_at_one_percent_exact: text(found.costs),
+            free: found.free.to_integer(),
+            free_exact: text(found.free),
+            exactly: Exactly { costs: found.costs, free: found.free },
         }
     }
 }
@@ -72,11 +90,11 @@ impl fmt::Display for DurationTable<'_> {
                 row.low
                     .map_or_else(|| time(row.ticks), |low| format!("{} to {}", time(low), time(row.ticks))),
                 row.saves_at_low.map_or_else(dash, time),
-                time(row.costs_at_one_percent),
-                time(row.free),
+                self.amounts.time_or_count(row.exactly.costs),
+                self.amounts.time_or_count(row.exactly.free),
             ]
         };
-        let headings = ["stage", "pass", "takes", "low end saves", "longer costs", "free"];
+        let headings = ["stage", "pass", "takes", "low end saves", "1 % longer costs", "free"];
         let mut table = Table::new(headings);
         for (cells, rows) in &self.rows.iter().chunk_by(|row| figures(row)) {
             let stages: Vec<u32> = rows.map(|row| row.stage).collect();

@@ -4,10 +4,11 @@ use std::fmt;
 
 use itertools::Itertools;
 
+use super::location::Root;
 use super::{CheckedSuite, word};
 use crate::cli::file_name::FileName;
 use crate::cli::violations::count;
-use crate::regress::{Change, CheckedDesign, DesignOutcome, Place, Severity, SuiteReport, Tally};
+use crate::regress::{Cause, Change, CheckedDesign, DesignOutcome, Place, Severity, SuiteReport, Tally};
 
 /// How many changes of one kind are shown in full; one, where nothing is worse or better. The rest are listed
 /// by place.
@@ -22,9 +23,12 @@ impl fmt::Display for Text<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let checked = self.0;
         let CheckedSuite { report, directory, accepted, .. } = checked;
+        let causes = checked.suite.causes(report);
         for result in &report.results {
             if !result.changes.is_empty() {
-                writeln!(out, "{}\n{}", title(result), Changes { checked, result })?;
+                write!(out, "{}\n{}", title(result), Changes { checked, result })?;
+                self.causes(out, &causes, result)?;
+                writeln!(out)?;
             }
         }
         let tally = report.tally();
@@ -33,6 +37,10 @@ impl fmt::Display for Text<'_> {
             writeln!(out, "{undecided}")?;
         }
         let Some(accepted) = accepted else {
+            for result in report.results.iter().filter(|result| !result.is_as_expected()) {
+                writeln!(out, "cannot be accepted: {}", self.refusal(result))?;
+            }
+            self.broken_promise(out)?;
             if can_be_accepted(report) {
                 writeln!(
                     out,
@@ -53,23 +61,53 @@ impl fmt::Display for Text<'_> {
         }
         for name in &accepted.refused {
             let Some(result) = report.results.iter().find(|result| result.design == *name) else { continue };
-            let why = if !result.is_invalid() {
-                "valid, but the manifest has `expect = \"invalid\"`".to_owned()
-            } else if result.is_expected_to_be_invalid {
-                let places: Vec<String> = result.newly_invalid.iter().map(Place::to_string).collect();
-                let record = FileName::of(self.0.suite.record_path(name));
-                format!(
-                    "invalid where its record is not{}; if it is there as an example of that too, remove {record} and \
-                     accept it anew",
-                    listed(&places)
-                )
-            } else {
-                "invalid; if it is there as an example of that, give it `expect = \"invalid\"` in the manifest"
-                    .to_owned()
-            };
-            writeln!(out, "not accepted: {name} is {why}")?;
+            writeln!(out, "not accepted: {}", self.refusal(result))?;
         }
-        if report.results.iter().any(CheckedDesign::breaks_a_promise) {
+        self.broken_promise(out)
+    }
+}
+
+impl Text<'_> {
+    /// Where the changes of a design come from.
+    fn causes(
+        &self,
+        out: &mut fmt::Formatter<'_>,
+        causes: &[Cause<'_>],
+        result: &CheckedDesign,
+    ) -> fmt::Result {
+        let is_own =
+            |cause: &&Cause<'_>| cause.effects.iter().any(|effect| effect.design.design == result.design);
+        // What was accepted needs no cause.
+        for cause in causes.iter().filter(is_own).filter(|_| self.0.accepted.is_none()) {
+            let place = format!("{}:{}", Root::here().name(&cause.file), cause.line);
+            writeln!(out, "  {:<9}  {place}: {}", "cause", cause.what)?;
+        }
+        Ok(())
+    }
+
+    /// Why a design cannot be accepted, and what helps.
+    fn refusal(&self, result: &CheckedDesign) -> String {
+        let name = &result.design;
+        if !result.is_invalid() {
+            format!("{name} is valid, but the manifest has `expect = \"invalid\"`")
+        } else if result.is_expected_to_be_invalid {
+            let places: Vec<String> = result.newly_invalid.iter().map(Place::to_string).collect();
+            let record = FileName::of(self.0.suite.record_path(name));
+            format!(
+                "{name} is invalid where its record is not{}; if it is there as an example of that too, remove {record} and \
+                 accept it anew",
+                listed(&places)
+            )
+        } else {
+            format!(
+                "{name} is invalid; if it is there as an example of that, give it `expect = \"invalid\"` in the manifest"
+            )
+        }
+    }
+
+    /// What becomes of promises that are broken.
+    fn broken_promise(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.report.results.iter().any(CheckedDesign::breaks_a_promise) {
             writeln!(
                 out,
                 "a broken promise remains a regression until the design keeps it or the promise is removed"
@@ -179,8 +217,15 @@ pub(super) fn summary(tally: Tally) -> String {
 
 /// Whether there is anything that `--accept` would record.
 pub(super) fn can_be_accepted(report: &SuiteReport) -> bool {
-    let is_to_accept =
-        |result: &CheckedDesign| result.outcome != DesignOutcome::Unchanged && result.is_as_expected();
+    // A promise that was broken when the record was made stays broken.
+    let is_recorded = |change: &Change| {
+        change.topic == "promise" && change.values.as_ref().is_some_and(|(before, after)| before == after)
+    };
+    let is_to_accept = |result: &CheckedDesign| {
+        result.outcome != DesignOutcome::Unchanged
+            && result.is_as_expected()
+            && !result.changes.iter().all(is_recorded)
+    };
     report.fails(true) && report.results.iter().any(is_to_accept)
 }
 

@@ -17,10 +17,16 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// The root that an environment variable names, else the working directory.
-    pub(super) fn of(variable: &str) -> Self {
+    /// The working directory, for people who look there.
+    pub(super) fn here() -> Self {
         let current = env::current_dir().unwrap_or_default();
         let current = current.canonicalize().unwrap_or(current);
+        Self { root: current.clone(), current }
+    }
+
+    /// The root that an environment variable names, else the working directory.
+    pub(super) fn of(variable: &str) -> Self {
+        let Self { current, .. } = Self::here();
         let root = env::var_os(variable).filter(|root| !root.is_empty()).map(PathBuf::from);
         let root = root.map(|root| root.canonicalize().unwrap_or(root));
         // A variable that is left over from elsewhere names nothing here.

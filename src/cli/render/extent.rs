@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::error::Error;
 use crate::draw::{Extent, amounts};
-use crate::model::{Costs, Ticks};
+use crate::model::{Model, Ticks};
 use crate::text::quantity::{Quantity, Scale};
 
 /// The options that choose a part of the time.
@@ -37,19 +37,19 @@ impl ExtentArgs {
     ///
     /// # Errors
     /// When a text is no time, or the times are not those of a part of the schedule.
-    pub fn of(&self, makespan: Ticks, costs: &Costs) -> Result<Extent, Error> {
+    pub fn of(&self, makespan: Ticks, model: &Model) -> Result<Extent, Error> {
         if self.all {
             return Ok(Extent::Whole);
         }
         let read = |option: &str, text: &Option<String>| {
-            text.as_ref().map(|text| instant(option, text, costs)).transpose()
+            text.as_ref().map(|text| instant(option, text, model)).transpose()
         };
         let (from, to) = (read("--from", &self.from)?, read("--to", &self.to)?);
         if from.is_none() && to.is_none() {
             return Ok(Extent::Fitting);
         }
         let (from, to) = (from.unwrap_or(Ticks::ZERO), to.unwrap_or(makespan).min(makespan));
-        let shown = |ticks: Ticks| amounts::time(ticks.0, &costs.unit);
+        let shown = |ticks: Ticks| amounts::time(ticks.0, &model.costs().unit);
         if from >= makespan {
             return Err(Error::usage(
                 format!("--from {} is not before the end of the schedule, {}", shown(from), shown(makespan)),
@@ -67,12 +67,14 @@ impl ExtentArgs {
 }
 
 /// An instant as it was given: ticks, or a time with a unit, which is rounded down to whole ticks.
-fn instant(option: &str, text: &str, costs: &Costs) -> Result<Ticks, Error> {
+fn instant(option: &str, text: &str, model: &Model) -> Result<Ticks, Error> {
+    let costs = model.costs();
     let wrong = |message: String| {
         let help = match costs.nanoseconds_per_tick() {
-            Some(_) => {
+            Some(_) if model.ticks_per_plain_number() == Some(1) => {
                 format!("write a number of ticks, which are {} here, or a time such as 200ms", costs.unit)
             }
+            Some(_) => "write a time such as 200ms".to_owned(),
             None => {
                 format!("write a number of ticks: the unit of this model, {}, is no unit of time", costs.unit)
             }
@@ -80,8 +82,12 @@ fn instant(option: &str, text: &str, costs: &Costs) -> Result<Ticks, Error> {
         Error::usage(format!("{option} {text}: {message}"), help)
     };
     let quantity = Quantity::parse(text).map_err(|error| wrong(error.to_string()))?;
-    let is_tick = quantity.unit.is_empty() || quantity.unit == costs.unit || quantity.unit == "ticks";
-    let ticks = if is_tick {
+    let ticks = if quantity.unit.is_empty() {
+        let Some(ticks) = model.ticks_per_plain_number() else {
+            return Err(wrong("the model has times with units, so this time needs one, too".to_owned()));
+        };
+        quantity.number * i128::from(ticks)
+    } else if quantity.unit == costs.unit || quantity.unit == "ticks" {
         quantity.number
     } else {
         let Some(tick) = costs.nanoseconds_per_tick() else {
@@ -97,11 +103,12 @@ fn instant(option: &str, text: &str, costs: &Costs) -> Result<Ticks, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Model, Placement};
+    use crate::model::{Costs, Placement};
 
-    fn costs(unit: &str) -> Costs {
+    fn counted_in(unit: &str) -> Model {
         let model = Model::unit(Placement::linear(2).expect("a placement"), 1).expect("a model");
-        Costs { unit: unit.to_owned(), ..model.costs().clone() }
+        let costs = Costs { unit: unit.to_owned(), ..model.costs().clone() };
+        model.with_costs(costs).expect("a model")
     }
 
     #[test]
@@ -109,7 +116,7 @@ mod tests {
         let extent = |from: &str, to: &str, unit: &str| {
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             ExtentArgs { from: text(from), to: text(to), all: false }
-                .of(Ticks(1_000_000), &costs(unit))
+                .of(Ticks(1_000_000), &counted_in(unit))
                 .map_err(|error| error.to_string())
         };
         let between = |from, to| Ok(Extent::Between { from: Ticks(from), to: Ticks(to) });

@@ -2,7 +2,7 @@
 
 use num_rational::Ratio;
 
-use super::{Amount, Amounts, Scales, TIMES, fitting, rounded};
+use super::{Amount, Amounts, Scales, TIMES, digits, fitting, rounded};
 use crate::draw::{in_unit, plural};
 use crate::model::Ticks;
 use crate::text::quantity::Scale;
@@ -35,8 +35,12 @@ impl Amounts<'_> {
 
     /// A time with the unit that suits it; a plain number where a heading says what all [are counted](Self::counted) in.
     pub(crate) fn time_or_count(self, ticks: impl Into<Amount>) -> String {
-        let ticks = ticks.into();
-        if self.base(Scale::Time).is_some() { self.time(ticks) } else { ticks.to_string() }
+        let Amount(ticks) = ticks.into();
+        match self.base(Scale::Time) {
+            Some(_) => self.time(ticks),
+            None if self.exact => ticks.to_string(),
+            None => digits(ticks),
+        }
     }
 
     /// What a heading says of its times: `, in ticks`; nothing where each time brings its own unit.

@@ -21,7 +21,7 @@ use crate::block::Passes;
 use crate::certificate::{STEPS, steady_bound_until};
 use crate::encode::{BlockObjective, BlockOutcome};
 use crate::estimate::is_affordable;
-use crate::model::{Model, Ticks, Units};
+use crate::model::{Device, Model, Ticks, Units};
 use crate::replay::replay;
 
 /// What sets the time per microbatch of the steady phase.
@@ -43,8 +43,8 @@ pub struct Steady {
     /// device never idles. Nothing when the block keeps to them, when it could not be decided, or when
     /// stages may be recomputed.
     pub conflict: Option<Conflict>,
-    /// The memory that would be enough for such a block, the same on every device, in units, where that
-    /// is known.
+    /// A capacity that would be enough for such a block, the same on every device, weights included, in units, where
+    /// one is known.
     pub enough: Option<Units>,
 }
 
@@ -73,7 +73,8 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
     let (conflict, enough) = if per_microbatch > lossless && !recomputes {
         let conflict = conflict::conflict(model, |model| is_possible(model, lossless, stop));
         let free = model.with_uniform_activation_capacity(None).ok()?;
-        (conflict, zone::least_memory(&free, Passes::SPLIT, lossless, stop).ok().map(|best| best.peak_max()))
+        let best = zone::least_memory(&free, Passes::SPLIT, lossless, stop).ok();
+        (conflict, best.map(|best| capacity_for(model, &best.peak)))
     } else {
         (None, None)
     };
@@ -102,6 +103,13 @@ pub fn steady(model: &Model, stop: &Stop) -> Option<Steady> {
         parts.into_iter().filter(|part| turns(part) > 0).max_by_key(turns)
     });
     Some(Steady { work, interval: per_microbatch, several, bound, cycle, conflict, enough })
+}
+
+/// The least capacity, the same on every device, under which each has room for its weights and so much of activations.
+fn capacity_for(model: &Model, activations: &[Units]) -> Units {
+    let needs =
+        Device::all(model.devices()).zip(activations).map(|(device, &peak)| peak + model.resident(device));
+    needs.max().unwrap_or_default()
 }
 
 /// Whether a model has a block of one microbatch at an interval, as far as that can be told exactly and

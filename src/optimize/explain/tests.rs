@@ -1,12 +1,32 @@
 use std::time::Duration;
 
 use super::*;
-use crate::model::{Device, Placement};
+use crate::model::{Memory, Placement};
 use crate::optimize::{Options, optimize};
 
 fn limited(placement: Placement, microbatches: u32, times: [i64; 4], capacity: i64) -> Model {
     let model = Model::equal_stages(placement, microbatches, times).expect("a model");
     model.with_uniform_activation_capacity(Some(Units(capacity))).expect("a capacity")
+}
+
+/// What is said to be enough is, weights included, and is a capacity as a model file gives it.
+#[test]
+fn the_capacity_that_is_enough_has_room_for_weights() {
+    let placement = Placement::linear(3).expect("a placement");
+    let plain = Model::equal_stages(placement.clone(), 1, [1, 1, 1, 0]).expect("a model");
+    let memory = Memory { weights: vec![Units(40), Units(10), Units(10)], ..plain.memory().clone() };
+    let model =
+        Model::new("weights".to_owned(), None, placement, 1, plain.costs().clone(), memory).expect("a model");
+    let lossless = |capacity: Units| {
+        let model = model.with_uniform_capacity(capacity).expect("a capacity");
+        let steady = steady(&model, &Stop::default()).expect("a block");
+        (steady.interval == Ratio::from_integer(steady.work.0), steady.enough)
+    };
+    let (is_lossless, enough) = lossless(Units(42));
+    assert!(!is_lossless, "two activations are too few");
+    let enough = enough.expect("it is known");
+    assert_eq!(enough, Units(43));
+    assert!(lossless(enough).0);
 }
 
 #[test]

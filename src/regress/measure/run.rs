@@ -4,12 +4,14 @@ use super::facts::Facts;
 use crate::analysis::{longest_lifespans, steady_interval};
 use crate::certificate::{Objective, lower_bound_within};
 use crate::comm::{self, CommunicationPlan};
+use crate::draw::amounts::Amounts;
 use crate::lowering;
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::regress::fact::{Place, Value, What};
 use crate::regress::promise::Quantity;
-use crate::replay::{Rate, Timing, Verdict, replay};
+use crate::replay::{Rate, Timing, Verdict, Violation, replay};
 use crate::schedule::Schedule;
+use crate::text::quantity::Scale;
 
 /// How many steps a lower bound may spend on sets of states: hundredths of a second.
 pub const BOUND_STEPS: u64 = 200_000;
@@ -41,7 +43,9 @@ pub(super) fn run(
     let verdict = replay(model, schedule);
     let timing = verdict.timing.as_ref().filter(|_| verdict.is_valid());
     let Some(timing) = timing else {
-        facts.invalid(place, verdict.violations.first().map(ToString::to_string));
+        let amounts = Amounts::new(false, &model.costs().unit, &model.memory().unit);
+        let why = |violation: &Violation| violation.in_words(|units| amounts.further_memory(units));
+        facts.invalid(place, verdict.violations.first().map(why));
         if detail == Detail::All {
             orders(facts, place, schedule);
         }
@@ -60,6 +64,7 @@ pub(super) fn run(
         (Quantity::Devices, whole(schedule.devices().into())),
         (Quantity::Microbatches, whole(schedule.microbatches().into())),
     ];
+    values.extend(units(model));
     let interval = steady_interval(schedule, timing)
         .map(|interval| Rate::new(i128::from(*interval.numer()), i128::from(*interval.denom())));
     values.extend(interval.map(|interval| (Quantity::Interval, interval)));
@@ -87,6 +92,17 @@ pub(super) fn run(
         orders(facts, place, schedule);
     }
     verdict
+}
+
+/// What a nanosecond and a byte are, where times and memory have units.
+fn units(model: &Model) -> impl Iterator<Item = (Quantity, Rate)> {
+    let part = |whole: i128| Rate::new(1, whole);
+    let memory = Scale::Memory.units().iter().find(|(name, _)| *name == model.memory().unit);
+    let units = [
+        (Quantity::Nanosecond, model.costs().nanoseconds_per_tick().map(|tick| part(tick.into()))),
+        (Quantity::Byte, memory.map(|&(_, bytes)| part(bytes))),
+    ];
+    units.into_iter().filter_map(|(quantity, value)| Some((quantity, value?)))
 }
 
 fn whole(number: i64) -> Rate {

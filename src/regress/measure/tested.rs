@@ -1,8 +1,10 @@
 //! Promises over what is measured, compared with what was.
 
 use super::facts::Facts;
+use crate::draw::amounts::Amounts;
 use crate::regress::fact::{Place, RecordedVerdict};
 use crate::regress::promise::{Measurable, Quantity};
+use crate::replay::Rate;
 
 /// The verdict about a promise over what was measured, wherever it was; of a family, at its own durations.
 pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (RecordedVerdict, String) {
@@ -14,8 +16,8 @@ pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (RecordedVerdict, S
             Some(true) => kept.push(place),
             Some(false) => {
                 let spoken = promise.quantities().into_iter();
-                let spoken =
-                    spoken.filter_map(|(quantity, name)| Some(format!("{name} = {}", value(quantity)?)));
+                let spoken = spoken
+                    .filter_map(|(quantity, name)| Some(format!("{name} = {}", shown(quantity, &value)?)));
                 let spoken = spoken.collect::<Vec<_>>().join(", ");
                 let at = if *place == Place::default() { String::new() } else { format!("at {place}: ") };
                 return (RecordedVerdict::Refuted, format!("{at}{spoken}"));
@@ -27,6 +29,22 @@ pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (RecordedVerdict, S
         return (RecordedVerdict::Unknown, "nothing that it speaks of was measured".to_owned());
     }
     (RecordedVerdict::Tested, scope(&kept))
+}
+
+/// What was measured, in units of time or of memory where there are some.
+fn shown(quantity: Quantity, value: &impl Fn(Quantity) -> Option<Rate>) -> Option<String> {
+    let found = value(quantity)?;
+    let amounts = Amounts::new(false, "ns", "byte");
+    let shown = match quantity {
+        Quantity::Makespan | Quantity::DeviceSpan | Quantity::Interval | Quantity::Bound => {
+            value(Quantity::Nanosecond).map(|nanosecond| amounts.time(found / nanosecond))
+        }
+        Quantity::PeakMemory | Quantity::PeakOf1f1b => {
+            value(Quantity::Byte).map(|byte| amounts.memory(found / byte))
+        }
+        _ => None,
+    };
+    Some(shown.unwrap_or_else(|| found.to_string()))
 }
 
 /// Where something was tested, in words.

@@ -105,10 +105,28 @@ fn passes_that_move_and_cost_nothing_are_told_and_no_regression() {
         first,
         (
             "moved",
-            "F of chunk 0: 6 on device 0 of 1, was 0; likewise 6 ticks later in 22 more places (d = 1, 2, 3, 4, 5, 8)"
+            "F of chunk 0: starts at 6, was 0 (device 0 of 1); 6 ticks later in 23 places (d = 1, 2, 3, 4, 5, 8)"
         )
     );
     assert!(!checked.fails(false) && checked.fails(true));
+}
+
+/// Times and memory have units in what is promised and in what is reported, wherever the model has some.
+#[test]
+fn amounts_of_a_model_with_units_have_them_in_promises_and_reports() {
+    let model = "name = \"timed\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 2\n[time]\nunit = \"ms\"\n\
+                 forward = 2.5\nbackward_input = 3\nbackward_weight = 2\n[memory]\nunit = \"GiB\"\nactivation = 3.5\n\
+                 capacity = 8\n";
+    let manifest = "[[schedule]]\nname = \"ours\"\nfile = \"ours.json\"\nmodel = \"timed.toml\"\n\
+                    promise = \"makespan <= 21 ms and peak_memory <= 7.5 GiB\"\n";
+    let scene = Scene::new(manifest, &[("ours.json", SCHEDULE), ("timed.toml", model)]);
+    scene.accept();
+    assert_eq!(scene.run(&[".", "--no-cache"]).status, 0);
+    scene.write("ours.json", &slower());
+    let slower = scene.run(&[".", "--no-cache"]).transcript();
+    scene.replace("timed.toml", "capacity = 8", "capacity = 5");
+    let invalid = scene.run(&[".", "--no-cache"]).transcript();
+    insta::assert_snapshot!("amounts_with_units", format!("{slower}\n{invalid}"));
 }
 
 #[test]

@@ -230,7 +230,7 @@ pub enum ModelError {
     #[error("`memory.capacity` of {0} units exceeds {max}; choose a coarser unit", max = Model::MAX_TOTAL)]
     CapacityOverflow(Units),
     /// Weights alone that exceed a capacity.
-    #[error("the weights on device {device} take {weights} units, more than its limit of {capacity}")]
+    #[error("{}", self.in_words(|units, unit| format!("{units} {unit}")))]
     NoRoomForWeights {
         /// The device.
         device: Device,
@@ -238,6 +238,8 @@ pub enum ModelError {
         weights: Units,
         /// The capacity.
         capacity: Units,
+        /// The unit of both.
+        unit: String,
     },
     /// Values that differ between stages or devices have no meaning at another size.
     #[error(
@@ -250,6 +252,18 @@ pub enum ModelError {
     /// The placement cannot be, or cannot be resized.
     #[error(transparent)]
     Placement(#[from] PlacementError),
+}
+
+impl ModelError {
+    /// All of it in a sentence, where amounts of memory are written by a function of an amount and its unit.
+    #[must_use]
+    pub fn in_words(&self, memory: impl Fn(Units, &str) -> String) -> String {
+        let Self::NoRoomForWeights { device, weights, capacity, unit } = self else {
+            return self.to_string();
+        };
+        let [weights, capacity] = [*weights, *capacity].map(|units| memory(units, unit));
+        format!("the weights on device {device} take {weights}, more than its limit of {capacity}")
+    }
 }
 
 /// Checks every list, every amount and every sum.
@@ -385,7 +399,8 @@ impl Model {
             if let Some(capacity) =
                 self.memory.capacity[device.index()].filter(|&capacity| capacity < weights)
             {
-                return Err(ModelError::NoRoomForWeights { device, weights, capacity });
+                let unit = self.memory.unit.clone();
+                return Err(ModelError::NoRoomForWeights { device, weights, capacity, unit });
             }
         }
         Device::all(self.devices())

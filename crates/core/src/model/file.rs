@@ -63,7 +63,10 @@ fn read_with(text: &str, names: UnitNames) -> Result<ModelFile, FileError> {
     // What was read as counts means nothing where there are other amounts.
     match counts.in_base() {
         None => Ok(ModelFile { model: model?, scaled: Vec::new() }),
-        Some(in_base) => Ok(ModelFile { model: read_model(&file, &in_base)?, scaled: in_base.scaled() }),
+        Some(in_base) => {
+            let model = Model { plain_numbers: in_base.plain_numbers(), ..read_model(&file, &in_base)? };
+            Ok(ModelFile { model, scaled: in_base.scaled() })
+        }
     }
 }
 

@@ -72,6 +72,7 @@ pub use parts::{Part, PartResource, PartsError, PartsFault, PartsPlace, PassPart
 pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
 pub use print::print;
+use quantities::PlainNumbers;
 pub use quantities::Scaled;
 pub use recompute::{Recompute, RecomputeLevel};
 pub use sharding::Sharding;
@@ -98,6 +99,7 @@ pub struct Model {
     transient: Transient,
     /// What it says of recomputation besides the checkpoint of its memory; nothing where that is all.
     recompute: Option<Box<recompute::Levels>>,
+    plain_numbers: PlainNumbers,
 }
 
 impl Model {
@@ -128,6 +130,7 @@ impl Model {
         let (overlap, transient) = (Overlap::default(), Transient::default());
         let (merges, messages, step, offload) = (None, None, None, None);
         let (sharding, low, recompute) = (None, None, None);
+        let plain_numbers = PlainNumbers::default();
         let model = Self {
             name,
             source,
@@ -144,6 +147,7 @@ impl Model {
             sharding,
             transient,
             recompute,
+            plain_numbers,
         };
         check::check(&model)?;
         Ok(model)
@@ -190,6 +194,20 @@ impl Model {
         let checkpoint = Some(vec![Units(0); placement.stages() as usize]);
         let memory = Memory { checkpoint, ..memory };
         Self::new("unit".to_owned(), None, placement, microbatches, costs, memory)
+    }
+
+    /// How many ticks a number without a unit means that is given beside the model, such as the start of a picture: one, or as many
+    /// as the unit that its file names, where the file's times were [scaled](Scaled). Nothing where it names none.
+    #[must_use]
+    pub const fn ticks_per_plain_number(&self) -> Option<i64> {
+        self.plain_numbers.ticks
+    }
+
+    /// How many units of memory a number without a unit means that is given beside the model, such as a memory limit: one, or as
+    /// many as the unit that its file names, where the file's memory was [scaled](Scaled). Nothing where it names none.
+    #[must_use]
+    pub const fn units_per_plain_number(&self) -> Option<i64> {
+        self.plain_numbers.units
     }
 
     /// What the model is called.

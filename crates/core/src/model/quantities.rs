@@ -33,6 +33,30 @@ impl fmt::Display for Scaled {
     }
 }
 
+/// What numbers without a unit mean that somebody gives beside a model file, such as a memory limit: the same as in the file. It
+/// plays no part in whether two models are the same.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlainNumbers {
+    /// How many ticks one is; `None` where a tick is a nanosecond and the file names no unit of time.
+    pub(super) ticks: Option<i64>,
+    /// How many units of memory one is; `None` where that is a byte and the file names no unit of memory.
+    pub(super) units: Option<i64>,
+}
+
+impl Default for PlainNumbers {
+    fn default() -> Self {
+        Self { ticks: Some(1), units: Some(1) }
+    }
+}
+
+impl PartialEq for PlainNumbers {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for PlainNumbers {}
+
 /// Which way an amount between two whole ones goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Round {
@@ -93,6 +117,11 @@ impl Quantities {
     pub(super) fn scaled(&self) -> Vec<Scaled> {
         let all = [&self.times, &self.memory].into_iter().filter(|amounts| amounts.in_base);
         all.map(|amounts| Scaled { scale: amounts.scale, is_rounded: amounts.is_rounded.get() }).collect()
+    }
+
+    /// What numbers without a unit mean.
+    pub(super) fn plain_numbers(&self) -> PlainNumbers {
+        PlainNumbers { ticks: self.times.plain_number(), units: self.memory.plain_number() }
     }
 
     /// The unit of a tick.
@@ -219,6 +248,10 @@ impl Amounts {
             is_scaled: Cell::new(false),
             is_rounded: Cell::new(false),
         }
+    }
+
+    fn plain_number(&self) -> Option<i64> {
+        if self.in_base { self.factor.and_then(|factor| factor.try_into().ok()) } else { Some(1) }
     }
 
     fn whole(&self, value: &Value<'_>, round: Round, expected: &'static str) -> Result<i64, FileError> {

@@ -12,14 +12,24 @@ impl Model {
     /// When the whole could overflow.
     pub fn in_nanoseconds(&self) -> Result<Option<Self>, ModelError> {
         let Some(factor) = self.costs.nanoseconds_per_tick() else { return Ok(None) };
+        let mut model = self.in_finer_ticks(factor)?;
+        for costs in [Some(&mut model.costs), model.low.as_deref_mut()].into_iter().flatten() {
+            "ns".clone_into(&mut costs.unit);
+        }
+        Ok(Some(model))
+    }
+
+    /// The same pipeline with `factor` ticks for each of its ticks. Its unit stays what it is called.
+    ///
+    /// # Errors
+    /// When the whole could overflow.
+    pub fn in_finer_ticks(&self, factor: i64) -> Result<Self, ModelError> {
         let mut model = self.clone();
         for ticks in model.times() {
             ticks.0 = ticks.0.checked_mul(factor).ok_or(ModelError::TimeOverflow)?;
         }
-        for costs in [Some(&mut model.costs), model.low.as_deref_mut()].into_iter().flatten() {
-            "ns".clone_into(&mut costs.unit);
-        }
-        model.checked().map(Some)
+        model.plain_numbers.ticks = self.plain_numbers.ticks.and_then(|ticks| ticks.checked_mul(factor));
+        model.checked()
     }
 
     /// Everything that the model counts in ticks. All fields are named here, so that a new one cannot be forgotten.
@@ -40,6 +50,7 @@ impl Model {
             microbatches: _,
             memory: _,
             transient: _,
+            plain_numbers: _,
         } = self;
         let costs = [Some(costs), low.as_deref_mut()].into_iter().flatten();
         let costs = costs.flat_map(|costs| {

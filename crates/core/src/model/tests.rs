@@ -434,7 +434,7 @@ fn the_weights_of_a_device_are_taken_from_its_capacity() {
     assert_eq!(
         complaint("weights = 100", "weights = 1200"),
         (
-            "the weights on device 0 take 2400 units, more than its limit of 2000".to_owned(),
+            "the weights on device 0 take 2400 byte, more than its limit of 2000 byte".to_owned(),
             "[2000, 3000]".to_owned()
         )
     );

@@ -44,6 +44,11 @@ pub(crate) trait Language: Sized {
         None
     }
 
+    /// An unsigned number with the unit that follows it; nothing where that name is no unit in this language.
+    fn in_unit(&self, _digits: &str, _unit: &str) -> Option<Result<Self::Number, FormulaProblem>> {
+        None
+    }
+
     /// What a name means.
     fn quantity(&self, name: &str) -> Result<Self::Number, FormulaProblem>;
 
@@ -348,6 +353,11 @@ impl<'a, L: Language> Parser<'a, L> {
         match kind {
             TokenKind::Number => {
                 self.advance()?;
+                let unit = (self.next.kind == TokenKind::Name).then_some(self.next.text);
+                if let Some(number) = unit.and_then(|unit| self.language.in_unit(text, unit)) {
+                    self.advance()?;
+                    return Ok(self.number_from(start, number.map_err(placed)?));
+                }
                 Ok(self.number_from(start, self.language.number(text).map_err(placed)?))
             }
             TokenKind::Name => {

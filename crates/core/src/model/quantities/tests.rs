@@ -82,8 +82,28 @@ fn a_bandwidth_is_a_count_of_units_for_each_tick_or_an_amount() {
     // Two MiB for each microsecond, in bytes and nanoseconds.
     let exact = "unit = \"us\"\nforward = 3.5\nbackward_input = 3\nbackward_weight = 3";
     assert_eq!(copies(exact, mib, "2"), Ticks(50_000));
+    let exact_memory = "unit = \"MiB\"\nactivation = 100.5";
+    assert_eq!(copies(&us, exact_memory, "2"), Ticks(51));
+    assert_eq!(copies(exact, exact_memory, "2"), Ticks(50_250));
     let text = format!("{}\n[offload]\nbandwidth = \"25 GB/s\"\n", text(plain, "activation = 7"));
     assert!(parse(&text).is_err());
+}
+
+#[test]
+fn numbers_beside_a_file_mean_what_they_mean_in_it() {
+    let plain = |time: &str, memory: &str| {
+        let model = model(time, memory).model;
+        (model.ticks_per_plain_number(), model.units_per_plain_number())
+    };
+    let (us, gib) = (format!("unit = \"us\"\n{TIMES}"), "unit = \"GiB\"\nactivation = 7");
+    assert_eq!(plain(&us, gib), (Some(1), Some(1)));
+    assert_eq!(plain(&us.replacen("= 3", "= 3.5", 1), gib), (Some(1000), Some(1)));
+    assert_eq!(plain(&us, "unit = \"GiB\"\nactivation = 7.5"), (Some(1), Some(1 << 30)));
+    assert_eq!(plain(TIMES, "activation = \"7.5 GiB\""), (Some(1), None));
+    let scaled = model(&us.replacen("= 3", "= 3.5", 1), gib).model;
+    assert_eq!(scaled, scaled.in_finer_ticks(1).expect("the same"), "they play no part in what is equal");
+    let finer = scaled.in_finer_ticks(10).expect("a model");
+    assert_eq!(finer.ticks_per_plain_number(), Some(10_000));
 }
 
 #[test]
