@@ -249,6 +249,17 @@ impl CatalogError {
 }
 
 impl Entry {
+    /// The name of the schedule that the entry is on a placement. Where it [interleaves](Needs::is_degenerate_on) the chunks of devices
+    /// that have one each, it is one of those for linear placement.
+    pub(crate) fn name_on(&self, placement: &Placement) -> &'static str {
+        match self.name {
+            name if !self.needs.is_degenerate_on(placement) => name,
+            "looped-bfs" => "gpipe",
+            "interleaved-1f1b-uniform" => "eager-1f1b, improved",
+            _ => "eager-1f1b",
+        }
+    }
+
     /// The schedule of this name for a model.
     ///
     /// # Errors

@@ -214,6 +214,30 @@ fn orders_of_linear_schedules_read_as_in_the_papers() {
 }
 
 #[test]
+fn a_schedule_that_interleaves_single_chunks_has_the_name_of_the_linear_one_that_it_is() {
+    let model =
+        Model::equal_stages(Placement::linear(4).expect("a placement"), 12, [3, 4, 2, 1]).expect("a model");
+    let orders = |name: &str| {
+        let proposal = find(name).expect("a name").unimproved(&model).expect("a linear placement");
+        proposal.schedule(&model).orders().to_vec()
+    };
+    for entry in entries().iter().filter(|entry| entry.needs == Needs::Looped) {
+        let name = entry.name_on(model.placement());
+        assert_ne!(name, entry.name);
+        assert_eq!(
+            orders(entry.name),
+            orders(name.strip_suffix(", improved").unwrap_or(name)),
+            "{}",
+            entry.name
+        );
+        let looped = Placement::looped(4, 2).expect("a placement");
+        assert_eq!(entry.name_on(&looped), entry.name);
+    }
+    let eager = find("eager-1f1b").expect("a name");
+    assert_eq!(eager.name_on(model.placement()), "eager-1f1b");
+}
+
+#[test]
 fn interleaved_order_goes_through_the_chunks_in_groups() {
     let placement = Placement::looped(2, 2).expect("a placement");
     for (microbatches, expected) in [

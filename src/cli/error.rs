@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 use serde::Serialize;
+use textwrap::WordSplitter;
 
 use super::excerpt::Excerpt;
 use super::file_name::FileName;
@@ -145,7 +146,11 @@ impl Error {
 
     fn render_with(&self, theme: GraphicalTheme) -> String {
         let mut text = String::new();
-        let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_width(100)
+            .with_links(false)
+            // Names such as zb-1p stay on one line.
+            .with_word_splitter(WordSplitter::NoHyphenation);
         // Only the writing can fail, and a string takes everything; if not, the bare message must do.
         handler.render_report(&mut text, self).map_or_else(|_| format!("{self}\n"), |()| text)
     }
@@ -226,6 +231,14 @@ pub struct ErrorObject {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_stay_on_one_line() {
+        let names = ["zb-1p"; 60].join(", ");
+        let text = Error::usage("no such schedule", format!("known schedules: {names}"))
+            .render_with(GraphicalTheme::none());
+        assert!(text.lines().count() > 3 && text.lines().all(|line| !line.ends_with('-')), "{text}");
+    }
 
     #[test]
     fn a_defect_has_a_status_of_its_own_and_says_once_what_it_is() {

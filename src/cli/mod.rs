@@ -131,6 +131,13 @@ enum Command {
     /// over all cuts of the layers into stages; choices that cannot beat the best plan are dropped, and the others are
     /// searched. No plan of the job can beat the lower bound. Ctrl-C and SIGTERM stop the search and keep the best plan
     /// found.
+    ///
+    /// A choice is named by what it chooses: `p4 t2 d1 b2 v` has the pipeline-parallel degree 4, the tensor-parallel degree
+    /// 2, the data-parallel degree 1, and microbatches of 2 samples, with V placement. `recompute` and `offload` say what
+    /// its plans may do to save memory, not that they do it.
+    ///
+    /// The search tries cuts near the best ones, not all of them. So it ends before --time-limit once the schedules of the
+    /// best plans are proved optimal for their cuts, even if a gap to other cuts is left.
     Plan(plan::PlanArgs),
 
     #[command(after_long_help = ESTIMATE_EXAMPLES)]

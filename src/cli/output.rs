@@ -47,6 +47,11 @@ impl Output {
         Amounts::new(self.exact, &job.time_unit, &job.memory_unit)
     }
 
+    /// How a text shows the times and the memory of traces: they are in nanoseconds and bytes.
+    pub const fn amounts_of_traces(self) -> Amounts<'static> {
+        Amounts::new(self.exact, "ns", "byte")
+    }
+
     /// What is left of the time that the command may take in all.
     pub fn left_of(self, limit: Duration) -> Duration {
         limit.saturating_sub(self.begun.elapsed())

@@ -17,6 +17,7 @@ use super::file_name::FileName;
 use super::output::{Output, Target, is_coloured, note};
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::verdict::VerifyReport;
+use super::violations::count;
 use crate::analysis::critical_path;
 use crate::draw::{Extent, PageError, Part, Picture, Svg, SvgError, Terminal, page};
 use crate::interchange::perfetto::{self, TraceError};
@@ -211,6 +212,7 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
         };
         pictures.push(picture);
     }
+    judgements.iter().for_each(note_invalid);
     let Some(path) = &args.output else {
         output.print(&Rendered::Shown { timeline: pictures[0].terminal(&args.terminal(output)) })?;
         return Ok(Status::Yes);
@@ -242,6 +244,19 @@ pub fn run(args: &RenderArgs, output: Output) -> Result<Status, Error> {
 
 /// Advice where numbers are too large for a form.
 const COARSER: &str = "choose a coarser unit in the model";
+
+/// Says of a schedule that is drawn, since it can run, that it is invalid all the same.
+fn note_invalid(judgement: &VerifyReport<'_>) {
+    let [first, others @ ..] = judgement.violations.as_slice() else { return };
+    let others = match others.len() {
+        0 => String::new(),
+        more => format!("; `verify` lists {}", count(more, "more violation", "more violations")),
+    };
+    let name = judgement.schedule.map_or_else(String::new, |name| format!(" `{name}`"));
+    // What is live then may be a long list.
+    let first = first.message.split("; live: ").next().unwrap_or_default();
+    note(&format!("the schedule{name} is invalid: {first}{others}"));
+}
 
 /// The picture of a schedule that runs, with its critical path.
 fn picture<'a>(subject: &'a ScheduleInput, judgement: &'a VerifyReport<'_>) -> Option<Picture<'a>> {

@@ -31,7 +31,7 @@ pub struct SearchArgs {
     ///
     /// Combinations of sizes and memory limits share it; the default is 60 seconds for each. The best found by then is
     /// the answer. If the option is given, the search continues until then, unless its result is proved optimal
-    /// earlier.
+    /// earlier; a result with a cut of layers, optimal for its cut.
     #[arg(long, value_name = "S", value_parser = seconds)]
     time_limit: Option<Duration>,
 

@@ -41,6 +41,7 @@ pub use block::{BlockPicture, BlockPictureError, blocks};
 pub use curve::{Axes, Curve, Spot, letters};
 pub use curves::{Curves, Series};
 pub use page::{PageError, page};
+pub(crate) use plan::names_explained;
 pub use plan::{NaiveShown, PlanChoice, PlanPage, Planned};
 pub use scatter::{Group, Point, Row, Scatter};
 pub use svg::{Extent, Part, Svg, SvgError, together};
@@ -64,6 +65,8 @@ pub struct Picture<'a> {
     peak_memory: &'a [Units],
     /// Where times were measured and not computed.
     measured: Option<&'a Measured>,
+    /// What predicted the times, where they are to be compared with measured ones.
+    predicted_by: Option<&'a str>,
     /// Whether memory is that of activations alone.
     without_weights: bool,
     /// The passes of the critical path, from first to last, by device and position.
@@ -128,8 +131,24 @@ impl<'a> Picture<'a> {
         let steps =
             |device| optimizer_steps(schedule, timing, device).into_iter().filter(takes_time).collect();
         let steps = Device::all(schedule.devices()).map(steps).collect();
-        let (without_weights, critical) = (false, Vec::new());
-        Self { model, schedule, timing, peak_memory, measured, without_weights, critical, lanes, steps }
+        Self {
+            model,
+            schedule,
+            timing,
+            peak_memory,
+            measured,
+            predicted_by: None,
+            without_weights: false,
+            critical: Vec::new(),
+            lanes,
+            steps,
+        }
+    }
+
+    /// The same picture as one of a prediction, with what predicts in its title.
+    #[must_use]
+    pub fn as_predicted_by(self, what: &'a str) -> Self {
+        Self { predicted_by: Some(what), ..self }
     }
 
     /// The same picture of a model and a run without weights: it then calls its peaks what they are.
@@ -287,9 +306,10 @@ impl<'a> Picture<'a> {
     fn title(&self) -> String {
         let name = self.schedule.name.as_deref().unwrap_or("schedule");
         let devices = self.schedule.devices();
-        let by = match self.measured {
-            Some(_) => "as measured".to_owned(),
-            None => format!("on {}", self.model.name()),
+        let by = match (self.measured, self.predicted_by) {
+            (Some(_), _) => "as measured".to_owned(),
+            (None, Some(what)) => format!("as predicted by {what}"),
+            (None, None) => format!("on {}", self.model.name()),
         };
         format!(
             "{name} {by}: {}, {}",

@@ -19,6 +19,8 @@ use crate::job::{Choice, Cut, Job};
 use crate::model::{Ticks, Units};
 use crate::replay::Rate;
 
+pub(crate) use choices::names_explained;
+
 const PAGE: &str = include_str!("plan/page.html");
 const STYLE: &str = include_str!("plan/style.css");
 const SCRIPT: &str = include_str!("plan/plan.js");
@@ -178,6 +180,7 @@ impl<'a> PlanPage<'a> {
             ("chart", chart::Chart::of(self, &entries).svg()),
             ("details", details),
             ("toolbar", page::TOOLBAR.to_owned()),
+            ("legend", detail::legend_of_timelines(&entries)),
             ("panels", panels(&pair)),
             ("stills", stills(&pair)),
             ("plans", choices::planned(self.job, &entries)),

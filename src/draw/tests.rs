@@ -191,6 +191,9 @@ fn svg_timelines_are_exact_and_escaped() {
     let path = ["0F0", "1F0", "2F0", "3F0", "3I0", "9F9"].map(|pass| pass.parse().expect("a pass"));
     let text = picture.with_critical_path(path).svg(&Svg::default()).expect("room");
     insta::assert_snapshot!("v_half_2_by_3_svg", text);
+    // The marks of peaks lie above the critical path.
+    let [path, peak] = ["stroke=\"#000\"", "<circle"].map(|part| text.rfind(part).expect("it is drawn"));
+    assert!(path < peak);
     let (model, schedule) = expanded("1f1b", 2, 2, false);
     let text = svg(&(model, schedule.named("<&>")), &Svg::default()).expect("room");
     assert!(text.contains("<title>&lt;&amp;&gt; on unit: 2 devices, 2 microbatches</title>"));
@@ -342,6 +345,8 @@ fn a_measurement_that_is_what_replay_says_is_drawn_as_that() {
             peak_memory: peak_memory.clone(),
         };
         let measured = Picture::of_measured(&model, &schedule, &run);
+        let title = predicted.clone().as_predicted_by("a model").title();
+        assert!(title.starts_with("v-half as predicted by a model: 4 devices"), "{title}");
         let same = |one: String, other: String| {
             assert_eq!(other.contains(NOT_MEASURED), run.held.is_none());
             assert_eq!(one, other.replace("as measured", "on unit").replace(NOT_MEASURED, ""));

@@ -40,8 +40,8 @@ pub(super) fn named(model: &Model, objective: Objective, bound: Ticks, stop: &St
         }
         let begun = Instant::now();
         let Ok(proposal) = entry.unimproved(model) else { continue };
-        let replayed =
-            ReplayedSchedule::new(model, objective, proposal.schedule(model), entry.name.to_owned());
+        let engine = entry.name_on(model.placement()).to_owned();
+        let replayed = ReplayedSchedule::new(model, objective, proposal.schedule(model), engine);
         best = best.into_iter().chain(replayed).min_by_key(ReplayedSchedule::rank);
         longest = longest.max(begun.elapsed());
     }

@@ -380,8 +380,11 @@ impl Space<'_> {
             alternatives.push(Alternative { choice, none_below, outcome });
         }
         alternatives.extend(closed);
+        // Of plans that take equally long, the first is the one that runs everywhere: without the means to save memory. Their bounds
+        // do not decide, since with more means they are lower.
         alternatives.sort_by_key(|one| {
-            (one.value().is_none(), one.value(), one.none_below.is_none(), one.none_below, one.choice)
+            let value = one.value().map(|value| (value, one.choice.saving));
+            (value.is_none(), value, one.none_below.is_none(), one.none_below, one.choice)
         });
         let bounds = alternatives.iter().filter_map(|one| one.none_below);
         let Some(none_below) = bounds.chain(self.best).min() else {

@@ -56,7 +56,8 @@ impl Alternative {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Plan {
-    /// Every choice: plans first, the shortest at the front, then the others by their bounds.
+    /// Every choice: plans first, the shortest at the front and of equals those without means to save memory, then the others by
+    /// their bounds.
     pub alternatives: Vec<Alternative>,
     /// No plan of the job is shorter, whatever its choice, cut and schedule; of a [part](Plan::shard), no plan of that part.
     pub none_below: Ticks,

@@ -48,6 +48,35 @@ fn a_plan_says_of_every_choice_what_became_of_it() {
 }
 
 #[test]
+fn of_plans_that_take_equally_long_those_that_recompute_nothing_come_first() {
+    const JOB: &str = include_str!("../../tests/data/cli/job.toml");
+    let text = JOB
+        .replace("activation = 2", "activation = 2\ncheckpoint = 1")
+        .replace("activation = 1\nweights", "activation = 1\ncheckpoint = 1\nweights");
+    let job = job::parse(&format!("{text}\nrecompute = [\"none\", \"auto\"]\n")).expect("a job");
+    let plan = plan(&job, &Options::default(), &mut |_| ()).expect("a plan");
+    let [best, other, ..] = plan.alternatives.as_slice() else {
+        panic!("{} choices", plan.alternatives.len())
+    };
+    assert_eq!(best.value(), other.value());
+    // With recomputation, less is proved.
+    assert!(best.none_below > other.none_below);
+    let names = [best, other].map(|one| one.choice.to_string());
+    assert_eq!(names, ["p2 t1 d2 b1 v", "p2 t1 d2 b1 v recompute"]);
+}
+
+#[test]
+fn choices_that_do_not_divide_the_batch_evenly_are_counted() {
+    const JOB: &str = include_str!("../../tests/data/cli/job.toml");
+    let job = job::parse(&JOB.replace("global_batch = 8", "global_batch = 9")).expect("a job");
+    let undivided = job.undivided();
+    // Two replicas with two placements are left out; one replica is not.
+    assert_eq!((undivided.choices, job.choices().expect("choices").len()), (2, 2));
+    assert_eq!(undivided.degrees.into_iter().collect::<Vec<_>>(), [(2, 1)]);
+    assert_eq!(job::parse(JOB).expect("a job").undivided().choices, 0);
+}
+
+#[test]
 fn the_naive_plan_is_1f1b_of_the_even_cut_and_says_whether_it_fits() {
     let job = job::parse(LLAMA).expect("a job");
     let choices = job.choices().expect("choices");

@@ -36,6 +36,19 @@ pub struct Contradiction {
     pub by: i128,
 }
 
+impl Contradiction {
+    /// What it amounts to, with a word for times, which are in nanoseconds.
+    #[must_use]
+    pub fn in_words(&self, time: impl Fn(i128) -> String) -> String {
+        format!(
+            "no clock offsets make every message arrive after it is sent: in a cycle through rank {} they contradict each \
+             other by {}",
+            self.rank,
+            time(self.by)
+        )
+    }
+}
+
 /// How offsets were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -85,11 +98,7 @@ pub enum ClockError {
         ranks: usize,
     },
     /// Messages that no offsets explain.
-    #[error(
-        "no clock offsets make every message arrive after it is sent: in a cycle through rank {} they contradict each other by {} ns",
-        .0.rank,
-        .0.by
-    )]
+    #[error("{}", .0.in_words(|nanoseconds| format!("{nanoseconds} ns")))]
     Contradiction(Contradiction),
     /// A rank of which messages do not say enough.
     #[error("no messages go both ways between rank 0 and rank {0}, so its clock cannot be estimated")]

@@ -27,7 +27,7 @@ pub enum Finding {
         declared_after: Option<Pass>,
     },
     /// Two passes of a device that ran at the same time.
-    #[error("iteration {iteration}, device {device}: `{second}` started {by} ns before `{first}` ended")]
+    #[error("{}", self.in_words(|ticks| format!("{ticks} ns")))]
     Overlap {
         /// The iteration, from 0.
         iteration: usize,
@@ -91,6 +91,18 @@ impl Finding {
             Self::Missing { .. } => "missing-pass",
             Self::Doubled { .. } => "duplicate-pass",
             Self::Foreign { .. } => "wrong-device",
+        }
+    }
+
+    /// Its text, with a word for times, which are in nanoseconds.
+    #[must_use]
+    pub fn in_words(&self, time: impl Fn(Ticks) -> String) -> String {
+        match self {
+            Self::Overlap { iteration, device, first, second, by } => format!(
+                "iteration {iteration}, device {device}: `{second}` started {} before `{first}` ended",
+                time(*by)
+            ),
+            other => other.to_string(),
         }
     }
 

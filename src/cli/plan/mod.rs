@@ -19,6 +19,7 @@ use super::search::SearchArgs;
 use super::violations::count;
 use crate::certificate::Objective;
 use crate::draw::amounts;
+use crate::job::Job;
 use crate::plan::{PlanError, Results, Shard, plan_shard};
 use files::Folder;
 use report::PlanReport;
@@ -75,6 +76,7 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     let results = store.as_ref().map_or_else(Results::default, Results::kept_in);
     let shard = args.store.shard();
     note_estimate(job);
+    note_undivided(job);
     let progress = Progress::start("starting").until(args.search.time_limit());
     let stop = args.search.stop(on_signals(), output);
     let limit = Deadline::after(args.search.time_limit(), output);
@@ -113,6 +115,29 @@ pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     }
     output.print(&PlanReport::of(job, &found, args.top, &written, tally, output))?;
     Ok(Status::Yes)
+}
+
+/// How many degrees are named that do not divide the batch.
+const NAMED: usize = 6;
+
+/// Says which choices are left out because the batch cannot be divided evenly, where others are left.
+fn note_undivided(job: &Job) {
+    let undivided = job.undivided();
+    let Ok(left) = job.choices() else { return };
+    if undivided.choices == 0 {
+        return;
+    }
+    let named = undivided.degrees.iter().take(NAMED).map(|(data, size)| format!("d{data} b{size}"));
+    let mut named: Vec<String> = named.collect();
+    let more = undivided.degrees.len() - named.len();
+    named.extend((more > 0).then(|| format!("{more} more")));
+    note(&format!(
+        "{} of {} are left out: {} cannot be divided evenly into replicas and microbatches of {}",
+        undivided.choices,
+        count(undivided.choices + left.len(), "choice", "choices"),
+        count(job.choices.global_batch as usize, "sample", "samples"),
+        named.join(", "),
+    ));
 }
 
 /// Says that what has no plan is a part only.

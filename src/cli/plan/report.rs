@@ -13,7 +13,9 @@ use crate::cli::job::gap;
 use crate::cli::output::Output;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
+use crate::cli::wrap::wrapped;
 use crate::draw::amounts::{self, Amounts};
+use crate::draw::names_explained;
 use crate::job::{Choice, Job};
 use crate::model::Ticks;
 use crate::plan::{Alternative, Figures, Outcome, Plan};
@@ -257,6 +259,8 @@ impl fmt::Display for PlanReport<'_> {
         if left > 0 {
             writeln!(out, "  and {}; --top shows them", count(left, "longer plan", "longer plans"))?;
         }
+        let names = names_explained(self.alternatives.iter().map(|row| &row.choice));
+        writeln!(out, "  ({})", wrapped(&names, 3))?;
         for status in ["dropped", "does not fit", "none found", "not reached"] {
             self.list(out, status)?;
         }

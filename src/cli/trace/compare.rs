@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::profile::mended;
+use super::profile::{in_words, mended};
 use super::report::{Basis, ComparisonReport, TermsReport, TraceFindings, TraceReport, Variant};
 use super::scatter::{self, Measured};
 use super::shown::{self, Form};
@@ -129,7 +129,7 @@ pub fn run(args: &CompareArgs, output: Output) -> Result<Status, Error> {
     let mut errors = scatter::Errors::within(tolerance);
     for at in 0..named.len() {
         progress.step(named[at].name.to_string());
-        let subject = Subject::of(args, at, &named, given.as_ref(), &others)?;
+        let subject = Subject::of(args, at, &named, given.as_ref(), &others, output)?;
         if at == 0 {
             let how = shown::How { form, width: args.width, color: args.color, json: output.is_json() };
             drawing = subject.draw(&how)?;
@@ -173,6 +173,7 @@ impl<'a> Subject<'a> {
         named: &'a [Named],
         given: Option<&Model>,
         others: &[Trace],
+        output: Output,
     ) -> Result<Self, Error> {
         let trace = &named[at].trace;
         let (basis, fitted_to) = basis(args, at, named, given, others);
@@ -189,7 +190,7 @@ impl<'a> Subject<'a> {
             };
             if given.is_none() && at == 0 {
                 for text in profile.notes.iter().filter(|note| note.concerns_predictions()) {
-                    note(&text.to_string());
+                    note(&in_words(text, output.amounts_of_traces()));
                 }
                 if profile.model.step().is_some() {
                     note("makespans are those of the passes; `trace explain` is about whole steps");
@@ -239,7 +240,11 @@ impl<'a> Subject<'a> {
             _ => 0,
         };
         let Some(model) = &self.model else { return Ok(None) };
-        shown::draw(model, &trace.schedule, &ran::of(trace, iteration), how)
+        let by = match self.basis {
+            Basis::Model { .. } => model.name(),
+            Basis::Fit { .. } | Basis::Others { .. } | Basis::Itself => "a fitted model",
+        };
+        shown::draw(model, &trace.schedule, &ran::of(trace, iteration), by, how)
     }
 
     /// What is predicted, for the picture of errors.

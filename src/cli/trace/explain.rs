@@ -324,7 +324,7 @@ impl Report {
         gaps.sort_by_key(|of| (of.step, of.device));
         let gaps = gaps.iter().take(3);
         let gaps: Vec<String> = gaps
-            .map(|of| format!("of device {} it is {} shorter", of.device, percentage(of.exact)))
+            .map(|of| format!("of device {} the step is {} shorter", of.device, percentage(of.exact)))
             .collect();
         if gaps.is_empty() {
             return Ok(());
@@ -360,15 +360,20 @@ impl Report {
         }
         writeln!(
             out,
-            "(less: the median over iterations; parts overlap, so what they save does not add up)\n(alone costs: with every pass, \
-             message and work at the average of its kind the step takes {}, and so much more with this part as it was)",
+            "(less: the median over iterations; parts overlap, so what they save does not add up)\n(alone costs: how much longer the \
+             step gets if everything but this part takes the average of its kind, with which it takes {})",
             amounts.time(self.levelled)
         )
     }
 
     fn predictions(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table =
-            Table::new(["predicted", "passes: median", "least to most", "step: median", "least to most"]);
+        let mut table = Table::new([
+            "predicted",
+            "passes: median size",
+            "least to most",
+            "step: median size",
+            "least to most",
+        ]);
         for Predicted { basis, passes_error, step_error } in &self.predicted {
             let [passes, step] = [passes_error, step_error].map(|errors| {
                 let [least, median, most] = errors.exact;
@@ -381,7 +386,7 @@ impl Report {
         write!(out, "\n{table}")?;
         writeln!(
             out,
-            "(errors of the last end of a pass and of the step, in shares of what was measured: the median of their sizes)"
+            "(errors of the last end of a pass and of the step, in shares of what was measured; sizes are without signs)"
         )?;
         if self.iterations == 1 {
             writeln!(out, "(one iteration has no others that could predict it)")?;

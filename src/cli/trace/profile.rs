@@ -19,7 +19,8 @@ use crate::draw::amounts::Amounts;
 use crate::model::print;
 use crate::text::first_control;
 use crate::trace::fit::{
-    FitError, FittedMemory, Latency, Occupancy, Profile, StageDuration, StepDuration, Together, profile_of,
+    FitError, FittedMemory, Latency, Note, Occupancy, Profile, StageDuration, StepDuration, Together,
+    profile_of,
 };
 use crate::trace::statistics::Spread;
 use crate::trace::whole::Replicas;
@@ -122,7 +123,7 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
         note(&format!("the traces contain more than the model: `--with {tables}` writes that too"));
     }
     for text in &profile.notes {
-        note(&text.to_string());
+        note(&in_words(text, output.amounts_of_traces()));
     }
     if let Some(fit) = args.layers.fit(&profile, &traces)? {
         let layered = Layered::of(&profile, fit, args.output.as_ref().map(FileName::of));
@@ -159,6 +160,11 @@ pub fn run(args: &ProfileArgs, output: Output) -> Result<Status, Error> {
         })?;
     }
     Ok(Status::Yes)
+}
+
+/// What a fitted model leaves open, with such times and memory.
+pub(super) fn in_words(note: &Note, amounts: Amounts<'_>) -> String {
+    note.in_words(|ticks| amounts.time(ticks), |units| amounts.memory(units))
 }
 
 /// A name that may be in a file and on a line.

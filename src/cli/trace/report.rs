@@ -147,6 +147,8 @@ struct FindingReport {
     device: u32,
     pass: String,
     message: String,
+    #[serde(skip)]
+    finding: Finding,
 }
 
 /// A pass that started before what it needs had ended.
@@ -297,10 +299,10 @@ impl TraceReport {
         outcome: Result<(Prediction, Option<Comparison>), PredictionError>,
         TraceFindings { findings, early, within, terms }: TraceFindings,
     ) -> Self {
-        let findings = findings.iter().map(|finding| {
+        let findings = findings.into_iter().map(|finding| {
             let (iteration, device, pass) = finding.place();
             let (rule, message) = (finding.rule(), finding.to_string());
-            FindingReport { rule, iteration, device: device.0, pass: pass.to_string(), message }
+            FindingReport { rule, iteration, device: device.0, pass: pass.to_string(), message, finding }
         });
         let early = early.iter().map(|early| EarlyPass {
             iteration: early.iteration,

@@ -58,11 +58,17 @@ pub struct How {
     pub json: bool,
 }
 
-/// What was measured, and below it what is predicted, if anything is.
+/// What was measured, and below it what is predicted by what is called so, if anything is.
 ///
 /// # Errors
 /// When the picture cannot be drawn as asked for.
-pub fn draw(model: &Model, declared: &Schedule, run: &Run, how: &How) -> Result<Option<String>, Error> {
+pub fn draw(
+    model: &Model,
+    declared: &Schedule,
+    run: &Run,
+    predicted_by: &str,
+    how: &How,
+) -> Result<Option<String>, Error> {
     if how.json && how.form.is_none() {
         return Ok(None);
     }
@@ -83,7 +89,8 @@ pub fn draw(model: &Model, declared: &Schedule, run: &Run, how: &How) -> Result<
     // A page says how long after a pass its result is there at the earliest: what it occupies its link for is part of that.
     let shown = model.with_own_links();
     let mut pictures = vec![Picture::of_measured(&shown, &run.schedule, &measured)];
-    pictures.extend(Picture::of(&shown, declared, &verdict));
+    let predicted = Picture::of(&shown, declared, &verdict);
+    pictures.extend(predicted.map(|picture| picture.as_predicted_by(predicted_by)));
     // No trace has weights.
     let pictures: Vec<Picture<'_>> = pictures.into_iter().map(Picture::without_weights).collect();
     let text = match how.form {

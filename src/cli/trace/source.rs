@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use num_rational::Ratio;
 
 use super::published::Published;
 use crate::cli::error::Error;
 use crate::cli::file_name::FileName;
 use crate::cli::input::{Input, Measurement};
 use crate::cli::output::note;
+use crate::draw::amounts::{self, Amounts};
 use crate::schedule::Schedule;
 use crate::trace::clocks::{ClockError, Clocks, OffsetChoice};
 use crate::trace::gather::{GatherError, gather};
@@ -186,7 +188,7 @@ pub fn read(
         note(&timing);
     }
     if let Some(found) = clocks.contradiction {
-        note(&format!("the offsets are as given, although {}", ClockError::Contradiction(found)));
+        note(&format!("the offsets are as given, although {}", found.in_words(contradicted)));
     }
     let first = FileName::of(&paths[0]);
     let name = match paths.len() {
@@ -200,10 +202,16 @@ pub fn read(
 pub(super) fn uncertain(named: &Named) {
     if let Some(most) = named.trace.iterations.iter().filter_map(Iteration::clock_error).max() {
         note(&format!(
-            "the devices of {} had no common clock: their times may be off by up to {most} ns against those of device 0",
-            named.name
+            "the devices of {} had no common clock: their times may be off by up to {} against those of device 0",
+            named.name,
+            amounts::time(most.0, "ns")
         ));
     }
+}
+
+/// By how many nanoseconds clocks contradict each other.
+fn contradicted(by: i128) -> String {
+    Amounts::new(false, "ns", "byte").time(Ratio::from_integer(by))
 }
 
 /// How passes were timed, where kernels did not time them; with the ranks, unless all ranks are alike.
@@ -257,5 +265,9 @@ pub(super) fn mended(error: &GatherError) -> Error {
         GatherError::Ranks(_) | GatherError::Devices { .. } => "give the file of every rank of one run",
         _ => "the files must be of the same run of PyTorch's pipeline runtime",
     };
-    Error::usage(error.to_string(), help)
+    let message = match error {
+        GatherError::Clocks(ClockError::Contradiction(found)) => found.in_words(contradicted),
+        error => error.to_string(),
+    };
+    Error::usage(message, help)
 }

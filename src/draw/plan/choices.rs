@@ -6,7 +6,21 @@ use super::summary::breakable;
 use super::{Entry, Key, PlanPage, memory, time};
 use crate::draw::xml::escape;
 use crate::draw::{amounts, percent};
-use crate::job::Job;
+use crate::job::{Choice, Job};
+
+/// What the parts of the names of these choices mean, such as those of `p4 t1 d2 b1 v recompute`, in one sentence.
+pub(crate) fn names_explained<'c>(choices: impl Iterator<Item = &'c Choice> + Clone) -> String {
+    let mut text =
+        "p pipeline, t tensor, d data-parallel degree; b samples of a microbatch; placement".to_owned();
+    let may = |is: fn(&Choice) -> bool| choices.clone().any(is);
+    if may(|choice| choice.saving.recompute) {
+        text.push_str("; recompute: stages may be recomputed");
+    }
+    if may(|choice| choice.saving.offload) {
+        text.push_str("; offload: activations may go to the host");
+    }
+    text
+}
 
 /// How many choices without a plan are listed.
 const LISTED: usize = 300;
@@ -27,8 +41,9 @@ pub(super) fn planned(job: &Job, entries: &[Entry<'_, '_>]) -> String {
     };
     let heads: String = heads.into_iter().map(head).collect();
     let rows: String = entries.iter().map(|entry| row(job, entry, has_rate, has_utilisation)).collect();
+    let names = names_explained(entries.iter().map(|entry| entry.choice));
     format!(
-        "<div class=\"scroll\"><table class=\"plans\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n"
+        "<p class=\"muted\">Choices: {names}.</p>\n<div class=\"scroll\"><table class=\"plans\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n"
     )
 }
 

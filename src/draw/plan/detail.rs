@@ -6,8 +6,9 @@ use itertools::Itertools as _;
 
 use super::palette::class;
 use super::{Entry, Key, memory, time};
+use crate::draw::colour::{Colour, Ground};
 use crate::draw::xml::{decimal, escape};
-use crate::draw::{amounts, meaning, percent};
+use crate::draw::{Picture, amounts, meaning, percent};
 use crate::job::Job;
 use crate::model::{Device, Kind, Stage, Ticks, Units};
 
@@ -96,6 +97,29 @@ fn legend(entry: &Entry<'_, '_>, works: &[Work]) -> String {
     }
     out + "<li><i class=\"mean\"></i> mean of the devices</li><li><i class=\"weights\"></i> weights</li><li><i class=\"kept\"></i> \
            activations</li><li><i class=\"capacity\"></i> memory limit</li></ul>\n"
+}
+
+/// What the colours of the timelines mean, those of every plan that may be shown: each has passes of other kinds.
+pub(super) fn legend_of_timelines(entries: &[Entry<'_, '_>]) -> String {
+    let pictures: Vec<&Picture<'_>> =
+        entries.iter().filter(|entry| entry.timeline.is_some()).map(|entry| &entry.plan.picture).collect();
+    let counts: Vec<usize> =
+        pictures.iter().map(|picture| picture.chunks()).sorted_unstable().dedup().collect();
+    let mut out = "<ul class=\"legend\">".to_owned();
+    for kind in Kind::ALL {
+        if !pictures.iter().any(|picture| picture.kinds().contains(&kind)) {
+            continue;
+        }
+        let samples = counts
+            .iter()
+            .flat_map(|&chunks| (0..chunks).map(move |chunk| (chunk, chunks)))
+            .unique_by(|&(chunk, chunks)| Colour::of(kind, chunk, chunks, Ground::Light).hex())
+            .map(|(chunk, chunks)| format!("<i class=\"{}\"></i>", class(kind, chunk, chunks)))
+            .join("");
+        write!(out, "<li>{samples} {kind} {}</li>", meaning(kind)).expect("writing to a string cannot fail");
+    }
+    out + "<li><i class=\"bubble\"></i> bubble</li><li><i class=\"path\"></i> critical path</li><li><i class=\"memory\"></i> \
+           memory</li></ul>\n"
 }
 
 /// A part of a whole in hundredths of a percent, as a style has it.

@@ -46,9 +46,9 @@ pub(super) fn lead(page: &PlanPage<'_>, best: Entry<'_, '_>, naive: Option<Entry
         "No plan of this job is shorter.".to_owned()
     } else {
         format!(
-            "No plan of this job takes less than {}, whatever its choice, cut and schedule: at most {} % is left to gain.",
+            "No plan of this job takes less than {}, whatever its choice, cut and schedule; the best plan takes {} % more.",
             time(job, page.none_below),
-            percent(-longer(page.none_below, found), 2)
+            percent(longer(found, page.none_below), 2)
         )
     };
     let short = if page.is_cut_short {

@@ -10,6 +10,9 @@ use crate::draw::scale::{axis_step, readable};
 use crate::draw::xml::{decimal, escape, width_of};
 use crate::model::Ticks;
 
+/// What is left between two labels, in hundredths of a pixel.
+const APART: i64 = 400;
+
 impl Canvas<'_> {
     /// The lines of round instants, with their labels.
     pub(super) fn axis(&mut self) {
@@ -20,8 +23,10 @@ impl Canvas<'_> {
         let (times, unit) = readable(unit, step);
         let unit = shortened(unit);
         let (mut lines, mut labels) = (String::new(), String::new());
-        // Where the label before ends.
-        let mut taken = i64::MIN;
+        // The unit stands before the first label, which leaves it room.
+        let mut unit_ends = (left - EDGE) * 100;
+        // Where the label before ends, or the unit as far to the left as it can be.
+        let mut taken = unit_ends.min(width_of(&unit, SMALL) + 200) + APART;
         for (at, piece) in time.pieces().iter().enumerate() {
             let mut instant = Ticks(piece.from.0.div_euclid(step.0) * step.0);
             while instant <= piece.to {
@@ -32,9 +37,10 @@ impl Canvas<'_> {
                     // Labels on both sides of a break may have no room beside each other.
                     let half = width_of(&text, SMALL) / 2;
                     if x - half >= taken {
+                        unit_ends = unit_ends.min(x - half - APART);
                         writeln!(labels, "<text x=\"{}\" y=\"{}\">{text}</text>", decimal(x), bottom + 14)
                             .expect("writing to a string cannot fail");
-                        taken = x + half + 400;
+                        taken = x + half + APART;
                     }
                 }
                 match instant.checked_add(step) {
@@ -47,7 +53,12 @@ impl Canvas<'_> {
         self.line(&format!("<g font-size=\"{SMALL}\" text-anchor=\"middle\">"));
         self.out.push_str(&labels);
         self.line("</g>");
-        self.text(left - EDGE, bottom + 14, &format!(" font-size=\"{SMALL}\" text-anchor=\"end\""), &unit);
+        self.line(&format!(
+            "<text x=\"{}\" y=\"{}\" font-size=\"{SMALL}\" text-anchor=\"end\">{}</text>",
+            decimal(unit_ends),
+            bottom + 14,
+            escape(&unit)
+        ));
     }
 
     /// The bar above the devices that says where warm-up, steady phase and cool-down lie.

@@ -28,6 +28,8 @@ pub(super) struct Canvas<'a> {
     pub(super) how: &'a Svg,
     pub(super) layout: Layout,
     pub(super) out: String,
+    /// The marks of the peaks, which lie above everything else.
+    pub(super) peaks: String,
 }
 
 /// The look of a pass: its kind and its chunk.
@@ -35,7 +37,7 @@ type Look = (Kind, usize);
 
 impl<'a> Canvas<'a> {
     pub(super) fn new(picture: &'a Picture<'a>, how: &'a Svg, layout: Layout) -> Self {
-        Self { picture, how, layout, out: String::new() }
+        Self { picture, how, layout, out: String::new(), peaks: String::new() }
     }
 
     pub(super) fn draw(mut self) -> String {
@@ -58,6 +60,8 @@ impl<'a> Canvas<'a> {
         if self.how.shows(Part::CriticalPath) {
             self.critical_path();
         }
+        let peaks = std::mem::take(&mut self.peaks);
+        self.out.push_str(&peaks);
         self.omitted();
         self.line("</svg>");
         self.out
@@ -153,9 +157,13 @@ impl<'a> Canvas<'a> {
             let curve = self.layout.curve_of(device).map_or(0, |(at, height)| at + height / 2 + 400);
             let ys = [top + row.cell / 2 + 400, top + curve];
             let (figures, size) = (self.layout.figures, self.layout.figures.size());
-            for (text, y) in figures.of(self.picture, device, memory.is_some()).into_iter().zip(ys) {
+            let texts = figures.of(self.picture, device, memory.is_some());
+            let last = texts.len() - 1;
+            for (at, (text, y)) in texts.into_iter().zip(ys).enumerate() {
                 let (y, text) = (decimal(y), escape(&text));
-                self.line(&format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>"));
+                // The last line has the peak.
+                let fill = if at == last { self.excess(device) } else { String::new() };
+                self.line(&format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{fill}>{text}</text>"));
             }
         }
         self.line(&format!("<g transform=\"translate({} {})\">", self.layout.left, decimal(top)));
@@ -165,6 +173,13 @@ impl<'a> Canvas<'a> {
             self.memory(device, memory, at, height);
         }
         self.line("</g>");
+    }
+
+    /// The fill of what shows a peak: the colour of the limit, where that is exceeded.
+    pub(super) fn excess(&self, device: Device) -> String {
+        let peak = self.picture.peak_memory[device.index()];
+        let is_over = self.picture.capacity(device).is_some_and(|capacity| peak > capacity);
+        if is_over { format!(" fill=\"{CAPACITY}\"") } else { String::new() }
     }
 
     fn passes(&mut self, device: Device) {

@@ -66,8 +66,11 @@ impl Canvas<'_> {
             ));
         }
         if let Some(x) = curve.peak_at.filter(|_| peak > Units::ZERO) {
-            let y = decimal(height - rise(peak, height, most));
-            self.line(&format!("<circle cx=\"{}\" cy=\"{y}\" r=\"2.5\"/>", decimal(x)));
+            let x = decimal(self.layout.left * 100 + x);
+            let y = decimal(self.layout.top_of(device) + at + height - rise(peak, height, most));
+            let fill = self.excess(device);
+            writeln!(self.peaks, "<circle cx=\"{x}\" cy=\"{y}\" r=\"2.5\"{fill}/>")
+                .expect("writing to a string cannot fail");
         }
         self.line("</g>");
     }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use num_rational::Ratio;
 
 use super::*;
+use crate::draw::xml::width_of;
 
 /// An SVG of a schedule with this name, expanded, drawn like that.
 fn drawn(name: &str, devices: u32, microbatches: u32, how: &Svg) -> ((Model, Schedule), String) {
@@ -230,5 +232,28 @@ fn the_figures_of_a_device_are_those_of_replay() {
             texts[0].contains(&format!(">{idle} % idle<")) && texts[1].contains(&format!("{idle}%")),
             "{idle}"
         );
+    }
+}
+
+#[test]
+fn the_unit_of_the_axis_stays_clear_of_the_first_label() {
+    let problem = expanded("zb-h1", 4, 40, false);
+    for unit in ["ms", "units"] {
+        let model =
+            problem.0.clone().with_costs(Costs { unit: unit.to_owned(), ..problem.0.costs().clone() });
+        let problem = (model.expect("a model"), problem.1.clone());
+        for (width, from) in [340, 700].into_iter().cartesian_product([0, 100, 101, 105]) {
+            let extent = Extent::Between { from: Ticks(from), to: Ticks(from + 20) };
+            let text = svg(&problem, &Svg { width: Some(width), extent, ..Svg::default() }).expect("room");
+            let axis = text.split("text-anchor=\"middle\">\n").nth(1).expect("an axis");
+            let unit = axis.split("</g>\n").nth(1).and_then(|rest| rest.lines().next()).expect("a unit");
+            let shown = unit.split('>').nth(1).and_then(|rest| rest.split('<').next()).expect("a text");
+            let ends = hundredths(attribute(unit, "x"));
+            assert!(ends >= width_of(shown, 11), "{unit}");
+            let first = axis.lines().next().expect("a label");
+            let label = first.split('>').nth(1).and_then(|rest| rest.split('<').next()).expect("a number");
+            let begins = hundredths(attribute(first, "x")) - width_of(label, 11) / 2;
+            assert!(ends + 400 <= begins, "{width} {from}: {unit} {first}");
+        }
     }
 }

@@ -118,7 +118,8 @@ pub(super) fn others(
     for entry in catalog::entries() {
         for plain in [&*model.memory_floor(), &apart.room] {
             let made = entry.generate_until(plain, &stop).ok();
-            found.extend(made.map(|schedule| (bare(&schedule), entry.name.to_owned())));
+            let engine = entry.name_on(model.placement());
+            found.extend(made.map(|schedule| (bare(&schedule), engine.to_owned())));
         }
     }
     found.extend(least(model)?.map(|least| (least, "one microbatch at a time".to_owned())));

@@ -539,7 +539,7 @@ fn at_better_levels(
 fn named(model: &Model, stop: &Stop) -> Vec<Source> {
     let named = catalog::entries().iter().filter_map(|entry| {
         let schedule = entry.generate_until(model, stop).ok()?;
-        Some((schedule, entry.name.to_owned()))
+        Some((schedule, entry.name_on(model.placement()).to_owned()))
     });
     named.collect()
 }

@@ -153,7 +153,7 @@ pub fn shortest_mean(
     let named = catalog::entries().iter().filter_map(|entry| {
         let schedule = entry.generate_until(model, &options.stop).ok()?;
         // Those that do not fit, and overlapped pairs, play no part.
-        measured(schedule, entry.name.to_owned()).ok()
+        measured(schedule, entry.name_on(model.placement()).to_owned()).ok()
     });
     let named: Vec<Measured> = named.collect();
     let mut starts: Vec<&Measured> = named.iter().chain([&of_medians]).collect();

@@ -87,7 +87,8 @@ impl Search<'_> {
             let Some((variant, orders)) = whole.level.variant_of(|problem| proposal.split(problem)) else {
                 continue;
             };
-            let origin = Origin { engine: entry.name.to_owned(), block: None, variant };
+            let engine = entry.name_on(whole.level.model.placement()).to_owned();
+            let origin = Origin { engine, block: None, variant };
             let Some(candidate) = whole.judged(orders, origin) else { continue };
             if self.fallback.as_ref().is_none_or(|known| candidate.score < known.score) {
                 self.fallback = Some(candidate);
@@ -170,7 +171,8 @@ impl Search<'_> {
             }
             if let Ok(proposal) = entry.propose(&model, None, &stop) {
                 let before = self.arena().pool.best();
-                self.add(guides, proposal.len(), |problem| proposal.split(problem), entry.name, None);
+                let name = entry.name_on(model.placement());
+                self.add(guides, proposal.len(), |problem| proposal.split(problem), name, None);
                 self.named.push((entry.name, proposal));
                 if self.arena().pool.best() != before {
                     self.unroll();
@@ -212,7 +214,8 @@ impl Search<'_> {
             let Ok(proposal) = entry.propose(&self.whole.level.model, few, &self.stop) else { continue };
             let split = self.whole.level.variant_of(|problem| proposal.split(problem));
             let candidate = split.and_then(|(variant, orders)| {
-                self.whole.judged(orders, Origin { engine: entry.name.to_owned(), block: None, variant })
+                let engine = entry.name_on(self.whole.level.model.placement()).to_owned();
+                self.whole.judged(orders, Origin { engine, block: None, variant })
             });
             self.whole.pool.extend(candidate);
         }

@@ -18,7 +18,7 @@ pub enum Note {
     #[error("no trace has samples of memory: the model counts activations of stages")]
     NoMemory,
     /// Samples that contradict the split of an activation.
-    #[error("stage {stage} released {released} bytes after acquiring {acquired}: the samples miss a part")]
+    #[error("{}", self.in_words(in_ns, in_bytes))]
     Unbalanced {
         /// The stage.
         stage: Stage,
@@ -31,9 +31,7 @@ pub enum Note {
     #[error("no measured latency after stage {0}; the model assumes none")]
     NoLatency(Stage),
     /// Clocks that disagree, or passes that read what was not there.
-    #[error(
-        "after stage {stage} the median message arrives {by} ns before it is sent: the clocks disagree, and the model has no latency there"
-    )]
+    #[error("{}", self.in_words(in_ns, in_bytes))]
     Backwards {
         /// The stage.
         stage: Stage,
@@ -67,11 +65,43 @@ pub enum Note {
     #[error("the times of the end of the step include waits for other stages and replicas: {0}")]
     StepWaits(ReplicasError),
     /// What the model leaves out, as the traces do not tell it.
-    #[error("the model leaves out what the traces do not show: {}", words(.0))]
+    #[error("{}", self.in_words(in_ns, in_bytes))]
     Untold(Vec<Untold>),
 }
 
+/// A time in nanoseconds, as it is counted.
+fn in_ns(ticks: Ticks) -> String {
+    format!("{ticks} ns")
+}
+
+/// An amount of memory in bytes, as it is counted.
+fn in_bytes(units: Units) -> String {
+    format!("{units} bytes")
+}
+
 impl Note {
+    /// Its text, with words for times, which are in nanoseconds, and for amounts of memory, which are in bytes.
+    #[must_use]
+    pub fn in_words(&self, time: impl Fn(Ticks) -> String, memory: impl Fn(Units) -> String) -> String {
+        match self {
+            Self::Unbalanced { stage, acquired, released } => format!(
+                "stage {stage} released {} after acquiring {}: the samples miss a part",
+                memory(*released),
+                memory(*acquired)
+            ),
+            Self::Backwards { stage, by } => format!(
+                "after stage {stage} the median message arrives {} before it is sent: the clocks disagree, and the model has \
+                 no latency there",
+                time(*by)
+            ),
+            Self::Untold(untold) => {
+                let words: Vec<String> = untold.iter().map(|untold| untold.in_words(&memory)).collect();
+                format!("the model leaves out what the traces do not show: {}", words.join("; "))
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// Whether what is noted matters to how long a schedule takes under the model, or to what its passes hold, and not only
     /// to how the model is read.
     #[must_use]
@@ -101,9 +131,9 @@ pub enum Untold {
     Workspace,
 }
 
-impl std::fmt::Display for Untold {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(match self {
+impl Untold {
+    fn in_words(self, memory: impl Fn(Units) -> String) -> String {
+        let words = match self {
             Self::Messages => "how long messages keep links busy ([messages])",
             Self::Cards => "whether devices share a network card (`messages.nodes`)",
             Self::Reduce => "gradient reductions (`step.reduce`)",
@@ -111,12 +141,19 @@ impl std::fmt::Display for Untold {
             Self::Workspace => "what passes need only while they run (`memory.workspace`)",
             Self::Buffers { message: None } => "buffers of messages (`memory.receive`)",
             Self::Buffers { message: Some(bytes) } => {
-                return write!(
-                    out,
-                    "buffers of messages (`memory.receive`; one is {bytes} bytes by the sizes of the network)"
+                return format!(
+                    "buffers of messages (`memory.receive`; one is {} by the sizes of the network)",
+                    memory(Units(bytes))
                 );
             }
-        })
+        };
+        words.to_owned()
+    }
+}
+
+impl std::fmt::Display for Untold {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.in_words(in_bytes))
     }
 }
 
@@ -192,12 +229,6 @@ fn seen(reduce: bool, optimizer: bool, together: bool) -> &'static str {
         (true, false) => "reductions, in which they may have waited for other replicas",
         (false, _) => "optimiser steps",
     }
-}
-
-/// What is left out, as a list.
-fn words(untold: &[Untold]) -> String {
-    let words: Vec<String> = untold.iter().map(ToString::to_string).collect();
-    words.join("; ")
 }
 
 /// Stages in words.

@@ -119,6 +119,22 @@ fn a_report_has_the_figures_of_the_answer() {
 }
 
 #[test]
+fn what_does_not_divide_the_batch_is_noted() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("job.toml");
+    let text = std::fs::read_to_string("tests/data/cli/job.toml").expect("a job");
+    std::fs::write(&file, text.replace("global_batch = 8", "global_batch = 9")).expect("written");
+    let file = file.to_str().expect("a plain name");
+    let planned = tool(&["plan", file]);
+    assert_eq!(planned.status, 0);
+    assert_eq!(
+        planned.err,
+        "note: 2 of 4 choices are left out: 9 samples cannot be divided evenly into replicas and microbatches of d2 b1\n"
+    );
+    assert_eq!(tool(&["plan", "tests/data/cli/job.toml"]).err, "");
+}
+
+#[test]
 fn a_report_of_a_hostile_job_is_no_script() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile.html");
     let file = file.to_str().expect("UTF-8");

@@ -51,6 +51,43 @@ fn pictures_have_the_form_that_their_name_says() {
 }
 
 #[test]
+fn a_schedule_over_its_memory_limit_is_drawn_and_said_to_be_invalid() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let svg = directory.path().join("timeline.svg");
+    let svg = svg.to_str().expect("a plain name");
+    let drawn = |memory: &str| {
+        let ran = tool(&[
+            "render",
+            "docs/schedule.json",
+            "--model",
+            "models/profiles/uneven-342.toml",
+            "--memory",
+            memory,
+            "-o",
+            svg,
+        ]);
+        let text = std::fs::read_to_string(svg).expect("written");
+        let marked = |start: &str| {
+            text.lines().filter(|line| line.starts_with(start) && line.contains("fill=\"#b00020\"")).count()
+        };
+        let invalid = ran.err.lines().find(|line| line.contains("invalid")).map(str::to_owned);
+        (ran.status, invalid, [marked("<circle"), marked("<text")])
+    };
+    assert_eq!(drawn("4"), (0, None, [0, 0]));
+    let (status, invalid, marked) = drawn("3");
+    assert_eq!(status, 0);
+    assert_eq!(
+        invalid.as_deref(),
+        Some(
+            "note: the schedule `optimized` is invalid: device 0, position 3: `5F0` raises the memory in use to 4, 1 over the \
+             limit of 3; `verify` lists 61 more violations"
+        )
+    );
+    // The mark and the figure of each device that exceeds the limit.
+    assert!(marked[0] > 0 && marked[0] == marked[1], "{marked:?}");
+}
+
+#[test]
 fn a_page_shows_several_schedules_and_a_trace_is_json() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name).to_str().expect("a plain name").to_owned();

@@ -1,5 +1,6 @@
 //! The choices that a job leaves open, and the pipeline that follows from one.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use num_rational::Ratio;
@@ -129,6 +130,16 @@ impl fmt::Display for Choice {
     }
 }
 
+/// What a batch that cannot be divided evenly leaves out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undivided {
+    /// How many choices would be there with another batch.
+    pub choices: usize,
+    /// Their data-parallel degrees with the samples of a microbatch.
+    pub degrees: BTreeSet<(u64, u32)>,
+}
+
 /// Why a choice of a job gives no pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -213,10 +224,7 @@ impl Job {
     pub fn choices(&self) -> Result<Vec<Choice>, ChoiceError> {
         let open = &self.choices;
         let devices = self.machine.devices;
-        let divisors: Vec<u32> = open.pipeline.clone().unwrap_or_else(|| {
-            let most = u32::try_from(self.layers.len()).unwrap_or(u32::MAX).min(devices);
-            (1..=most).filter(|&degree| devices.is_multiple_of(degree)).collect()
-        });
+        let divisors = self.pipelines();
         let lengths = [
             ("pipeline", divisors.len()),
             ("tensor", open.tensor.len()),
@@ -264,6 +272,38 @@ impl Job {
         Ok(choices)
     }
 
+    /// What [`choices`](Self::choices) leaves out because the batch cannot be divided evenly: replicas times microbatch size does
+    /// not divide it.
+    #[must_use]
+    pub fn undivided(&self) -> Undivided {
+        let open = &self.choices;
+        let mut undivided = Undivided { choices: 0, degrees: BTreeSet::new() };
+        for pipeline in self.pipelines() {
+            let placements = open.placement.iter();
+            let placements =
+                placements.filter(|&&placement| self.has_layers_for(pipeline, placement)).count();
+            for &tensor in &open.tensor {
+                let Some(data) = self.replicas(pipeline, tensor) else { continue };
+                for &size in &open.microbatch_size {
+                    if placements > 0 && self.degrees(pipeline, tensor, size).is_none() {
+                        undivided.choices += placements * self.savings().count();
+                        undivided.degrees.insert((data, size));
+                    }
+                }
+            }
+        }
+        undivided
+    }
+
+    /// The pipeline-parallel degrees that may be chosen.
+    fn pipelines(&self) -> Vec<u32> {
+        let devices = self.machine.devices;
+        self.choices.pipeline.clone().unwrap_or_else(|| {
+            let most = u32::try_from(self.layers.len()).unwrap_or(u32::MAX).min(devices);
+            (1..=most).filter(|&degree| devices.is_multiple_of(degree)).collect()
+        })
+    }
+
     fn savings(&self) -> impl Iterator<Item = Saving> + '_ {
         let Self { choices, .. } = self;
         choices
@@ -274,13 +314,18 @@ impl Job {
 
     /// The replicas, and the microbatches of each; nothing when devices or samples are left over.
     fn degrees(&self, pipeline: u32, tensor: u32, microbatch_size: u32) -> Option<(u32, u32)> {
-        let ranks = u64::from(pipeline) * u64::from(tensor);
-        let devices = u64::from(self.machine.devices);
-        let data = (ranks > 0 && devices.is_multiple_of(ranks)).then(|| devices / ranks)?;
+        let data = self.replicas(pipeline, tensor)?;
         let at_once = data * u64::from(microbatch_size);
         let batch = u64::from(self.choices.global_batch);
         let microbatches = (at_once > 0 && batch.is_multiple_of(at_once)).then(|| batch / at_once)?;
         (microbatches > 0).then(|| Some((u32::try_from(data).ok()?, u32::try_from(microbatches).ok()?)))?
+    }
+
+    /// The replicas; nothing when devices are left over.
+    fn replicas(&self, pipeline: u32, tensor: u32) -> Option<u64> {
+        let ranks = u64::from(pipeline) * u64::from(tensor);
+        let devices = u64::from(self.machine.devices);
+        (ranks > 0 && devices.is_multiple_of(ranks)).then(|| devices / ranks)
     }
 
     fn has_layers_for(&self, pipeline: u32, placement: ChoicePlacement) -> bool {

@@ -45,7 +45,7 @@ mod file;
 mod layers;
 mod machine;
 
-pub use choice::{Choice, ChoiceError, ChoicePlacement, NoPlacement, Saving};
+pub use choice::{Choice, ChoiceError, ChoicePlacement, NoPlacement, Saving, Undivided};
 pub use cut::{Cut, CutError};
 pub use file::{LayersError, MOST_LAYERS, layers, parse};
 pub use layers::{Atom, Layers};

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
-use super::{ComparisonReport, EarlyPass, ErrorsReport, Figures, Spans, TermsReport, TraceReport};
+use super::{
+    ComparisonReport, EarlyPass, ErrorsReport, Figures, FindingReport, Spans, TermsReport, TraceReport,
+};
 use crate::cli::figures::percentage;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::draw::amounts::Amounts;
 use crate::replay::Rate;
 use crate::trace::clocks::{ClockMethod, Clocks};
+use crate::trace::statistics::Spread;
 
 /// A share with its sign.
 fn signed(rate: Rate) -> String {
@@ -88,7 +91,11 @@ impl TraceReport {
             writeln!(out, "all passes ran once, in the declared order, one at a time")?;
         } else {
             writeln!(out, "not as declared:")?;
-            list(out, self.findings.iter().map(|finding| format!("{}: {}", finding.rule, finding.message)))?;
+            let amounts = shown(out);
+            let line = |found: &FindingReport| {
+                format!("{}: {}", found.rule, found.finding.in_words(|ticks| amounts.time(ticks)))
+            };
+            list(out, self.findings.iter().map(line))?;
         }
         if self.early.is_empty() {
             return Ok(());
@@ -101,6 +108,16 @@ impl TraceReport {
         };
         list(out, self.early.iter().map(line))
     }
+}
+
+/// Between which times half of the values are, where there are enough of them for that to say more than the least and the most.
+fn half(amounts: Amounts<'_>, spread: &Spread) -> String {
+    const FEW: usize = 3;
+    if spread.count <= FEW {
+        return String::new();
+    }
+    let [lower, upper] = [spread.lower_quartile, spread.upper_quartile].map(|time| amounts.time(time));
+    format!(", half of them {lower} to {upper}")
 }
 
 fn clock_lines(out: &mut fmt::Formatter<'_>, clocks: &Clocks) -> fmt::Result {
@@ -171,13 +188,11 @@ impl fmt::Display for Figures {
         if spread.count > 1 {
             writeln!(
                 out,
-                "(measured: iteration {}, whose makespan is the median)\nmakespans of the iterations: {} to {}, half \
-                 of them {} to {}",
+                "(measured: iteration {}, whose makespan is the median)\nmakespans of the iterations: {} to {}{}",
                 self.typical_iteration,
                 amounts.time(spread.least),
                 amounts.time(spread.most),
-                amounts.time(spread.lower_quartile),
-                amounts.time(spread.upper_quartile)
+                half(amounts, spread)
             )?;
         }
         if self.highest_activation_peaks != self.activation_peak.measured
