@@ -360,8 +360,8 @@ impl Report {
         }
         writeln!(
             out,
-            "(less: the median over iterations; parts overlap, so what they save does not add up)\n(alone costs: how much longer the \
-             step gets if everything but this part takes the average of its kind, with which it takes {})",
+            "(less: the median over iterations; parts overlap, so what they save does not add up)\n(alone costs: the step takes {} \
+             with everything at the average of its kind, and so much longer with this part alone as it was)",
             amounts.time(self.levelled)
         )
     }
