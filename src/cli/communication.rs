@@ -6,9 +6,12 @@ use std::fmt::{self, Write as _};
 use itertools::Itertools;
 use serde::Serialize;
 
+use super::violations::count;
 use crate::comm::{self, Action, CommunicationPlan, Ending, Semantics};
-use crate::lowering::{self, Nearest};
+use crate::draw::amounts::Amounts;
+use crate::lowering::{self, Displaced, Nearest};
 use crate::model::{Model, Pass};
+use crate::replay::replay;
 use crate::schedule::Schedule;
 
 /// How the messages of a plan behave.
@@ -29,6 +32,8 @@ pub struct Behaviour {
     pub runtimes: String,
     /// Whether it ends.
     pub ends: bool,
+    /// Whether it does not because a device comes to an action that it cannot do.
+    pub fails: bool,
     /// If it does not: who waits for what, or what fails.
     pub waits: Option<String>,
 }
@@ -39,7 +44,8 @@ impl Communication {
     pub fn of(plan: &CommunicationPlan, passes_run: bool) -> Self {
         let messages = plan.actions().filter(|(_, action)| matches!(action, Action::Send(_))).count();
         let semantics = Semantics::ALL.into_iter().map(|semantics| {
-            let waits = match comm::ending(plan, semantics) {
+            let ending = comm::ending(plan, semantics);
+            let waits = match &ending {
                 Ending::Ends if passes_run => None,
                 Ending::Ends => Some("the passes by themselves cannot run".to_owned()),
                 other => Some(other.to_string()),
@@ -48,10 +54,16 @@ impl Communication {
                 name: semantics.name(),
                 runtimes: semantics.to_string(),
                 ends: waits.is_none(),
+                fails: matches!(ending, Ending::Fails { .. }),
                 waits,
             }
         });
         Self { messages, semantics: semantics.collect() }
+    }
+
+    /// Whether the plan ends under every kind of messages.
+    pub fn ends_everywhere(&self) -> bool {
+        self.semantics.iter().all(|behaviour| behaviour.ends)
     }
 }
 
@@ -59,9 +71,18 @@ impl fmt::Display for Communication {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "  messages      {}", self.messages)?;
         for (waits, alike) in &self.semantics.iter().chunk_by(|behaviour| &behaviour.waits) {
-            let runtimes = alike.map(|behaviour| &behaviour.runtimes).join("; ");
+            let alike: Vec<&Behaviour> = alike.collect();
+            let fails = alike.iter().any(|behaviour| behaviour.fails);
+            let everywhere = alike.len() == self.semantics.len();
+            let runtimes = alike.iter().map(|behaviour| &behaviour.runtimes).join("; ");
             match waits {
+                None if everywhere => {
+                    writeln!(out, "  ends          everywhere: with gloo, and with NCCL in every set-up")?;
+                }
                 None => writeln!(out, "  ends          with {runtimes}")?,
+                Some(waits) if fails && everywhere => writeln!(out, "  fails         everywhere: {waits}")?,
+                Some(waits) if fails => writeln!(out, "  fails         with {runtimes}: {waits}")?,
+                Some(waits) if everywhere => writeln!(out, "  never ends    anywhere: {waits}")?,
                 Some(waits) => writeln!(out, "  never ends    with {runtimes}: {waits}")?,
             }
         }
@@ -72,13 +93,19 @@ impl fmt::Display for Communication {
 /// The nearest orders that can run.
 #[derive(Debug, Serialize)]
 pub struct Offer {
-    /// The passes to bring forward, one after the other.
+    /// The passes to move, one after the other.
     pub moved: Vec<Move>,
     /// The overlapped pairs to take apart, each by a pass of it.
     pub parted: Vec<Pass>,
+    /// The same moves as the fewest passes that change their places among the others of their device.
+    pub displaced: Vec<Displacement>,
+    /// The makespan of the orders, in ticks, if the model fits them.
+    pub makespan: Option<i64>,
+    /// The most that a device holds then, in units.
+    pub peak_memory_max: Option<i64>,
 }
 
-/// A pass to bring forward.
+/// A pass to move, when those before it in the list have been moved.
 #[derive(Debug, Serialize)]
 pub struct Move {
     device: u32,
@@ -87,45 +114,92 @@ pub struct Move {
     to: usize,
 }
 
-impl Offer {
-    /// The nearest orders of the same passes, if they are valid under the model and others than these.
-    pub fn of(model: &Model, schedule: &Schedule) -> Option<Self> {
-        lowering::nearest_valid(model, schedule).as_ref().map(Self::from)
+/// A pass that changes its place among the others of its device.
+#[derive(Debug, Serialize)]
+pub struct Displacement {
+    device: u32,
+    pass: Pass,
+    /// The pass that it comes right after; null if it comes first.
+    after: Option<Pass>,
+    /// Its position in the orders as they are.
+    from: usize,
+    /// Its position in the orders that can run.
+    to: usize,
+}
+
+impl From<Displaced> for Displacement {
+    fn from(displaced: Displaced) -> Self {
+        let Displaced { device, pass, after, from, to } = displaced;
+        Self { device: device.0, pass, after, from, to }
     }
 }
 
-impl From<&Nearest> for Offer {
-    fn from(nearest: &Nearest) -> Self {
+impl fmt::Display for Displacement {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { device, pass, after, from, to } = self;
+        write!(out, "device {device}: `{pass}` moves ")?;
+        match after {
+            Some(after) => write!(out, "after `{after}`")?,
+            None => out.write_str("to the front")?,
+        }
+        write!(out, " (from position {from} to {to})")
+    }
+}
+
+impl Offer {
+    /// The nearest orders of the same passes, if they are valid under the model and others than these.
+    pub fn of(model: &Model, schedule: &Schedule) -> Option<Self> {
+        let nearest = lowering::nearest_valid(model, schedule)?;
+        Some(Self::new(model, schedule, &nearest))
+    }
+
+    /// Orders that are offered in place of those of a schedule.
+    pub fn new(model: &Model, schedule: &Schedule, nearest: &Nearest) -> Self {
         let moved = nearest.moved.iter().map(|&(at, pass, to)| Move {
             device: at.device.0,
             pass,
             from: at.position,
             to,
         });
-        Self { moved: moved.collect(), parted: nearest.parted.iter().map(|&(_, pass)| pass).collect() }
+        let verdict = replay(model, &nearest.schedule);
+        let timing = verdict.timing.as_ref();
+        Self {
+            moved: moved.collect(),
+            parted: nearest.parted.iter().map(|&(_, pass)| pass).collect(),
+            displaced: nearest.displaced(schedule).into_iter().map(Displacement::from).collect(),
+            makespan: timing.map(|timing| timing.metrics.makespan.0),
+            peak_memory_max: timing.map(|_| verdict.peak_memory_max().0),
+        }
     }
-}
 
-impl Offer {
     /// The changes, one a line.
     pub fn changes(&self) -> String {
         const SHOWN: usize = 8;
-        let moved = self.moved.iter().take(SHOWN).map(|Move { device, pass, from, to }| {
-            format!("    device {device}: `{pass}` from position {from} to {to}\n")
-        });
+        let moved = self.displaced.iter().take(SHOWN).map(|moved| format!("    {moved}\n"));
         let parted = self.parted.iter().take(SHOWN).map(|pass| format!("    `{pass}` is not overlapped\n"));
         let mut text: String = moved.chain(parted).collect();
-        let more = self.moved.len().saturating_sub(SHOWN) + self.parted.len().saturating_sub(SHOWN);
+        let more = self.displaced.len().saturating_sub(SHOWN) + self.parted.len().saturating_sub(SHOWN);
         if more > 0 {
             writeln!(text, "    and {more} more").expect("writing to a string cannot fail");
         }
         text
     }
-}
 
-impl fmt::Display for Offer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "  repair        `bubbleproof convert --nearest` makes these changes:")?;
-        out.write_str(&self.changes())
+    /// How much is changed, and the makespan and the memory after it.
+    pub fn summary(&self, amounts: Amounts<'_>) -> String {
+        let changed = match (self.displaced.len(), self.parted.len()) {
+            (0, pairs) => count(pairs, "pair taken apart", "pairs taken apart"),
+            (passes, _) => count(passes, "pass moved", "passes moved"),
+        };
+        match (self.makespan, self.peak_memory_max) {
+            (Some(makespan), Some(peak)) => {
+                format!(
+                    "{changed}, makespan {}, peak memory {}",
+                    amounts.time(makespan),
+                    amounts.memory(peak)
+                )
+            }
+            _ => changed,
+        }
     }
 }

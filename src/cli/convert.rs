@@ -70,14 +70,16 @@ pub struct ConvertArgs {
           value_parser = clap::value_parser!(u32).range(..=10_000))]
     layers: Option<Vec<u32>>,
 
-    /// The model file (TOML) whose times determine the order of messages (sail-sg; without it, unit times), or whose
-    /// `sharding.stages` says how many stages have their weights gathered at a time (pytorch-comms)
+    /// The model file (TOML) whose times determine the order of messages (sail-sg) or the repair (--nearest; without it,
+    /// unit times), or whose `sharding.stages` says how many stages have their weights gathered at a time (pytorch-comms)
     #[arg(long, value_name = "MODEL", conflicts_with = "schedule")]
     model: Option<PathBuf>,
 
-    /// If the schedule deadlocks, move passes forward until it runs
+    /// If the schedule cannot run, move the fewest passes with which it can
     ///
-    /// At each deadlock, moves the pass that has to move least. Splits overlapped pairs if necessary.
+    /// Moves up to three passes if that is enough, to where the makespan is shortest. If it is not, or the schedule is too
+    /// long to find out, moves passes forward: at each deadlock, of those that could run, the one that has the fewest passes
+    /// before it. Splits an overlapped pair if one of its passes moves.
     #[arg(long)]
     nearest: bool,
 }
@@ -168,7 +170,7 @@ pub fn run(args: &ConvertArgs, output: Output) -> Result<Status, Error> {
             "the file cannot express the order in which the parts of a pair are launched, which determines its time; bubbleproof replay shows that order",
         );
     }
-    let nearest = if args.nearest { mend(&mut given.read)? } else { None };
+    let nearest = if args.nearest { mend(&mut given, output)? } else { None };
     let fused = recomputation::fused(&given.read.schedule, format)?;
     let recomputing = fused.map(|fused| mem::replace(&mut given.read.schedule, fused));
     let schedule = &given.read.schedule;
@@ -225,10 +227,11 @@ impl ConvertArgs {
                 "--layers goes with --to torchtitan and --to megatron",
             ));
         }
-        if self.model.is_some() && !matches!(format, Form::SailSg | Form::PytorchComms) {
+        let takes_model = self.nearest || matches!(format, Form::SailSg | Form::PytorchComms);
+        if self.model.is_some() && !takes_model {
             return Err(Error::usage(
                 "this format contains no times",
-                "--model goes with --to sail-sg and --to pytorch-comms",
+                "--model goes with --to sail-sg, --to pytorch-comms and --nearest",
             ));
         }
         Ok(())
@@ -313,8 +316,14 @@ fn passes_alone(read: &Read) -> Result<String, ExportError> {
 }
 
 /// Replaces orders that cannot run by the nearest that can.
-fn mend(read: &mut Read) -> Result<Option<Offer>, Error> {
-    let nearest = nearest(&read.schedule).ok_or_else(|| {
+fn mend(given: &mut Given, output: Output) -> Result<Option<Offer>, Error> {
+    let schedule = &given.read.schedule;
+    let model = match &given.model {
+        Some(model) => model.clone(),
+        None => Model::unit(schedule.placement().clone(), schedule.microbatches())
+            .map_err(|error| Error::Usage { message: error.to_string(), help: None })?,
+    };
+    let nearest = nearest(&model, schedule).ok_or_else(|| {
         Error::usage(
             "no order of these passes can run",
             "run `bubbleproof verify` to see which passes are missing or duplicated",
@@ -324,9 +333,13 @@ fn mend(read: &mut Read) -> Result<Option<Offer>, Error> {
         note("the schedule runs as it is");
         return Ok(None);
     }
-    let offer = Offer::from(&nearest);
-    note(&format!("changed so that the schedule runs:\n{}", offer.changes().trim_end()));
-    *read = Read { schedule: nearest.schedule, csv: None };
+    let offer = Offer::new(&model, schedule, &nearest);
+    note(&format!(
+        "the schedule could not run; now it can: {}\n{}",
+        offer.summary(output.amounts(&model)),
+        offer.changes().trim_end()
+    ));
+    given.read = Read { schedule: nearest.schedule, csv: None };
     Ok(Some(offer))
 }
 
@@ -338,7 +351,7 @@ fn not_lowered(schedule: &Schedule, error: &LoweringError) -> Error {
             let model = Model::unit(schedule.placement().clone(), schedule.microbatches()).ok();
             let can_be_mended = model.is_some_and(|model| nearest_valid(&model, schedule).is_some());
             let help = if can_be_mended {
-                "--nearest moves passes forward until all can run; run `bubbleproof verify` to see which"
+                "--nearest moves passes so that all can run; `bubbleproof verify` shows which"
             } else {
                 "run `bubbleproof verify` to see everything that is wrong"
             };

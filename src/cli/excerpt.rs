@@ -74,6 +74,8 @@ impl Excerpt {
         let (start, end) = (span.offset(), span.offset() + span.len());
         let line_start = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = self.text[end..].find('\n').map_or(self.text.len(), |newline| end + newline);
+        // A carriage return without its line feed would make miette count the line as an earlier one.
+        let line_end = if self.text[end..line_end].ends_with('\r') { line_end - 1 } else { line_end };
         line_start.max(self.boundary(start.saturating_sub(Self::BESIDE)))
             ..line_end.min(self.boundary(end + Self::BESIDE))
     }
@@ -127,6 +129,16 @@ mod tests {
         let shown = std::str::from_utf8(contents.data()).expect("cut between characters");
         assert_eq!(shown, format!("{}here{}", "é".repeat(20), "ü".repeat(20)));
         assert_eq!((contents.line(), contents.column()), (1, 4_980));
+    }
+
+    #[test]
+    fn what_is_shown_of_a_long_line_ends_before_its_line_end() {
+        for end in ["\n", "\r\n"] {
+            let text = format!("here{}{end}next", "-".repeat(2_000));
+            let excerpt = Excerpt::new(FileName::called("file"), &text);
+            let contents = excerpt.read_span(&(0..2_004).into(), 1, 1).expect("a span of the text");
+            assert_eq!(contents.data(), &text.as_bytes()[..2_004], "{end:?}");
+        }
     }
 
     #[test]

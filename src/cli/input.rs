@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::error::{Error, Located};
 use super::excerpt::Excerpt;
+use super::file_kind::FileKind;
 use super::file_name::FileName;
 use super::json_place::{key_at_top, offset_of};
 use super::output::note;
@@ -15,6 +16,7 @@ use crate::advice;
 use crate::block::family::{self, Family};
 use crate::draw::amounts;
 use crate::files;
+use crate::interchange::pytorch::{CsvError, CsvProblem};
 use crate::interchange::{self, ReadError};
 use crate::job::{self, Job};
 use crate::model::reading::{self, FileError, TomlProblem};
@@ -86,12 +88,10 @@ impl Input {
     /// When it is none.
     pub fn model(&self) -> Result<Model, Error> {
         if self.is_job() {
-            return Err(Error::usage(
-                format!("{} is a job file, which lists layers, not a model file", self.name),
-                "`bubbleproof plan JOB -o FOLDER` writes the model of its best plan; `optimize` and `check` take jobs too",
-            ));
+            return Err(self.mistaken(FileKind::Job, FileKind::Model));
         }
-        let file = model::read(&self.text).map_err(|error| self.toml_error(&error))?;
+        let file = model::read(&self.text)
+            .map_err(|error| self.misread(FileKind::Model, || self.toml_error(&error)))?;
         if let Some(text) = file.scaling() {
             note(&text);
         }
@@ -104,7 +104,9 @@ impl Input {
     /// When it is none.
     pub fn family(&self) -> Result<Family, Error> {
         family::parse(&self.text).map_err(|error| {
-            self.error(error.to_string(), "here", error.span(), advice::for_formula_file(&error))
+            self.misread(FileKind::Family, || {
+                self.error(error.to_string(), "here", error.span(), advice::for_formula_file(&error))
+            })
         })
     }
 
@@ -123,12 +125,33 @@ impl Input {
                 .is_ok_and(|document| reading::root(&document).get("layers").is_some())
     }
 
-    /// Whether the text is TOML at all.
-    ///
-    /// # Errors
-    /// When it is not.
-    pub fn check_toml(&self) -> Result<(), Error> {
-        reading::document(&self.text).map_err(|error| self.toml_error(&error)).map(drop)
+    /// That the text is no job, and what it is.
+    pub fn no_job(&self) -> Error {
+        self.misread(FileKind::Job, || match reading::document(&self.text) {
+            Err(error) => self.toml_error(&error),
+            Ok(_) => Error::usage(
+                "this is not a job file: it has no `layers`",
+                "a job file lists layers, [machine] and [choices], as models/jobs/llama-32.toml does; `optimize` takes \
+                 model files",
+            ),
+        })
+    }
+
+    /// What is wrong with a text that cannot be read as one kind of file: that it is of another kind, or else this.
+    fn misread(&self, wanted: FileKind, otherwise: impl FnOnce() -> Error) -> Error {
+        match FileKind::of(&self.text) {
+            Some(found) if found != wanted => self.mistaken(found, wanted),
+            _ => otherwise(),
+        }
+    }
+
+    /// That the text is one kind of file in place of another.
+    fn mistaken(&self, found: FileKind, wanted: FileKind) -> Error {
+        let message = match found {
+            FileKind::Empty => format!("{} is empty", self.name),
+            found => format!("{} is {found}, not {wanted}", self.name),
+        };
+        Error::Usage { message, help: found.use_of_it().map(str::to_owned) }
     }
 
     /// The text as a job.
@@ -136,7 +159,7 @@ impl Input {
     /// # Errors
     /// When it is none.
     pub fn job(&self) -> Result<Job, Error> {
-        job::parse(&self.text).map_err(|error| self.toml_error(&error))
+        job::parse(&self.text).map_err(|error| self.misread(FileKind::Job, || self.toml_error(&error)))
     }
 
     /// The text as dimensions of a transformer.
@@ -144,7 +167,8 @@ impl Input {
     /// # Errors
     /// When it is none.
     pub fn transformer(&self) -> Result<Transformer, Error> {
-        transformer::parse(&self.text).map_err(|error| self.toml_error(&error))
+        transformer::parse(&self.text)
+            .map_err(|error| self.misread(FileKind::Transformer, || self.toml_error(&error)))
     }
 
     /// Whether the text can only be JSON, by its first letter.
@@ -169,15 +193,9 @@ impl Input {
     pub fn schedule(&self) -> Result<interchange::Read, Error> {
         match interchange::read(&self.text) {
             Ok(read) => Ok(read),
-            Err(_) if self.is_family() => Err(Error::usage(
-                format!("{} is a block family, not a schedule", self.name),
-                "`bubbleproof convert FAMILY --devices N --microbatches N -o FILE` writes its schedule of one size; \
-                 `bubbleproof verify FAMILY --devices N --every-m` verifies those of every number of microbatches",
-            )),
             Err(ReadError::Schedule(error)) => Err(self.schedule_error(&error)),
             Err(ReadError::PyTorch(error)) => {
-                let help = (error.row == 1 && error.column == 1).then(not_a_schedule);
-                Err(self.error(error.to_string(), "here", error.span, help))
+                Err(self.misread(FileKind::Schedule, || self.csv_error(&error)))
             }
         }
     }
@@ -297,6 +315,20 @@ impl Input {
             _ => error.to_string(),
         };
         self.error(message, "here", error.span.clone(), advice::for_file(&error.problem))
+    }
+
+    fn csv_error(&self, error: &CsvError) -> Error {
+        let help = match error.problem {
+            CsvProblem::BlanksAtEnd(_) => Some(
+                "spreadsheets pad short rows: remove the commas at the end of every row; PyTorch refuses them too".to_owned(),
+            ),
+            CsvProblem::Header => Some("remove this line".to_owned()),
+            CsvProblem::Separator(_) => Some(
+                "save the file with commas; the `;` in an overlapped pair, such as `(0F4;7B0)OVERLAP_F_B`, stays".to_owned(),
+            ),
+            _ => (error.row == 1 && error.column == 1).then(not_a_schedule),
+        };
+        self.error(error.to_string(), "here", error.span.clone(), help)
     }
 
     fn schedule_error(&self, error: &ScheduleFileError) -> Error {

@@ -11,6 +11,7 @@ use super::input::{Input, read_model};
 use super::list;
 use super::memory_limit::MemoryLimit;
 use super::output::note;
+use super::remedy::Origin;
 use super::size::Size;
 use super::violations::{Complaint, count};
 use crate::block::Block;
@@ -63,6 +64,8 @@ pub struct ScheduleInput {
     pub csv: Option<pytorch::File>,
     /// Remarks on how the file was read and the model was chosen.
     pub notes: Vec<String>,
+    /// Where they come from.
+    pub origin: Origin,
 }
 
 impl ScheduleInputArgs {
@@ -121,7 +124,7 @@ impl ScheduleInputArgs {
             Model::unit(schedule.placement().clone(), schedule.microbatches())
                 .map_err(|error| Error::Usage { message: error.to_string(), help: None })?
         };
-        self.judged(read, model, notes)
+        self.judged(read, model, notes, false)
     }
 
     /// The schedule of a block family at the size asked for, under the family's own model if none is given.
@@ -135,7 +138,7 @@ impl ScheduleInputArgs {
             Some(path) => model_of_size(&schedule, path)?,
             None => model,
         };
-        self.judged(Read { schedule, csv: None }, model, fault.into_iter().collect())
+        self.judged(Read { schedule, csv: None }, model, fault.into_iter().collect(), true)
     }
 
     /// Sets the memory limit, and says what is to be known about schedule and model.
@@ -144,6 +147,7 @@ impl ScheduleInputArgs {
         Read { schedule, csv }: Read,
         model: Model,
         mut notes: Vec<String>,
+        of_family: bool,
     ) -> Result<ScheduleInput, Error> {
         let model = self.memory_limit.apply(model)?;
         notes.extend(self.note_on_capacity(&schedule, &model));
@@ -153,7 +157,12 @@ impl ScheduleInputArgs {
             note(text);
         }
         let complaints = self.complaints(&schedule);
-        Ok(ScheduleInput { schedule, model, complaints, csv, notes })
+        let origin = Origin {
+            schedule: self.schedule.clone(),
+            model: self.model.clone(),
+            size: of_family.then(|| [schedule.devices(), schedule.microbatches()]),
+        };
+        Ok(ScheduleInput { schedule, model, complaints, csv, notes, origin })
     }
 
     /// The file that is given as the schedule.

@@ -8,11 +8,12 @@ use super::communication::{Communication, Offer};
 use super::figures::{Figures, Lines};
 use super::output::Output;
 use super::pool::{Pools, posts_as_counted};
+use super::remedy::Remedy;
 use super::schedule_input::ScheduleInput;
 use super::violations::{Cause, Complaint, complaints, count, list};
 use crate::comm;
 use crate::draw::amounts::Amounts;
-use crate::interchange::pytorch;
+use crate::interchange::pytorch::{self, Form};
 use crate::lowering::gathers_by_rule;
 use crate::replay::{Verdict, replay};
 
@@ -65,12 +66,14 @@ pub struct VerifyReport<'a> {
 impl<'a> VerifyReport<'a> {
     /// Replays a schedule.
     pub fn of(subject: &'a ScheduleInput, output: Output) -> Self {
-        let ScheduleInput { schedule, model, complaints: mismatches, csv, notes } = subject;
+        let ScheduleInput { schedule, model, complaints: mismatches, csv, notes, .. } = subject;
         let verdict = replay(model, schedule);
         let mut violations = mismatches.clone();
-        violations.extend(complaints(schedule, &verdict.violations, output.amounts(model)));
+        let of_passes = complaints(schedule, &verdict.violations, output.amounts(model));
+        violations.extend(of_passes.into_iter().map(|complaint| complaint.at_pass_in(csv.as_ref())));
         let communication = csv.as_ref().and_then(pytorch::File::plan).map(|plan| {
-            violations.extend(comm::verify(plan).iter().map(Complaint::from));
+            let file = csv.as_ref();
+            violations.extend(comm::verify(plan).iter().map(|fault| Complaint::in_plan(fault, file)));
             Communication::of(plan, verdict.timing.is_some())
         });
         let plan = csv.as_ref().and_then(pytorch::File::plan);
@@ -98,6 +101,17 @@ impl<'a> VerifyReport<'a> {
             notes,
             subject,
             verdict,
+        }
+    }
+}
+
+impl VerifyReport<'_> {
+    /// The format of `convert` in which the file is.
+    fn format(&self) -> &'static str {
+        match self.subject.csv.as_ref().map(|file| file.form) {
+            None => "json",
+            Some(Form::ComputeComms) => "pytorch-comms",
+            Some(_) => "pytorch",
         }
     }
 }
@@ -148,13 +162,20 @@ impl fmt::Display for VerifyReport<'_> {
         }
         if let Some(communication) = &self.communication {
             write!(out, "{communication}")?;
-            if !self.valid && self.verdict.is_valid() {
+            let is_sound = self.valid && communication.ends_everywhere();
+            if self.verdict.is_valid() && !is_sound {
+                let command = self.subject.origin.mended(Remedy::Lower, self.format());
                 writeln!(
                     out,
-                    "  fix           `bubbleproof convert --to pytorch-comms` regenerates the sends and receives"
+                    "  fix           `{command}` regenerates the sends and receives: the file then ends everywhere"
                 )?;
             }
         }
-        self.nearest.as_ref().map_or(Ok(()), |nearest| write!(out, "{nearest}"))
+        if let Some(nearest) = &self.nearest {
+            let command = self.subject.origin.mended(Remedy::Nearest, self.format());
+            writeln!(out, "  repair        `{command}`: {}", nearest.summary(amounts))?;
+            out.write_str(&nearest.changes())?;
+        }
+        Ok(())
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::comm::{Action, CommunicationPlan, PlanViolation};
 use crate::draw::amounts::Amounts;
+use crate::interchange::pytorch::File;
 use crate::model::{Device, Microbatch, Pass};
 use crate::replay::Violation;
 use crate::schedule::{Place, Schedule};
@@ -24,6 +25,12 @@ pub struct Complaint {
     /// Its position in the device's order, from 0, if it has one. In a file with sends and
     /// receives: its position among all actions, if the rule is one of communication.
     pub position: Option<usize>,
+    /// The row of its cell, from 1, if it has one in a CSV.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<usize>,
+    /// The column of its cell, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
     /// All of it in a sentence.
     pub message: String,
 }
@@ -31,7 +38,40 @@ pub struct Complaint {
 impl Complaint {
     /// A schedule that is not what the command line or the model says.
     pub fn mismatch(message: String) -> Self {
-        Self { rule: "model-mismatch", device: None, pass: None, position: None, message }
+        Self {
+            rule: "model-mismatch",
+            device: None,
+            pass: None,
+            position: None,
+            row: None,
+            column: None,
+            message,
+        }
+    }
+
+    /// The same, with the cell of the pass at its position.
+    pub fn at_pass_in(mut self, csv: Option<&File>) -> Self {
+        if let (Some(csv), Some(device), Some(position)) = (csv, self.device, self.position) {
+            let place = Place { device: Device(device), position };
+            self = self.in_cell(device, csv.column_of_pass(place));
+        }
+        self
+    }
+
+    /// What is wrong with a plan, with the cell of its action.
+    pub fn in_plan(fault: &PlanViolation, csv: Option<&File>) -> Self {
+        let complaint = Self::from(fault);
+        let cell = fault.place().zip(csv).and_then(|(at, csv)| Some((at.device, csv.column_of_action(at)?)));
+        match cell {
+            Some((device, column)) => complaint.in_cell(device.0, Some(column)),
+            None => complaint,
+        }
+    }
+
+    /// The row of a CSV is that of its device; `column` counts from 0.
+    fn in_cell(self, device: u32, column: Option<usize>) -> Self {
+        let row = column.map(|_| device as usize + 1);
+        Self { row, column: column.map(|column| column + 1), ..self }
     }
 }
 
@@ -121,6 +161,8 @@ impl Stray {
             device: self.first.map(|(at, _)| at.device.0),
             pass: self.first.map(|(_, pass)| pass.to_string()),
             position: self.first.map(|(at, _)| at.position),
+            row: None,
+            column: None,
             message,
         }
     }
@@ -134,6 +176,8 @@ impl Complaint {
             device: violation.device().map(|device| device.0),
             pass: violation.pass().map(|pass| pass.to_string()),
             position: violation.place().map(|place| place.position),
+            row: None,
+            column: None,
             message: violation.in_words(|units| amounts.further_memory(units)),
         }
     }
@@ -146,12 +190,20 @@ impl From<&PlanViolation> for Complaint {
             device: fault.device().map(|device| device.0),
             pass: None,
             position: fault.place().map(|place| place.position),
+            row: None,
+            column: None,
             message: fault.to_string(),
         }
     }
 }
 
-/// The first of many complaints, one a line, and how many more there are. What one cause explains is said once.
+/// Whether a broken rule may be explained by another one: devices wait for each other because of an order, say.
+fn is_consequence(complaint: &Complaint) -> bool {
+    matches!(complaint.rule, "deadlock" | "communication-deadlock")
+}
+
+/// The first of many complaints, one a line, and how many more there are: those that may explain others first. What one
+/// cause explains is said once.
 pub fn list(complaints: &[Complaint], cause: Option<&Cause>, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     const SHOWN: usize = 40;
     /// How many with the same broken rule are too many to read.
@@ -165,14 +217,20 @@ pub fn list(complaints: &[Complaint], cause: Option<&Cause>, out: &mut fmt::Form
     let counts = complaints.iter().counts_by(|complaint| complaint.rule);
     let mut seen: HashMap<&str, usize> = HashMap::new();
     let mut shown = 0;
-    for Complaint { rule, message, .. } in complaints {
+    let (consequences, causes): (Vec<&Complaint>, Vec<&Complaint>) =
+        complaints.iter().partition(|complaint| is_consequence(complaint));
+    for Complaint { rule, message, row, column, .. } in causes.into_iter().chain(consequences) {
         let number = seen.entry(rule).or_default();
         *number += 1;
         if cause.is_some_and(|cause| cause.rule == *rule) {
             left -= 1;
         } else if counts[rule] <= MANY || *number <= OF_MANY {
             if shown < SHOWN {
-                writeln!(out, "  {rule}: {message}")?;
+                write!(out, "  {rule}: {message}")?;
+                match (row, column) {
+                    (Some(row), Some(column)) => writeln!(out, " (row {row}, column {column})")?,
+                    _ => writeln!(out)?,
+                }
                 (shown, left) = (shown + 1, left - 1);
             }
         } else if *number == counts[rule] && shown < SHOWN {

@@ -25,7 +25,7 @@ pub use write::{print, print_plan};
 
 use crate::comm::CommunicationPlan;
 use crate::model::{Microbatch, Placement, Stage};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 /// What the letters of a file mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +75,29 @@ impl File {
         (self.form == Form::ComputeComms).then_some(&self.plan)
     }
 
+    /// The column, from 0, of an action by its place among the actions of its rank.
+    #[must_use]
+    pub fn column_of_action(&self, at: Place) -> Option<usize> {
+        self.plan.rows().get(at.device.index())?.get(at.position)?;
+        let mut column = at.position;
+        for &blank in self.blanks.get(at.device.index())? {
+            column += usize::from(blank <= column);
+        }
+        Some(column)
+    }
+
+    /// The column, from 0, of a pass by its place among the passes of its rank.
+    #[must_use]
+    pub fn column_of_pass(&self, at: Place) -> Option<usize> {
+        let row = self.plan.rows().get(at.device.index())?;
+        let mut passes = 0;
+        let position = row.iter().position(|action| {
+            passes += action.passes().len();
+            passes > at.position
+        })?;
+        self.column_of_action(Place { position, ..at })
+    }
+
     /// The file as PyTorch writes it, in the current letters, blanks included: for a file that PyTorch wrote in
     /// these letters, the same bytes. Where a full backward has a W beside it, which is an error but can be written, the
     /// full backward is BW as in 2024, since B would be read as the input gradient.
@@ -112,7 +135,12 @@ pub fn parse(text: &str) -> Result<File, CsvError> {
     for line in text.split_inclusive('\n') {
         let content = line.strip_suffix('\n').unwrap_or(line);
         let content = content.strip_suffix('\r').unwrap_or(content);
-        let row = read_row(text, content, start)?;
+        let row = read_row(text, content, start).map_err(|error| match rows.first() {
+            None if is_header(content, text[line.len()..].lines().next()) => {
+                error_at(text, start..start + content.len(), CsvProblem::Header)
+            }
+            _ => error,
+        })?;
         if row.cells.is_empty() {
             return Err(error_at(text, start..start + content.len(), CsvProblem::EmptyRow(rows.len())));
         }
@@ -130,9 +158,14 @@ pub fn parse(text: &str) -> Result<File, CsvError> {
         Form::ComputeOnly
     };
     if form == Form::ComputeComms
-        && let Some(blank) = rows.iter().find_map(|row| row.first_blank.clone())
+        && let Some((row, blank)) = rows.iter().find_map(|row| Some((row, row.first_blank.clone()?)))
     {
-        return Err(error_at(text, blank, CsvProblem::Blank));
+        let problem = if row.blanks.first() == Some(&row.cells.len()) {
+            CsvProblem::BlanksAtEnd(row.blanks.len())
+        } else {
+            CsvProblem::Blank
+        };
+        return Err(error_at(text, blank, problem));
     }
     let dialect = tell_dialect(text, &rows)?;
     let placement = read_placement(text, &rows)?;
@@ -172,13 +205,40 @@ fn read_row(file: &str, content: &str, start: usize) -> Result<Row, CsvError> {
             row.first_blank.get_or_insert(at..at + whole.len());
         } else {
             let start = at + whole.len() - whole.trim_start_matches(BLANK).len();
-            let cell = Cell::read(text, start)
-                .map_err(|problem| error_at(file, start..start + text.len(), problem))?;
+            let cell = Cell::read(text, start).map_err(|problem| match separator(text) {
+                Some((at, separator)) => {
+                    let at = start + at;
+                    error_at(file, at..at + 1, CsvProblem::Separator(separator))
+                }
+                None => error_at(file, start..start + text.len(), problem),
+            })?;
             row.cells.push(cell);
         }
         at += whole.len() + 1;
     }
     Ok(row)
+}
+
+/// Whether a cell is an action.
+fn is_action(cell: &str) -> bool {
+    Cell::read(cell.trim_matches(BLANK), 0).is_ok()
+}
+
+/// Whether a first line that is no row of actions, with this one after it, holds the names of columns.
+fn is_header(line: &str, next: Option<&str>) -> bool {
+    let has_action = |line: &str| line.split(',').any(is_action);
+    !has_action(line) && next.is_some_and(has_action)
+}
+
+/// What stands in place of a comma in a cell that is two actions or more, and where: a semicolon that belongs to no pair, or
+/// a tab.
+fn separator(cell: &str) -> Option<(usize, char)> {
+    let mut in_pair = false;
+    let found = cell.char_indices().find(|&(_, letter)| {
+        in_pair = letter == '(' || in_pair && letter != ')';
+        letter == ';' && !in_pair || letter == '\t'
+    });
+    found.filter(|&(at, _)| is_action(&cell[..at]))
 }
 
 fn tell_dialect(file: &str, rows: &[Row]) -> Result<Dialect, CsvError> {

@@ -62,6 +62,6 @@ pub fn verified_plan_gathering(schedule: &Schedule, stages: u32) -> Result<Commu
 /// The [nearest] orders of the same passes, if they are valid under the model and others than these.
 #[must_use]
 pub fn nearest_valid(model: &Model, schedule: &Schedule) -> Option<Nearest> {
-    let nearest = nearest(schedule).filter(Nearest::is_changed)?;
+    let nearest = nearest(model, schedule).filter(Nearest::is_changed)?;
     replay(model, &nearest.schedule).is_valid().then_some(nearest)
 }

@@ -1,7 +1,7 @@
 //! From orders of passes to sends and receives, and what to do with orders that cannot run.
 //!
-//! [`lower`] makes a communication plan of any schedule that can run, and [`nearest`] brings passes forward where
-//! devices wait for each other. Both only propose: a plan is safe when [`comm::verify`](crate::comm::verify) finds
+//! [`lower`] makes a communication plan of any schedule that can run, and [`nearest`] moves passes where devices
+//! wait for each other. Both only propose: a plan is safe when [`comm::verify`](crate::comm::verify) finds
 //! nothing wrong with it, and a schedule is valid when [`replay`](crate::replay) says so. [`verified_plan`] and
 //! [`nearest_valid`] ask them at once.
 //!
@@ -28,7 +28,7 @@ mod nearest;
 pub use checked::{LoweringError, nearest_valid, verified_plan, verified_plan_gathering};
 pub use gathers::gathers_by_rule;
 pub use lower::{Unlowerable, lower, lower_gathering};
-pub use nearest::{Nearest, nearest};
+pub use nearest::{Displaced, Nearest, nearest};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::comm::{Action, CommunicationPlan, verify};
-use crate::model::{Device, Placement, Stage};
+use crate::model::{Device, Model, Placement, Stage};
+use crate::replay::replay;
 use crate::schedule::{Place, Schedule};
 
 fn schedule(lists: &[&[u32]], microbatches: u32, orders: &[&str]) -> Schedule {
@@ -13,6 +14,12 @@ fn schedule(lists: &[&[u32]], microbatches: u32, orders: &[&str]) -> Schedule {
 fn rows(plan: &CommunicationPlan) -> Vec<String> {
     let text = |row: &Vec<Action>| row.iter().map(Action::to_string).collect::<Vec<_>>().join(" ");
     plan.rows().iter().map(text).collect()
+}
+
+/// The nearest orders under unit times.
+fn nearest_of(schedule: &Schedule) -> Option<Nearest> {
+    let model = Model::unit(schedule.placement().clone(), schedule.microbatches()).expect("a model");
+    nearest(&model, schedule)
 }
 
 #[test]
@@ -64,7 +71,7 @@ fn orders_that_cannot_run_are_not_lowered() {
         error,
         "no device can go on: device 0 waits at `0B0` for `1B0`; device 1 waits at `1F1` for `0F1`"
     );
-    let nearest = nearest(&stuck).expect("other orders can");
+    let nearest = nearest_of(&stuck).expect("other orders can");
     let [(at, pass, to)] = nearest.moved[..] else { panic!("{:?}", nearest.moved) };
     assert_eq!((at, pass.to_string(), to), (Place { device: Device(0), position: 2 }, "0F1".to_owned(), 1));
     assert!(lower(&nearest.schedule).is_ok());
@@ -74,7 +81,7 @@ fn orders_that_cannot_run_are_not_lowered() {
 fn a_pair_that_stands_in_the_way_is_taken_apart() {
     let apart = schedule(&[&[0], &[1]], 2, &["0F0 0F1 0B0 0B1", "1F0 1F1 1B0 1B1"]);
     let paired = apart.with_overlaps(vec![vec![1], vec![1]]).expect("pairs");
-    let nearest = nearest(&paired).expect("apart they can");
+    let nearest = nearest_of(&paired).expect("apart they can");
     assert_eq!((nearest.moved.len(), nearest.parted.len()), (0, 1));
     assert_eq!(nearest.parted[0].1.to_string(), "0F1");
     assert_eq!(nearest.schedule.overlap_count(), 1);
@@ -83,6 +90,51 @@ fn a_pair_that_stands_in_the_way_is_taken_apart() {
 #[test]
 fn without_all_passes_no_order_is_near() {
     for order in ["0F0 0W0", "0F0 0F0 0B0"] {
-        assert_eq!(nearest(&schedule(&[&[0]], 1, &[order])), None, "{order}");
+        assert_eq!(nearest_of(&schedule(&[&[0]], 1, &[order])), None, "{order}");
     }
+}
+
+/// One forward, one backward on two devices, with as many microbatches as make a difference.
+fn longer(first: &str) -> Schedule {
+    schedule(&[&[0], &[1]], 4, &[first, "1F0 1B0 1F1 1B1 1F2 1B2 1F3 1B3"])
+}
+
+#[test]
+fn of_a_swapped_pair_one_pass_moves() {
+    let swapped = longer("0F0 0F1 0B0 0B2 0B1 0F3 0F2 0B3");
+    let nearest = nearest_of(&swapped).expect("other orders can");
+    assert_eq!(nearest.displaced(&swapped).len(), 1, "{:?}", nearest.moved);
+    assert!(lower(&nearest.schedule).is_ok());
+}
+
+#[test]
+fn a_displaced_pass_goes_back_to_where_the_schedule_is_shortest() {
+    let good = longer("0F0 0F1 0B0 0F2 0B1 0F3 0B2 0B3");
+    let makespan = |schedule: &Schedule| {
+        let model = Model::unit(schedule.placement().clone(), schedule.microbatches()).expect("a model");
+        replay(&model, schedule).timing.expect("it runs").metrics.makespan
+    };
+    let displaced = longer("0F0 0B0 0B1 0B2 0B3 0F1 0F2 0F3");
+    assert!(nearest_of(&displaced).is_some_and(|nearest| lower(&nearest.schedule).is_ok()));
+    for (order, pass) in [
+        ("0F0 0F1 0B0 0B1 0F3 0B2 0B3 0F2", "0F2"),
+        ("0B2 0F0 0F1 0B0 0F2 0B1 0F3 0B3", "0B2"),
+        ("0F0 0B0 0F2 0B1 0F3 0B2 0B3 0F1", "0F1"),
+    ] {
+        let displaced = longer(order);
+        assert!(lower(&displaced).is_err(), "{order}");
+        let nearest = nearest_of(&displaced).expect("other orders can");
+        let [moved] = nearest.displaced(&displaced)[..] else { panic!("{order}: {:?}", nearest.moved) };
+        assert_eq!(moved.pass.to_string(), pass);
+        assert_eq!(makespan(&nearest.schedule), makespan(&good), "{order}");
+    }
+}
+
+#[test]
+fn two_passes_of_two_devices_move_where_one_is_not_enough() {
+    let stuck =
+        schedule(&[&[0], &[1]], 4, &["0F0 0B0 0F1 0B1 0F2 0F3 0B2 0B3", "1F0 1F1 1B0 1B1 1F2 1B3 1B2 1F3"]);
+    let nearest = nearest_of(&stuck).expect("other orders can");
+    assert_eq!(nearest.displaced(&stuck).len(), 2);
+    assert!(lower(&nearest.schedule).is_ok());
 }

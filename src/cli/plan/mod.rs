@@ -58,14 +58,7 @@ pub struct PlanArgs {
 pub fn run(args: &PlanArgs, output: Output) -> Result<Status, Error> {
     let file = match JobFile::read_if_job(&args.job)? {
         Ok(file) => file,
-        Err(input) => {
-            input.check_toml()?;
-            return Err(Error::usage(
-                "this is not a job file: it has no `layers`",
-                "a job file lists layers, [machine] and [choices], as models/jobs/llama-32.toml does; `optimize` takes \
-                 model files",
-            ));
-        }
+        Err(input) => return Err(input.no_job()),
     };
     if args.search.objective().objective() != Objective::Makespan {
         return Err(Error::usage("plans are compared by their makespan", "leave out --minimize"));

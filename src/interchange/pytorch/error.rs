@@ -63,6 +63,18 @@ pub enum CsvProblem {
         "this cell is blank, but others send and receive: in the compute_comms format every cell is an action"
     )]
     Blank,
+    /// Blank cells at the end of a row with sends and receives.
+    #[error(
+        "the row ends in {}, but others send and receive: in the compute_comms format every cell is an action",
+        if *.0 == 1 { "a blank cell".to_owned() } else { format!("{} blank cells", .0) }
+    )]
+    BlanksAtEnd(usize),
+    /// A first line with the names of columns.
+    #[error("this is a line of column names, but every line is a rank, from the first one on")]
+    Header,
+    /// A cell that is several, with something other than commas between them.
+    #[error("cells are separated by {}, but PyTorch's CSV separates them by commas", if *.0 == '\t' { "tabs".to_owned() } else { format!("`{}`", .0) })]
+    Separator(char),
     /// The letter I, or an overlapped pair, beside a BW, which belong to different dialects.
     #[error(
         "`{0}` and BW, which another cell has, belong to different dialects: with BW, the input gradient is B and \

@@ -87,6 +87,18 @@ fn blanks_of_a_file_stay_where_they_were() {
 }
 
 #[test]
+fn passes_and_actions_are_found_in_their_columns() {
+    let passes = parse("0F0,,(0F1;0B0)OVERLAP_F_B,,0B1,\n").expect("a file");
+    let of = |position| Place { device: Device(0), position };
+    let columns = [0, 1, 2, 3, 4].map(|position| passes.column_of_pass(of(position)));
+    assert_eq!(columns, [Some(0), Some(2), Some(2), Some(4), None]);
+    let all = parse("0F0,0SEND_F0,0F1\n1RECV_F0,1F0\n").expect("a file");
+    assert_eq!(all.column_of_pass(of(1)), Some(2));
+    assert_eq!(all.column_of_action(of(1)), Some(1));
+    assert_eq!(all.column_of_action(Place { device: Device(2), position: 0 }), None);
+}
+
+#[test]
 fn malformed_files_are_refused_at_their_cell() {
     let long = "[".repeat(200);
     let cases = [
@@ -98,7 +110,13 @@ fn malformed_files_are_refused_at_their_cell() {
         ("0F0,0B0\r\n1F0, 1B", (2, 2), "1B", "after the letters comes the microbatch"),
         ("0F0,0B0\r\r\n", (1, 2), "0B0\r", "after the letters comes the microbatch"),
         ("0F0,0F-1", (1, 2), "0F-1", "after the letters comes the microbatch"),
-        ("0F0;0B0", (1, 1), "0F0;0B0", "after the letters comes the microbatch"),
+        ("0F0;0B0", (1, 1), ";", "separated by `;`"),
+        ("0F0,0F1;0B0", (1, 2), ";", "separated by `;`"),
+        ("(0F4;7B0)OVERLAP_F_B;0F1", (1, 1), ";", "separated by `;`"),
+        ("0F0\t0B0\n", (1, 1), "\t", "separated by tabs"),
+        ("rank,actions\n0F0,0B0\n", (1, 1), "rank,actions", "column names"),
+        (",0,1\r\n0,0F0,0B0\r\n", (1, 1), ",0,1", "column names"),
+        ("rank,0F0\n1F0,1B0", (1, 1), "rank", "does not begin with a stage number"),
         ("F0", (1, 1), "F0", "does not begin with a stage number"),
         ("-1F0", (1, 1), "-1F0", "does not begin with a stage number"),
         ("\u{feff}0F0", (1, 1), "\u{feff}0F0", "does not begin with a stage number"),
@@ -123,7 +141,8 @@ fn malformed_files_are_refused_at_their_cell() {
         ("0F0,0SEND_B0", (1, 2), "0SEND_B0", "no stage before the first one"),
         ("0F0,,0SEND_F0\n1RECV_F0,1F0", (1, 2), "", "this cell is blank"),
         ("0F0,0SEND_F0\n1RECV_F0, ,1F0", (2, 2), " ", "this cell is blank"),
-        ("0F0,0SEND_F0,\n1RECV_F0,1F0", (1, 3), "", "this cell is blank"),
+        ("0F0,0SEND_F0,\n1RECV_F0,1F0", (1, 3), "", "the row ends in a blank cell"),
+        ("0F0,0SEND_F0\n1RECV_F0,1F0, ,", (2, 3), " ", "the row ends in 2 blank cells"),
         ("0F0,0SEND_F0\n0WAIT_SEND_F0,1F0", (2, 1), "0WAIT_SEND_F0", "stage 0 is on rank 0 already"),
         ("(0F1;0B0)", (1, 1), "(0F1;0B0)", "is not an overlapped pair"),
         ("(0F1;0B0)OVERLAP", (1, 1), "(0F1;0B0)OVERLAP", "is not an overlapped pair"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bubbleproof::comm::{self, Action, CommunicationPlan, Ending, Message, Semantics};
-use bubbleproof::lowering;
+use bubbleproof::lowering::{self, Nearest};
 use bubbleproof::model::{Device, Kind, Microbatch, Model, Pass, Placement, Stage};
 use bubbleproof::replay::replay;
 use bubbleproof::schedule::{Schedule, prerequisites};
@@ -97,9 +97,17 @@ impl<E> Runnable for Result<Schedule, E> {
     }
 }
 
+fn unit(schedule: &Schedule) -> Model {
+    Model::unit(schedule.placement().clone(), schedule.microbatches()).expect("a model")
+}
+
 fn is_valid(schedule: &Schedule) -> bool {
-    let model = Model::unit(schedule.placement().clone(), schedule.microbatches()).expect("a model");
-    replay(&model, schedule).is_valid()
+    replay(&unit(schedule), schedule).is_valid()
+}
+
+/// The nearest orders under unit times.
+fn nearest(schedule: &Schedule) -> Option<Nearest> {
+    lowering::nearest(&unit(schedule), schedule)
 }
 
 /// The plan with some actions other than passes dropped, doubled, exchanged or moved.
@@ -267,7 +275,7 @@ proptest! {
     #[test]
     fn the_nearest_orders_of_any_orders_can_run_and_those_of_good_ones_are_the_same(seed: u64, damage: u64) {
         let schedule = schedule(seed);
-        let same = lowering::nearest(&schedule).expect("it can run");
+        let same = nearest(&schedule).expect("it can run");
         prop_assert_eq!((&same.schedule, same.moved.len(), same.parted.len()), (&schedule, 0, 0));
         let mut choices = Choices(damage);
         let mut orders = schedule.orders().to_vec();
@@ -279,7 +287,7 @@ proptest! {
             }
         }
         let shuffled = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).expect("a schedule");
-        let nearest = lowering::nearest(&shuffled).expect("no pass is missing");
+        let nearest = nearest(&shuffled).expect("no pass is missing");
         prop_assert!(is_valid(&nearest.schedule));
         prop_assert_eq!(lowering::lower(&shuffled).is_ok(), nearest.moved.is_empty());
         prop_assert_eq!(lowering::lower(&shuffled).is_ok(), is_valid(&shuffled));
@@ -291,5 +299,20 @@ proptest! {
             order.insert(to, pass);
         }
         prop_assert_eq!(&moved[..], nearest.schedule.orders());
+    }
+    #[test]
+    fn one_displaced_pass_is_mended_by_moving_one(seed: u64, damage: u64) {
+        let schedule = schedule(seed);
+        let mut choices = Choices(damage);
+        let mut orders = schedule.orders().to_vec();
+        let device = choices.below(orders.len());
+        let order = &mut orders[device];
+        let pass = order.remove(choices.below(order.len()));
+        order.insert(choices.below(order.len() + 1), pass);
+        let displaced = Schedule::new(schedule.placement().clone(), schedule.microbatches(), orders).expect("a schedule");
+        let nearest = nearest(&displaced).expect("no pass is missing");
+        prop_assert!(is_valid(&nearest.schedule));
+        prop_assert_eq!(nearest.displaced(&displaced).len(), usize::from(!is_valid(&displaced)));
+        prop_assert_eq!(nearest.moved.len(), usize::from(!is_valid(&displaced)));
     }
 }

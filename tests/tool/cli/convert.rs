@@ -17,6 +17,7 @@ fn communication_is_verified_and_what_cannot_run_is_mended() {
         &["verify", DEADLOCKED],
         &["verify", EARLY],
         &["verify", OVERLAPPED],
+        &["verify", "tests/corpus/communication/backward-before-receive.csv"],
         &["convert", DEADLOCKED, "-o", "-", "--to", "pytorch-comms"],
         &["convert", DEADLOCKED, "-o", "-", "--to", "pytorch-comms", "--nearest"],
         &["verify", "tests/corpus/communication/blank-cell.csv"],
@@ -35,6 +36,62 @@ fn communication_is_verified_and_what_cannot_run_is_mended() {
         .collect();
     assert_eq!(ends, [true, true, false, false]);
     assert_eq!(tool(&["verify", DEADLOCKED, "--json"]).json()["nearest"]["moved"][0]["pass"], "0F1");
+}
+
+/// ZB-H1 on four devices with messages, and with these two cells of the file exchanged.
+fn exchanged(one: &str, other: &str) -> String {
+    let good = tool(&[
+        "convert",
+        "models/profiles/unit-linear.toml",
+        "--schedule",
+        "zb-h1",
+        "--devices",
+        "4",
+        "--microbatches",
+        "8",
+        "-o",
+        "-",
+        "--to",
+        "pytorch-comms",
+    ]);
+    assert_eq!(good.status, 0, "{}", good.err);
+    good.out.replace(one, "?").replace(other, one).replace('?', other)
+}
+
+#[test]
+fn a_swapped_pair_is_mended_by_moving_one_pass() {
+    let swapped = exchanged(",0F4,", ",0I4,");
+    let mut report = String::new();
+    for arguments in [&["verify", "-"][..], &["convert", "-", "-o", "-", "--to", "pytorch", "--nearest"]] {
+        writeln!(
+            report,
+            "$ bubbleproof {}\n{}",
+            arguments.join(" "),
+            tool_with_input(arguments, &swapped).transcript()
+        )
+        .expect("writing to a string");
+    }
+    assert_recorded("swapped_pair", &report);
+    let json = tool_with_input(&["verify", "-", "--json"], &swapped).json();
+    assert_eq!(json["nearest"]["moved"].as_array().map(Vec::len), Some(1), "{}", json["nearest"]);
+    assert_keys(&json["nearest"]["displaced"][0], &["device", "pass", "after", "from", "to"]);
+    let order = json["violations"].as_array().expect("a list").iter().find(|found| found["rule"] == "order");
+    assert_keys(order.expect("it is out of order"), &["row", "column"]);
+}
+
+#[test]
+fn a_valid_file_that_may_hang_comes_with_the_command_that_mends_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("mine.csv");
+    std::fs::copy(EARLY, &path).expect("copied");
+    let run = tool(&["verify", path.to_str().expect("a plain name")]);
+    assert_eq!(run.status, 0, "{}", run.transcript());
+    let fix = run.out.lines().find(|line| line.starts_with("  fix")).expect("there is a fix");
+    let command = fix.split('`').nth(1).expect("a command");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    assert_eq!(tool(&words).status, 0, "{command}");
+    let mended = words.last().expect("the file that it writes");
+    assert!(tool(&["verify", mended]).out.contains("ends          everywhere"));
 }
 
 #[test]

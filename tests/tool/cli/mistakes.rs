@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{MODEL, SCHEDULE, assert_recorded, tool, tool_with_input};
+use super::{DIMENSIONS, FAMILY, JOB, MODEL, SCHEDULE, assert_recorded, tool, tool_with_input};
 
 #[derive(serde::Deserialize)]
 struct Index {
@@ -42,6 +42,52 @@ fn every_invalid_file_is_refused_with_its_status_and_a_located_message() {
         writeln!(messages, "{file}: {why}\n{text}").expect("a string takes everything");
     }
     assert_recorded("invalid_corpus", &messages);
+}
+
+/// Files that are given in place of others, all in one snapshot.
+#[test]
+fn files_of_another_kind_are_recognised() {
+    let mut messages = String::new();
+    for arguments in [
+        &["verify", MODEL][..],
+        &["convert", MODEL, "-o", "-", "--to", "pytorch"],
+        &["verify", JOB],
+        &["replay", DIMENSIONS],
+        &["compare", SCHEDULE],
+        &["frontier", FAMILY],
+        &["optimize", DIMENSIONS],
+        &["plan", DIMENSIONS],
+        &["plan", MODEL],
+        &["plan", SCHEDULE],
+        &["estimate", JOB, "-o", "-"],
+        &["prove", MODEL],
+        &["verify", SCHEDULE, "--model", FAMILY],
+        &["verify", "-"],
+        &["compare", "-"],
+        &["plan", "-"],
+    ] {
+        let run = tool(arguments);
+        assert_eq!(run.status, 2, "{arguments:?}: {}", run.transcript());
+        writeln!(messages, "$ bubbleproof {}\n{}", arguments.join(" "), run.transcript())
+            .expect("a string takes everything");
+    }
+    assert_recorded("files_of_another_kind", &messages);
+}
+
+/// CSV files as spreadsheets write them, all in one snapshot.
+#[test]
+fn what_spreadsheets_make_of_a_csv_is_recognised() {
+    let csv = tool(&["convert", SCHEDULE, "-o", "-", "--to", "pytorch-comms"]).out;
+    let padded = csv.replacen("\r\n", ", , ,\r\n", 1);
+    let long = format!("{}\r\n1F0,1B0\r\n", "0F0;".repeat(400));
+    let mut messages = String::new();
+    for text in [&csv.replace(',', ";"), &format!("rank,actions\r\n{csv}"), &padded, &long] {
+        let run = tool_with_input(&["verify", "-"], text);
+        assert_eq!(run.status, 2, "{}", run.transcript());
+        messages += &run.err;
+        messages.push('\n');
+    }
+    assert_recorded("csv_of_a_spreadsheet", &messages);
 }
 
 /// Messages for single mistakes in files, all in one snapshot.

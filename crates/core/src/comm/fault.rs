@@ -24,7 +24,7 @@ pub struct ActionWait {
 #[non_exhaustive]
 pub enum PlanViolation {
     /// A message to or from a stage that does not exist.
-    #[error("{at}: `{action}`: no stage {stage} is next to it in its pipeline")]
+    #[error("{at}: `{action}`: no stage {stage} is next to it in its pipeline", at = action_at(*at))]
     NoNeighbour {
         /// Its place.
         at: Place,
@@ -34,7 +34,7 @@ pub enum PlanViolation {
         stage: Stage,
     },
     /// An action of a stage that the device does not hold.
-    #[error("{at}: `{action}` belongs on device {belongs}")]
+    #[error("{at}: `{action}` belongs on device {belongs}", at = action_at(*at))]
     WrongDevice {
         /// Its place.
         at: Place,
@@ -44,7 +44,7 @@ pub enum PlanViolation {
         belongs: Device,
     },
     /// A message between two stages of one device.
-    #[error("{at}: `{action}`: both stages are on this device, which hands the message over without sending")]
+    #[error("{at}: `{action}`: both stages are on this device, which hands the message over without sending", at = action_at(*at))]
     Needless {
         /// Its place.
         at: Place,
@@ -52,7 +52,7 @@ pub enum PlanViolation {
         action: Action,
     },
     /// An action that is in the plan more than once.
-    #[error("{at}: `{action}` is a duplicate of the one at {first}")]
+    #[error("{at}: `{action}` is a duplicate of the one at {first}", at = action_at(*at), first = action_at(*first))]
     Twice {
         /// The place of the duplicate.
         at: Place,
@@ -82,7 +82,7 @@ pub enum PlanViolation {
         pass: Pass,
     },
     /// A message that is sent before the pass that makes it, or without one.
-    #[error("{at}: `{send}` comes before the pass that makes the message{}", place_of(*made_at), send = Action::Send(*message))]
+    #[error("{at}: `{send}` comes before the pass that makes the message{}", place_of(*made_at), send = Action::Send(*message), at = action_at(*at))]
     SentBeforeMade {
         /// Where it is sent.
         at: Place,
@@ -92,7 +92,7 @@ pub enum PlanViolation {
         made_at: Option<Place>,
     },
     /// A pass that runs before its message is received.
-    #[error("{at}: `{pass}` runs before `{receive}` at {received_at}", receive = Action::Receive(*message))]
+    #[error("{at}: `{pass}` runs before `{receive}` at {received_at}", receive = Action::Receive(*message), at = action_at(*at), received_at = action_at(*received_at))]
     UsedBeforeReceived {
         /// The place of the pass.
         at: Place,
@@ -104,7 +104,7 @@ pub enum PlanViolation {
         received_at: Place,
     },
     /// A send that nobody waits for.
-    #[error("{at}: `{send}` is never waited for, so its buffer can never be freed safely", send = Action::Send(*message))]
+    #[error("{at}: `{send}` is never waited for, so its buffer can never be freed safely", send = Action::Send(*message), at = action_at(*at))]
     NeverWaited {
         /// Where it is sent.
         at: Place,
@@ -112,7 +112,7 @@ pub enum PlanViolation {
         message: Message,
     },
     /// A wait for a send that has not been posted.
-    #[error("{at}: `{wait}` comes before the send{}", place_of(*sent_at), wait = Action::WaitSend(*message))]
+    #[error("{at}: `{wait}` comes before the send{}", place_of(*sent_at), wait = Action::WaitSend(*message), at = action_at(*at))]
     WaitedBeforeSent {
         /// The place of the wait.
         at: Place,
@@ -126,7 +126,8 @@ pub enum PlanViolation {
         "message {number} from device {} to device {}: `{send}` at {sent_at} is received as `{receive}` at \
          {received_at}; the weight gradients of {} would be wrong",
         sent_at.device, received_at.device, up_to(*last_wrong),
-        send = Action::Send(*sent), receive = Action::Receive(*received)
+        send = Action::Send(*sent), receive = Action::Receive(*received),
+        sent_at = action_at(*sent_at), received_at = action_at(*received_at)
     )]
     Swapped {
         /// Which of the messages between these devices, in this direction, counted from 0.
@@ -161,7 +162,7 @@ pub enum PlanViolation {
         stage: Stage,
     },
     /// Gradients that are reduced while some are still to come.
-    #[error("{at}: `{}` comes before `{pass}` at {pass_at}, whose gradient it leaves out", Action::ReduceGradients(*stage))]
+    #[error("{at}: `{}` comes before `{pass}` at {pass_at}, whose gradient it leaves out", Action::ReduceGradients(*stage), at = action_at(*at), pass_at = action_at(*pass_at))]
     ReducedEarly {
         /// The place of the reduction.
         at: Place,
@@ -173,7 +174,7 @@ pub enum PlanViolation {
         pass_at: Place,
     },
     /// A reduction that begins while another one of the device is under way, or that nothing waits for.
-    #[error("{at}: nothing waits for `{}`{}", Action::ReduceGradients(*stage), before(*next))]
+    #[error("{at}: nothing waits for `{}`{}", Action::ReduceGradients(*stage), before(*next), at = action_at(*at))]
     ReductionNotWaited {
         /// The place of the reduction.
         at: Place,
@@ -183,7 +184,7 @@ pub enum PlanViolation {
         next: Option<Stage>,
     },
     /// A wait for a reduction that is not under way.
-    #[error("{at}: `{}` waits for a reduction that has not started", Action::WaitReduce(*stage))]
+    #[error("{at}: `{}` waits for a reduction that has not started", Action::WaitReduce(*stage), at = action_at(*at))]
     NoReduction {
         /// The place of the wait.
         at: Place,
@@ -191,7 +192,7 @@ pub enum PlanViolation {
         stage: Stage,
     },
     /// A pass on weights that have not been gathered, in a plan that gathers weights.
-    #[error("{at}: `{pass}` runs while the weights of stage {} are sharded", pass.stage)]
+    #[error("{at}: `{pass}` runs while the weights of stage {} are sharded", pass.stage, at = action_at(*at))]
     Sharded {
         /// Its place.
         at: Place,
@@ -199,7 +200,7 @@ pub enum PlanViolation {
         pass: Pass,
     },
     /// Weights gathered that are there, or let go of that are not.
-    #[error("{at}: `{action}` finds the weights {} already", if matches!(action, Action::Unshard(_)) { "gathered" } else { "sharded" })]
+    #[error("{at}: `{action}` finds the weights {} already", if matches!(action, Action::Unshard(_)) { "gathered" } else { "sharded" }, at = action_at(*at))]
     ShardingTwice {
         /// Its place.
         at: Place,
@@ -207,7 +208,7 @@ pub enum PlanViolation {
         action: Action,
     },
     /// Weights that are let go of, and that no pass has used since they were gathered.
-    #[error("{at}: `{}` frees weights that no pass has used since `{}` at {gathered_at}", Action::Reshard(*stage), Action::Unshard(*stage))]
+    #[error("{at}: `{}` frees weights that no pass has used since `{}` at {gathered_at}", Action::Reshard(*stage), Action::Unshard(*stage), at = action_at(*at), gathered_at = action_at(*gathered_at))]
     GatheredForNothing {
         /// Where they are let go of.
         at: Place,
@@ -217,7 +218,7 @@ pub enum PlanViolation {
         gathered_at: Place,
     },
     /// Weights that are gathered and never let go of.
-    #[error("{at}: `{}` is never undone", Action::Unshard(*stage))]
+    #[error("{at}: `{}` is never undone", Action::Unshard(*stage), at = action_at(*at))]
     NeverResharded {
         /// Where they are gathered.
         at: Place,
@@ -319,7 +320,12 @@ impl PlanViolation {
 }
 
 fn place_of(place: Option<Place>) -> String {
-    place.map_or_else(|| ", which is missing".to_owned(), |place| format!(" at {place}"))
+    place.map_or_else(|| ", which is missing".to_owned(), |place| format!(" at {}", action_at(place)))
+}
+
+/// The place of an action. A position is one among the passes of a device, so this is called something else.
+fn action_at(place: Place) -> String {
+    format!("device {}, action {}", place.device, place.position)
 }
 
 fn before(next: Option<Stage>) -> String {
@@ -368,12 +374,11 @@ impl fmt::Display for Ending {
 fn spell_out(waits: &[ActionWait]) -> String {
     let wait = |wait: &ActionWait| {
         let ActionWait { at, action, needs, needs_at } = wait;
-        let whose = if needs_at.device == at.device {
-            "of its own".to_owned()
+        if needs_at.device == at.device {
+            format!("device {} waits at `{action}` for its own `{needs}`", at.device)
         } else {
-            format!("of device {}", needs_at.device)
-        };
-        format!("device {} waits at `{action}` for `{needs}` {whose}", at.device)
+            format!("device {} waits at `{action}` for `{needs}` of device {}", at.device, needs_at.device)
+        }
     };
     let waits: Vec<String> = waits.iter().map(wait).collect();
     waits.join("; ")

@@ -1,30 +1,11 @@
-//! The nearest orders that can run, to orders that cannot.
+//! Orders that can run, found by bringing passes forward one after the other.
 
 use std::collections::BTreeSet;
 
-use super::lower::{beside, lacks};
+use super::Nearest;
+use crate::lowering::lower::{beside, lacks};
 use crate::model::{Device, Pass};
 use crate::schedule::{Place, Schedule};
-
-/// Orders that can run, and what was changed to come to them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nearest {
-    /// The schedule that can run.
-    pub schedule: Schedule,
-    /// The passes that were brought forward, in the order in which that was done: the place of each when it
-    /// was moved, and the position it was moved to.
-    pub moved: Vec<(Place, Pass, usize)>,
-    /// The overlapped pairs that were taken apart, by the pass that goes first now.
-    pub parted: Vec<(Place, Pass)>,
-}
-
-impl Nearest {
-    /// Whether they are other orders than those of the schedule.
-    #[must_use]
-    pub const fn is_changed(&self) -> bool {
-        !(self.moved.is_empty() && self.parted.is_empty())
-    }
-}
 
 /// Orders that can run, as near to those of a schedule as its devices allow when they are asked one after the
 /// other: they run as they are for as long as any device can go on. When none can, of all passes that could
@@ -32,13 +13,9 @@ impl Nearest {
 /// first device where there is one; one in an overlapped pair is taken out of it. So nothing is changed that could run
 /// as it was, and every change is the smallest at its time; the number of changes need not be the smallest.
 ///
-/// Nothing when a pass is missing that another one needs, or is a duplicate: no order of such passes can run.
-#[must_use]
-pub fn nearest(schedule: &Schedule) -> Option<Nearest> {
+/// Nothing when a pass is missing that another one needs. No pass may be a duplicate, nor offloaded.
+pub(super) fn brought_forward(schedule: &Schedule) -> Option<Nearest> {
     let passes: BTreeSet<Pass> = schedule.orders().iter().flatten().copied().collect();
-    if passes.len() < schedule.len() || schedule.offload_count() > 0 {
-        return None;
-    }
     // What is left of every device, as steps of one or two passes.
     let mut left: Vec<Vec<Vec<Pass>>> = Device::all(schedule.devices())
         .map(|device| schedule.steps(device).map(<[Pass]>::to_vec).collect())
@@ -72,11 +49,7 @@ pub fn nearest(schedule: &Schedule) -> Option<Nearest> {
         offers.forget(offer.device);
         awake.insert(offer.device);
     }
-    changes.schedule = Schedule::of_steps(schedule.placement().clone(), schedule.microbatches(), &left)
-        .expect("the same passes on the same devices, and fewer pairs")
-        .with_levels_of(schedule);
-    changes.schedule.name.clone_from(&schedule.name);
-    changes.schedule.model.clone_from(&schedule.model);
+    changes.schedule = super::reordered(schedule, &left);
     Some(changes)
 }
 
