@@ -54,24 +54,35 @@ impl FileKind {
     }
 
     /// What to do with such a file where another kind is needed.
-    pub const fn use_of_it(self) -> Option<&'static str> {
-        match self {
-            Self::Empty => None,
-            Self::Model => Some(
+    pub const fn instead_of(self, wanted: Self) -> Option<&'static str> {
+        match (self, wanted) {
+            (Self::Empty, _) => None,
+            (Self::Model, Self::Job) => Some(
+                "a job file lists layers, [machine] and [choices], as models/jobs/llama-32.toml does; `optimize` takes \
+                 model files",
+            ),
+            (Self::Model, Self::Schedule) => Some(
                 "give a model with --model, beside the schedule; `bubbleproof compare MODEL` shows the named schedules of a \
                  model, and `bubbleproof convert MODEL --schedule NAME -o FILE` writes one",
             ),
-            Self::Family => Some(
+            (Self::Model, _) => Some(
+                "`bubbleproof compare MODEL`, `bubbleproof optimize MODEL` and `bubbleproof block MODEL` take model files",
+            ),
+            (Self::Family, Self::Schedule) => Some(
                 "`bubbleproof convert FAMILY --devices N --microbatches N -o FILE` writes its schedule of one size; \
                  `bubbleproof verify FAMILY --devices N --every-m` verifies those of every number of microbatches",
             ),
-            Self::Job => Some(
+            (Self::Family, _) => Some(
+                "`bubbleproof block FAMILY --devices N` shows its block, `bubbleproof compare FAMILY --devices N \
+                 --microbatches N` compares its schedule with others, and `bubbleproof prove FAMILY` proves its promises",
+            ),
+            (Self::Job, _) => Some(
                 "`bubbleproof plan JOB -o FOLDER` writes the model of its best plan; `optimize` and `check` take jobs too",
             ),
-            Self::Transformer => {
+            (Self::Transformer, _) => {
                 Some("`bubbleproof estimate MODEL -o JOB` writes its job file, which `plan` takes")
             }
-            Self::Schedule => {
+            (Self::Schedule, _) => {
                 Some("`bubbleproof verify SCHEDULE --model MODEL` gives its figures under a model")
             }
         }

@@ -151,7 +151,7 @@ impl Input {
             FileKind::Empty => format!("{} is empty", self.name),
             found => format!("{} is {found}, not {wanted}", self.name),
         };
-        Error::Usage { message, help: found.use_of_it().map(str::to_owned) }
+        Error::Usage { message, help: found.instead_of(wanted).map(str::to_owned) }
     }
 
     /// The text as a job.

@@ -135,11 +135,15 @@ pub fn parse(text: &str) -> Result<File, CsvError> {
     for line in text.split_inclusive('\n') {
         let content = line.strip_suffix('\n').unwrap_or(line);
         let content = content.strip_suffix('\r').unwrap_or(content);
-        let row = read_row(text, content, start).map_err(|error| match rows.first() {
-            None if is_header(content, text[line.len()..].lines().next()) => {
+        let row = read_row(text, content, start).map_err(|error| {
+            let names_columns = rows.is_empty()
+                && !matches!(error.problem, CsvProblem::Separator(_))
+                && is_header(content, text[line.len()..].lines().next());
+            if names_columns {
                 error_at(text, start..start + content.len(), CsvProblem::Header)
+            } else {
+                error
             }
-            _ => error,
         })?;
         if row.cells.is_empty() {
             return Err(error_at(text, start..start + content.len(), CsvProblem::EmptyRow(rows.len())));

@@ -111,6 +111,7 @@ fn malformed_files_are_refused_at_their_cell() {
         ("0F0,0B0\r\r\n", (1, 2), "0B0\r", "after the letters comes the microbatch"),
         ("0F0,0F-1", (1, 2), "0F-1", "after the letters comes the microbatch"),
         ("0F0;0B0", (1, 1), ";", "separated by `;`"),
+        ("0F0;0B0\n1F0,1B0\n", (1, 1), ";", "separated by `;`"),
         ("0F0,0F1;0B0", (1, 2), ";", "separated by `;`"),
         ("(0F4;7B0)OVERLAP_F_B;0F1", (1, 1), ";", "separated by `;`"),
         ("0F0\t0B0\n", (1, 1), "\t", "separated by tabs"),

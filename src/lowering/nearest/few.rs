@@ -54,6 +54,8 @@ struct Rank {
     makespan: Ticks,
     /// By how many positions its passes are moved.
     distance: usize,
+    /// How many of them are moved back: of two that change places, the later one comes forward.
+    back: usize,
 }
 
 /// The passes by number, and which need which.
@@ -405,17 +407,19 @@ impl Placing<'_> {
     }
 
     fn rank(&mut self, steps: &Steps, free: &BTreeSet<usize>) -> Rank {
-        let distance = |&pass: &usize| {
-            let order = steps[self.graph.device_of(pass)].concat();
-            position_of(&order, pass).abs_diff(self.graph.places[pass].position)
-        };
-        let distance = free.iter().map(distance).sum();
+        let (mut distance, mut back) = (0, 0);
+        for &pass in free {
+            let position = position_of(&steps[self.graph.device_of(pass)].concat(), pass);
+            let was = self.graph.places[pass].position;
+            distance += position.abs_diff(was);
+            back += usize::from(position > was);
+        }
         if self.left == 0 {
-            return Rank { unproved: true, makespan: Ticks(i64::MAX), distance };
+            return Rank { unproved: true, makespan: Ticks(i64::MAX), distance, back };
         }
         self.left -= 1;
         let verdict = replay(self.model, &self.graph.schedule_of(self.schedule, steps));
         let makespan = verdict.timing.as_ref().map_or(Ticks(i64::MAX), |timing| timing.metrics.makespan);
-        Rank { unproved: !verdict.is_valid(), makespan, distance }
+        Rank { unproved: !verdict.is_valid(), makespan, distance, back }
     }
 }

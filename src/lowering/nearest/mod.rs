@@ -40,13 +40,14 @@ impl Nearest {
 
 /// Orders that can run, near to those of a schedule.
 ///
-/// Orders that can run are kept. Otherwise as few passes as possible are moved, each to another position of its device, if
-/// at most three have to be and the schedule is not too long to find that out. Of these changes the one with the shortest
-/// makespan under the model is taken, before all those that are not valid under it; of equals, one that moves its passes
-/// by the fewest positions. The positions of several passes are chosen one after the other, so a better combination is possible.
+/// Orders that can run are kept. Otherwise as few passes as possible are moved, each to another position of its device,
+/// if at most three have to be and the schedule is not too long to find that out. Of these changes the one with the
+/// shortest makespan under the model is taken, before all those that are not valid under it; of equals, one that moves its
+/// passes by the fewest positions. The positions of several passes are chosen one after the other, so a better
+/// combination is possible.
 ///
-/// Where more than three have to be moved, devices run their orders for as long as any can go on; when none can, of all passes that could
-/// run, the one with the fewest passes before it on its device is brought forward past those.
+/// Where more than three have to be moved, devices run their orders for as long as any can go on; when none can, of all
+/// passes that could run, the one with the fewest passes before it on its device is brought forward past those.
 ///
 /// An overlapped pair is taken apart if one of its passes moves.
 ///
