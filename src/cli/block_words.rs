@@ -5,8 +5,8 @@ use std::fmt;
 use clap::ValueEnum;
 
 use super::error::Error;
+use crate::amounts::Amounts;
 use crate::block::Passes;
-use crate::draw::amounts::Amounts;
 use crate::encode::{BlockBound, BlockObjective, EncodeError};
 use crate::optimize::block::{BlockEngine, BlockRequest, BlockSolveError};
 use crate::optimize::zone::ZoneError;

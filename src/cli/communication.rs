@@ -7,8 +7,8 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use super::violations::count;
+use crate::amounts::Amounts;
 use crate::comm::{self, Action, CommunicationPlan, Ending, Semantics};
-use crate::draw::amounts::Amounts;
 use crate::lowering::{self, Displaced, Nearest};
 use crate::model::{Model, Pass};
 use crate::replay::replay;

@@ -14,8 +14,8 @@ use super::output::{Output, note};
 use super::progress::Progress;
 use super::schedule_input::ScheduleInputArgs;
 use super::violations::{Complaint, count, list};
-use crate::draw::amounts::Amounts;
-use crate::draw::plural;
+use crate::amounts::Amounts;
+use crate::amounts::plural;
 use crate::model::{Model, Ticks, Units};
 use crate::prove::every::{
     EveryError, EveryM, Formula, Listed, Numbers, Proof, Repetition, every_m_of_block, every_m_of_schedule,

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::caveats::best_makespan;
 use super::violations::count;
+use crate::amounts::Amounts;
 use crate::analysis::Recomputation;
-use crate::draw::amounts::Amounts;
 use crate::model::{Device, Model, Units};
 use crate::replay::{Rate, Verdict};
 use crate::schedule::Schedule;

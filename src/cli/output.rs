@@ -11,7 +11,7 @@ use serde_json::ser::Formatter;
 
 use super::error::Error;
 use super::file_name::FileName;
-use crate::draw::amounts::Amounts;
+use crate::amounts::Amounts;
 use crate::files::{WriteError, write_with};
 use crate::job::Job;
 use crate::model::Model;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::amounts::Amounts;
 use crate::comm::{CommunicationPlan, Message};
-use crate::draw::amounts::Amounts;
 use crate::model::{Device, Model};
 use crate::replay::{BufferPool, buffer_pool, receive_buffers};
 use crate::schedule::Schedule;

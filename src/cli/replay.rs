@@ -16,8 +16,8 @@ use super::progress::Progress;
 use super::schedule_input::{ScheduleInput, ScheduleInputArgs};
 use super::table::Table;
 use super::verdict::VerifyReport;
+use crate::amounts::Amounts;
 use crate::analysis::{Span, Utilisation, optimizer_steps, spans};
-use crate::draw::amounts::Amounts;
 use crate::model::{Device, Link, Pass, Ticks};
 use crate::replay::{CopyTimes, GatherTimes, LinkTimes, Rate, Timing};
 

@@ -12,7 +12,7 @@ use super::memory_limit::{MemoryLimit, MemoryLimits};
 use super::output::note;
 use super::size::{ModelArgs, Size, Sizes};
 use super::violations::count;
-use crate::draw::amounts;
+use crate::amounts;
 use crate::model::{Device, Model, ModelError, Units};
 
 /// A model with the options that change its size and its capacities, or give it several.

@@ -6,8 +6,8 @@ use std::fmt;
 use itertools::Itertools;
 use serde::Serialize;
 
+use crate::amounts::Amounts;
 use crate::comm::{Action, CommunicationPlan, PlanViolation};
-use crate::draw::amounts::Amounts;
 use crate::interchange::pytorch::File;
 use crate::model::{Device, Microbatch, Pass};
 use crate::replay::Violation;

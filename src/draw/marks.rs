@@ -2,8 +2,8 @@
 
 use num_integer::Integer;
 
-use super::in_unit;
 use super::scale::{axis_step, readable};
+use crate::amounts::in_unit;
 use crate::text::quantity::Scale;
 
 /// A round amount: its value and its label.
@@ -25,7 +25,7 @@ fn bytes_of(unit: &str) -> Option<i64> {
     known.and_then(|&(_, size)| i64::try_from(size).ok())
 }
 
-/// The units in which amounts of a unit are shown, as [`amounts`](super::amounts) chooses them.
+/// The units in which amounts of a unit are shown, as [`amounts`](crate::amounts) chooses them.
 fn shown_in(unit: &str) -> &'static [(&'static str, i64); 5] {
     if matches!(unit, "kB" | "KB" | "MB" | "GB" | "TB") { &DECIMAL } else { &BINARY }
 }

@@ -21,7 +21,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub(crate) mod amounts;
 mod block;
 mod colour;
 mod curve;
@@ -47,8 +46,7 @@ pub use scatter::{Group, Point, Row, Scatter};
 pub use svg::{Extent, Part, Svg, SvgError, together};
 pub use terminal::Terminal;
 
-use std::fmt;
-
+use crate::amounts;
 use crate::analysis::{
     Engine, Job, Lane, Phases, Places, Span, Subject, Utilisation, Work, lanes, optimizer_steps,
 };
@@ -345,18 +343,6 @@ fn counted(count: u32, thing: &str) -> String {
         (_, "microbatch") => format!("{count} microbatches"),
         _ => format!("{count} {thing}s"),
     }
-}
-
-/// A time with its unit. The default unit is a word and has a plural: 1 tick, 2 ticks, 3 us.
-pub(crate) fn in_unit(value: impl fmt::Display, unit: &str) -> String {
-    let value = value.to_string();
-    let unit = if value == "1" { unit } else { plural(unit) };
-    format!("{value} {unit}")
-}
-
-/// A unit of time in the plural.
-pub(crate) fn plural(unit: &str) -> &str {
-    if unit == "tick" { "ticks" } else { unit }
 }
 
 /// What a kind of pass is called.

@@ -11,10 +11,11 @@ mod detail;
 mod palette;
 mod summary;
 
+use super::Picture;
 use super::page::{self, Clock, PageError, data};
 use super::svg::{Extent, Part, Svg, SvgError, apart};
 use super::xml::escape;
-use super::{Picture, amounts};
+use crate::amounts;
 use crate::job::{Choice, Cut, Job};
 use crate::model::{Ticks, Units};
 use crate::replay::Rate;

@@ -19,7 +19,8 @@ use self::cells::{Cell, head, width_of};
 use self::plan::{Band, Plan};
 use self::text::{Piece, wrap};
 use super::scale::{axis_step, readable};
-use super::{Picture, amounts, in_unit, percent};
+use super::{Picture, percent};
+use crate::amounts::{self, in_unit};
 use crate::analysis::Lane;
 use crate::model::{Device, Ticks};
 

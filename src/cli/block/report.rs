@@ -5,12 +5,12 @@ use std::fmt;
 use num_rational::Ratio;
 use serde::{Serialize, Serializer};
 
+use crate::amounts::Amounts;
 use crate::block::Block;
 use crate::cli::block_words::microbatches;
 use crate::cli::number::Interval;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::amounts::Amounts;
 use crate::encode::BlockBound;
 use crate::model::{Device, Model, Pass, Stage, Ticks, Units};
 

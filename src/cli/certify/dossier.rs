@@ -6,6 +6,7 @@ use std::fs;
 use serde::Serialize;
 
 use super::CertifyArgs;
+use crate::amounts::Amounts;
 use crate::cli::caveats;
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
@@ -15,7 +16,6 @@ use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::search::Infeasible;
 use crate::cli::size::check_size;
-use crate::draw::amounts::Amounts;
 use crate::estimate::Work;
 use crate::model::Ticks;
 use crate::optimize::exact::proof::{self, Certified, ProofError};

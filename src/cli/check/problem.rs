@@ -5,8 +5,8 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 use serde::Serialize;
 
-use crate::draw::amounts::{Amounts, Column};
-use crate::draw::plural;
+use crate::amounts::plural;
+use crate::amounts::{Amounts, Column};
 use crate::model::{
     Device, Kind, Links, Messages, Model, Offload, Overlap, PairDurations, Recompute, RecomputeLevel, Shape,
     Sharding, Ticks, Units,

@@ -15,8 +15,8 @@ use crate::cli::output::{Output, note};
 use crate::cli::progress::Progress;
 use crate::cli::size::check_size;
 
+use crate::amounts::Amounts;
 use crate::cli::table::Table;
-use crate::draw::amounts::Amounts;
 use crate::estimate::Work;
 use crate::model::Model;
 

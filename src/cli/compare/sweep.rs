@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::families::Families;
 use super::{CompareArgs, Comparison};
+use crate::amounts::plural;
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
 use crate::cli::figures::headline;
@@ -15,7 +16,6 @@ use crate::cli::progress::Progress;
 use crate::cli::search::Infeasible;
 use crate::cli::size::check_size;
 use crate::cli::sweep::{AtSize, Case, Combination, note_each_once};
-use crate::draw::plural;
 use crate::estimate::Work;
 use crate::model::Model;
 use crate::optimize::sweep::tightest_first;

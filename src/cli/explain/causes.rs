@@ -5,10 +5,10 @@ use num_rational::Ratio;
 
 use super::Explained;
 use super::reference::Reference;
+use crate::amounts::Amounts;
 use crate::analysis::{Delays, Utilisation, critical_path, optimizer_steps, spans};
 use crate::cli::figures::percentage;
 use crate::cli::violations::count;
-use crate::draw::amounts::Amounts;
 use crate::model::{Device, Model, Ticks};
 use crate::optimize::Solution;
 use crate::replay::{Rate, Timing};

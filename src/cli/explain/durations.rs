@@ -6,9 +6,9 @@ use itertools::Itertools as _;
 use num_rational::Ratio;
 use serde::Serialize;
 
+use crate::amounts::Amounts;
 use crate::analysis::{Part, Sensitivity};
 use crate::cli::table::Table;
-use crate::draw::amounts::Amounts;
 
 /// What a part means for the makespan, in ticks.
 #[derive(Debug, Serialize)]

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::amounts::Amounts;
 use crate::cli::figures::{decimal, percentage};
 use crate::cli::table::Table;
-use crate::draw::amounts::Amounts;
 use crate::model::Ticks;
 use crate::optimize::explain::{Change, Gain};
 use crate::replay::Rate;

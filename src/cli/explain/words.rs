@@ -7,10 +7,10 @@ use num_rational::Ratio;
 
 use super::Explained;
 use super::reference::Reference;
+use crate::amounts::Amounts;
 use crate::analysis::{Section, Step, Waits, critical_path, sections};
 use crate::certificate::Optimality;
 use crate::cli::figures::percentage;
-use crate::draw::amounts::Amounts;
 use crate::model::{Device, Model};
 use crate::optimize::explain::{Conflict, Limit, Steady};
 use crate::optimize::{Infeasible, Solution};

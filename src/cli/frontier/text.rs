@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::{FrontierReport, Row};
+use crate::amounts::Amounts;
 use crate::cli::block_words::blocks;
 use crate::cli::figures::percentage;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::amounts::Amounts;
 use crate::draw::letters;
 use crate::replay::Rate;
 

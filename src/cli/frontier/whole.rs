@@ -6,6 +6,7 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::{Drawn, FrontierArgs, draw, drawing, title};
+use crate::amounts::Amounts;
 use crate::cli::caveats;
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
@@ -19,7 +20,6 @@ use crate::cli::progress::Progress;
 use crate::cli::search;
 use crate::cli::size::{Size, check_size};
 use crate::cli::table::Table;
-use crate::draw::amounts::Amounts;
 use crate::draw::{Axes, Curve, Spot, letters};
 use crate::estimate::Work;
 use crate::model::{Model, Units};

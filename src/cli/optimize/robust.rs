@@ -7,6 +7,7 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::{OptimizeArgs, refused};
+use crate::amounts::{Amount, Amounts};
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
 use crate::cli::figures::{decimal, fraction, peaks, percentage};
@@ -18,7 +19,6 @@ use crate::cli::size::{ModelArgs, check_size};
 use crate::cli::table::Table;
 use crate::cli::trace::{Named, profile, read_traces};
 use crate::cli::violations::count;
-use crate::draw::amounts::{Amount, Amounts};
 use crate::estimate::Work;
 use crate::model::{Costs, Model, ModelError, Ticks};
 use crate::optimize::OptimizeError;

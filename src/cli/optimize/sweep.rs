@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::robust::{self, Robust};
 use super::{GAP_LEFT, OptimizeArgs, SolutionReport, refused};
+use crate::amounts::{Amounts, Column};
 use crate::certificate::Objective;
 use crate::cli::deadline::Deadline;
 use crate::cli::error::{Error, Status};
@@ -20,7 +21,6 @@ use crate::cli::search::{Infeasible, step};
 use crate::cli::size::check_size;
 use crate::cli::sweep::{AtSize, Case, Combination, DeviceLimits, note_each_once};
 use crate::cli::table::Table;
-use crate::draw::amounts::{Amounts, Column};
 use crate::estimate::Work;
 use crate::model::{Model, Units};
 use crate::optimize::OptimizeError;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::report::outcome;
+use crate::amounts::Amounts;
 use crate::analysis::critical_path;
 use crate::cli::error::Error;
 use crate::cli::output::{Target, note};
-use crate::draw::amounts::Amounts;
 use crate::draw::{NaiveShown, Picture, PlanChoice, PlanPage, Planned};
 use crate::job::{Choice, Cut, Job};
 use crate::model::{Model, Ticks};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::store::FromStore;
+use crate::amounts::{self, Amounts};
 use crate::certificate::CutBoundError;
 use crate::cli::figures::{decimal, fraction, percentage};
 use crate::cli::file_name::FileName;
@@ -14,7 +15,6 @@ use crate::cli::output::Output;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
 use crate::cli::wrap::wrapped;
-use crate::draw::amounts::{self, Amounts};
 use crate::draw::names_explained;
 use crate::job::{Choice, Job};
 use crate::model::Ticks;

@@ -1,7 +1,7 @@
 //! Changes in sentences, with their amounts in the units of the model.
 
 use super::CheckedSuite;
-use crate::draw::amounts::{Amounts, digits};
+use crate::amounts::{Amounts, digits};
 use crate::regress::{Change, CheckedDesign, Metric, Place, UnitNames};
 use crate::replay::Rate;
 

@@ -7,6 +7,7 @@ use num_rational::Ratio;
 use serde::Serialize;
 
 use super::{Form, RenderArgs, Rendered};
+use crate::amounts::Amounts;
 use crate::block::Block;
 use crate::block::family::Family;
 use crate::catalog;
@@ -17,7 +18,6 @@ use crate::cli::number::Interval;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::amounts::Amounts;
 use crate::draw::{BlockPicture, BlockPictureError, blocks};
 use crate::model::{Device, Kind, Microbatch, Model, Pass, Stage, Ticks};
 

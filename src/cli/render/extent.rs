@@ -2,8 +2,9 @@
 
 use clap::Args;
 
+use crate::amounts;
 use crate::cli::error::Error;
-use crate::draw::{Extent, amounts};
+use crate::draw::Extent;
 use crate::model::{Model, Ticks};
 use crate::text::quantity::{Quantity, Scale};
 

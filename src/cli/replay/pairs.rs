@@ -6,8 +6,8 @@ use std::fmt;
 use itertools::Itertools;
 use serde::Serialize;
 
+use crate::amounts::Amounts;
 use crate::cli::table::Table;
-use crate::draw::amounts::Amounts;
 use crate::model::{Device, Kind, Launched, Model, Stage};
 use crate::schedule::Schedule;
 

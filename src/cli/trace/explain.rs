@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::source::{Named, SourceArgs};
+use crate::amounts::Amounts;
 use crate::cli::error::{Error, Status};
 use crate::cli::figures::{decimal, percentage};
 use crate::cli::file_name::FileName;
@@ -13,7 +14,6 @@ use crate::cli::output::{Output, note};
 use crate::cli::progress::Progress;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::amounts::Amounts;
 use crate::model::{Device, Ticks};
 use crate::replay::Rate;
 use crate::trace::loss::{Losses, Part, explain};

@@ -6,12 +6,12 @@ use clap::Args;
 use itertools::Itertools as _;
 use serde::Serialize;
 
+use crate::amounts::Amounts;
 use crate::cli::error::Error;
 use crate::cli::figures::percentage;
 use crate::cli::file_name::FileName;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::amounts::Amounts;
 use crate::job::{self, Cut, MOST_LAYERS};
 use crate::model::Stage;
 use crate::replay::Rate;

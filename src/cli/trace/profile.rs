@@ -9,13 +9,13 @@ use serde::Serialize;
 use super::explain::mended as not_replicas;
 use super::layers::{LayerArgs, Layered};
 use super::source::{Named, SourceArgs};
+use crate::amounts::Amounts;
 use crate::cli::error::{Error, Status};
 use crate::cli::file_name::FileName;
 use crate::cli::output::{Output, Target, note};
 use crate::cli::progress::Progress;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::amounts::Amounts;
 use crate::model::print;
 use crate::text::first_control;
 use crate::trace::fit::{

@@ -8,11 +8,11 @@ use clap::Args;
 use num_rational::Ratio;
 
 use super::published::Published;
+use crate::amounts::{self, Amounts};
 use crate::cli::error::Error;
 use crate::cli::file_name::FileName;
 use crate::cli::input::{Input, Measurement};
 use crate::cli::output::note;
-use crate::draw::amounts::{self, Amounts};
 use crate::schedule::Schedule;
 use crate::trace::clocks::{ClockError, Clocks, OffsetChoice};
 use crate::trace::gather::{GatherError, gather};

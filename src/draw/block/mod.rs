@@ -28,10 +28,11 @@ use num_rational::Ratio;
 
 use self::paper::{Column, LEFT};
 use self::steps::Step;
-use super::amounts;
 use super::colour::{Colour, Ground};
 use super::xml::{FONT, escape, width_of};
-use super::{counted, in_unit, meaning};
+use super::{counted, meaning};
+use crate::amounts;
+use crate::amounts::in_unit;
 use crate::block::Block;
 use crate::model::{Kind, Model, ModelError, Ticks};
 use crate::schedule::{Schedule, ScheduleError};

@@ -8,7 +8,7 @@ use super::live::live;
 use super::paper::{CELL, Column, FAINT, GRID, LEFT, LINE, PITCH, Paper, SMALL, Shape, TINY, size_for};
 use super::steps::{Cell, Step, StepKind};
 use super::{BlockPicture, end_of, legend, legend_width};
-use crate::draw::amounts::amount;
+use crate::amounts::amount;
 use crate::draw::xml::{decimal, width_of};
 use crate::model::{Device, Pass};
 

@@ -6,8 +6,9 @@ use num_rational::Ratio;
 
 use super::axis::{Axis, Measure};
 use super::{Axes, Spot};
+use crate::amounts::{self, plural};
+use crate::draw::marks;
 use crate::draw::xml::{FONT, decimal, escape, width_of};
-use crate::draw::{amounts, marks, plural};
 
 /// Whole ticks, in hundredths.
 fn hundredths(time: Ratio<i64>) -> i128 {

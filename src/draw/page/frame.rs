@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::lanes;
+use crate::amounts::{self, plural};
 use crate::analysis::Work;
 use crate::draw::xml::escape;
-use crate::draw::{Picture, amounts, meaning, percent, plural};
+use crate::draw::{Picture, meaning, percent};
 use crate::model::Kind;
 
 /// What a browser shows of a timeline around its canvas, and without any script.

@@ -1,6 +1,6 @@
 //! Linear axes whose marks are round amounts.
 
-use crate::draw::amounts;
+use crate::amounts;
 use crate::draw::scale::axis_step;
 
 /// An axis from one mark to another.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::axis::{Axis, memory_step, short, time_step};
 use super::{Entry, Key, PlanPage, memory, time};
-use crate::draw::amounts;
+use crate::amounts;
 use crate::draw::labels::{Area, place};
 use crate::draw::xml::{FONT, decimal, escape, width_of};
 use crate::job::Job;

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use super::summary::breakable;
 use super::{Entry, Key, PlanPage, memory, time};
+use crate::amounts;
+use crate::draw::percent;
 use crate::draw::xml::escape;
-use crate::draw::{amounts, percent};
 use crate::job::{Choice, Job};
 
 /// What the parts of the names of these choices mean, such as those of `p4 t1 d2 b1 v recompute`, in one sentence.

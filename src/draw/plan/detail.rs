@@ -6,9 +6,10 @@ use itertools::Itertools as _;
 
 use super::palette::class;
 use super::{Entry, Key, memory, time};
+use crate::amounts;
 use crate::draw::colour::{Colour, Ground};
 use crate::draw::xml::{decimal, escape};
-use crate::draw::{Picture, amounts, meaning, percent};
+use crate::draw::{Picture, meaning, percent};
 use crate::job::Job;
 use crate::model::{Device, Kind, Stage, Ticks, Units};
 

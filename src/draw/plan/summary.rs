@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use itertools::Itertools as _;
 
 use super::{Entry, Key, PlanPage, memory, time};
+use crate::amounts;
 use crate::draw::xml::escape;
-use crate::draw::{amounts, counted, percent};
+use crate::draw::{counted, percent};
 use crate::job::Job;
 use crate::model::{Ticks, Units};
 use crate::replay::Rate;

@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::{Part, Svg};
-use crate::draw::amounts::{memory, memory_of, time};
+use crate::amounts::{memory, memory_of, time};
 use crate::draw::{Picture, meaning, percent};
 use crate::model::{Kind, Shape};
 

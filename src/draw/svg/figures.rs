@@ -1,7 +1,7 @@
 //! What is said of a device beside its row: what `replay` says of it, in the same words and digits.
 
 use super::measures::{SMALL, TINY};
-use crate::draw::amounts::{amount, memory_of};
+use crate::amounts::{amount, memory_of};
 use crate::draw::{Picture, percent};
 use crate::model::Device;
 

@@ -1,8 +1,8 @@
 //! What a drawing does not show, in words.
 
 use super::time::Timeline;
+use crate::amounts;
 use crate::draw::Picture;
-use crate::draw::amounts;
 use crate::model::Ticks;
 
 /// What a drawing does not show of the time.

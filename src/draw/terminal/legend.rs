@@ -3,9 +3,10 @@
 use super::Canvas;
 use super::cells::{BUBBLE, MARK, ON_ITS_WAY, style_of, style_of_work};
 use super::text::Piece;
+use crate::amounts;
 use crate::analysis::{Engine, Work};
 use crate::draw::scale::Scale;
-use crate::draw::{amounts, meaning, percent};
+use crate::draw::{meaning, percent};
 use crate::model::Link;
 
 impl Canvas<'_> {

@@ -1,10 +1,10 @@
 //! A schedule under a model: replayed, bounded, and lowered to messages.
 
 use super::facts::Facts;
+use crate::amounts::Amounts;
 use crate::analysis::{longest_lifespans, steady_interval};
 use crate::certificate::{Objective, lower_bound_within};
 use crate::comm::{self, CommunicationPlan};
-use crate::draw::amounts::Amounts;
 use crate::lowering;
 use crate::model::{Device, Model, Pass, Ticks, Units};
 use crate::regress::fact::{Place, Value, What};

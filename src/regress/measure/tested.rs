@@ -1,7 +1,7 @@
 //! Promises over what is measured, compared with what was.
 
 use super::facts::Facts;
-use crate::draw::amounts::Amounts;
+use crate::amounts::Amounts;
 use crate::regress::fact::{Place, RecordedVerdict};
 use crate::regress::promise::{Measurable, Quantity};
 use crate::replay::Rate;

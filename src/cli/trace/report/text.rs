@@ -5,10 +5,10 @@ use std::fmt;
 use super::{
     ComparisonReport, EarlyPass, ErrorsReport, Figures, FindingReport, Spans, TermsReport, TraceReport,
 };
+use crate::amounts::Amounts;
 use crate::cli::figures::percentage;
 use crate::cli::table::Table;
 use crate::cli::violations::count;
-use crate::draw::amounts::Amounts;
 use crate::replay::Rate;
 use crate::trace::clocks::{ClockMethod, Clocks};
 use crate::trace::statistics::Spread;

@@ -2,8 +2,7 @@
 
 use num_rational::Ratio;
 
-use super::{Amount, Amounts, Scales, TIMES, digits, fitting, rounded};
-use crate::draw::{in_unit, plural};
+use super::{Amount, Amounts, Scales, TIMES, digits, fitting, in_unit, plural, rounded};
 use crate::model::Ticks;
 use crate::text::quantity::Scale;
 

@@ -10,7 +10,6 @@ use num_rational::Ratio;
 #[cfg(feature = "cli")]
 pub(crate) use column::Column;
 
-use super::in_unit;
 use crate::model::{Ticks, Units};
 use crate::text::quantity::Scale;
 
@@ -174,6 +173,18 @@ fn rounded(number: Ratio<i128>, decimals: u32) -> String {
     let sign = if rounded < 0 { "-" } else { "" };
     let (whole, part) = (rounded.abs() / scale, rounded.abs() % scale);
     format!("{sign}{whole}.{part:0>width$}", width = decimals as usize)
+}
+
+/// A time with its unit. The default unit is a word and has a plural: 1 tick, 2 ticks, 3 us.
+pub(crate) fn in_unit(value: impl fmt::Display, unit: &str) -> String {
+    let value = value.to_string();
+    let unit = if value == "1" { unit } else { plural(unit) };
+    format!("{value} {unit}")
+}
+
+/// A unit of time in the plural.
+pub(crate) fn plural(unit: &str) -> &str {
+    if unit == "tick" { "ticks" } else { unit }
 }
 
 #[cfg(test)]
