@@ -327,7 +327,7 @@ fn of_actions_about_stages_that_are_not_there() {
     let whole = [forward, backward, reduced[0], reduced[1]];
     assert_eq!(faults(1, &[&whole]), [""; 0]);
     let beyond = [forward, backward, reduced[0], reduced[1], Action::ReduceGradients(Stage(1))];
-    assert_eq!(faults(1, &[&beyond]), ["device 0, position 4: nothing waits for `1REDUCE_GRAD`"]);
+    assert_eq!(faults(1, &[&beyond]), ["device 0, action 4: nothing waits for `1REDUCE_GRAD`"]);
     // Replay says that there is no such pass.
     let pass = Action::Run(Pass::new(Stage(1), Kind::F, Microbatch(0)));
     let row = [forward, backward, reduced[0], reduced[1], pass];
@@ -364,8 +364,8 @@ fn of_waits_for_what_nobody_does() {
     assert_eq!(said(&[wait(run, receive)]), "device 0 waits at `0F0` forever: no send meets `1RECV_F0`");
     assert_eq!(
         said(&[wait(run, run), wait(run, receive)]),
-        "device 0 waits at `0F0` for `0F0` of its own; device 0 waits at `0F0` for `1RECV_F0` of its own: no send \
-         meets `1RECV_F0`"
+        "device 0 waits at `0F0` for its own `0F0`; device 0 waits at `0F0` for its own `1RECV_F0`: no send meets \
+         `1RECV_F0`"
     );
 }
 
