@@ -269,7 +269,9 @@ fn weights_take_their_room_from_the_cap_and_change_nothing_else() {
     let tight = heavy.with_uniform_capacity(Units(201)).expect("room for the weights");
     let error = found(&tight).expect_err("two chunks hold two units").to_string();
     assert!(
-        error.contains("memory limit of 201 on device 0: a single microbatch needs 202 there, 1 more"),
+        error.contains(
+            "device 0 may hold 201, but with its weights a single microbatch needs 202 there, 1 more"
+        ),
         "{error}"
     );
 }
