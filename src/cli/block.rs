@@ -85,8 +85,8 @@ impl PassArgs {
 /// What to look for in a block, and how.
 #[derive(Debug, Args)]
 struct BlockSearch {
-    /// The interval at which to find the least memory: ticks, a time such as 13.08ms, or `work`, the least interval of
-    /// any block
+    /// The interval at which to find the least memory: a number in the unit of the model file, a time such as 13.08ms, or
+    /// `work`, the least interval of any block
     #[arg(long, value_name = "N|TIME|work")]
     interval: Option<IntervalArg>,
 

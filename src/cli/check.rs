@@ -14,7 +14,7 @@ use super::error::{Error, Status};
 use super::figures::{Figures, Lines};
 use super::input::Input;
 use super::job::JobFile;
-use super::memory_limit::MemoryLimit;
+use super::memory_limit::{MemoryLimit, typed};
 use super::output::Output;
 use super::progress::Progress;
 use super::size::Size;
@@ -136,11 +136,9 @@ fn with_limit(reason: &CertificateError, schedule: &Schedule, asked: Option<&Ask
         (Some(units), Some(Asked::Model(model))) if is_about_limits => {
             let unit = &model.memory().unit;
             let shown = amounts::memory(units, unit);
-            // A number alone may mean another unit here.
-            let exact =
-                if model.units_per_plain_number() == Some(1) { String::new() } else { "B".to_owned() };
             format!(
-                "{reason}; its schedule was made for {shown} on every device: add --memory {units}{exact}"
+                "{reason}; its schedule was made for {shown} on every device: add {}",
+                typed(units, model)
             )
         }
         _ => reason.to_string(),

@@ -7,7 +7,7 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use super::violations::count;
-use crate::amounts::Amounts;
+use crate::amounts::{self, Amounts};
 use crate::comm::{self, Action, CommunicationPlan, Ending, Semantics};
 use crate::lowering::{self, Displaced, Nearest};
 use crate::model::{Model, Pass};
@@ -103,6 +103,9 @@ pub struct Offer {
     pub makespan: Option<i64>,
     /// The most that a device holds then, in units.
     pub peak_memory_max: Option<i64>,
+    /// What is still wrong with them under the model, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violation: Option<String>,
 }
 
 /// A pass to move, when those before it in the list have been moved.
@@ -162,6 +165,7 @@ impl Offer {
             to,
         });
         let verdict = replay(model, &nearest.schedule);
+        let violation = verdict.violations.first();
         let timing = verdict.timing.as_ref();
         Self {
             moved: moved.collect(),
@@ -169,6 +173,8 @@ impl Offer {
             displaced: nearest.displaced(schedule).into_iter().map(Displacement::from).collect(),
             makespan: timing.map(|timing| timing.metrics.makespan.0),
             peak_memory_max: timing.map(|_| verdict.peak_memory_max().0),
+            violation: violation
+                .map(|violation| violation.in_words(|units| amounts::amount(units.0, &model.memory().unit))),
         }
     }
 
@@ -191,15 +197,14 @@ impl Offer {
             (0, pairs) => count(pairs, "pair taken apart", "pairs taken apart"),
             (passes, _) => count(passes, "pass moved", "passes moved"),
         };
-        match (self.makespan, self.peak_memory_max) {
+        let figures = match (self.makespan, self.peak_memory_max) {
             (Some(makespan), Some(peak)) => {
-                format!(
-                    "{changed}, makespan {}, peak memory {}",
-                    amounts.time(makespan),
-                    amounts.memory(peak)
-                )
+                format!(", makespan {}, peak memory {}", amounts.time(makespan), amounts.memory(peak))
             }
-            _ => changed,
-        }
+            _ => String::new(),
+        };
+        let violation = self.violation.as_ref();
+        let still = violation.map_or_else(String::new, |violation| format!("; still not valid: {violation}"));
+        format!("{changed}{figures}{still}")
     }
 }

@@ -34,7 +34,7 @@ use crate::interchange::Read;
 use crate::interchange::pytorch::{self, ExportError};
 use crate::interchange::torchtitan::Release;
 use crate::lowering::{LoweringError, nearest, nearest_valid, verified_plan_gathering};
-use crate::model::{Device, Kind, Model, Sharding};
+use crate::model::{Device, Kind, Model, Placement, Sharding};
 use crate::schedule::{self, Schedule};
 use crate::stop::Stop;
 
@@ -323,6 +323,20 @@ fn mend(given: &mut Given, output: Output) -> Result<Option<Offer>, Error> {
         None => Model::unit(schedule.placement().clone(), schedule.microbatches())
             .map_err(|error| Error::Usage { message: error.to_string(), help: None })?,
     };
+    if model.placement() != schedule.placement() {
+        let of = |placement: &Placement| {
+            format!("{} placement on {} devices", placement.shape(), placement.devices())
+        };
+        return Err(Error::usage(
+            format!(
+                "the schedule has {}, but `{}` has {}",
+                of(schedule.placement()),
+                model.name(),
+                of(model.placement())
+            ),
+            "give the model of this schedule, or leave --model out",
+        ));
+    }
     let nearest = nearest(&model, schedule).ok_or_else(|| {
         Error::usage(
             "no order of these passes can run",

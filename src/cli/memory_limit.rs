@@ -125,7 +125,9 @@ impl Amount {
 
     /// What a number without a unit counts.
     fn units_in_plain_number(&self, model: &Model) -> Result<i128, Error> {
-        model.units_per_plain_number().map(i128::from).ok_or_else(|| {
+        let is_zero = matches!(self.value, Value::Plain(number) if number == Ratio::from_integer(0));
+        let any = is_zero.then_some(1);
+        model.units_per_plain_number().or(any).map(i128::from).ok_or_else(|| {
             let amounts = format!("`{}` has amounts with units, so a limit needs one, too", model.name());
             Error::usage(
                 format!("--memory {}: {amounts}", self.text),
@@ -151,6 +153,13 @@ impl Amount {
             )
         })
     }
+}
+
+/// The option that sets a memory limit of so many units of a model, as it can be typed.
+pub fn typed(units: i64, model: &Model) -> String {
+    // A number without a unit may mean another one.
+    let unit = if model.units_per_plain_number() == Some(1) { "" } else { "B" };
+    format!("--memory {units}{unit}")
 }
 
 impl MemoryLimit {
@@ -256,6 +265,7 @@ mod tests {
             (scaled, "60.5", 121 << 29),
             (scaled, "60GiB", 60 << 30),
             (without, "60GiB", 60 << 30),
+            (without, "0", 0),
         ] {
             assert_eq!(within(memory, text), Ok(units), "{text} beside {memory}");
         }

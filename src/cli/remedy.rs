@@ -14,6 +14,8 @@ pub struct Origin {
     pub model: Option<PathBuf>,
     /// Devices and microbatches, where the file is a block family.
     pub size: Option<[u32; 2]>,
+    /// Whether other options change the model. `convert` has none of them, so what it does may differ.
+    pub is_changed: bool,
 }
 
 /// What `convert` has to do.
@@ -69,7 +71,8 @@ mod tests {
 
     #[test]
     fn a_command_can_be_typed_as_it_is_printed() {
-        let origin = |schedule: &str| Origin { schedule: schedule.into(), model: None, size: None };
+        let origin =
+            |schedule: &str| Origin { schedule: schedule.into(), model: None, size: None, is_changed: false };
         assert_eq!(
             origin("runs/a b.csv").mended(Remedy::Nearest, "pytorch-comms"),
             "bubbleproof convert 'runs/a b.csv' --nearest --to pytorch-comms -o 'runs/a b-mended.csv'"
@@ -82,8 +85,12 @@ mod tests {
             origin("-it's.csv").mended(Remedy::Nearest, "pytorch"),
             "bubbleproof convert './-it'\\''s.csv' --nearest --to pytorch -o './-it'\\''s-mended.csv'"
         );
-        let family =
-            Origin { schedule: "mine.toml".into(), model: Some("cluster.toml".into()), size: Some([4, 8]) };
+        let family = Origin {
+            schedule: "mine.toml".into(),
+            model: Some("cluster.toml".into()),
+            size: Some([4, 8]),
+            is_changed: false,
+        };
         assert_eq!(
             family.mended(Remedy::Nearest, "json"),
             "bubbleproof convert mine.toml --devices 4 --microbatches 8 --nearest --model cluster.toml --to json \

@@ -9,11 +9,12 @@ use super::error::Error;
 use super::family_input::{Expanded, expanded, model_of_size, no_block, placed_alike};
 use super::input::{Input, read_model};
 use super::list;
-use super::memory_limit::MemoryLimit;
+use super::memory_limit::{MemoryLimit, typed};
 use super::output::note;
 use super::remedy::Origin;
 use super::size::Size;
 use super::violations::{Complaint, count};
+use crate::amounts;
 use crate::block::Block;
 use crate::block::family::{Family, FamilyError};
 use crate::interchange::Read;
@@ -161,6 +162,7 @@ impl ScheduleInputArgs {
             schedule: self.schedule.clone(),
             model: self.model.clone(),
             size: of_family.then(|| [schedule.devices(), schedule.microbatches()]),
+            is_changed: self.memory_limit.is_given() || (self.devices.is_some() && !of_family),
         };
         Ok(ScheduleInput { schedule, model, complaints, csv, notes, origin })
     }
@@ -214,7 +216,9 @@ impl ScheduleInputArgs {
         let same = model.memory().capacity.iter().all(|&capacity| capacity == Some(Units(memory)));
         (self.model.is_some() && !self.memory_limit.is_given() && !same).then(|| {
             format!(
-                "the schedule was made for a memory limit of {memory} units; using the model's limits (--memory {memory} sets that one)"
+                "the schedule was made for a memory limit of {}; using the model's limits ({} sets that one)",
+                amounts::memory(memory, &model.memory().unit),
+                typed(memory, model)
             )
         })
     }

@@ -81,7 +81,7 @@ pub fn unasked(searches: usize) -> Duration {
     UNASKED.saturating_mul(u32::try_from(searches).unwrap_or(u32::MAX))
 }
 
-/// A positive number of seconds, with decimals, or a time with a unit, such as `90s`.
+/// A positive number of seconds, with decimals; `90s` is one, too.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let plain = text.strip_suffix('s').filter(|rest| rest.ends_with(|letter: char| letter.is_ascii_digit()));
     let seconds = plain.unwrap_or(text).parse::<f64>().ok().filter(|&seconds| seconds > 0.0);

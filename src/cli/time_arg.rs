@@ -51,7 +51,8 @@ impl TimeArg {
         let unit = &model.costs().unit;
         let (ticks, text) = match self {
             Self::Plain(number, text) => {
-                let Some(ticks) = model.ticks_per_plain_number() else {
+                let any = (*number == Ratio::from_integer(0)).then_some(1);
+                let Some(ticks) = model.ticks_per_plain_number().or(any) else {
                     return Err(Error::usage(
                         format!(
                             "{text}: `{}` has times with units, so this time needs one, too",

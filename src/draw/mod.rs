@@ -40,6 +40,7 @@ pub use block::{BlockPicture, BlockPictureError, blocks};
 pub use curve::{Axes, Curve, Spot, letters};
 pub use curves::{Curves, Series};
 pub use page::{PageError, page};
+#[cfg(feature = "cli")]
 pub(crate) use plan::names_explained;
 pub use plan::{NaiveShown, PlanChoice, PlanPage, Planned};
 pub use scatter::{Group, Point, Row, Scatter};

@@ -20,6 +20,7 @@ use crate::job::{Choice, Cut, Job};
 use crate::model::{Ticks, Units};
 use crate::replay::Rate;
 
+#[cfg(feature = "cli")]
 pub(crate) use choices::names_explained;
 
 const PAGE: &str = include_str!("plan/page.html");

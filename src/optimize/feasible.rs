@@ -25,18 +25,18 @@ impl Infeasible {
     pub fn in_words(&self, memory: impl Fn(Units) -> String) -> String {
         let Self { device, capacity, needed, at, held } = self;
         let stages: Vec<String> =
-            held.iter().map(|&(stage, units)| format!("stage {stage} ({})", memory(units))).collect();
-        let [activations, backwards, them] = match stages.len() {
-            1 => ["activation", "backward that frees", "it"],
-            _ => ["activations", "backwards that free", "them"],
+            held.iter().map(|&(stage, units)| format!("{} for stage {stage}", memory(units))).collect();
+        let reason = match (at.kind, stages.len()) {
+            (Kind::F | Kind::R, 1) => ", and the backward that frees it cannot run earlier",
+            (Kind::F | Kind::R, _) => ", and the backwards that free it cannot run earlier",
+            _ => "",
         };
         let of_activations: Units = held.iter().map(|&(_, units)| units).sum();
         let weights = if *needed > of_activations { "with its weights " } else { "" };
         let [missing, capacity, needed] = [*needed - *capacity, *capacity, *needed].map(&memory);
         format!(
             "no schedule fits: device {device} may hold {capacity}, but {weights}a single microbatch needs {needed} there, \
-             {missing} more; when `{at}` starts, the device holds the {activations} of {}, and the {backwards} {them} \
-             cannot run earlier",
+             {missing} more; when `{at}` starts, the device holds {}{reason}",
             stages.join(" and ")
         )
     }

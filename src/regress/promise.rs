@@ -113,6 +113,11 @@ impl Measurable {
         self.condition.holds(values)
     }
 
+    /// Whether a number of it has a unit that is so many of these.
+    pub(super) fn has_unit(&self, unit: Quantity) -> bool {
+        self.condition.speaks_of(unit)
+    }
+
     /// The quantities that it speaks of, each once.
     #[must_use]
     pub fn quantities(&self) -> Vec<(Quantity, &'static str)> {

@@ -125,7 +125,7 @@ fn note_undivided(job: &Job) {
     let more = undivided.degrees.len() - named.len();
     named.extend((more > 0).then(|| format!("{more} more")));
     note(&format!(
-        "{} of {} are left out: {} cannot be divided evenly into replicas and microbatches of {}",
+        "{} of {} are left out, because {} are no multiple of the samples that all replicas take at once with {}",
         undivided.choices,
         count(undivided.choices + left.len(), "choice", "choices"),
         count(job.choices.global_batch as usize, "sample", "samples"),

@@ -15,6 +15,7 @@ use super::effects::kinds;
 use super::human::{self, Changes, can_be_accepted, undecided};
 use super::location::{GITHUB, Root};
 use super::markdown::{code, fenced, html};
+use super::wording::may_be_in_other_units;
 use super::{CheckedSuite, picture, word};
 use crate::cli::error::Error;
 use crate::cli::file_name::FileName;
@@ -168,7 +169,15 @@ fn what(kind: &[&Change]) -> String {
 /// Before, after, and by how much, as cells.
 fn cells(checked: &CheckedSuite<'_>, result: &CheckedDesign, change: &Change) -> [String; 3] {
     if let Some(figures) = &change.figures {
-        let amount = |value| code(&checked.amount(result, &change.place, figures.metric, value));
+        if may_be_in_other_units(result, figures) {
+            return [
+                code(&figures.before.to_string()),
+                code(&figures.after.to_string()),
+                "other units?".to_owned(),
+            ];
+        }
+        let amount =
+            |value| code(&checked.amount(result, &change.place, figures.metric, checked.exact, value));
         return [amount(figures.before), amount(figures.after), figures.difference()];
     }
     let short = |value: &String| if value.chars().count() > VALUE { "...".to_owned() } else { code(value) };

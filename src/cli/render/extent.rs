@@ -1,6 +1,7 @@
 //! Which part of the time an SVG shows: `--from`, `--to` and `--all`.
 
 use clap::Args;
+use num_rational::Ratio;
 
 use crate::amounts;
 use crate::cli::error::Error;
@@ -11,11 +12,11 @@ use crate::text::quantity::{Quantity, Scale};
 /// The options that choose a part of the time.
 #[derive(Debug, Clone, Args)]
 pub struct ExtentArgs {
-    /// Where an SVG begins: ticks, or a time with a unit such as `200ms`
+    /// Where an SVG begins: a number in the unit of the model file, or a time with a unit such as `200ms`
     #[arg(long, value_name = "TIME")]
     from: Option<String>,
 
-    /// Where an SVG ends: ticks, or a time with a unit such as `1.2s`
+    /// Where an SVG ends: a number in the unit of the model file, or a time with a unit such as `1.2s`
     #[arg(long, value_name = "TIME")]
     to: Option<String>,
 
@@ -67,7 +68,7 @@ impl ExtentArgs {
     }
 }
 
-/// An instant as it was given: ticks, or a time with a unit, which is rounded down to whole ticks.
+/// An instant as it was given, rounded down to whole ticks: a number in the unit of the model file, or a time with a unit.
 fn instant(option: &str, text: &str, model: &Model) -> Result<Ticks, Error> {
     let costs = model.costs();
     let wrong = |message: String| {
@@ -84,7 +85,8 @@ fn instant(option: &str, text: &str, model: &Model) -> Result<Ticks, Error> {
     };
     let quantity = Quantity::parse(text).map_err(|error| wrong(error.to_string()))?;
     let ticks = if quantity.unit.is_empty() {
-        let Some(ticks) = model.ticks_per_plain_number() else {
+        let any = (quantity.number == Ratio::from_integer(0)).then_some(1);
+        let Some(ticks) = model.ticks_per_plain_number().or(any) else {
             return Err(wrong("the model has times with units, so this time needs one, too".to_owned()));
         };
         quantity.number * i128::from(ticks)

@@ -10,14 +10,19 @@ use crate::draw::xml::escape;
 use crate::job::{Choice, Job};
 
 /// What the parts of the names of these choices mean, such as those of `p4 t1 d2 b1 v recompute`, in one sentence.
-pub(crate) fn names_explained<'c>(choices: impl Iterator<Item = &'c Choice> + Clone) -> String {
+pub(crate) fn names_explained<'c>(choices: impl IntoIterator<Item = &'c Choice>) -> String {
     let mut text =
-        "p pipeline, t tensor, d data-parallel degree; b samples of a microbatch; placement".to_owned();
-    let may = |is: fn(&Choice) -> bool| choices.clone().any(is);
-    if may(|choice| choice.saving.recompute) {
+        "p pipeline, t tensor, d data-parallel degree; b samples of a microbatch; then the placement"
+            .to_owned();
+    let (mut recompute, mut offload) = (false, false);
+    for Choice { saving, .. } in choices {
+        recompute |= saving.recompute;
+        offload |= saving.offload;
+    }
+    if recompute {
         text.push_str("; recompute: stages may be recomputed");
     }
-    if may(|choice| choice.saving.offload) {
+    if offload {
         text.push_str("; offload: activations may go to the host");
     }
     text

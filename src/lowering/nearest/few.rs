@@ -289,8 +289,9 @@ impl<'a> Run<'a> {
         let Some(mut at) = stuck else { return Vec::new() };
         // What waits, and what of the next one it needs.
         let mut waits: Vec<(usize, usize)> = Vec::new();
+        let mut met: BTreeMap<usize, usize> = BTreeMap::new();
         let begin = loop {
-            if let Some(begin) = waits.iter().position(|&(waiting, _)| waiting == at) {
+            if let Some(begin) = met.insert(at, waits.len()) {
                 break begin;
             }
             let Some(needed) = self.lacks(at) else { return Vec::new() };

@@ -1,5 +1,7 @@
 //! Promises over what is measured, compared with what was.
 
+use std::collections::BTreeSet;
+
 use super::facts::Facts;
 use crate::amounts::Amounts;
 use crate::regress::fact::{Place, RecordedVerdict};
@@ -8,6 +10,16 @@ use crate::replay::Rate;
 
 /// The verdict about a promise over what was measured, wherever it was; of a family, at its own durations.
 pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (RecordedVerdict, String) {
+    let measured = facts.runs.iter().flat_map(|(_, values)| values).map(|(quantity, _)| *quantity);
+    let measured: BTreeSet<Quantity> = measured.collect();
+    let without = |(unit, of): (Quantity, &str)| {
+        (promise.has_unit(unit) && !measured.is_empty() && !measured.contains(&unit))
+            .then(|| format!("the model has no unit of {of}"))
+    };
+    let units = [(Quantity::Nanosecond, "time"), (Quantity::Byte, "memory")];
+    if let Some(why) = units.into_iter().find_map(without) {
+        return (RecordedVerdict::Refuted, why);
+    }
     let mut kept: Vec<&Place> = Vec::new();
     for (place, values) in facts.runs.iter().filter(|(place, _)| place.model.is_none()) {
         let value =
@@ -16,8 +28,9 @@ pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (RecordedVerdict, S
             Some(true) => kept.push(place),
             Some(false) => {
                 let spoken = promise.quantities().into_iter();
-                let spoken = spoken
-                    .filter_map(|(quantity, name)| Some(format!("{name} = {}", shown(quantity, &value)?)));
+                let spoken = spoken.filter_map(|(quantity, name)| {
+                    Some(format!("{name} = {}", shown(promise, quantity, &value)?))
+                });
                 let spoken = spoken.collect::<Vec<_>>().join(", ");
                 let at = if *place == Place::default() { String::new() } else { format!("at {place}: ") };
                 return (RecordedVerdict::Refuted, format!("{at}{spoken}"));
@@ -31,17 +44,21 @@ pub(super) fn tested(promise: &Measurable, facts: &Facts) -> (RecordedVerdict, S
     (RecordedVerdict::Tested, scope(&kept))
 }
 
-/// What was measured, in units of time or of memory where there are some.
-fn shown(quantity: Quantity, value: &impl Fn(Quantity) -> Option<Rate>) -> Option<String> {
+/// What was measured, as the promise counts: with its exact amount in nanoseconds or bytes, where the promise has such units.
+fn shown(
+    promise: &Measurable,
+    quantity: Quantity,
+    value: &impl Fn(Quantity) -> Option<Rate>,
+) -> Option<String> {
     let found = value(quantity)?;
-    let amounts = Amounts::new(false, "ns", "byte");
+    let [amounts, exact] = [false, true].map(|exact| Amounts::new(exact, "ns", "byte"));
+    let base = |unit| value(unit).filter(|_| promise.has_unit(unit)).map(|base| found / base);
     let shown = match quantity {
         Quantity::Makespan | Quantity::DeviceSpan | Quantity::Interval | Quantity::Bound => {
-            value(Quantity::Nanosecond).map(|nanosecond| amounts.time(found / nanosecond))
+            base(Quantity::Nanosecond).map(|time| format!("{} ({})", amounts.time(time), exact.time(time)))
         }
-        Quantity::PeakMemory | Quantity::PeakOf1f1b => {
-            value(Quantity::Byte).map(|byte| amounts.memory(found / byte))
-        }
+        Quantity::PeakMemory | Quantity::PeakOf1f1b => base(Quantity::Byte)
+            .map(|memory| format!("{} ({})", amounts.memory(memory), exact.memory(memory))),
         _ => None,
     };
     Some(shown.unwrap_or_else(|| found.to_string()))

@@ -129,7 +129,7 @@ fn what_does_not_divide_the_batch_is_noted() {
     assert_eq!(planned.status, 0);
     assert_eq!(
         planned.err,
-        "note: 2 of 4 choices are left out: 9 samples cannot be divided evenly into replicas and microbatches of d2 b1\n"
+        "note: 2 of 4 choices are left out, because 9 samples are no multiple of the samples that all replicas take at once with d2 b1\n"
     );
     assert_eq!(tool(&["plan", "tests/data/cli/job.toml"]).err, "");
 }

@@ -91,6 +91,25 @@ fn rounded(text: &str) -> Option<(&str, &str)> {
     })
 }
 
+/// What a note or a rejection advises to type does what it says.
+#[test]
+fn a_limit_that_is_advised_can_be_typed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("schedule.json");
+    let file = file.to_str().expect("a name");
+    assert_eq!(tool(&["optimize", PROFILE, "--memory", "45GiB", "-o", file]).status, 0);
+    let note = tool(&["verify", file, "--model", PROFILE]).err;
+    let rejection = tool(&["check", file, "--model", PROFILE]).out;
+    let (said, advised) =
+        note.split_once("a memory limit of ").expect("a note").1.split_once("; ").expect("advice");
+    assert_eq!(said, "45 GiB");
+    let limit = advised.split("--memory ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a limit");
+    assert!(rejection.trim_end().ends_with(&format!("add --memory {limit}")), "{rejection}");
+    let again = tool(&["verify", file, "--model", PROFILE, "--memory", limit]);
+    assert!(again.status == 0 && !again.err.contains("memory limit"), "{}", again.transcript());
+    assert_eq!(tool(&["check", file, "--model", PROFILE, "--memory", limit]).status, 0);
+}
+
 #[test]
 fn times_and_memory_that_the_model_only_counts_are_refused_with_a_unit() {
     let model = std::fs::read_to_string(super::MODEL).expect("readable").replace("unit = \"us\"\n", "");

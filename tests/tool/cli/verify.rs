@@ -255,3 +255,17 @@ fn what_a_whole_file_lacks_is_said_once() {
     assert_eq!(two.out.matches("is never waited for").count(), 2, "{}", two.transcript());
     assert!(!two.out.contains("WAIT_SEND at all"), "{}", two.out);
 }
+
+/// The command that mends knows nothing of other limits, so its figures are not those found under them.
+#[test]
+fn a_repair_under_other_limits_is_offered_without_figures() {
+    let file = "tests/corpus/communication/deadlocked-passes.csv";
+    let repair = |more: &[&str]| {
+        let run = tool(&[&["verify", file], more].concat());
+        let line = run.out.lines().find(|line| line.trim_start().starts_with("repair")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{}", run.transcript()))
+    };
+    assert!(repair(&[]).contains("makespan"));
+    let other = repair(&["--memory", "100"]);
+    assert!(!other.contains("makespan") && other.ends_with("under the model as it is"), "{other}");
+}

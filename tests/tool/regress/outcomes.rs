@@ -129,6 +129,29 @@ fn amounts_of_a_model_with_units_have_them_in_promises_and_reports() {
     insta::assert_snapshot!("amounts_with_units", format!("{slower}\n{invalid}"));
 }
 
+/// What was recorded under another model may have been counted in other units.
+#[test]
+fn figures_of_another_model_have_no_units() {
+    let model = "name = \"timed\"\n[pipeline]\ndevices = 2\nplacement = \"linear\"\nmicrobatches = 2\n[time]\nunit = \"ms\"\n\
+                 forward = 3\nbackward_input = 3\nbackward_weight = 2\n";
+    let manifest = "[[schedule]]\nname = \"ours\"\nfile = \"ours.json\"\nmodel = \"timed.toml\"\n";
+    let scene = Scene::new(manifest, &[("ours.json", SCHEDULE), ("timed.toml", model)]);
+    scene.accept();
+    scene.replace("timed.toml", "forward = 3", "forward = 3.5");
+    let text = scene.run(&[".", "--no-cache"]).transcript();
+    let makespan = text.lines().find(|line| line.contains(" makespan ")).expect("it is longer");
+    assert!(makespan.ends_with("23500000, was 22 (the model changed, and perhaps its units)"), "{text}");
+}
+
+/// A promise that cannot be compared guards nothing, so it is broken.
+#[test]
+fn a_promise_with_a_unit_needs_a_model_with_one() {
+    let scene = Scene::of_schedule("promise = \"makespan <= 3.2 s\"\n");
+    let run = scene.run(&[".", "--no-cache"]);
+    assert_eq!(run.status, 1);
+    assert!(run.out.contains("`makespan <= 3.2 s`: broken (the model has no unit of time)"), "{}", run.out);
+}
+
 #[test]
 fn a_design_without_a_record_and_a_record_without_a_design_are_regressions() {
     let scene = Scene::of_schedule("");

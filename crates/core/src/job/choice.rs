@@ -328,6 +328,7 @@ impl Job {
         (ranks > 0 && devices.is_multiple_of(ranks)).then(|| devices / ranks)
     }
 
+    /// Whether there is a layer for each stage of a pipeline; for each device, where stages may be empty.
     fn has_layers_for(&self, pipeline: u32, placement: ChoicePlacement) -> bool {
         let stages = if self.choices.empty_stages {
             u64::from(pipeline)

@@ -236,6 +236,32 @@ fn degrees_divide_the_devices_and_the_batch() {
 }
 
 #[test]
+fn choices_that_would_leave_samples_over_are_counted() {
+    let undivided = |job: &Job| {
+        let undivided = job.undivided();
+        (undivided.choices, undivided.degrees.into_iter().collect::<Vec<_>>())
+    };
+    let mut job = parsed(PLAIN);
+    job.choices.placement = vec![ChoicePlacement::Linear, ChoicePlacement::V];
+    job.choices.recompute = vec![false, true];
+    job.choices.offload = vec![false, true];
+    assert_eq!(undivided(&job), (0, vec![]));
+    let all = job.choices().expect("choices").len();
+    // Six samples are not divided among four replicas: a pipeline of one, with both placements and four ways to save memory.
+    job.choices.global_batch = 6;
+    assert_eq!(undivided(&job), (8, vec![(4, 1)]));
+    assert_eq!(job.choices().expect("choices").len() + 8, all);
+    // Nor are eight into microbatches of three; a pipeline of four has too few layers for V placement anyway.
+    job.choices.global_batch = 8;
+    (job.choices.placement, job.choices.pipeline) = (vec![ChoicePlacement::V], Some(vec![2, 4]));
+    job.choices.microbatch_size = vec![3];
+    assert_eq!(undivided(&job), (4, vec![(2, 3)]));
+    // Three devices of four are no pipeline, whatever the batch.
+    job.choices.pipeline = Some(vec![3]);
+    assert_eq!(undivided(&job), (0, vec![]));
+}
+
+#[test]
 fn too_few_and_too_many_choices_are_refused() {
     let none = parsed(&PLAIN.replace("global_batch = 8", "global_batch = 8\npipeline = 3"));
     assert_eq!(none.choices(), Err(ChoiceError::None { devices: 4, batch: 8, atoms: 4 }));
