@@ -6,7 +6,7 @@
 
 use crate::block::family::FormulaFileError;
 use crate::model::reading::TomlProblem;
-use crate::text::quantity::Scale;
+use crate::text::quantity::{QuantityError, Scale};
 
 /// How to correct a TOML file, if there is more to say than the error does.
 #[must_use]
@@ -51,6 +51,16 @@ pub fn unit_meant(found: &str, scale: Scale) -> Option<&'static str> {
     let known: Vec<&'static str> = scale.units().iter().map(|&(name, _)| name).collect();
     let same = known.iter().find(|name| name.eq_ignore_ascii_case(found)).copied();
     same.or_else(|| nearest(found, &known))
+}
+
+/// What is wrong with an amount, with the unit that was probably meant.
+#[must_use]
+pub fn with_unit_meant(error: &QuantityError) -> String {
+    let meant = match error {
+        QuantityError::Unit { unit, scale } => unit_meant(unit, *scale),
+        _ => None,
+    };
+    meant.map_or_else(|| error.to_string(), |meant| format!("{error}; did you mean `{meant}`?"))
 }
 
 /// How to correct a file that holds formulas.

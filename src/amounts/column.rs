@@ -6,7 +6,7 @@ use super::{Amount, Amounts, Scales, TIMES, digits, fitting, in_unit, plural, ro
 use crate::model::Ticks;
 use crate::text::quantity::Scale;
 
-impl Amounts<'_> {
+impl<'a> Amounts<'a> {
     /// A time with its unit and all its digits: what a claim is about. What is no whole number of ticks is rounded.
     pub(crate) fn time_in_full(self, ticks: Ticks) -> String {
         let Some(base) = self.base(Scale::Time) else { return in_unit(ticks, self.time) };
@@ -42,9 +42,9 @@ impl Amounts<'_> {
         }
     }
 
-    /// What a heading says of its times: `, in ticks`; nothing where each time brings its own unit.
-    pub(crate) fn counted(self) -> String {
-        self.base(Scale::Time).map_or_else(|| format!(", in {}", plural(self.time)), |_| String::new())
+    /// What a heading says of all its times: `ticks`; nothing where each time brings its own unit.
+    pub(crate) fn counted(self) -> Option<&'a str> {
+        self.base(Scale::Time).is_none().then(|| plural(self.time))
     }
 }
 

@@ -22,7 +22,7 @@ use super::violations::count;
 use crate::amounts::{self, Amounts};
 use crate::certificate::{self, CertificateError, Checked, Claim};
 use crate::job::Job;
-use crate::model::{Model, Ticks};
+use crate::model::{Model, Ticks, Units};
 use crate::prove;
 use crate::schedule::Schedule;
 
@@ -129,20 +129,19 @@ pub fn run(args: &CheckArgs, output: Output) -> Result<Status, Error> {
 
 /// Why a certificate is rejected; where it is about another memory limit than the model has, with how to ask about that.
 fn with_limit(reason: &CertificateError, schedule: &Schedule, asked: Option<&Asked>) -> String {
-    let is_about_limits = matches!(reason, CertificateError::OtherProblem { stated, asked, .. }
-        if [stated, asked].iter().any(|line| line.starts_with("`capacity = ")));
     let limit = schedule.provenance.as_ref().and_then(|provenance| provenance.memory);
-    match (limit, asked) {
-        (Some(units), Some(Asked::Model(model))) if is_about_limits => {
-            let unit = &model.memory().unit;
-            let shown = amounts::memory(units, unit);
-            format!(
-                "{reason}; its schedule was made for {shown} on every device: add {}",
-                typed(units, model)
-            )
-        }
-        _ => reason.to_string(),
+    if let (CertificateError::OtherProblem { .. }, Some(units), Some(Asked::Model(model))) =
+        (reason, limit, asked)
+        && let Ok(limited) = model.with_uniform_capacity(Units(units))
+        && certificate::check(schedule, Some(&limited)).is_ok()
+    {
+        let shown = amounts::memory(units, &model.memory().unit);
+        let option = typed(units, model);
+        return format!(
+            "{reason}; it holds for the limit that its schedule was made for, {shown} on every device: give {option}"
+        );
     }
+    reason.to_string()
 }
 
 /// What the check of a witness found out, as it is printed.

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
-use std::process::ExitCode;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 use serde::Serialize;
@@ -31,12 +30,6 @@ impl Status {
     /// Yes or no.
     pub const fn of(yes: bool) -> Self {
         if yes { Self::Yes } else { Self::No }
-    }
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        Self::from(status as u8)
     }
 }
 

@@ -274,7 +274,7 @@ impl fmt::Display for ExplanationReport<'_> {
         } else {
             "what it costs if all passes of a kind on a stage take 1 % longer, and how much longer they may be at no cost"
         };
-        let unit = amounts.counted();
+        let unit = amounts.counted().map_or_else(String::new, |unit| format!(", in {unit}"));
         write!(
             out,
             "\n{}:\n\n{}",

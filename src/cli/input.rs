@@ -10,19 +10,15 @@ use super::error::{Error, Located};
 use super::excerpt::Excerpt;
 use super::file_kind::FileKind;
 use super::file_name::FileName;
-use super::json_place::{key_at_top, offset_of};
 use super::output::note;
-use crate::advice;
-use crate::amounts;
 use crate::block::family::{self, Family};
+use crate::fault::{Fault, key_at_top, offset_of};
 use crate::files;
-use crate::interchange::pytorch::{CsvError, CsvProblem};
 use crate::interchange::{self, ReadError};
 use crate::job::{self, Job};
-use crate::model::reading::{self, FileError, TomlProblem};
+use crate::model::reading::{self, FileError};
 use crate::model::{self, Model};
 use crate::prove::{WITNESS_FORMAT, Witness};
-use crate::schedule::{self, ScheduleError, ScheduleFileError};
 use crate::trace::file::{self as trace_file, TraceFileError};
 use crate::trace::megatron::{self, MegatronError};
 use crate::trace::primus::{self, PrimusError};
@@ -103,11 +99,8 @@ impl Input {
     /// # Errors
     /// When it is none.
     pub fn family(&self) -> Result<Family, Error> {
-        family::parse(&self.text).map_err(|error| {
-            self.misread(FileKind::Family, || {
-                self.error(error.to_string(), "here", error.span(), advice::for_formula_file(&error))
-            })
-        })
+        family::parse(&self.text)
+            .map_err(|error| self.misread(FileKind::Family, || self.fault(Fault::of_family(&error))))
     }
 
     /// Whether the text describes a block family and no model: only families have `[[pass]]`. JSON is neither,
@@ -193,9 +186,9 @@ impl Input {
     pub fn schedule(&self) -> Result<interchange::Read, Error> {
         match interchange::read(&self.text) {
             Ok(read) => Ok(read),
-            Err(ReadError::Schedule(error)) => Err(self.schedule_error(&error)),
+            Err(ReadError::Schedule(error)) => Err(self.fault(Fault::of_schedule(&self.text, &error))),
             Err(ReadError::PyTorch(error)) => {
-                Err(self.misread(FileKind::Schedule, || self.csv_error(&error)))
+                Err(self.misread(FileKind::Schedule, || self.fault(Fault::of_csv(&error))))
             }
         }
     }
@@ -299,7 +292,7 @@ impl Input {
             }
             TraceFileError::Format(_) => (key("format"), None),
             TraceFileError::Schedule { at, error } => {
-                let (span, help) = place_of(&self.text[*at..], error);
+                let Fault { span, help, .. } = Fault::of_schedule(&self.text[*at..], error);
                 (at + span.start..at + span.end, help)
             }
             TraceFileError::Trace(TraceError::Length { key: "model.layers", .. }) => (key("model"), None),
@@ -310,30 +303,11 @@ impl Input {
     }
 
     fn toml_error(&self, error: &FileError) -> Error {
-        let message = match &error.problem {
-            TomlProblem::Model(error) => error.in_words(|units, unit| amounts::memory(units.0, unit)),
-            _ => error.to_string(),
-        };
-        self.error(message, "here", error.span.clone(), advice::for_file(&error.problem))
+        self.fault(Fault::of_toml(error))
     }
 
-    fn csv_error(&self, error: &CsvError) -> Error {
-        let help = match error.problem {
-            CsvProblem::BlanksAtEnd(_) => Some(
-                "spreadsheets pad short rows: remove the commas at the end of every row; PyTorch refuses them too".to_owned(),
-            ),
-            CsvProblem::Header => Some("remove this line".to_owned()),
-            CsvProblem::Separator(_) => Some(
-                "save the file with commas; the `;` in an overlapped pair, such as `(0F4;7B0)OVERLAP_F_B`, stays".to_owned(),
-            ),
-            _ => (error.row == 1 && error.column == 1).then(not_a_schedule),
-        };
-        self.error(error.to_string(), "here", error.span.clone(), help)
-    }
-
-    fn schedule_error(&self, error: &ScheduleFileError) -> Error {
-        let (span, help) = place_of(&self.text, error);
-        self.error(error.to_string(), "here", span, help)
+    fn fault(&self, Fault { message, span, help }: Fault) -> Error {
+        self.error(message, "here", span, help)
     }
 
     fn error(&self, message: String, label: &'static str, span: Range<usize>, help: Option<String>) -> Error {
@@ -349,40 +323,6 @@ fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     }
     let unpacked = files::read_from(flate2::read::MultiGzDecoder::new(bytes.as_slice()), files::MOST_READ);
     unpacked.map_err(|error| io::Error::new(error.kind(), format!("the gzip file is damaged: {error}")))
-}
-
-/// Where in a text that begins with a schedule file something is wrong with that, and advice.
-fn place_of(text: &str, error: &ScheduleFileError) -> (Range<usize>, Option<String>) {
-    let key = |key: &str| key_at_top(text, key).unwrap_or(0..0);
-    match error {
-        ScheduleFileError::Json { line, column, .. } => {
-            let at = offset_of(text, *line, *column);
-            (at..at, None)
-        }
-        ScheduleFileError::Format(_) => (key("format"), None),
-        ScheduleFileError::Placement(_) => {
-            (key("placement"), Some("`placement` lists the stages of each device: [[0], [1]]".to_owned()))
-        }
-        ScheduleFileError::Directions(_) => (key("directions"), None),
-        ScheduleFileError::Orders(ScheduleError::Orders { .. } | ScheduleError::NoPair { .. }) => {
-            (key("orders"), None)
-        }
-        ScheduleFileError::Orders(ScheduleError::OffloadLists { .. } | ScheduleError::NoOffload { .. }) => {
-            (key("offload"), None)
-        }
-        ScheduleFileError::Orders(ScheduleError::NoLevel { .. }) => (key("levels"), None),
-        ScheduleFileError::Orders(_) => (key("microbatches"), None),
-        _ => (0..0, None),
-    }
-}
-
-/// Advice for a text that fails in its first cell as a CSV: it may not have been meant to be one.
-fn not_a_schedule() -> String {
-    format!(
-        "a schedule is a JSON object with \"format\": \"{}\", or one of PyTorch's CSV files, which have a \
-         row of passes for each rank",
-        schedule::FORMAT
-    )
 }
 
 /// Reads a model file.

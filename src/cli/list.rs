@@ -1,7 +1,5 @@
 //! Lists on the command line: values separated by commas, each once.
 
-use std::str::FromStr;
-
 /// One value or more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List<T>(Vec<T>);
@@ -39,14 +37,6 @@ impl<T: PartialEq> List<T> {
             values.push(value);
         }
         Ok(Self(values))
-    }
-}
-
-impl<T: PartialEq + FromStr<Err = String>> FromStr for List<T> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::of(text, str::parse)
     }
 }
 

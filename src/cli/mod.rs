@@ -35,7 +35,6 @@ mod help;
 mod input;
 mod interrupt;
 mod job;
-mod json_place;
 mod library;
 mod list;
 mod man;
@@ -413,6 +412,11 @@ Examples:
 
 /// Runs the tool with these arguments, the first of which is its own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    status(arguments).into()
+}
+
+/// Runs the tool as [`run`] does, for a program that has the tool in it: the exit status as a number.
+pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let status = match help::parse(&arguments) {
         Ok(cli) => {
@@ -425,7 +429,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             arguments::refuse(&arguments::quoted_plainly(error, &arguments), output)
         }
     };
-    status.into()
+    status as u8
 }
 
 impl Command {

@@ -5,9 +5,9 @@ use std::str::FromStr;
 use num_rational::Ratio;
 
 use super::error::Error;
-use crate::advice::unit_meant;
+use crate::advice::with_unit_meant;
 use crate::model::{Model, Ticks};
-use crate::text::quantity::{Quantity, QuantityError, Scale};
+use crate::text::quantity::{Quantity, Scale};
 
 /// A time as it was asked for: a number without a unit, or an amount such as `13.08ms`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,15 +33,6 @@ impl FromStr for TimeArg {
     }
 }
 
-/// What is wrong with an amount, with the unit that was probably meant.
-pub fn with_unit_meant(error: &QuantityError) -> String {
-    let meant = match error {
-        QuantityError::Unit { unit, scale } => unit_meant(unit, *scale),
-        _ => None,
-    };
-    meant.map_or_else(|| error.to_string(), |meant| format!("{error}; did you mean `{meant}`?"))
-}
-
 impl TimeArg {
     /// The time in ticks of a model, rounded up.
     ///
@@ -51,8 +42,7 @@ impl TimeArg {
         let unit = &model.costs().unit;
         let (ticks, text) = match self {
             Self::Plain(number, text) => {
-                let any = (*number == Ratio::from_integer(0)).then_some(1);
-                let Some(ticks) = model.ticks_per_plain_number().or(any) else {
+                let Some(ticks) = model.plain_ticks(*number) else {
                     return Err(Error::usage(
                         format!(
                             "{text}: `{}` has times with units, so this time needs one, too",
@@ -61,7 +51,7 @@ impl TimeArg {
                         format!("write {text}ms, or the unit that you mean"),
                     ));
                 };
-                (number * i128::from(ticks), text)
+                (ticks, text)
             }
             Self::Nanoseconds(nanoseconds, text) => {
                 let Some(tick) = model.costs().nanoseconds_per_tick() else {

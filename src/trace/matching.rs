@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Iteration, Span, Trace};
 use crate::model::{Device, Pass, Ticks};
+use crate::rise::longest_rise;
 use crate::schedule::{Schedule, prerequisites};
 
 /// Something that ran otherwise than declared. Its text says what, where, and by how much.
@@ -206,29 +207,6 @@ fn overlaps(schedule: &Schedule, iteration: usize, device: Device, ran: &[Span],
             running = Some(span);
         }
     }
-}
-
-/// Which of some different numbers belong to a longest rising part of them.
-fn longest_rise(values: &[usize]) -> Vec<bool> {
-    // By length less one: where the rise of that length ends whose last value is least.
-    let mut ends: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(values.len());
-    for (at, &value) in values.iter().enumerate() {
-        let length = ends.partition_point(|&end| values[end] < value);
-        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
-        if length == ends.len() {
-            ends.push(at);
-        } else {
-            ends[length] = at;
-        }
-    }
-    let mut belongs = vec![false; values.len()];
-    let mut at = ends.last().copied();
-    while let Some(here) = at {
-        belongs[here] = true;
-        at = before[here];
-    }
-    belongs
 }
 
 /// Every pass that started before something it needs had ended, with the largest amounts first.

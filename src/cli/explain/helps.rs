@@ -63,7 +63,7 @@ pub struct Helps<'a> {
 
 impl fmt::Display for Helps<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = self.amounts.counted();
+        let unit = self.amounts.counted().map_or_else(String::new, |unit| format!(", in {unit}"));
         writeln!(out, "\nwhat would help most, each with the best order of passes{unit}:\n")?;
         let mut table = Table::new(["change", "gains at most", "share", "no schedule is below"]);
         for gain in self.gains {

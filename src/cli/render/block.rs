@@ -275,8 +275,7 @@ impl fmt::Display for BlockTable<'_> {
         let amounts = Amounts::new(out.alternate(), self.time_unit, self.memory_unit);
         let devices = count(self.devices as usize, "device", "devices");
         let interval = amounts.time_or_count(self.ticks(self.block.interval_parts()));
-        let counted = amounts.counted();
-        let unit = if counted.is_empty() { counted } else { format!("; times{}", &counted[1..]) };
+        let unit = amounts.counted().map_or_else(String::new, |unit| format!("; times in {unit}"));
         write!(out, "{}: {devices}, interval T = {interval}", self.name)?;
         if self.period > 1 {
             write!(out, " for {} microbatches", self.period)?;

@@ -70,10 +70,10 @@ impl ExtentArgs {
 
 /// An instant as it was given, rounded down to whole ticks: a number in the unit of the model file, or a time with a unit.
 fn instant(option: &str, text: &str, model: &Model) -> Result<Ticks, Error> {
-    let costs = model.costs();
+    let (costs, one) = (model.costs(), Ratio::from_integer(1));
     let wrong = |message: String| {
         let help = match costs.nanoseconds_per_tick() {
-            Some(_) if model.ticks_per_plain_number() == Some(1) => {
+            Some(_) if model.plain_ticks(one) == Some(one) => {
                 format!("write a number of ticks, which are {} here, or a time such as 200ms", costs.unit)
             }
             Some(_) => "write a time such as 200ms".to_owned(),
@@ -85,11 +85,9 @@ fn instant(option: &str, text: &str, model: &Model) -> Result<Ticks, Error> {
     };
     let quantity = Quantity::parse(text).map_err(|error| wrong(error.to_string()))?;
     let ticks = if quantity.unit.is_empty() {
-        let any = (quantity.number == Ratio::from_integer(0)).then_some(1);
-        let Some(ticks) = model.ticks_per_plain_number().or(any) else {
-            return Err(wrong("the model has times with units, so this time needs one, too".to_owned()));
-        };
-        quantity.number * i128::from(ticks)
+        let plain = model.plain_ticks(quantity.number);
+        plain
+            .ok_or_else(|| wrong("the model has times with units, so this time needs one, too".to_owned()))?
     } else if quantity.unit == costs.unit || quantity.unit == "ticks" {
         quantity.number
     } else {

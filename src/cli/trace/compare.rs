@@ -89,7 +89,7 @@ impl FromStr for Tolerance {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let share = crate::cli::memory_limit::percentage(text.strip_suffix('%').unwrap_or(text));
+        let share = crate::limit::percentage(text.strip_suffix('%').unwrap_or(text));
         share.map(Self).ok_or_else(|| format!("`{text}` is not a percentage, such as 5%"))
     }
 }

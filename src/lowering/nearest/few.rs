@@ -31,9 +31,12 @@ pub(super) fn few_moved(model: &Model, schedule: &Schedule) -> Option<Nearest> {
     if sets.iter().any(BTreeSet::is_empty) {
         return Some(Nearest { schedule: schedule.clone(), moved: Vec::new(), parted: Vec::new() });
     }
-    let mut placing = Placing { model, schedule, graph: &graph, left: REPLAYED / schedule.len().max(1) };
+    // Each set has its part, so that the first ones do not use up all.
+    let share = REPLAYED / schedule.len().max(1) / sets.len();
+    let mut placing = Placing { model, schedule, graph: &graph, left: 0 };
     let mut best: Option<(Rank, Steps, &BTreeSet<usize>)> = None;
     for free in &sets {
+        placing.left = share.max(1);
         let (rank, placed) = placing.best_of(&steps, free);
         if best.as_ref().is_none_or(|(least, ..)| rank < *least) {
             best = Some((rank, placed, free));

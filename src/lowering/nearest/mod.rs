@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 pub use displaced::Displaced;
 
 use crate::model::{Model, Pass};
+use crate::replay::replay;
 use crate::schedule::{Place, Schedule};
 
 /// Orders that can run, and what was changed to come to them.
@@ -46,7 +47,7 @@ impl Nearest {
 /// passes by the fewest positions. The positions of several passes are chosen one after the other, so a better
 /// combination is possible.
 ///
-/// Where more than three have to be moved, devices run their orders for as long as any can go on; when none can, of all
+/// Where more than three have to be moved, or no such change is valid under the model and this one is, devices run their orders for as long as any can go on; when none can, of all
 /// passes that could run, the one with the fewest passes before it on its device is brought forward past those.
 ///
 /// An overlapped pair is taken apart if one of its passes moves.
@@ -59,7 +60,12 @@ pub fn nearest(model: &Model, schedule: &Schedule) -> Option<Nearest> {
     if passes.len() < schedule.len() || schedule.offload_count() > 0 {
         return None;
     }
-    few::few_moved(model, schedule).or_else(|| greedy::brought_forward(schedule))
+    let Some(few) = few::few_moved(model, schedule) else { return greedy::brought_forward(schedule) };
+    let is_valid = |nearest: &Nearest| replay(model, &nearest.schedule).is_valid();
+    if !few.is_changed() || is_valid(&few) {
+        return Some(few);
+    }
+    greedy::brought_forward(schedule).filter(is_valid).or(Some(few))
 }
 
 /// The schedule with the steps of each device in another order, and fewer of them pairs.
@@ -70,4 +76,41 @@ fn reordered(schedule: &Schedule, steps: &[Vec<Vec<Pass>>]) -> Schedule {
     reordered.name.clone_from(&schedule.name);
     reordered.model.clone_from(&schedule.model);
     reordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use crate::model::{Placement, Units};
+
+    /// Where moving few passes takes more memory than there is, and bringing passes forward does not, the latter is taken.
+    #[test]
+    fn a_change_that_keeps_to_the_memory_comes_before_a_smaller_one() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut larger = 0;
+        for _ in 0..4000 {
+            let placement = Placement::linear(3).expect("a placement");
+            let free = Model::unit(placement.clone(), 5).expect("a model");
+            let model = free.with_uniform_activation_capacity(Some(Units(3))).expect("a capacity");
+            let name = ["1f1b", "zb-h1"][random.usize(0..2)];
+            let schedule = catalog::find(name).expect("a name").generate(&model).expect("it fits");
+            let mut orders: Vec<Vec<Pass>> = schedule.orders().to_vec();
+            for _ in 0..random.usize(1..4) {
+                let order = &mut orders[random.usize(0..3)];
+                let pass = order.remove(random.usize(0..order.len()));
+                order.insert(random.usize(0..=order.len()), pass);
+            }
+            let schedule = Schedule::new(placement, 5, orders).expect("a schedule");
+            let is_valid = |nearest: &Nearest| replay(&model, &nearest.schedule).is_valid();
+            let (few, greedy) = (few::few_moved(&model, &schedule), greedy::brought_forward(&schedule));
+            let Some(found) = nearest(&model, &schedule) else { panic!("all passes are there") };
+            if found.is_changed() && [&few, &greedy].into_iter().flatten().any(is_valid) {
+                assert!(is_valid(&found), "{:?}", schedule.orders());
+            }
+            larger +=
+                usize::from(found.is_changed() && few.is_some_and(|few| !is_valid(&few)) && is_valid(&found));
+        }
+        assert!(larger > 0, "no case of it");
+    }
 }

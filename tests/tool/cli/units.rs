@@ -104,7 +104,7 @@ fn a_limit_that_is_advised_can_be_typed() {
         note.split_once("a memory limit of ").expect("a note").1.split_once("; ").expect("advice");
     assert_eq!(said, "45 GiB");
     let limit = advised.split("--memory ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a limit");
-    assert!(rejection.trim_end().ends_with(&format!("add --memory {limit}")), "{rejection}");
+    assert!(rejection.trim_end().ends_with(&format!("give --memory {limit}")), "{rejection}");
     let again = tool(&["verify", file, "--model", PROFILE, "--memory", limit]);
     assert!(again.status == 0 && !again.err.contains("memory limit"), "{}", again.transcript());
     assert_eq!(tool(&["check", file, "--model", PROFILE, "--memory", limit]).status, 0);

@@ -58,6 +58,10 @@ mod transient;
 mod transient_file;
 mod variants;
 
+use num_rational::Ratio;
+
+use self::quantities::PlainNumbers;
+
 pub use amount::{Ticks, Units};
 pub use check::ModelError;
 pub use costs::{Costs, Memory};
@@ -72,7 +76,6 @@ pub use parts::{Part, PartResource, PartsError, PartsFault, PartsPlace, PassPart
 pub use pass::{Kind, Pass, PassError};
 pub use placement::{Placement, PlacementError, Shape};
 pub use print::print;
-use quantities::PlainNumbers;
 pub use quantities::Scaled;
 pub use recompute::{Recompute, RecomputeLevel};
 pub use sharding::Sharding;
@@ -196,18 +199,20 @@ impl Model {
         Self::new("unit".to_owned(), None, placement, microbatches, costs, memory)
     }
 
-    /// How many ticks a number without a unit means that is given beside the model, such as the start of a picture: one, or as many
-    /// as the unit that its file names, where the file's times were [scaled](Scaled). Nothing where it names none.
+    /// The ticks that a number without a unit means that is given beside the model, such as the start of a picture: a count of them, or
+    /// of the unit that its file names, where the file's times were [scaled](Scaled). Nothing where it names none and the number
+    /// is not zero.
     #[must_use]
-    pub const fn ticks_per_plain_number(&self) -> Option<i64> {
-        self.plain_numbers.ticks
+    pub fn plain_ticks(&self, number: Ratio<i128>) -> Option<Ratio<i128>> {
+        self.plain_numbers.ticks.of(number)
     }
 
-    /// How many units of memory a number without a unit means that is given beside the model, such as a memory limit: one, or as
-    /// many as the unit that its file names, where the file's memory was [scaled](Scaled). Nothing where it names none.
+    /// The units of memory that a number without a unit means that is given beside the model, such as a memory limit: a count of them,
+    /// or of the unit that its file names, where the file's memory was [scaled](Scaled). Nothing where it names none and the
+    /// number is not zero.
     #[must_use]
-    pub const fn units_per_plain_number(&self) -> Option<i64> {
-        self.plain_numbers.units
+    pub fn plain_units(&self, number: Ratio<i128>) -> Option<Ratio<i128>> {
+        self.plain_numbers.units.of(number)
     }
 
     /// What the model is called.

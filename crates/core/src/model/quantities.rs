@@ -35,17 +35,32 @@ impl fmt::Display for Scaled {
 
 /// What numbers without a unit mean that somebody gives beside a model file, such as a memory limit: the same as in the file. It
 /// plays no part in whether two models are the same.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PlainNumbers {
-    /// How many ticks one is; `None` where a tick is a nanosecond and the file names no unit of time.
-    pub(super) ticks: Option<i64>,
-    /// How many units of memory one is; `None` where that is a byte and the file names no unit of memory.
-    pub(super) units: Option<i64>,
+    pub(super) ticks: PlainNumber,
+    pub(super) units: PlainNumber,
 }
 
-impl Default for PlainNumbers {
+/// How much a number without a unit is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlainNumber {
+    /// What one is, in ticks or units of memory; `None` where these are nanoseconds or bytes and the file names no unit.
+    pub(super) one: Option<i64>,
+}
+
+impl Default for PlainNumber {
     fn default() -> Self {
-        Self { ticks: Some(1), units: Some(1) }
+        Self { one: Some(1) }
+    }
+}
+
+impl PlainNumber {
+    /// So many of it. Zero is the same in every unit.
+    pub(super) fn of(self, number: Ratio<i128>) -> Option<Ratio<i128>> {
+        if number == Ratio::from_integer(0) {
+            return Some(number);
+        }
+        self.one.map(|one| number * i128::from(one))
     }
 }
 
@@ -250,8 +265,9 @@ impl Amounts {
         }
     }
 
-    fn plain_number(&self) -> Option<i64> {
-        if self.in_base { self.factor.and_then(|factor| factor.try_into().ok()) } else { Some(1) }
+    fn plain_number(&self) -> PlainNumber {
+        let one = if self.in_base { self.factor.and_then(|factor| factor.try_into().ok()) } else { Some(1) };
+        PlainNumber { one }
     }
 
     fn whole(&self, value: &Value<'_>, round: Round, expected: &'static str) -> Result<i64, FileError> {

@@ -28,7 +28,8 @@ impl Model {
         for ticks in model.times() {
             ticks.0 = ticks.0.checked_mul(factor).ok_or(ModelError::TimeOverflow)?;
         }
-        model.plain_numbers.ticks = self.plain_numbers.ticks.and_then(|ticks| ticks.checked_mul(factor));
+        let one = &mut model.plain_numbers.ticks.one;
+        *one = one.and_then(|ticks| ticks.checked_mul(factor));
         model.checked()
     }
 

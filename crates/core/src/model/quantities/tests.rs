@@ -1,3 +1,5 @@
+use num_rational::Ratio;
+
 use crate::model::{Model, ModelFile, Ticks, Units, parse, parse_stated, print, read};
 
 /// A model of two stages with these lines in `[time]` and `[memory]`.
@@ -91,19 +93,23 @@ fn a_bandwidth_is_a_count_of_units_for_each_tick_or_an_amount() {
 
 #[test]
 fn numbers_beside_a_file_mean_what_they_mean_in_it() {
+    let whole = |number: i64| Ratio::from_integer(i128::from(number));
     let plain = |time: &str, memory: &str| {
         let model = model(time, memory).model;
-        (model.ticks_per_plain_number(), model.units_per_plain_number())
+        [model.plain_ticks(whole(3)), model.plain_units(whole(3))]
     };
     let (us, gib) = (format!("unit = \"us\"\n{TIMES}"), "unit = \"GiB\"\nactivation = 7");
-    assert_eq!(plain(&us, gib), (Some(1), Some(1)));
-    assert_eq!(plain(&us.replacen("= 3", "= 3.5", 1), gib), (Some(1000), Some(1)));
-    assert_eq!(plain(&us, "unit = \"GiB\"\nactivation = 7.5"), (Some(1), Some(1 << 30)));
-    assert_eq!(plain(TIMES, "activation = \"7.5 GiB\""), (Some(1), None));
-    let scaled = model(&us.replacen("= 3", "= 3.5", 1), gib).model;
+    let in_parts = us.replacen("= 3", "= 3.5", 1);
+    assert_eq!(plain(&us, gib), [Some(whole(3)), Some(whole(3))]);
+    assert_eq!(plain(&in_parts, gib), [Some(whole(3000)), Some(whole(3))]);
+    assert_eq!(plain(&us, "unit = \"GiB\"\nactivation = 7.5"), [Some(whole(3)), Some(whole(3 << 30))]);
+    assert_eq!(plain(TIMES, "activation = \"7.5 GiB\""), [Some(whole(3)), None]);
+    let without = model(TIMES, "activation = \"7.5 GiB\"").model;
+    assert_eq!(without.plain_units(whole(0)), Some(whole(0)), "zero has no unit");
+    let scaled = model(&in_parts, gib).model;
     assert_eq!(scaled, scaled.in_finer_ticks(1).expect("the same"), "they play no part in what is equal");
     let finer = scaled.in_finer_ticks(10).expect("a model");
-    assert_eq!(finer.ticks_per_plain_number(), Some(10_000));
+    assert_eq!(finer.plain_ticks(whole(3)), Some(whole(30_000)));
 }
 
 #[test]
