@@ -1,0 +1,67 @@
+"""Optimises and formally verifies pipeline-parallel training schedules.
+
+>>> import bubbleproof as bp
+>>> model = bp.Model(devices=4, microbatches=16, placement="v", forward=9.26e-3, backward_input=10.2e-3, backward_weight=7.1e-3,
+...                  unit="s", activation=1.7, memory_unit="GiB")
+>>> solution = bp.optimize(model, memory="60%")
+>>> solution.replay.is_valid, solution.gap < 0.05
+(True, True)
+>>> csv = solution.schedule.to_csv(communication=True)
+
+The command-line tool comes with the package: ``bubbleproof --help``, or ``python -m bubbleproof``.
+"""
+
+from ._errors import (
+    BubbleproofError,
+    CertificateError,
+    DefectError,
+    FileError,
+    InfeasibleError,
+    InputError,
+    InvalidScheduleError,
+    NoAnswerError,
+    UnsupportedTorchError,
+)
+from ._job import Job
+from ._model import Model
+from ._native import VERSION as __version__
+from ._progress import Progress
+from ._replay import Replay, Violation, replay, verify
+from ._schedule import Checked, Claim, Schedule, catalog, check, compare
+from ._search import Alternative, Plan, Solution, optimize, plan
+
+__all__ = [
+    "Alternative",
+    "BubbleproofError",
+    "CertificateError",
+    "Checked",
+    "Claim",
+    "DefectError",
+    "FileError",
+    "InfeasibleError",
+    "InputError",
+    "InvalidScheduleError",
+    "Job",
+    "Model",
+    "NoAnswerError",
+    "Plan",
+    "Progress",
+    "Replay",
+    "Schedule",
+    "Solution",
+    "UnsupportedTorchError",
+    "Violation",
+    "__version__",
+    "catalog",
+    "check",
+    "compare",
+    "optimize",
+    "plan",
+    "replay",
+    "verify",
+]
+
+# Where everything is found is no part of what it is called: in errors, in pickles, in documentation.
+for _each in [globals()[name] for name in __all__]:
+    if hasattr(_each, "__module__"):
+        _each.__module__ = __name__

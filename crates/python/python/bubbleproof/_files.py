@@ -1,0 +1,38 @@
+"""Reading and writing files: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    StrPath: TypeAlias = "str | os.PathLike[str]"
+
+
+def read(path: StrPath) -> str:
+    """The text of a file."""
+    return Path(path).read_text(encoding="utf-8")
+
+
+def write(path: StrPath, text: str) -> None:
+    """Writes a file aside and renames it, so that no reader sees half of it."""
+    path = Path(path)
+    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+            out.write(text)
+        os.chmod(part, 0o666 & ~_umask())
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

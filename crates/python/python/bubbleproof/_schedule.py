@@ -1,0 +1,248 @@
+"""Schedules: orders of passes, one for each device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import _files, _native
+from ._errors import InputError
+from ._model import Model
+from ._replay import Replay
+
+if TYPE_CHECKING:
+    from ._native import NativeSchedule
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from ._files import StrPath
+
+_FORM = 1
+
+
+class Schedule:
+    """The order of passes on every device, and nothing else: replay computes the times.
+
+    Example:
+        >>> import bubbleproof as bp
+        >>> schedule = bp.Schedule.from_text("0F0,0F1,0B0,0B1\\r\\n1F0,1B0,1F1,1B1\\r\\n")
+        >>> schedule.devices, schedule.microbatches, schedule.orders[1]
+        (2, 2, ('1F0', '1B0', '1F1', '1B1'))
+    """
+
+    __slots__ = ("_native",)
+
+    _native: NativeSchedule
+
+    def __init__(self) -> None:
+        raise TypeError("use Schedule.load, Schedule.from_text, Schedule.named, Schedule.from_torch or optimize")
+
+    @classmethod
+    def _of(cls, native: NativeSchedule) -> Schedule:
+        self = object.__new__(cls)
+        self._native = native
+        return self
+
+    @classmethod
+    def load(cls, path: StrPath) -> Schedule:
+        """The schedule of a file: our own JSON, or PyTorch's CSV.
+
+        Raises:
+            OSError: if it cannot be read.
+            FileError: if it is wrong, with the place.
+        """
+        return cls.from_text(_files.read(path), file=str(path))
+
+    @classmethod
+    def from_text(cls, text: str, *, file: str | None = None) -> Schedule:
+        """The schedule of the text of such a file. ``file`` names it in errors."""
+        return cls._of(_native.NativeSchedule.parse(text, file))
+
+    @classmethod
+    def named(cls, name: str, model: Model) -> Schedule:
+        """The schedule of the literature with this name, for the placement and the durations of a model.
+
+        Raises:
+            InputError: if there is none of this name, or none for this placement. :func:`bubbleproof.catalog` has the names.
+        """
+        return cls._of(_native.named_schedule(name, model._native))
+
+    @classmethod
+    def from_torch(cls, schedule: Any) -> Schedule:
+        """The schedule that a pipeline schedule of ``torch.distributed.pipelining`` runs."""
+        from ._torch import read
+
+        return read(schedule)
+
+    def to_torch(
+        self,
+        stages: Any,
+        loss_fn: Callable[..., Any] | None = None,
+        *,
+        n_microbatches: int | None = None,
+        **options: Any,
+    ) -> Any:
+        """A pipeline schedule of ``torch.distributed.pipelining`` that runs this schedule, with verified communication.
+
+        Args:
+            stages: The stages of this rank, in the order of their indices: ``PipelineStage`` objects, or one of them.
+            loss_fn: What is called with the output of the last stage and the target.
+            n_microbatches: The number of microbatches; that of the schedule, which it must be if it is given.
+            options: Further options of PyTorch's schedule, such as ``scale_grads``.
+        """
+        from ._torch import load
+
+        return load(self, stages, loss_fn, n_microbatches, options)
+
+    def save(self, path: StrPath) -> None:
+        """Writes the schedule: as PyTorch's CSV of passes if the name ends in ``.csv``, and as JSON otherwise."""
+        text = self.to_csv() if str(path).endswith(".csv") else self.to_json()
+        _files.write(path, text)
+
+    def to_json(self) -> str:
+        """The text of the schedule file."""
+        return self._native.text()
+
+    def to_csv(self, *, communication: bool = False) -> str:
+        """PyTorch's CSV: the passes alone (``compute_only``), or with all ``communication`` (``compute_comms``), which has then been
+        verified.
+
+        Raises:
+            InputError: if the schedule cannot run, or PyTorch's format cannot say it.
+        """
+        return self._native.csv(communication)
+
+    @property
+    def name(self) -> str | None:
+        """What it is called."""
+        return self._native.name
+
+    @property
+    def devices(self) -> int:
+        """The number of devices."""
+        return self._native.devices
+
+    @property
+    def stages(self) -> int:
+        """The number of stages."""
+        return self._native.stages
+
+    @property
+    def microbatches(self) -> int:
+        """The number of microbatches."""
+        return self._native.microbatches
+
+    @property
+    def placement(self) -> tuple[tuple[int, ...], ...]:
+        """The stages of every device."""
+        return tuple(map(tuple, self._native.stages_of))
+
+    @property
+    def orders(self) -> tuple[tuple[str, ...], ...]:
+        """The passes of every device in order, such as ``"3F0"``: stage, kind, microbatch."""
+        return tuple(map(tuple, self._native.orders))
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether it carries a certificate, which :func:`bubbleproof.check` checks."""
+        return self._native.is_certified
+
+    def __len__(self) -> int:
+        """The number of passes."""
+        return len(self._native)
+
+    def __eq__(self, other: object) -> bool:
+        return self._native == other._native if isinstance(other, Schedule) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.devices, self.microbatches, len(self)))
+
+    def __repr__(self) -> str:
+        name = "" if self.name is None else f" {self.name!r}"
+        return f"<Schedule{name}: devices={self.devices}, stages={self.stages}, microbatches={self.microbatches}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (_FORM, self.to_json())
+
+
+def _restored(form: int, text: str) -> Schedule:
+    if form != _FORM:
+        raise InputError(
+            f"a pickle of a schedule in form {form}, but bubbleproof {_native.VERSION} reads form {_FORM}",
+            "keep schedules as files: Schedule.save and Schedule.load work across versions",
+        )
+    return Schedule.from_text(text)
+
+
+def catalog(model: Model | None = None) -> dict[str, str]:
+    """The named schedules of the literature with their summaries; with a ``model``, those that its placement can have.
+
+    Example:
+        >>> import bubbleproof as bp
+        >>> "zb-h1" in bp.catalog()
+        True
+    """
+    return dict(_native.named_schedules(None if model is None else model._native))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that a certificate claims."""
+
+    #: What: ``"runs"``, ``"lower-bound"``, ``"optimal"``, ``"over-cuts"``, ``"over-plans"``, ``"searched"``, ``"searched-cuts"``.
+    claim: str
+    #: The ticks that it is about.
+    value: int | None
+    #: Whether it was derived again, and not only read: nobody can check that a search found nothing without searching.
+    is_checked: bool
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a certificate claims, all of it true as far as it is checked."""
+
+    #: Its claims.
+    claims: tuple[Claim, ...]
+    #: The problem that it is about.
+    model: Model
+    #: What the schedule does under that.
+    replay: Replay
+
+
+def check(schedule: Schedule, model: Model | None = None) -> Checked:
+    """Checks the certificate of a schedule, and with a ``model`` that it is about this one.
+
+    Everything is derived again from the model and the orders, without a search.
+
+    Raises:
+        CertificateError: if there is none, or one that does not hold.
+
+    Example:
+        >>> import bubbleproof as bp
+        >>> model = bp.Model(devices=2, microbatches=4, forward=1, backward_input=1, backward_weight=1)
+        >>> [claim.claim for claim in bp.check(bp.optimize(model).schedule, model).claims]
+        ['runs', 'lower-bound', 'optimal']
+    """
+    claims, problem, replayed = _native.check_schedule(schedule._native, None if model is None else model._native)
+    found = tuple(Claim(each["claim"], each["value"], each["is_checked"]) for each in claims)
+    about = Model._found(problem)
+    return Checked(found, about, Replay(replayed, about, schedule))
+
+
+def compare(model: Model, schedules: Sequence[str | Schedule] | None = None) -> dict[str, Replay]:
+    """Replays named schedules under a model: all that its placement can have, or these. Schedules of one's own count by name.
+
+    Example:
+        >>> import bubbleproof as bp
+        >>> model = bp.Model(devices=4, microbatches=16, forward=1, backward_input=1, backward_weight=1)
+        >>> {name: replay.makespan for name, replay in bp.compare(model, ["1f1b", "zb-h1"]).items()}
+        {'1f1b': 57, 'zb-h1': 51}
+    """
+    from ._replay import replay
+
+    found: dict[str, Replay] = {}
+    for each in catalog(model) if schedules is None else schedules:
+        schedule = each if isinstance(each, Schedule) else Schedule.named(each, model)
+        name = each if isinstance(each, str) else each.name or f"schedule {len(found)}"
+        found[name] = replay(schedule, model)
+    return found
