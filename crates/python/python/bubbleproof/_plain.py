@@ -7,13 +7,13 @@ import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._errors import InputError
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import TypeAlias, TypeGuard
 
     Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain]"
 
@@ -41,14 +41,20 @@ def plain(value: Any, field: str) -> Plain:
         if not math.isfinite(value):
             raise InputError(f"{field} is {value}, but must be a finite number", field=field)
         return value
-    if isinstance(value, Mapping):
-        table = cast("Mapping[Any, Any]", value)
-        return {_key(key, field): plain(each, f"{field}.{key}") for key, each in table.items() if each is not None}
-    if isinstance(value, Iterable):
-        values = cast("Iterable[Any]", value)
-        return [plain(each, f"{field}[{position}]") for position, each in enumerate(values)]
+    if _is_table(value):
+        return {_key(key, field): plain(each, f"{field}.{key}") for key, each in value.items() if each is not None}
+    if _is_list(value):
+        return [plain(each, f"{field}[{position}]") for position, each in enumerate(value)]
     kind = type(value).__name__
     raise InputError(f"{field} must be a number, a text, a list or an array, but is of type {kind}", field=field)
+
+
+def _is_table(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_list(value: Any) -> TypeGuard[Iterable[Any]]:
+    return isinstance(value, Iterable)
 
 
 def _key(key: Any, field: str) -> str:
