@@ -60,6 +60,16 @@ SEED  ?= 1
 JOBS  ?= 2
 BRUTE := target/brute
 
+# The Python package: what builds its wheel, with zig as the linker and the C compiler for old glibc; what reads its types
+# and its style; and the interpreters in which it is tested.
+MATURIN     := 1.16.0
+ZIG         := 0.17.1
+WHEEL_TOOLS := .deps/wheel-tools-$(MATURIN)-$(ZIG)
+PACKAGE     := crates/python
+WHEELS_AT   := $(or $(CARGO_TARGET_DIR),target)/wheels
+READERS     := .deps/python-lint-2.4.1-1.1.414
+PYTHONS     ?= $(shell .ci/pythons $(PYTHON))
+
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
 CVC5 := .deps/cvc5-1.4.2
 
@@ -155,6 +165,23 @@ plans: setup
 # Shows the changes, then records them; review `git diff models/regress`.
 regress: setup
 	$(CARGO) run $(TESTED) -- regress models/regress --accept
+
+# The newest file there is the wheel: its name has the version in it.
+wheel: $(WHEEL_TOOLS)
+	@rm -rf $(WHEELS_AT)
+	cd $(PACKAGE) && PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) $(PYTHON) -m maturin build --release --zig --locked \
+	    --compatibility manylinux2014 --out $(abspath $(WHEELS_AT))
+
+# In virtual environments of their own, without a compiler and without this checkout.
+python-test: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
+	@for python in $(PYTHONS); do $(PACKAGE)/test.sh $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $$python || exit 1; done
+
+$(WHEEL_TOOLS):
+	@echo 'installing maturin $(MATURIN) and zig $(ZIG) into .deps'
+	@rm -rf $@.part && mkdir -p .deps
+	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
+	    --target $@.part maturin==$(MATURIN) ziglang==$(ZIG)
+	@mv $@.part $@
 
 lint: setup
 	$(CARGO) fmt --check

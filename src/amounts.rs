@@ -127,12 +127,14 @@ fn scaled(amount: Ratio<i128>, scales: Scales) -> String {
 }
 
 /// Ticks with four digits in the unit that suits them, or as counted where ticks have no unit that is known.
-pub(crate) fn time(ticks: i64, unit: &str) -> String {
+#[must_use]
+pub fn time(ticks: i64, unit: &str) -> String {
     Amounts::new(false, unit, "").time(ticks)
 }
 
 /// Units of memory with four digits in the unit that suits them, or as counted where they are not bytes.
-pub(crate) fn memory(units: i64, unit: &str) -> String {
+#[must_use]
+pub fn memory(units: i64, unit: &str) -> String {
     Amounts::new(false, "", unit).memory(units)
 }
 
@@ -147,7 +149,8 @@ pub(crate) fn memory_of(part: i64, whole: i64, unit: &str) -> String {
 }
 
 /// Units of memory as [`memory`] gives them, but without a unit where they are not bytes.
-pub(crate) fn amount(units: i64, unit: &str) -> String {
+#[must_use]
+pub fn amount(units: i64, unit: &str) -> String {
     Amounts::new(false, "", unit).further_memory(units)
 }
 

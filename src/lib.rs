@@ -32,7 +32,7 @@
 pub use bubbleproof_core::{certificate, comm, job, model, replay, schedule, tasks, text};
 
 pub mod advice;
-mod amounts;
+pub mod amounts;
 pub mod analysis;
 pub mod block;
 pub mod catalog;

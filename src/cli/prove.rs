@@ -129,8 +129,8 @@ fn about_squeezed(
         emitted.write(&format!("{}.witness", family.name), "json", &text)
     });
     let file = file.transpose()?;
-    let line = |name: &str, statement: String| TheoremLine {
-        name: format!("{}.{name}", family.name),
+    let line = |name: String, statement: String| TheoremLine {
+        name,
         family: family.name.clone(),
         statement,
         status: TheoremStatus::Proved,
@@ -139,8 +139,11 @@ fn about_squeezed(
         seconds: known.spent.as_secs_f64(),
         file: file.clone(),
     };
-    let proved = known.claims.iter().map(|claim| line(claim.name, claim.statement.clone()));
-    let promised = known.bubble_free.iter().enumerate().map(|(position, (promise, freedom))| {
+    let proved = known
+        .claims
+        .iter()
+        .map(|claim| line(format!("{}.{}", family.name, claim.name), claim.statement.clone()));
+    let promised = known.promises(family).map(|(name, statement, freedom)| {
         let (status, counterexample, reason) = match freedom {
             BubbleFreedom::Proved => (TheoremStatus::Proved, None, None),
             BubbleFreedom::Refuted(slow) => (TheoremStatus::Refuted, Some(TheoremPoint::slow(slow)), None),
@@ -150,9 +153,7 @@ fn about_squeezed(
                 (TheoremStatus::Unknown, None, Some(reason))
             }
         };
-        let statement = format!("for every d with {}: {promise}, in the squeezed order", family.domain);
-        let line = line(&format!("bubble-free-{}", position + 1), statement);
-        TheoremLine { status, counterexample, reason, ..line }
+        TheoremLine { status, counterexample, reason, ..line(name, statement) }
     });
     Ok(proved.chain(promised).collect())
 }

@@ -44,6 +44,20 @@ pub struct SqueezedTheorems {
     pub spent: Duration,
 }
 
+impl SqueezedTheorems {
+    /// The promises that there is no bubble for all durations: the name and the statement of each, and what is known of it.
+    pub fn promises<'a>(
+        &'a self,
+        family: &'a Family,
+    ) -> impl Iterator<Item = (String, String, &'a BubbleFreedom)> {
+        self.bubble_free.iter().enumerate().map(|(position, (promise, freedom))| {
+            let name = format!("{}.bubble-free-{}", family.name, position + 1);
+            let statement = format!("for every d with {}: {promise}, in the squeezed order", family.domain);
+            (name, statement, freedom)
+        })
+    }
+}
+
 /// What is being decided.
 #[derive(Debug, Clone, Copy)]
 pub enum Watched<'a> {

@@ -77,7 +77,8 @@ impl NativeJob {
 
     /// The choices that the job leaves open, by name.
     fn choices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let choices = self.job.choices().map_err(|error| raise(py, Class::Value, &error.to_string(), None))?;
+        let choices =
+            self.job.choices().map_err(|error| raise(py, Class::Value, &error.to_string(), None))?;
         Ok(choices.iter().map(ToString::to_string).collect())
     }
 }
@@ -198,11 +199,20 @@ pub fn plan_job(
         return Err(wrong(&failure));
     }
     let plan = found.map_err(|error| match error {
-        PlanError::Search(error) => refused(py, &error),
+        PlanError::Search(error) => refused(py, &error, &job.job.memory_unit),
         PlanError::NoCut(_) => raise(py, Class::Infeasible, &error.to_string(), None),
         PlanError::NoneFound => raise(py, Class::NoAnswer, &error.to_string(), None),
         other => wrong(&other),
     })?;
     let from_store = store.is_some().then_some((tally.taken, tally.computed));
     Ok(NativePlan { job: job.job.clone(), text: job.text.clone(), plan, from_store })
+}
+
+/// Takes the results of another store into one, which is made where there is none: how many the other has, and how many were new.
+#[pyfunction]
+pub fn merge_stores(py: Python<'_>, into: PathBuf, source: PathBuf) -> PyResult<(u64, u64)> {
+    let merged = py.detach(|| Store::open(&into).and_then(|store| store.take_in(&source)));
+    merged
+        .map(|taken| (taken.all, taken.new))
+        .map_err(|error| raise(py, Class::Value, &error.to_string(), None))
 }

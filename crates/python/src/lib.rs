@@ -4,8 +4,10 @@
 //! library and hands out what it says as plain Python objects, in ticks and units. The package around it (`python/bubbleproof`)
 //! gives them names, defaults, documentation and errors.
 
+mod block;
 mod column;
 mod error;
+mod family;
 mod job;
 mod model;
 mod replayed;
@@ -26,15 +28,32 @@ fn tool(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// The text of a TOML file with the tables of a JSON object.
 #[pyfunction]
 fn toml(py: Python<'_>, json: &str) -> PyResult<String> {
-    let wrong = |error: &dyn std::fmt::Display| error::raise(py, error::Class::Value, &error.to_string(), None);
+    let wrong =
+        |error: &dyn std::fmt::Display| error::raise(py, error::Class::Value, &error.to_string(), None);
     let tables: ::toml::Table = serde_json::from_str(json).map_err(|error| wrong(&error))?;
     ::toml::to_string(&tables).map_err(|error| wrong(&error))
+}
+
+/// Ticks of this unit with four digits, as people read them.
+#[pyfunction]
+fn shown_time(ticks: i64, unit: &str) -> String {
+    bubbleproof::amounts::time(ticks, unit)
+}
+
+/// Units of memory with four digits, as people read them.
+#[pyfunction]
+fn shown_memory(units: i64, unit: &str) -> String {
+    bubbleproof::amounts::memory(units, unit)
 }
 
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::job::{NativeJob, NativePlan, plan_job};
+    use super::block::{NativeBlock, NativeBlockAnswer, best_block, block_frontier};
+    #[pymodule_export]
+    use super::family::NativeFamily;
+    #[pymodule_export]
+    use super::job::{NativeJob, NativePlan, merge_stores, plan_job};
     #[pymodule_export]
     use super::model::NativeModel;
     #[pymodule_export]
@@ -44,7 +63,7 @@ mod _native {
     #[pymodule_export]
     use super::solution::{NativeSolution, optimize_model};
     #[pymodule_export]
-    use super::{tool, toml};
+    use super::{shown_memory, shown_time, toml, tool};
 
     /// The version of the package, which is that of the library.
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! What replay says of a schedule.
 
+use bubbleproof::amounts;
 use bubbleproof::analysis::steady_interval;
 use bubbleproof::draw::{Picture, Svg, page};
 use bubbleproof::model::{Model, Ticks};
@@ -46,10 +47,11 @@ impl NativeReplayed {
 
     /// What is wrong, each as its rule, its sentence, and its device, position and pass where it has them.
     fn violations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let unit = &self.model.memory().unit;
         let object = |violation: &replay::Violation| {
             let object = PyDict::new(py);
             object.set_item("rule", violation.rule())?;
-            object.set_item("message", violation.to_string())?;
+            object.set_item("message", violation.in_words(|units| amounts::amount(units.0, unit)))?;
             object.set_item("device", violation.device().map(|device| device.0))?;
             object.set_item("position", violation.place().map(|place| place.position))?;
             object.set_item("pass", violation.pass().map(|pass| pass.to_string()))?;
@@ -112,10 +114,7 @@ impl NativeReplayed {
     fn memory<'py>(&self, py: Python<'py>) -> Vec<[Bound<'py, PyBytes>; 2]> {
         let along = memory_along(&self.model, &self.schedule);
         let of = |held: &Vec<replay::Held>| {
-            [
-                wide(py, held.iter().map(|held| held.during.0)),
-                wide(py, held.iter().map(|held| held.after.0)),
-            ]
+            [wide(py, held.iter().map(|held| held.during.0)), wide(py, held.iter().map(|held| held.after.0))]
         };
         along.iter().map(of).collect()
     }

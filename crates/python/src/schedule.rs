@@ -112,13 +112,12 @@ pub fn named_schedule(py: Python<'_>, name: &str, model: &NativeModel) -> PyResu
     Ok(NativeSchedule { schedule })
 }
 
-/// The names of the catalogue, each with its summary; of a model, those that its placement can have.
+/// The names of the catalogue, each with its summary; of a model, those that it can have.
 #[pyfunction]
 pub fn named_schedules(model: Option<&NativeModel>) -> Vec<(&'static str, &'static str)> {
     let fits = |entry: &&catalog::Entry| {
-        model.is_none_or(|model| {
-            let placement = model.model.placement();
-            entry.needs.met_by(placement) && !entry.needs.is_degenerate_on(placement)
+        model.is_none_or(|NativeModel { model }| {
+            entry.check(model).is_ok() && !entry.needs.is_degenerate_on(model.placement())
         })
     };
     catalog::entries().iter().filter(fits).map(|entry| (entry.name, entry.summary)).collect()

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
+use bubbleproof::amounts;
 use bubbleproof::certificate::{Objective, Optimality};
 use bubbleproof::model::Model;
 use bubbleproof::optimize::{self, OptimizeError, Options, Solution};
@@ -126,10 +127,13 @@ impl Settings {
     }
 }
 
-/// An error of a search as an exception.
-pub fn refused(py: Python<'_>, error: &OptimizeError) -> PyErr {
+/// An error of a search as an exception, with memory counted in this unit.
+pub fn refused(py: Python<'_>, error: &OptimizeError, memory_unit: &str) -> PyErr {
+    if let OptimizeError::Infeasible(reason) = error {
+        let reason = reason.in_words(|units| amounts::amount(units.0, memory_unit));
+        return raise(py, Class::Infeasible, &reason, None);
+    }
     let class = match error {
-        OptimizeError::Infeasible(_) => Class::Infeasible,
         OptimizeError::NoneFound(_) => Class::NoAnswer,
         OptimizeError::Rejected { .. } | OptimizeError::Refuted { .. } => Class::Defect,
         _ => Class::Value,
@@ -159,5 +163,7 @@ pub fn optimize_model(
             });
         })
     })?;
-    found.map(|solution| NativeSolution { model, solution }).map_err(|error| refused(py, &error))
+    let unit = &model.memory().unit;
+    let solution = found.map_err(|error| refused(py, &error, unit))?;
+    Ok(NativeSolution { model, solution })
 }

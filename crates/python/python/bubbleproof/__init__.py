@@ -11,6 +11,7 @@
 The command-line tool comes with the package: ``bubbleproof --help``, or ``python -m bubbleproof``.
 """
 
+from ._block import Block, BlockSolution, Family, Frontier, FrontierPoint, Theorem, block, families, frontier, prove
 from ._errors import (
     BubbleproofError,
     CertificateError,
@@ -32,12 +33,17 @@ from ._search import Alternative, Plan, Solution, optimize, plan
 
 __all__ = [
     "Alternative",
+    "Block",
+    "BlockSolution",
     "BubbleproofError",
     "CertificateError",
     "Checked",
     "Claim",
     "DefectError",
+    "Family",
     "FileError",
+    "Frontier",
+    "FrontierPoint",
     "InfeasibleError",
     "InputError",
     "InvalidScheduleError",
@@ -49,14 +55,19 @@ __all__ = [
     "Replay",
     "Schedule",
     "Solution",
+    "Theorem",
     "UnsupportedTorchError",
     "Violation",
     "__version__",
+    "block",
     "catalog",
     "check",
     "compare",
+    "families",
+    "frontier",
     "optimize",
     "plan",
+    "prove",
     "replay",
     "verify",
 ]

@@ -40,7 +40,8 @@ def plain(value: Any, field: str) -> Plain:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InputError(f"{field} is {value}, but must be a finite number", field=field)
-        return value
+        # Whole numbers are whole, also in arrays of floating-point numbers.
+        return int(value) if value.is_integer() else value
     if _is_table(value):
         return {_key(key, field): plain(each, f"{field}.{key}") for key, each in value.items() if each is not None}
     if _is_list(value):

@@ -175,7 +175,7 @@ def _restored(form: int, text: str) -> Schedule:
 
 
 def catalog(model: Model | None = None) -> dict[str, str]:
-    """The named schedules of the literature with their summaries; with a ``model``, those that its placement can have.
+    """The named schedules of the literature with their summaries; with a ``model``, those that it can have.
 
     Example:
         >>> import bubbleproof as bp
@@ -230,7 +230,11 @@ def check(schedule: Schedule, model: Model | None = None) -> Checked:
 
 
 def compare(model: Model, schedules: Sequence[str | Schedule] | None = None) -> dict[str, Replay]:
-    """Replays named schedules under a model: all that its placement can have, or these. Schedules of one's own count by name.
+    """Replays named schedules under a model: all that it can have within its memory limits, or these. Schedules of one's own count
+    by name.
+
+    Raises:
+        InputError: if a name is not known, or the model cannot have that schedule.
 
     Example:
         >>> import bubbleproof as bp
@@ -242,7 +246,12 @@ def compare(model: Model, schedules: Sequence[str | Schedule] | None = None) -> 
 
     found: dict[str, Replay] = {}
     for each in catalog(model) if schedules is None else schedules:
-        schedule = each if isinstance(each, Schedule) else Schedule.named(each, model)
+        try:
+            schedule = each if isinstance(each, Schedule) else Schedule.named(each, model)
+        except InputError:
+            if schedules is None:
+                continue  # it needs more memory than there is
+            raise
         name = each if isinstance(each, str) else each.name or f"schedule {len(found)}"
         found[name] = replay(schedule, model)
     return found
