@@ -41,7 +41,7 @@ def test_less_memory_at_an_interval() -> None:
     with pytest.raises(bp.InfeasibleError):
         bp.block(model(), interval=5)
     with pytest.raises(bp.InputError, match="engine"):
-        bp.block(model(), engine="fast")  # type: ignore[arg-type]
+        bp.block(model(), engine="fast")
 
 
 def test_families_are_what_their_files_say() -> None:

@@ -62,13 +62,13 @@ def test_arguments_make_the_model_that_a_file_says() -> None:
     ],
 )
 def test_costs_may_be_arrays_and_numbers_of_any_kind(forward: object) -> None:
-    assert bp.Model(**{**UNIT, "forward": forward}).forward == (3, 4, 5, 6)  # type: ignore[arg-type]
+    assert bp.Model(**{**UNIT, "forward": forward}).forward == (3, 4, 5, 6)
 
 
 def test_decimals_are_taken_exactly_as_they_are_written() -> None:
-    model = bp.Model(**{**UNIT, "forward": 0.1, "unit": "s"})  # type: ignore[arg-type]
+    model = bp.Model(**{**UNIT, "forward": 0.1, "unit": "s"})
     assert model.forward == (100_000_000,) * 4
-    model = bp.Model(**{**UNIT, "forward": 9.26e-3, "unit": "s"})  # type: ignore[arg-type]
+    model = bp.Model(**{**UNIT, "forward": 9.26e-3, "unit": "s"})
     assert model.forward == (9_260_000,) * 4
 
 
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_a_value_error_that_names_the_field(
     wrong: dict[str, object], field: str | None, message: str
 ) -> None:
     with pytest.raises(bp.InputError) as caught:
-        bp.Model(**{**UNIT, **wrong})  # type: ignore[arg-type]
+        bp.Model(**{**UNIT, **wrong})
     assert isinstance(caught.value, ValueError)
     assert not isinstance(caught.value, bp.FileError), "a place in a text that nobody has written"
     assert message in str(caught.value)
@@ -127,7 +127,7 @@ def test_a_file_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
 
 
 def test_models_are_compared_and_hashed_by_what_they_say() -> None:
-    one, same = bp.Model(**UNIT), bp.Model.from_toml(bp.Model(**UNIT).to_toml())  # type: ignore[arg-type]
+    one, same = bp.Model(**UNIT), bp.Model.from_toml(bp.Model(**UNIT).to_toml())
     other = one.resized(microbatches=9)
     assert one == same and hash(one) == hash(same)
     assert one != other and one != "model"
@@ -135,7 +135,7 @@ def test_models_are_compared_and_hashed_by_what_they_say() -> None:
 
 
 def test_a_file_that_is_written_reads_as_the_same_model(tmp_path: Path) -> None:
-    model = bp.Model(**UNIT, activation=1.5, memory_unit="GiB", recompute={"checkpoint": 0.5})  # type: ignore[arg-type]
+    model = bp.Model(**UNIT, activation=1.5, memory_unit="GiB", recompute={"checkpoint": 0.5})
     path = tmp_path / "model.toml"
     model.save(path)
     assert bp.Model.load(path) == model
@@ -143,7 +143,7 @@ def test_a_file_that_is_written_reads_as_the_same_model(tmp_path: Path) -> None:
 
 
 def test_limits_mean_what_they_mean_in_the_model_also_after_pickling() -> None:
-    model = bp.Model(**UNIT, activation=1.5, memory_unit="GiB")  # type: ignore[arg-type]
+    model = bp.Model(**UNIT, activation=1.5, memory_unit="GiB")
     for same in (model, pickle.loads(pickle.dumps(model))):
         assert same.resized(memory=60).capacity == (60 << 30,) * 4
         assert same.resized(memory=60.5).capacity == (121 << 29,) * 4
@@ -156,11 +156,11 @@ def test_limits_mean_what_they_mean_in_the_model_also_after_pickling() -> None:
 @pytest.mark.parametrize("memory", ["60 GIB", "-5", "half", -1, float("nan"), True, [1]])
 def test_limits_that_are_none_are_refused(memory: object) -> None:
     with pytest.raises(bp.InputError):
-        bp.Model(**UNIT).resized(memory=memory)  # type: ignore[arg-type]
+        bp.Model(**UNIT).resized(memory=memory)
 
 
 def test_sizes_that_cannot_be_are_refused() -> None:
-    uneven = bp.Model(**{**UNIT, "forward": [1, 2, 3, 4]})  # type: ignore[arg-type]
+    uneven = bp.Model(**{**UNIT, "forward": [1, 2, 3, 4]})
     with pytest.raises(bp.InputError, match="stage"):
         uneven.resized(devices=8)
     with pytest.raises((bp.InputError, OverflowError)):
@@ -170,13 +170,13 @@ def test_sizes_that_cannot_be_are_refused() -> None:
 
 
 def test_a_pickle_of_another_form_is_refused() -> None:
-    restore, (form, *rest) = bp.Model(**UNIT).__reduce__()  # type: ignore[arg-type,misc]
+    restore, (form, *rest) = bp.Model(**UNIT).__reduce__()
     with pytest.raises(bp.InputError, match=f"form {form + 1}"):
         restore(form + 1, *rest)
 
 
 def test_tables_of_a_file_are_taken_as_dictionaries() -> None:
-    model = bp.Model(**UNIT, step={"optimizer": 2})  # type: ignore[arg-type]
+    model = bp.Model(**UNIT, step={"optimizer": 2})
     schedule = bp.Schedule.named("1f1b", model)
-    plain = bp.replay(schedule, bp.Model(**UNIT)).makespan  # type: ignore[arg-type]
+    plain = bp.replay(schedule, bp.Model(**UNIT)).makespan
     assert bp.replay(schedule, model).makespan > plain

@@ -11,9 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+from test_search import model
 
 import bubbleproof as bp
-from test_search import model
 
 
 def answer(_: int) -> str:
@@ -68,7 +68,7 @@ def test_two_copies_of_the_package_live_side_by_side(tmp_path: Path) -> None:
 def command(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "bubbleproof", *arguments], capture_output=True, text=True, timeout=120, **options
-    )  # type: ignore[call-overload,no-any-return]
+    )
 
 
 def test_the_command_comes_with_the_package(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_schedules_are_pickled_compared_and_hashed(model: bp.Model) -> None:
     again = pickle.loads(pickle.dumps(schedule))
     assert again == schedule and hash(again) == hash(schedule)
     assert again != bp.Schedule.named("gpipe", model)
-    restore, (form, text) = schedule.__reduce__()  # type: ignore[misc]
+    restore, (form, text) = schedule.__reduce__()
     with pytest.raises(bp.InputError, match="form 2"):
         restore(form + 1, text)
 

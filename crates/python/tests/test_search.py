@@ -69,7 +69,7 @@ def test_limits_that_nothing_keeps_to_are_an_error() -> None:
 )
 def test_wrong_options_are_value_errors_that_name_the_field(wrong: dict[str, object], field: str) -> None:
     with pytest.raises(bp.InputError) as caught:
-        bp.optimize(model(), **wrong)  # type: ignore[arg-type]
+        bp.optimize(model(), **wrong)
     assert caught.value.field == field
 
 

@@ -72,7 +72,16 @@ __all__ = [
     "verify",
 ]
 
-# Where everything is found is no part of what it is called: in errors, in pickles, in documentation.
-for _each in [globals()[name] for name in __all__]:
-    if hasattr(_each, "__module__"):
-        _each.__module__ = __name__
+# The file that an exception is defined in is no part of what it is called.
+for _each in (
+    BubbleproofError,
+    CertificateError,
+    DefectError,
+    FileError,
+    InfeasibleError,
+    InputError,
+    InvalidScheduleError,
+    NoAnswerError,
+    UnsupportedTorchError,
+):
+    _each.__module__ = __name__

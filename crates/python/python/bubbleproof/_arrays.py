@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def passes(
-    kinds: bytes, places: tuple[bytes, bytes, bytes], times: tuple[bytes, bytes]
-) -> npt.NDArray[np.void]:
+def passes(kinds: bytes, places: tuple[bytes, bytes, bytes], times: tuple[bytes, bytes]) -> npt.NDArray[np.void]:
     """The passes of a schedule with their times."""
     import numpy as np
 

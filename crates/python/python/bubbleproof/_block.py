@@ -37,8 +37,8 @@ class Block:
 
     def __init__(self, native: NativeBlock, name: str) -> None:
         self._native = native
-        #: What it is called.
         self.name = name
+        """What it is called."""
 
     @property
     def interval(self) -> Fraction:
@@ -98,16 +98,16 @@ class Block:
 class BlockSolution:
     """The best block that was found, and what is known of better ones."""
 
-    #: The block.
     block: Block
-    #: Whether it is proved that none is better.
+    """The block."""
     is_optimal: bool
-    #: None is better than this: ticks per interval, or units of memory where the memory was minimised.
+    """Whether it is proved that none is better."""
     bound: Fraction
-    #: What found it.
+    """None is better than this: ticks per interval, or units of memory where the memory was minimised."""
     engine: str
-    #: A solver that says, in floating point, that none is better. That is no proof.
+    """What found it."""
     claimed_by: str | None
+    """A solver that says, in floating point, that none is better. That is no proof."""
 
     def _repr_svg_(self) -> str:
         return self.block._repr_svg_()
@@ -164,26 +164,26 @@ def block(
 class FrontierPoint:
     """A block that is the best for its memory."""
 
-    #: The block.
     block: Block
-    #: The most activation memory of a device, in units.
+    """The block."""
     peak_memory: int
-    #: The interval, in ticks.
+    """The most activation memory of a device, in units."""
     interval: Fraction
-    #: No block that holds no more has a shorter interval.
+    """The interval, in ticks."""
     bound: Fraction
-    #: Whether it is proved that no block is better in one respect and as good in the other.
+    """No block that holds no more has a shorter interval."""
     is_proved: bool
+    """Whether it is proved that no block is better in one respect and as good in the other."""
 
 
 @dataclass(frozen=True)
 class Frontier:
     """The trade of a model between memory and throughput."""
 
-    #: Its points, from the least memory to the least interval.
     points: tuple[FrontierPoint, ...] = field(repr=False)
-    #: Whether these are all: the search was not cut short.
+    """Its points, from the least memory to the least interval."""
     is_complete: bool
+    """Whether these are all: the search was not cut short."""
 
 
 def frontier(model: Model, *, time_limit: float | None = None, progress: Watch = None) -> Frontier:
@@ -209,16 +209,16 @@ def frontier(model: Model, *, time_limit: float | None = None, progress: Watch =
 class Theorem:
     """A statement about a family for every number of devices, and what is known of it."""
 
-    #: Its name, such as ``"v-min.collisions"``.
     name: str
-    #: The statement, in a sentence.
+    """Its name, such as ``"v-min.collisions"``."""
     statement: str
-    #: ``"proved"``, ``"refuted"`` or ``"unknown"``.
+    """The statement, in a sentence."""
     status: Literal["proved", "refuted", "unknown"]
-    #: The least number of devices that refutes it.
+    """``"proved"``, ``"refuted"`` or ``"unknown"``."""
     devices: int | None
-    #: What is wrong there, or why it is unknown.
+    """The least number of devices that refutes it."""
     reason: str | None
+    """What is wrong there, or why it is unknown."""
 
     @property
     def is_proved(self) -> bool:

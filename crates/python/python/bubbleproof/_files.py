@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    StrPath: TypeAlias = "str | os.PathLike[str]"
+    StrPath: TypeAlias = str | os.PathLike[str]
 
 
 def read(path: StrPath) -> str:

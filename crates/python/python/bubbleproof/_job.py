@@ -9,10 +9,10 @@ from ._errors import FileError, InputError
 from ._plain import toml
 
 if TYPE_CHECKING:
-    from ._native import NativeJob
     from collections.abc import Mapping, Sequence
 
     from ._files import StrPath
+    from ._native import NativeJob
 
 _FORM = 1
 
@@ -144,7 +144,9 @@ class Job:
         return hash(self._native.text)
 
     def __repr__(self) -> str:
-        return f"<Job {self.name!r}: layers={len(self.layers)}, devices={self.devices}, global_batch={self.global_batch}>"
+        return (
+            f"<Job {self.name!r}: layers={len(self.layers)}, devices={self.devices}, global_batch={self.global_batch}>"
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restored, (_FORM, self.to_toml())

@@ -10,7 +10,6 @@ from ._errors import FileError, InputError
 from ._plain import plain, toml
 
 if TYPE_CHECKING:
-    from ._native import NativeModel
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
@@ -18,14 +17,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ._files import StrPath
+    from ._native import NativeModel
 
-    #: A cost: one value for every stage, or a sequence with one for each; a number in the model's unit, or a text such as
-    #: ``"9.26 ms"``.
-    Cost: TypeAlias = "float | str | Sequence[float | str] | npt.NDArray[np.number[Any]]"
-    #: An amount of memory as a limit: a number in the unit that the model was made with, a text such as ``"60 GiB"``, or a share
-    #: of what 1F1B needs such as ``"75%"``.
-    Limit: TypeAlias = "float | str"
-    _Size: TypeAlias = "tuple[int | None, int | None, str | None]"
+    Cost: TypeAlias = float | str | Sequence[float | str] | npt.NDArray[np.number[Any]]
+    """A cost: one value for every stage, or a sequence with one for each; a number in the model's unit, or a text such as
+    ``"9.26 ms"``."""
+    Limit: TypeAlias = float | str
+    """An amount of memory as a limit: a number in the unit that the model was made with, a text such as ``"60 GiB"``, or a share
+    of what 1F1B needs such as ``"75%"``."""
+    _Size: TypeAlias = tuple[int | None, int | None, str | None]
 
 #: What a pickle of a model says of its form.
 _FORM = 1

@@ -7,26 +7,21 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO, TypeAlias
 
 from ._errors import InputError
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Watch: TypeAlias = "bool | Callable[[Progress], object] | None"
 
 
 @dataclass(frozen=True)
 class Progress:
     """How far a search has got."""
 
-    #: What is being tried.
     step: str
-    #: The best value so far, in ticks.
+    """What is being tried."""
     best: int | None
-    #: None is below this, in ticks.
+    """The best value so far, in ticks."""
     bound: int | None
+    """None is below this, in ticks."""
 
     @property
     def gap(self) -> float | None:
@@ -36,8 +31,14 @@ class Progress:
         return (self.best - self.bound) / max(self.bound, 1)
 
 
+Watch: TypeAlias = bool | Callable[[Progress], object] | None
+"""What a caller gives to see progress."""
+
+
 @contextmanager
-def watching(progress: Watch, unit: str) -> Generator[Callable[[str, int | None, int | None], object] | None, None, None]:
+def watching(
+    progress: Watch, unit: str
+) -> Generator[Callable[[str, int | None, int | None], object] | None, None, None]:
     """What the extension module calls with every report, while a search runs."""
     if progress is None or progress is False:
         yield None
@@ -56,8 +57,8 @@ def watching(progress: Watch, unit: str) -> Generator[Callable[[str, int | None,
 class _Line:
     """A line that is written over and over."""
 
-    #: How often it is written at the most, in seconds.
     PAUSE = 0.1
+    """How often it is written at the most, in seconds."""
 
     def __init__(self, out: TextIO, unit: str) -> None:
         self._out, self._unit = out, unit

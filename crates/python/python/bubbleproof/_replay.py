@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 class Violation:
     """A rule that a schedule breaks."""
 
-    #: The name of the rule, such as ``"deadlock"``.
     rule: str
-    #: What is wrong, in a sentence.
+    """The name of the rule, such as ``"deadlock"``."""
     message: str
-    #: The device that it is about, from 0.
+    """What is wrong, in a sentence."""
     device: int | None
-    #: The position in its order, from 0.
+    """The device that it is about, from 0."""
     position: int | None
-    #: The pass there, such as ``"3F0"``.
+    """The position in its order, from 0."""
     pass_: str | None
+    """The pass there, such as ``"3F0"``."""
 
 
 class Replay:
@@ -50,10 +50,10 @@ class Replay:
 
     def __init__(self, native: _native.NativeReplayed, model: Model, schedule: Schedule) -> None:
         self._native = native
-        #: The model.
         self.model = model
-        #: The schedule.
+        """The model."""
         self.schedule = schedule
+        """The schedule."""
 
     @property
     def is_valid(self) -> bool:
@@ -253,7 +253,7 @@ def verify(schedule: Schedule, model: Model) -> Replay:
         4
         >>> bp.verify(schedule, model.resized(memory=2))
         Traceback (most recent call last):
-        bubbleproof.InvalidScheduleError: device 0, position 2: `0F2` raises the memory in use to 3, 1 over the limit of 2; live: ...
+        bubbleproof.InvalidScheduleError: device 0, position 2: `0F2` raises the memory in use to 3, 1 over the limit of 2; ...
     """
     found = replay(schedule, model)
     if not found.is_valid:

@@ -11,11 +11,11 @@ from ._model import Model
 from ._replay import Replay
 
 if TYPE_CHECKING:
-    from ._native import NativeSchedule
     from collections.abc import Callable, Sequence
     from typing import Any
 
     from ._files import StrPath
+    from ._native import NativeSchedule
 
 _FORM = 1
 
@@ -104,7 +104,7 @@ class Schedule:
         return self._native.text()
 
     def to_csv(self, *, communication: bool = False) -> str:
-        """PyTorch's CSV: the passes alone (``compute_only``), or with all ``communication`` (``compute_comms``), which has then been
+        """PyTorch's CSV: the passes alone (``compute_only``), or with all ``communication`` (``compute_comms``), which has been
         verified.
 
         Raises:
@@ -189,24 +189,24 @@ def catalog(model: Model | None = None) -> dict[str, str]:
 class Claim:
     """Something that a certificate claims."""
 
-    #: What: ``"runs"``, ``"lower-bound"``, ``"optimal"``, ``"over-cuts"``, ``"over-plans"``, ``"searched"``, ``"searched-cuts"``.
     claim: str
-    #: The ticks that it is about.
+    """What: ``runs``, ``lower-bound``, ``optimal``, ``over-cuts``, ``over-plans``, ``searched`` or ``searched-cuts``."""
     value: int | None
-    #: Whether it was derived again, and not only read: nobody can check that a search found nothing without searching.
+    """The ticks that it is about."""
     is_checked: bool
+    """Whether it was derived again, and not only read: nobody can check that a search found nothing without searching."""
 
 
 @dataclass(frozen=True)
 class Checked:
     """What a certificate claims, all of it true as far as it is checked."""
 
-    #: Its claims.
     claims: tuple[Claim, ...]
-    #: The problem that it is about.
+    """Its claims."""
     model: Model
-    #: What the schedule does under that.
+    """The problem that it is about."""
     replay: Replay
+    """What the schedule does under that."""
 
 
 def check(schedule: Schedule, model: Model | None = None) -> Checked:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, TypeAlias
 
-    from ._job import Job
     from ._files import StrPath
+    from ._job import Job
     from ._model import Limit
     from ._progress import Watch
 
@@ -50,24 +50,24 @@ class _Settings:
 class Solution:
     """A schedule that a search found, replayed, with a lower bound on all others."""
 
-    #: The model, with the limits under which was searched.
     model: Model
-    #: The schedule, with a certificate of all this.
+    """The model, with the limits under which was searched."""
     schedule: Schedule
-    #: What it does.
+    """The schedule, with a certificate of all this."""
     replay: Replay = field(repr=False)
-    #: What was minimised.
+    """What it does."""
     objective: Objective
-    #: Its value, in ticks.
+    """What was minimised."""
     value: int
-    #: No schedule within the limits is below this, in ticks.
+    """Its value, in ticks."""
     lower_bound: int
-    #: What proves that no schedule is better: ``"bound"``, an exhaustive search, or nothing.
+    """No schedule within the limits is below this, in ticks."""
     proof: str | None
-    #: What found the schedule.
+    """What proves that no schedule is better: ``"bound"``, an exhaustive search, or nothing."""
     engine: str
-    #: Whether the search was ended by its time limit or by Ctrl-C.
+    """What found the schedule."""
     is_cut_short: bool
+    """Whether the search was ended by its time limit or by Ctrl-C."""
 
     @classmethod
     def _of(cls, native: _native.NativeSolution, model: Model) -> Solution:
@@ -159,40 +159,40 @@ def optimize(
 class Alternative:
     """A choice that a job leaves open, and what has become of it."""
 
-    #: Its name, such as ``"p8 t1 d1 b1 v"``.
     name: str
-    #: Pipeline-parallel degree.
+    """Its name, such as ``"p8 t1 d1 b1 v"``."""
     pipeline: int
-    #: Tensor-parallel degree.
+    """Pipeline-parallel degree."""
     tensor: int
-    #: Data-parallel degree.
+    """Tensor-parallel degree."""
     data: int
-    #: Samples in a microbatch.
+    """Data-parallel degree."""
     microbatch_size: int
-    #: Microbatches of a training step.
+    """Samples in a microbatch."""
     microbatches: int
-    #: Placement of the stages.
+    """Microbatches of a training step."""
     placement: str
-    #: Whether passes may be recomputed.
+    """Placement of the stages."""
     recompute: bool
-    #: Whether activations may be offloaded.
+    """Whether passes may be recomputed."""
     offload: bool
-    #: ``"planned"``, ``"dropped"`` by its bound, ``"does-not-fit"``, ``"none-found"`` or ``"not-reached"``.
+    """Whether activations may be offloaded."""
     status: str
-    #: Why it does not fit.
+    """``"planned"``, ``"dropped"`` by its bound, ``"does-not-fit"``, ``"none-found"`` or ``"not-reached"``."""
     reason: str | None
-    #: No plan with this choice is shorter, or none is shorter than the best plan; in ticks.
+    """Why it does not fit."""
     lower_bound: int | None
-    #: How many layers each stage has.
+    """No plan with this choice is shorter, or none is shorter than the best plan; in ticks."""
     cut: tuple[int, ...] | None = None
-    #: The time of a training step, in ticks.
+    """How many layers each stage has."""
     makespan: int | None = None
-    #: The most that a device holds, in units of memory.
+    """The time of a training step, in ticks."""
     peak_memory: int | None = None
-    #: Samples per second.
+    """The most that a device holds, in units of memory."""
     samples_per_second: Fraction | None = None
-    #: The share of the peak speed that the machine computes, where the job says what layers compute.
+    """Samples per second."""
     utilisation: Fraction | None = None
+    """The share of the peak speed that the machine computes, where the job says what layers compute."""
 
     @classmethod
     def _of(cls, values: dict[str, Any]) -> Alternative:
@@ -209,20 +209,20 @@ class Alternative:
 class Plan:
     """The best plan of a job, and all that it was compared with."""
 
-    #: The job.
     job: Job
-    #: Every choice, the best plan first.
+    """The job."""
     alternatives: tuple[Alternative, ...] = field(repr=False)
-    #: No plan of any choice, cut and schedule is shorter, in ticks.
+    """Every choice, the best plan first."""
     lower_bound: int
-    #: The model of the best plan's cut; nothing where no plan was found, as for what follows.
+    """No plan of any choice, cut and schedule is shorter, in ticks."""
     model: Model | None
-    #: Its schedule, with a certificate of all this.
+    """The model of the best plan's cut; nothing where no plan was found, as for what follows."""
     schedule: Schedule | None
-    #: How many results came from the store, and how many were computed.
+    """Its schedule, with a certificate of all this."""
     from_store: tuple[int, int] | None
-    #: Whether the search was ended by its time limit or by Ctrl-C.
+    """How many results came from the store, and how many were computed."""
     is_cut_short: bool
+    """Whether the search was ended by its time limit or by Ctrl-C."""
 
     @property
     def best(self) -> Alternative | None:
