@@ -67,7 +67,8 @@ ZIG         := 0.17.1
 WHEEL_TOOLS := .deps/wheel-tools-$(MATURIN)-$(ZIG)
 PACKAGE     := crates/python
 WHEELS_AT   := $(or $(CARGO_TARGET_DIR),target)/wheels
-READERS     := .deps/python-lint-2.4.1-1.1.414
+READERS     := mypy==2.4.1 pyright==1.1.414 ruff==0.17.6 pdoc==16.0.0 numpy==2.4.6 pytest==9.2.0
+READERS_AT  := .deps/python-lint-$(subst $(space),+,$(strip $(READERS)))
 PYTHONS     ?= $(shell .ci/pythons $(PYTHON))
 
 # A second solver checks the proofs. Its wheel is a module of python, and it is needed for nothing else.
@@ -83,7 +84,8 @@ MUTANTS_TOOL := .deps/mutants/installed-$(MUTANTS)
 FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
 .PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
-        differential measure measure-test schedules bench bench-table mutants mutants-change fuzz
+        differential measure measure-test schedules bench bench-table mutants mutants-change fuzz \
+        wheel sdist release python-test python-lint python-docs
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -104,6 +106,11 @@ help:
 	@echo 'make torchtitan   load what convert writes for torchtitan in its releases, and split a model by it'
 	@echo 'make measure      measure pipelines that really run (KIND=cuda on a GPU), into target/traces'
 	@echo 'make measure-test test the script that measures'
+	@echo 'make wheel        build the Python package into target/wheels'
+	@echo 'make python-test  install the wheel into fresh virtual environments and test it (PYTHONS="python3.10 ...")'
+	@echo 'make python-lint  check types, style and documentation of the Python package'
+	@echo 'make python-docs  write its reference to target/python-docs'
+	@echo 'make release      build everything that a release has into target/release-files (TAG=v1.2.3)'
 	@echo 'make bench        measure replay and block solving'
 	@echo 'make bench-table  optimise a grid of problems (ONLY=text in their names), check every certificate without a solver'
 	@echo 'make certify      prove optima and check the proofs with two third-party checkers'
@@ -172,9 +179,36 @@ wheel: $(WHEEL_TOOLS)
 	cd $(PACKAGE) && PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) $(PYTHON) -m maturin build --release --zig --locked \
 	    --compatibility manylinux2014 --out $(abspath $(WHEELS_AT))
 
+# The sources of the wheel, from which pip builds it where there is none for a platform.
+sdist: $(WHEEL_TOOLS)
+	@rm -rf $(dir $(WHEELS_AT))sdist
+	cd $(PACKAGE) && PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) $(PYTHON) -m maturin sdist --out $(abspath $(dir $(WHEELS_AT)))/sdist
+
+# Everything that a release has; with TAG=v1.2.3, only if version, changelog and tag agree.
+release:
+	.ci/release $(or $(CARGO_TARGET_DIR),target)/release-files $(TAG)
+
 # In virtual environments of their own, without a compiler and without this checkout.
 python-test: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
 	@for python in $(PYTHONS); do $(PACKAGE)/test.sh $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $$python || exit 1; done
+
+# Types, as a user's type checkers see them too; style; and documentation in which every name is found.
+python-lint: $(READERS_AT)
+	cd $(PACKAGE) && export PATH=$(CURDIR)/$(READERS_AT)/bin:$$PATH && \
+	    ruff format --check python tests && ruff check python tests && \
+	    mypy python tests/test_typed.py && \
+	    pyright --pythonpath $(CURDIR)/$(READERS_AT)/bin/python python/bubbleproof tests/test_typed.py
+
+# The reference of the package, as pages for a browser.
+python-docs: $(READERS_AT) $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
+	$(PACKAGE)/docs.sh $(READERS_AT)/bin/python $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $(or $(CARGO_TARGET_DIR),target)/python-docs
+
+$(READERS_AT):
+	@echo 'installing $(READERS) into .deps'
+	@rm -rf $@ $@.part && mkdir -p .deps
+	@$(PYTHON) -m venv $@.part && mv $@.part $@ && \
+	    PIP_ROOT_USER_ACTION=ignore $@/bin/python -m pip install --quiet --disable-pip-version-check $(READERS) || \
+	    { rm -rf $@; exit 1; }
 
 $(WHEEL_TOOLS):
 	@echo 'installing maturin $(MATURIN) and zig $(ZIG) into .deps'

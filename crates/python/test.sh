@@ -10,6 +10,8 @@ python=$2
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cp -r "$here/tests" "$here/pyproject.toml" "$place"
+mkdir "$place/docs"
+cp "$here"/../../docs/python*.md "$place/docs"
 rm -rf "$place/tests/torch" "$place/tests/ray"
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore

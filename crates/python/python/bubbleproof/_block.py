@@ -12,6 +12,7 @@ from ._model import Model
 from ._plain import toml
 from ._progress import watching
 from ._schedule import Schedule
+from ._solver import look_beside_python
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,6 +147,7 @@ def block(
     """
     if memory is not None:
         model = model.resized(memory=memory)
+    look_beside_python()
     found = _native.best_block(model._native, interval, period, engine, time_limit)
     if found.status == "infeasible":
         raise InfeasibleError("there is no such block")
@@ -347,6 +349,7 @@ def prove(family: Family, *, time_limit: float | None = None, progress: Watch = 
         >>> {theorem.status for theorem in theorems if theorem.name.startswith("v-min.")} <= {"proved", "unknown"}
         True
     """
+    look_beside_python()
     with watching(progress, "ticks") as watch:
         found = family._native.prove(time_limit, watch)
     return tuple(

@@ -1,0 +1,23 @@
+"""The pages for users of Python are executed: every example prints what the page says."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve()
+PAGES = next(each / "docs" for each in HERE.parents if (each / "docs" / "python.md").exists())
+
+
+@pytest.mark.parametrize("page", ["python.md"])
+def test_a_page_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (PAGES / page).read_text(encoding="utf-8")
+    examples = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
+    assert len(examples.examples) > 10
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    failed = runner.run(examples, out=report.append).failed
+    assert failed == 0, "".join(report)
