@@ -311,6 +311,16 @@ fn where_truth_is_decided_there_is_no_floating_point() {
     }
 }
 
+/// The macros of pyo3 expand to unsafe code, so that no lint can forbid it there.
+#[test]
+fn the_extension_module_has_no_unsafe_code_of_its_own() {
+    let found = sources("crates/python/src");
+    assert!(found.iter().any(|source| source.path.ends_with("search.rs")));
+    for Source { path, code, .. } in found {
+        assert!(!has_word(&code, "unsafe"), "{path} has unsafe code");
+    }
+}
+
 /// Whoever made a file chose its name. `FileName`, or `Escaped`, keeps a name with a line break on its line.
 #[test]
 fn no_name_of_a_file_is_printed_as_it_is() {
