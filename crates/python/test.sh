@@ -12,6 +12,7 @@ trap 'rm -rf "$place"' EXIT
 cp -r "$here/tests" "$here/pyproject.toml" "$place"
 mkdir "$place/docs"
 cp "$here"/../../docs/python*.md "$place/docs"
+cp "$here"/../../README.md "$place"
 rm -rf "$place/tests/torch" "$place/tests/ray"
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore

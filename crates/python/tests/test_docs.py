@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve()
-PAGES = next(each / "docs" for each in HERE.parents if (each / "docs" / "python.md").exists())
+ROOT = next(each for each in HERE.parents if (each / "docs" / "python.md").exists())
 
 
-@pytest.mark.parametrize("page", ["python.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
 def test_a_page_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (PAGES / page).read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
     examples = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
-    assert len(examples.examples) > 10
+    assert examples.examples
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     failed = runner.run(examples, out=report.append).failed

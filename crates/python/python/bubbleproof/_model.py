@@ -224,7 +224,7 @@ class Model:
     def seconds_per_tick(self) -> float | None:
         """How long a tick is, in seconds; ``None`` where ticks have no length."""
         nanoseconds = self._native.nanoseconds_per_tick
-        return None if nanoseconds is None else nanoseconds * 1e-9
+        return None if nanoseconds is None else nanoseconds / 10**9
 
     @property
     def forward(self) -> tuple[int, ...]:

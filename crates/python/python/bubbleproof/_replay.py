@@ -93,8 +93,8 @@ class Replay:
     @property
     def makespan_seconds(self) -> float | None:
         """The same in seconds; ``None`` where ticks have no length."""
-        tick = self.model.seconds_per_tick
-        return None if tick is None else self.makespan * tick
+        tick = self.model._native.nanoseconds_per_tick
+        return None if tick is None else self.makespan * tick / 10**9
 
     @property
     def device_span(self) -> int:
