@@ -173,10 +173,10 @@ plans: setup
 regress: setup
 	$(CARGO) run $(TESTED) -- regress models/regress --accept
 
-# The newest file there is the wheel: its name has the version in it.
-wheel: $(WHEEL_TOOLS)
+# With HiGHS, which zig compiles for old glibc too.
+wheel: setup $(WHEEL_TOOLS)
 	@rm -rf $(WHEELS_AT)
-	cd $(PACKAGE) && PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) $(PYTHON) -m maturin build --release --zig --locked \
+	cd $(PACKAGE) && PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) $(PYTHON) -m maturin build --release --zig --locked --features highs \
 	    --compatibility manylinux2014 --out $(abspath $(WHEELS_AT))
 
 # The sources of the wheel, from which pip builds it where there is none for a platform.

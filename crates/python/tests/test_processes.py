@@ -17,7 +17,7 @@ import bubbleproof as bp
 
 
 def answer(_: int) -> str:
-    return bp.optimize(model(16), memory="60%").schedule.to_json()
+    return bp.optimize(model(), memory="60%").schedule.to_json()
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

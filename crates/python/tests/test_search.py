@@ -41,7 +41,7 @@ def test_a_solution_is_replayed_bounded_and_certified() -> None:
 
 
 def test_the_same_arguments_give_the_same_answer_with_any_number_of_threads() -> None:
-    one, two = (bp.optimize(model(16), memory="60%", threads=threads) for threads in (1, 2))
+    one, two = (bp.optimize(model(), memory="60%", threads=threads) for threads in (1, 2))
     assert one.schedule.to_json() == two.schedule.to_json()
     assert one == two
 
@@ -117,10 +117,10 @@ def test_other_threads_run_while_a_search_does() -> None:
 
 
 def test_threads_search_at_the_same_time_with_the_same_answers() -> None:
-    alone = bp.optimize(model(16), memory="60%", threads=1).schedule
+    alone = bp.optimize(model(), memory="60%", threads=1).schedule
     found: list[bp.Schedule] = []
     threads = [
-        threading.Thread(target=lambda: found.append(bp.optimize(model(16), memory="60%", threads=1).schedule))
+        threading.Thread(target=lambda: found.append(bp.optimize(model(), memory="60%", threads=1).schedule))
         for _ in range(4)
     ]
     for thread in threads:
