@@ -14,8 +14,8 @@ import sys
 
 # Libraries that PyTorch is linked against and that are found nowhere else; cudart is the real one.
 REPLACED = (
-    "libcublas.so.13 libcublasLt.so.13 libcudnn.so.9 libcufft.so.12 libcufile.so.0 libcupti.so.13 libcusparse.so.12 "
-    "libcusparseLt.so.0 libcusolver.so.12 libnccl.so.2 libnvrtc.so.13 libnvshmem_host.so.3"
+    "libcublas.so.13 libcublasLt.so.13 libcudnn.so.9 libcufft.so.12 libcufile.so.0 libcupti.so.13 libcurand.so.10 "
+    "libcusparse.so.12 libcusparseLt.so.0 libcusolver.so.12 libnccl.so.2 libnvrtc.so.13 libnvshmem_host.so.3"
 ).split()
 
 # Some libraries do not version their symbols: their functions are known by these beginnings.
@@ -61,6 +61,7 @@ def main(root: pathlib.Path) -> None:
         ["cc", "-shared", "-fPIC", "-w", source, f"-Wl,--version-script={versions}", "-o", library], check=True
     )
     for name in REPLACED:
+        (target / name).unlink(missing_ok=True)
         (target / name).symlink_to(library.name)
 
 

@@ -10,6 +10,7 @@ mod error;
 mod family;
 mod job;
 mod model;
+mod profile;
 mod replayed;
 mod schedule;
 mod search;
@@ -56,6 +57,8 @@ mod _native {
     use super::job::{NativeJob, NativePlan, merge_stores, plan_job};
     #[pymodule_export]
     use super::model::NativeModel;
+    #[pymodule_export]
+    use super::profile::fit_recordings;
     #[pymodule_export]
     use super::replayed::{NativeReplayed, replay_schedule};
     #[pymodule_export]

@@ -1,7 +1,8 @@
 //! Models.
 
+use bubbleproof::amounts;
 use bubbleproof::catalog::one_f_one_b_memory;
-use bubbleproof::certificate::problem_digest;
+use bubbleproof::certificate::{Objective, STEPS, lower_bound_within, problem_digest};
 use bubbleproof::fault::Fault;
 use bubbleproof::limit::MemoryLimit;
 use bubbleproof::model::{self, Device, Kind, Model, Stage};
@@ -136,6 +137,13 @@ impl NativeModel {
     #[getter]
     fn memory_of_1f1b(&self) -> i64 {
         one_f_one_b_memory(&self.model).0
+    }
+
+    /// No schedule has a shorter makespan than this, in ticks, and why, in a sentence.
+    fn lower_bound(&self, py: Python<'_>) -> (i64, String) {
+        let bound = py.detach(|| lower_bound_within(&self.model, Objective::Makespan, STEPS));
+        let unit = &self.model.costs().unit;
+        (bound.value.0, bound.reason.sentence(|ticks| amounts::time(ticks.0, unit)))
     }
 
     /// The model at another size, and within another limit as people write it.

@@ -40,16 +40,18 @@ impl NativeSchedule {
 
     /// The CSV of PyTorch: the passes alone, or with all communication, which is verified.
     fn csv(&self, py: Python<'_>, communication: bool) -> PyResult<String> {
+        let wrong = |error: &pytorch::ExportError| raise(py, Class::Value, &error.to_string(), None);
+        // What PyTorch cannot run has a plan, too.
+        let passes = pytorch::print(&self.schedule).map_err(|error| wrong(&error))?;
         if communication {
             let plan = py.detach(|| verified_plan(&self.schedule)).map_err(|error| {
                 let class = if error.is_defect() { Class::Defect } else { Class::Value };
                 raise(py, class, &error.to_string(), None)
             })?;
-            pytorch::print_plan(&plan)
+            pytorch::print_plan(&plan).map_err(|error| wrong(&error))
         } else {
-            pytorch::print(&self.schedule)
+            Ok(passes)
         }
-        .map_err(|error| raise(py, Class::Value, &error.to_string(), None))
     }
 
     #[getter]

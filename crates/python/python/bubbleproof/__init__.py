@@ -24,8 +24,9 @@ from ._errors import (
     UnsupportedTorchError,
 )
 from ._job import Job
-from ._model import Model
+from ._model import Bound, Model
 from ._native import VERSION as __version__
+from ._profile import profile_torch
 from ._progress import Progress
 from ._replay import Replay, Violation, replay, verify
 from ._schedule import Checked, Claim, Schedule, catalog, check, compare
@@ -35,6 +36,7 @@ __all__ = [
     "Alternative",
     "Block",
     "BlockSolution",
+    "Bound",
     "BubbleproofError",
     "CertificateError",
     "Checked",
@@ -67,6 +69,7 @@ __all__ = [
     "frontier",
     "optimize",
     "plan",
+    "profile_torch",
     "prove",
     "replay",
     "verify",

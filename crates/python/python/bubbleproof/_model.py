@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,16 @@ if TYPE_CHECKING:
 
 #: What a pickle of a model says of its form.
 _FORM = 1
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What no schedule of a model can be shorter than."""
+
+    value: int
+    """The ticks."""
+    reason: str
+    """Why, in a sentence."""
 
 
 class Model:
@@ -275,6 +286,18 @@ class Model:
     def digest(self) -> str:
         """The digest of everything that a result depends on. Models that are equal have the same, whatever they are called."""
         return self._native.digest()
+
+    def lower_bound(self) -> Bound:
+        """What no schedule within the memory limits can be shorter than, and why. It takes no search.
+
+        Example:
+            >>> import bubbleproof as bp
+            >>> model = bp.Model(devices=2, microbatches=4, forward=1, backward_input=1, backward_weight=1)
+            >>> model.lower_bound().value
+            13
+        """
+        value, reason = self._native.lower_bound()
+        return Bound(value, reason)
 
     def __eq__(self, other: object) -> bool:
         return self._native == other._native if isinstance(other, Model) else NotImplemented

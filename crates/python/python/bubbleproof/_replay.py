@@ -122,6 +122,28 @@ class Replay:
         """The share of the device span that devices compute what is not recomputed."""
         return self._rates()[2]
 
+    @cached_property
+    def lower_bound(self) -> int:
+        """No schedule with as many microbatches has a shorter makespan under the model, in ticks."""
+        model, microbatches = self.model, self.schedule.microbatches
+        return (
+            (model if model.microbatches == microbatches else model.resized(microbatches=microbatches))
+            .lower_bound()
+            .value
+        )
+
+    @property
+    def gap(self) -> Fraction:
+        """How much longer the makespan is than the lower bound, as a share of that: the most that any schedule could gain.
+
+        Example:
+            >>> import bubbleproof as bp
+            >>> model = bp.Model(devices=2, microbatches=4, forward=1, backward_input=1, backward_weight=1)
+            >>> bp.replay(bp.Schedule.named("1f1b", model), model).gap
+            Fraction(2, 13)
+        """
+        return Fraction(self.makespan - self.lower_bound, max(self.lower_bound, 1))
+
     @property
     def interval(self) -> Fraction | None:
         """The time per microbatch in the steady phase, if there is one."""
