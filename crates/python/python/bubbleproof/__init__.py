@@ -31,6 +31,7 @@ from ._progress import Progress
 from ._replay import Replay, Violation, replay, verify
 from ._schedule import Checked, Claim, Schedule, catalog, check, compare
 from ._search import Alternative, Plan, Solution, optimize, plan
+from ._sweep import SweepProgress, sweep
 
 __all__ = [
     "Alternative",
@@ -57,6 +58,7 @@ __all__ = [
     "Replay",
     "Schedule",
     "Solution",
+    "SweepProgress",
     "Theorem",
     "UnsupportedTorchError",
     "Violation",
@@ -72,6 +74,7 @@ __all__ = [
     "profile_torch",
     "prove",
     "replay",
+    "sweep",
     "verify",
 ]
 

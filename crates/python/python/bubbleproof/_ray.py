@@ -1,0 +1,60 @@
+"""Sweeps on a cluster of Ray, which is imported here and nowhere else."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ._sweep import Answer, Ledger, Piece
+
+TASKS_PER_CPU = 8
+"""Into how many tasks the pieces are divided for each CPU that the cluster begins with: enough that a node which joins has work to
+take, and that little is lost with one that leaves."""
+
+MOST = 32
+"""How many pieces a task has at the most."""
+
+
+def planned(pieces: list[Piece], ledger: Ledger) -> Iterator[tuple[Piece, Answer]]:
+    """Plans pieces as tasks of Ray, and finishes each piece as its task ends.
+
+    A task has some pieces, each planned with a store of its own; their bytes are the result of the task. So nodes need not share a
+    file system. Ray runs a task again whose worker or node is lost, elsewhere; its pieces were not finished.
+    """
+    if not pieces:
+        return
+    from ._sweep import TRIES
+
+    try:
+        ray: Any = import_module("ray")
+    except ImportError as error:
+        raise InputError(
+            f"Ray is not installed: {error}", "pip install 'bubbleproof[ray]', or use another executor", "executor"
+        ) from error
+    if not ray.is_initialized():
+        ray.init(_node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)
+    task = ray.remote(num_cpus=1, max_retries=TRIES - 1)(_planned_apart)
+    cpus = int(ray.cluster_resources().get("CPU", 1)) or 1
+    size = max(1, min(MOST, len(pieces) // (TASKS_PER_CPU * cpus)))
+    batches = [pieces[begin : begin + size] for begin in range(0, len(pieces), size)]
+    running = {task.remote(batch): batch for batch in batches}
+    try:
+        while running:
+            (done,), _ = ray.wait(list(running), num_returns=1)
+            batch = running.pop(done)
+            for piece, (answer, results) in zip(batch, ray.get(done), strict=True):
+                ledger.take_in(results)
+                ledger.finish(piece, answer)
+                yield piece, answer
+    finally:
+        for each in running:
+            ray.cancel(each, force=True)
+
+
+def _planned_apart(batch: Sequence[Piece]) -> list[tuple[Answer, bytes]]:
+    return [piece.plan_apart() for piece in batch]
