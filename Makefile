@@ -36,6 +36,8 @@ TORCH       := 2.15.0
 TORCH_NEEDS := nvidia-cuda-runtime==13.2.75 numpy==2.4.6 filelock==4.2.11 typing-extensions==4.16.0 \
                sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 jinja2==3.1.6 markupsafe==3.0.4 fsspec==2026.9.0
 PYTORCH     := .deps/torch-$(TORCH)
+# The Python package is tested with an older one, too.
+TORCHES     := $(TORCH) 2.14.1
 
 # Releases of torchtitan that our files are for, without what only training needs: `tests/torchtitan/absent.py` has
 # empty modules for that.
@@ -85,7 +87,7 @@ FUZZ_TOOL    := .deps/fuzz/installed-$(FUZZER)
 
 .PHONY: help setup build demo test test-cvc5 test-plain browser gallery pictures plans regress lint proofs proofs-cvc5 certify interop torchtitan dumps \
         differential measure measure-test schedules bench bench-table mutants mutants-change fuzz \
-        wheel sdist release python-test python-lint python-docs
+        wheel sdist release python-test python-torch python-ray python-lint python-docs
 
 help:
 	@echo 'make demo         find a schedule for a measured profile, verify it, show it'
@@ -108,6 +110,8 @@ help:
 	@echo 'make measure-test test the script that measures'
 	@echo 'make wheel        build the Python package into target/wheels'
 	@echo 'make python-test  install the wheel into fresh virtual environments and test it (PYTHONS="python3.10 ...")'
+	@echo 'make python-torch test it with every supported PyTorch, and train with it'
+	@echo 'make python-ray   test sweeps on a cluster of Ray on this machine'
 	@echo 'make python-lint  check types, style and documentation of the Python package'
 	@echo 'make python-docs  write its reference to target/python-docs'
 	@echo 'make release      build everything that a release has into target/release-files (TAG=v1.2.3)'
@@ -191,6 +195,16 @@ release:
 # In virtual environments of their own, without a compiler and without this checkout.
 python-test: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
 	@for python in $(PYTHONS); do $(PACKAGE)/test.sh $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $$python || exit 1; done
+
+# With every PyTorch that the package is tested with.
+python-torch: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel) $(TORCHES:%=.deps/torch-%)
+	@for torch in $(TORCHES); do \
+	    echo "PyTorch $$torch" && \
+	    $(PACKAGE)/test.sh $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $(PYTHON) torch $(CURDIR)/.deps/torch-$$torch || exit 1; \
+	done
+
+python-ray: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
+	$(PACKAGE)/test.sh $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $(PYTHON) ray
 
 # Types, as a user's type checkers see them too; style; and documentation in which every name is found.
 python-lint: $(READERS_AT)
@@ -282,11 +296,11 @@ schedules:
 	        -o $(SCHEDULES)/optimised-d$$d-m16.json > /dev/null || exit 1; \
 	done
 
-$(PYTORCH):
+.deps/torch-%:
 	@echo 'installing $(notdir $@) into .deps'
 	@rm -rf $@.part && mkdir -p .deps
 	@PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
-	    --no-deps --no-compile --target $@.part torch==$(TORCH) $(TORCH_NEEDS)
+	    --no-deps --no-compile --target $@.part torch==$* $(TORCH_NEEDS)
 	@$(PYTHON) tests/interop/stand_ins.py $@.part
 	@mv $@.part $@
 

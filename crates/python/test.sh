@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs a wheel into a fresh virtual environment and tests it there: crates/python/test.sh WHEEL PYTHON
+# Installs a wheel into fresh virtual environments and tests it there: crates/python/test.sh WHEEL PYTHON [torch FOLDER | ray]
 #
-# The tests are copied: nothing of this checkout is on a path, and no compiler.
+# The tests are copied: nothing of this checkout is on a path, and no compiler. With `torch`, those of PyTorch are run, with the one
+# that is installed in a folder; with `ray`, those of Ray, which is installed from PyPI.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 wheel=$1
@@ -13,18 +14,42 @@ cp -r "$here/tests" "$here/pyproject.toml" "$place"
 mkdir "$place/docs"
 cp "$here"/../../docs/python*.md "$place/docs"
 cp "$here"/../../README.md "$place"
-rm -rf "$place/tests/torch" "$place/tests/ray"
+
+subject=${3:-}
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
-"$python" -m venv "$place/plain"
-"$place/plain/bin/python" -m pip install --quiet --no-index "$wheel"
-
 # Only what the environment itself has is on the path, and nothing is inherited.
 alone() {
     local environment=$1
     shift
     (cd "$place" && env -i HOME="$place" PATH="$place/$environment/bin" "$@")
 }
+
+case $subject in
+    torch)
+        "$python" -m venv "$place/tested"
+        "$place/tested/bin/python" -m pip install --quiet "$wheel" numpy pytest
+        # The profiler says on standard error when it begins and ends.
+        alone tested PYTHONPATH="$4:$place/tests/torch" KINETO_LOG_LEVEL=9 \
+            python -m pytest --quiet --no-header -p no:doctest tests/torch
+        cp "$here/../../examples/python/train.py" "$place"
+        alone tested PYTHONPATH="$4" KINETO_LOG_LEVEL=9 python -W ignore train.py 2> "$place/errors" ||
+            { cat "$place/errors"; exit 1; }
+        exit
+        ;;
+    ray)
+        "$python" -m venv "$place/tested"
+        "$place/tested/bin/python" -m pip install --quiet "$wheel" "ray==2.60.0" pytest
+        # Ray looks for its processes with `ps`, and for the machine's properties.
+        (cd "$place" && env -i HOME="$place" PATH="$place/tested/bin:/usr/bin:/bin" RAY_USAGE_STATS_ENABLED=0 \
+            python -W ignore -m pytest --quiet --no-header -s tests/ray)
+        exit
+        ;;
+esac
+rm -rf "$place/tests/torch" "$place/tests/ray"
+
+"$python" -m venv "$place/plain"
+"$place/plain/bin/python" -m pip install --quiet --no-index "$wheel"
 
 printf '%s, %s\n' "$("$python" --version)" "$(basename "$wheel")"
 alone plain bubbleproof --version

@@ -37,7 +37,7 @@ def planned(pieces: list[Piece], ledger: Ledger) -> Iterator[tuple[Piece, Answer
             f"Ray is not installed: {error}", "pip install 'bubbleproof[ray]', or use another executor", "executor"
         ) from error
     if not ray.is_initialized():
-        ray.init(_node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)
+        ray.init(include_dashboard=False, log_to_driver=False)
     task = ray.remote(num_cpus=1, max_retries=TRIES - 1)(_planned_apart)
     cpus = int(ray.cluster_resources().get("CPU", 1)) or 1
     size = max(1, min(MOST, len(pieces) // (TASKS_PER_CPU * cpus)))

@@ -1,0 +1,119 @@
+"""A sweep on a cluster of Ray whose nodes come and go: a thousand jobs, the same answers, nothing computed twice."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+
+import bubbleproof as bp
+
+LOOPBACK = "127.0.0.2"
+"""Where all nodes listen: Ray replaces 127.0.0.1 by an address that others reach."""
+
+JOBS = 1000
+AT_FIRST = 200
+"""How many pieces are finished before the nodes change."""
+
+
+def jobs(count: int) -> list[bp.Job]:
+    """Small jobs, all different."""
+
+    def one(number: int) -> bp.Job:
+        block = {
+            "forward": f"{3 + number % 7}.{number:03} ms",
+            "backward_input": "3 ms",
+            "backward_weight": "2 ms",
+            "activation": "1 GiB",
+        }
+        return bp.Job(
+            name=f"job {number}",
+            layers=[f"{2 + number % 3} block"],
+            layer={"block": block},
+            machine={"devices": 2, "latency": "0.1 ms"},
+            choices={"global_batch": 2, "pipeline": [2], "placement": ["linear"]},
+        )
+
+    return [one(number) for number in range(count)]
+
+
+def schedules(answers: list[bp.Plan | bp.InfeasibleError]) -> list[str]:
+    assert all(isinstance(answer, bp.Plan) for answer in answers)
+    return [answer.schedule.to_json() for answer in answers]
+
+
+def kept(store: Path) -> int:
+    """How many results a store has."""
+    connection = sqlite3.connect(store)
+    try:
+        (table,) = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
+        return connection.execute(f"select count(*) from {table}").fetchone()[0]
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def cluster():
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "node_ip_address": LOOPBACK})
+    try:
+        yield made
+    finally:
+        ray.shutdown()
+        made.shutdown()
+
+
+def test_nodes_come_and_go_and_nothing_is_lost_or_computed_twice(cluster: Cluster, tmp_path: Path) -> None:
+    wanted = jobs(JOBS)
+    begun = time.monotonic()
+    expected = schedules([bp.plan(job, threads=1) for job in wanted])
+    alone = time.monotonic() - begun
+
+    leaving = cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK)
+    cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK)
+    cluster.wait_for_nodes()
+    ray.init(cluster.address, _node_ip_address=LOOPBACK, include_dashboard=False, log_to_driver=False)
+    print(f"\n{JOBS} jobs in one process: {alone:.1f} s")
+    print(f"cluster: {int(ray.cluster_resources()['CPU'])} nodes with a CPU each")
+
+    store = tmp_path / "results.sqlite"
+    finished: list[int] = []
+
+    def change_nodes(progress: bp.SweepProgress) -> None:
+        finished.append(progress.finished)
+        if progress.finished == AT_FIRST:
+            cluster.remove_node(leaving, allow_graceful=False)
+            print(f"{progress.finished} finished: a node is killed")
+            cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK)
+            print(f"{progress.finished} finished: another node has joined")
+
+    begun = time.monotonic()
+    answers = bp.sweep(wanted, executor="ray", store=store, progress=change_nodes)
+    on_ray = time.monotonic() - begun
+    print(f"{len(answers)} plans on Ray: {on_ray:.1f} s, {alone / on_ray:.2f} times as fast as one process")
+    assert finished == list(range(1, JOBS + 1)), "every piece is finished once"
+    assert schedules(answers) == expected, "the answers are those of one process"
+
+    entries = kept(store)
+    begun = time.monotonic()
+    resumed: list[bp.SweepProgress] = []
+    again = bp.sweep(wanted, executor="ray", store=store, progress=resumed.append)
+    computed = sum(answer.from_store[1] for answer in again)
+    print(
+        f"again, from the store: {time.monotonic() - begun:.1f} s, {computed} results computed, {entries} in the store"
+    )
+    assert computed == 0 and resumed == [] and kept(store) == entries
+    assert schedules(again) == expected
+
+
+def test_the_choices_of_one_job_are_divided_among_the_nodes(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.add_node(num_cpus=2, node_ip_address=LOOPBACK)
+    cluster.wait_for_nodes()
+    ray.init(cluster.address, _node_ip_address=LOOPBACK, include_dashboard=False, log_to_driver=False)
+    job = bp.Job.from_toml(jobs(1)[0].to_toml().replace("devices = 2", "devices = 4").replace("[2]", "[2, 4]"))
+    (plan,) = bp.sweep([job], executor="ray", shards=3, store=tmp_path / "results.sqlite")
+    assert plan.schedule.to_json() == bp.plan(job, threads=1).schedule.to_json()
+    assert plan.from_store[1] == 0 < plan.from_store[0]
