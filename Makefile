@@ -67,6 +67,7 @@ BRUTE := target/brute
 MATURIN     := 1.16.0
 ZIG         := 0.17.1
 WHEEL_TOOLS := .deps/wheel-tools-$(MATURIN)-$(ZIG)
+USING_WHEEL_TOOLS := PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) PATH=$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH
 PACKAGE     := crates/python
 WHEELS_AT   := $(or $(CARGO_TARGET_DIR),target)/wheels
 READERS     := mypy==2.4.1 pyright==1.1.414 ruff==0.17.6 pdoc==16.0.0 numpy==2.4.6 pytest==9.2.0
@@ -180,13 +181,13 @@ regress: setup
 # With HiGHS, which zig compiles for old glibc too.
 wheel: setup $(WHEEL_TOOLS)
 	@rm -rf $(WHEELS_AT)
-	cd $(PACKAGE) && PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) $(PYTHON) -m maturin build --release --zig --locked --features highs \
+	cd $(PACKAGE) && $(USING_WHEEL_TOOLS) maturin build --release --zig --locked --features highs \
 	    --compatibility manylinux2014 --out $(abspath $(WHEELS_AT))
 
 # The sources of the wheel, from which pip builds it where there is none for a platform.
 sdist: $(WHEEL_TOOLS)
 	@rm -rf $(dir $(WHEELS_AT))sdist
-	cd $(PACKAGE) && PYTHONPATH=$(CURDIR)/$(WHEEL_TOOLS) $(PYTHON) -m maturin sdist --out $(abspath $(dir $(WHEELS_AT)))/sdist
+	cd $(PACKAGE) && $(USING_WHEEL_TOOLS) maturin sdist --out $(abspath $(dir $(WHEELS_AT)))/sdist
 
 # Everything that a release has; with TAG=v1.2.3, only if version, changelog and tag agree.
 release:
@@ -194,17 +195,17 @@ release:
 
 # In virtual environments of their own, without a compiler and without this checkout.
 python-test: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
-	@for python in $(PYTHONS); do $(PACKAGE)/test.sh $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $$python || exit 1; done
+	@for python in $(PYTHONS); do $(PACKAGE)/test.sh $(abspath $(WHEELS_AT))/*.whl $$python || exit 1; done
 
 # With every PyTorch that the package is tested with.
 python-torch: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel) $(TORCHES:%=.deps/torch-%)
 	@for torch in $(TORCHES); do \
 	    echo "PyTorch $$torch" && \
-	    $(PACKAGE)/test.sh $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $(PYTHON) torch $(CURDIR)/.deps/torch-$$torch || exit 1; \
+	    $(PACKAGE)/test.sh $(abspath $(WHEELS_AT))/*.whl $(PYTHON) torch $(CURDIR)/.deps/torch-$$torch || exit 1; \
 	done
 
 python-ray: $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
-	$(PACKAGE)/test.sh $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $(PYTHON) ray
+	$(PACKAGE)/test.sh $(abspath $(WHEELS_AT))/*.whl $(PYTHON) ray
 
 # Types, as a user's type checkers see them too; style; and documentation in which every name is found.
 python-lint: $(READERS_AT)
@@ -215,7 +216,7 @@ python-lint: $(READERS_AT)
 
 # The reference of the package, as pages for a browser.
 python-docs: $(READERS_AT) $(if $(wildcard $(WHEELS_AT)/*.whl),,wheel)
-	$(PACKAGE)/docs.sh $(READERS_AT)/bin/python $(abspath $(wildcard $(WHEELS_AT)/*.whl)) $(or $(CARGO_TARGET_DIR),target)/python-docs
+	$(PACKAGE)/docs.sh $(READERS_AT)/bin/python $(abspath $(WHEELS_AT))/*.whl $(or $(CARGO_TARGET_DIR),target)/python-docs
 
 $(READERS_AT):
 	@echo 'installing $(READERS) into .deps'

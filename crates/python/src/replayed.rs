@@ -33,6 +33,9 @@ pub fn replay_schedule(py: Python<'_>, model: &NativeModel, schedule: &NativeSch
     })
 }
 
+/// Kinds, places and times of passes, column by column.
+type Passes<'py> = (Bound<'py, PyBytes>, [Bound<'py, PyBytes>; 3], Option<[Bound<'py, PyBytes>; 2]>);
+
 /// A ratio of Python integers.
 pub fn ratio<T: Copy + Into<i128>>(of: Ratio<T>) -> (i128, i128) {
     ((*of.numer()).into(), (*of.denom()).into())
@@ -89,10 +92,7 @@ impl NativeReplayed {
 
     /// All passes, device by device in order: kinds as letters, then devices, stages and microbatches as 32-bit integers, then
     /// starts and ends in ticks as 64-bit integers. Where the schedule cannot run, there are no starts and no ends.
-    fn passes<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyBytes>, [Bound<'py, PyBytes>; 3], Option<[Bound<'py, PyBytes>; 2]>) {
+    fn passes<'py>(&self, py: Python<'py>) -> Passes<'py> {
         let orders = || self.schedule.orders().iter();
         let all = || orders().flatten();
         let kinds: Vec<u8> = all().map(|pass| pass.kind.letter() as u8).collect();

@@ -50,7 +50,7 @@ impl NativeSolution {
     fn objective(&self) -> &'static str {
         match self.solution.objective {
             Objective::DeviceSpan => "span",
-            _ => "makespan",
+            Objective::Makespan => "makespan",
         }
     }
 
