@@ -55,3 +55,11 @@ impl Store {
         match self.never {}
     }
 }
+
+/// Refuses.
+///
+/// # Errors
+/// Always: [`StoreError::NotBuilt`].
+pub const fn recognise(_: &Path) -> Result<bool, StoreError> {
+    Err(StoreError::NotBuilt)
+}

@@ -9,6 +9,7 @@
 
 #[cfg(not(feature = "store"))]
 mod absent;
+#[cfg(feature = "store")]
 mod recognise;
 #[cfg(feature = "store")]
 mod sqlite;
@@ -16,13 +17,16 @@ mod sqlite;
 mod tests;
 
 use std::io;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "store")]
+use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 #[cfg(not(feature = "store"))]
-pub use absent::Store;
+pub use absent::{Store, recognise};
+#[cfg(feature = "store")]
 pub use recognise::recognise;
 #[cfg(feature = "store")]
 pub use sqlite::Store;
@@ -132,6 +136,7 @@ pub enum StoreError {
     },
 }
 
+#[cfg(feature = "store")]
 impl StoreError {
     fn unreadable(path: &Path, error: io::Error) -> Self {
         Self::Unreadable { path: path.to_owned(), error }

@@ -131,7 +131,7 @@ fn what_is_no_store_of_this_version_is_refused_and_left_alone() {
         (other, "an SQLite database of another program"),
         (written("text", b"name = \"a job\"\n"), "not an SQLite database"),
         (written("short", b"SQLite format 3"), "not an SQLite database"),
-        (written("cut", b"SQLite format 3\0 and no more"), "an SQLite database of another program"),
+        (written("cut", b"SQLite format 3\0 and no more"), "not an SQLite database"),
         (folder.path().to_owned(), "it is no file"),
         (folder.path().join("nowhere").join("a"), "cannot open the store"),
     ] {
@@ -142,6 +142,42 @@ fn what_is_no_store_of_this_version_is_refused_and_left_alone() {
         }
         assert_eq!(fs::read(&path).ok(), before, "{reason}");
     }
+}
+
+/// The locks on a file that processes have, as Linux lists them.
+#[cfg(target_os = "linux")]
+fn locks(path: &Path) -> Vec<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let inode = format!(":{} ", path.metadata().expect("a file").ino());
+    let all = fs::read_to_string("/proc/locks").expect("Linux has it");
+    all.lines().filter(|line| line.contains(&inode)).map(str::to_owned).collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn who_looks_at_a_store_leaves_the_locks_of_others_in_the_process() {
+    let (_folder, path) = place();
+    drop(Store::open(&path).expect("a new store"));
+    let writing = Connection::open(&path).expect("the store");
+    writing.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    assert!(!locks(&path).is_empty(), "a transaction has locks");
+    let before = locks(&path).len();
+    assert!(recognise(&path).expect("a store"));
+    assert_eq!(locks(&path).len(), before);
+    drop(Store::open(&path).expect("the same store"));
+    assert_eq!(locks(&path).len(), before);
+    writing.execute_batch("COMMIT").expect("the transaction goes on");
+}
+
+#[test]
+fn the_name_of_a_store_may_have_any_letters() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["100 %.sqlite", "a?b#c&d", "ä ö", "%41"] {
+        let path = folder.path().join(name);
+        drop(Store::open(&path).expect("a new store"));
+        assert!(recognise(&path).expect("a store"), "{name}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 4);
 }
 
 #[test]
